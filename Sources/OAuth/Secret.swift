@@ -1,0 +1,87 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Bytes that must not reach a log, such as a token or a key.
+///
+/// Nothing that prints, dumps, mirrors or encodes shows them, `==` takes the same time wherever two secrets of one
+/// length differ, and the memory is overwritten when the last copy goes.
+public struct Secret: Sendable {
+    private let bytes: WipedBytes
+
+    /// Copies the UTF-8 bytes of `text`.
+    public init(_ text: String) {
+        var text = text
+        bytes = text.withUTF8 { WipedBytes(copying: UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Copies `buffer`, which stays the caller's to wipe.
+    public init(copying buffer: UnsafeRawBufferPointer) {
+        bytes = WipedBytes(copying: buffer)
+    }
+
+    /// The number of bytes.
+    public var count: Int { bytes.buffer.count }
+
+    /// The bytes as text; invalid UTF-8 is replaced.
+    ///
+    /// Each call is a place to review: the returned text is ordinary memory.
+    public func reveal() -> String {
+        String(decoding: bytes.buffer, as: UTF8.self)
+    }
+
+    /// The bytes, valid during `body`.
+    public func withUnsafeBytes<Result, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try body(UnsafeRawBufferPointer(bytes.buffer))
+    }
+}
+
+extension Secret: Equatable {
+    public static func == (lhs: Secret, rhs: Secret) -> Bool {
+        guard lhs.count == rhs.count else { return false }
+        var difference: UInt8 = 0
+        for index in 0..<lhs.count { difference |= lhs.bytes.buffer[index] ^ rhs.bytes.buffer[index] }
+        return difference == 0
+    }
+}
+
+extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String { "<redacted>" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// Memory that is overwritten before it is given back.
+///
+/// `@unchecked Sendable`: the bytes are written in `init` and only read until `deinit`.
+private final class WipedBytes: @unchecked Sendable, CustomReflectable {
+    let buffer: UnsafeMutableRawBufferPointer
+
+    init(copying source: UnsafeRawBufferPointer) {
+        buffer = .allocate(byteCount: source.count, alignment: 1)
+        buffer.copyMemory(from: source)
+    }
+
+    var customMirror: Mirror { Mirror(self, children: []) }
+
+    deinit {
+        wipe(buffer)
+        buffer.deallocate()
+    }
+}
+
+/// Overwrites `buffer` with zeros in a way the optimizer may not leave out.
+package func wipe(_ buffer: UnsafeMutableRawBufferPointer) {
+    guard let start = buffer.baseAddress else { return }
+    #if canImport(Darwin)
+    memset_s(start, buffer.count, 0, buffer.count)
+    #else
+    explicit_bzero(start, buffer.count)
+    #endif
+}
