@@ -7,6 +7,8 @@ let package = Package(
     // Bottom up: a target depends only on targets above it.
     targets: [
         .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
+        .target(name: "SQLite", dependencies: ["CSQLite"]),
+        .target(name: "CMigrations"),
         .target(name: "OAuth"),
         .testTarget(name: "OAuthTests", dependencies: ["OAuth"]),
     ],
