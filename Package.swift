@@ -4,6 +4,9 @@ import PackageDescription
 let package = Package(
     name: "tokenstore",
     platforms: [.macOS(.v15), .iOS(.v18)],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2")
+    ],
     // Bottom up: a target depends only on targets above it.
     targets: [
         .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
@@ -11,6 +14,15 @@ let package = Package(
         .target(name: "CMigrations"),
         .target(name: "OAuth"),
         .testTarget(name: "OAuthTests", dependencies: ["OAuth"]),
+        .target(
+            name: "Sealing",
+            dependencies: [
+                "OAuth",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+            ]
+        ),
+        .testTarget(name: "SealingTests", dependencies: ["Sealing", "OAuth"]),
     ],
     swiftLanguageModes: [.v6],
     cLanguageStandard: .c2x  // `#embed`
