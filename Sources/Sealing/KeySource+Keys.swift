@@ -3,10 +3,10 @@ extension KeySource {
     package func load(_ context: KeySourceContext) throws(SealingError) -> KeyEncryptionKey {
         switch place {
         case .file(let path): try keyFile(path, context).load()
-        case .passphrase: throw notYet
-        case .secretService: throw notYet
-        case .credential: throw notYet
-        case .environment: throw notYet
+        case .passphrase(let descriptor): try passphraseKey(descriptor, context).load()
+        case .secretService: throw Self.withoutSecretService
+        case .credential(let name): try CredentialFile(name: name, environment: context.environment).load()
+        case .environment: try EnvironmentKey(environment: context.environment).load()
         }
     }
 
@@ -18,8 +18,8 @@ extension KeySource {
     ) throws(SealingError) -> (key: KeyEncryptionKey, parameters: [String: String]) {
         switch place {
         case .file(let path): (try keyFile(path, context).create(), [:])
-        case .passphrase: throw notYet
-        case .secretService: throw notYet
+        case .passphrase(let descriptor): try passphraseKey(descriptor, context).create()
+        case .secretService: throw Self.withoutSecretService
         case .credential, .environment: (try load(context), [:])
         }
     }
@@ -28,7 +28,11 @@ extension KeySource {
         KeyFile(path: path ?? context.directory + "/key")
     }
 
-    private var notYet: SealingError {
-        .keyUnavailable("key source \(kind.rawValue) is not built yet; use file")
+    private func passphraseKey(_ descriptor: Int32?, _ context: KeySourceContext) -> PassphraseKey {
+        PassphraseKey(passphrase: Passphrase(descriptor: descriptor, context: context), context: context)
     }
+
+    private static let withoutSecretService = SealingError.keyUnavailable(
+        "secret-service is not part of this build; choose another key source, such as file"
+    )
 }

@@ -21,7 +21,9 @@ package struct ScryptCost: Hashable, Sendable {
     /// A hostile store must not make its reader run out of memory or time.
     var isBearable: Bool {
         guard (2...(1 << 20)).contains(rounds), rounds.nonzeroBitCount == 1 else { return false }
-        guard (1...32).contains(blockSize), (1...16).contains(parallelism) else { return false }
-        return 128 * rounds * blockSize <= 1 << 30 && rounds * blockSize * parallelism <= 16 << 20
+        guard (1...16).contains(blockSize), (1...16).contains(parallelism) else { return false }
+        return mebibytes <= 1024 && rounds * blockSize * parallelism <= 16 << 20
     }
+
+    var mebibytes: Int { 128 * rounds * blockSize / (1 << 20) }
 }

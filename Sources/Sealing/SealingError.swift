@@ -51,8 +51,8 @@ extension SealingError: CustomStringConvertible {
             sentence
         case .otherKey(let wanted, let found):
             """
-            the store is sealed under key \(wanted), and the key source holds key \(found); bring back the first, \
-            or name its source with --key
+            the store is sealed under key \(wanted), and the key source gives key \(found); bring back the first \
+            key or its passphrase, or name where it is with --key
             """
         case .damagedDataKey(let id):
             "data key \(id) does not open, it is damaged or of another store; restore the store from a copy"
