@@ -23,6 +23,18 @@ let package = Package(
             ]
         ),
         .testTarget(name: "SealingTests", dependencies: ["Sealing", "OAuth"]),
+        .target(
+            name: "TokenStorage",
+            dependencies: [
+                "CMigrations", "OAuth", "SQLite", "Sealing", .product(name: "Crypto", package: "swift-crypto"),
+            ]
+        ),
+
+        .target(name: "TestSupport", dependencies: ["OAuth", "TokenStorage"], path: "Tests/TestSupport"),
+        .testTarget(
+            name: "TokenStorageTests",
+            dependencies: ["OAuth", "Sealing", "SQLite", "TestSupport", "TokenStorage"]
+        ),
     ],
     swiftLanguageModes: [.v6],
     cLanguageStandard: .c2x  // `#embed`

@@ -10,6 +10,8 @@ public struct Claims: Hashable, Sendable {
     public var objectID: String? { payload["oid"]?.text }
     public var tenantID: String? { payload["tid"]?.text }
     public var name: String? { text("name") }
+    /// Unix seconds.
+    public var issuedAt: Int64? { payload["iat"]?.seconds }
     public var audiences: [String] { payload["aud"].map(\.texts) ?? [] }
 
     /// The user flow of Azure AD B2C: `tfp`, or an `acr` that names one.

@@ -21,5 +21,15 @@ public struct ClientInfo: Hashable, Sendable {
         rawValue = text
     }
 
+    /// Whether an id has the shape `uid.utid` with a GUID for the tenant, which no other provider's `sub` has.
+    package static func isShaped(_ homeAccountID: String) -> Bool {
+        guard let dot = homeAccountID.lastIndex(of: "."), dot != homeAccountID.startIndex else { return false }
+        let groups = homeAccountID[homeAccountID.index(after: dot)...].split(
+            separator: "-",
+            omittingEmptySubsequences: false
+        )
+        return groups.map(\.count) == [8, 4, 4, 4, 12] && groups.joined().allSatisfy(\.isHexDigit)
+    }
+
     public var homeAccountID: String { "\(uid).\(utid)" }
 }

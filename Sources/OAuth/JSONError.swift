@@ -6,5 +6,10 @@ public struct JSONError: Error, Hashable, CustomStringConvertible {
     /// The position of the first byte that does not fit.
     public let offset: Int
 
+    package init(reason: String, offset: Int) {
+        self.reason = reason
+        self.offset = offset
+    }
+
     public var description: String { "not JSON: \(reason) at byte \(offset)" }
 }

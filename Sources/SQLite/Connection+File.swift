@@ -30,4 +30,14 @@ extension Connection {
             : try all("PRAGMA integrity_check(100)") { $0.text(0) }
         return lines == ["ok"] ? [] : lines
     }
+
+    /// The bytes of the database as a file would hold them.
+    package func image() throws(SQLiteError) -> [UInt8] {
+        var size: sqlite3_int64 = 0
+        guard let start = sqlite3_serialize(handle, "main", &size, 0) else {
+            throw SQLiteError(SQLITE_NOMEM, on: handle)
+        }
+        defer { sqlite3_free(start) }
+        return Array(UnsafeBufferPointer(start: start, count: Int(size)))
+    }
 }

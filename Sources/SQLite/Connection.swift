@@ -55,9 +55,9 @@ package final class Connection {
 
     /// A statement made for this call, for SQL that is put together at run time.
     package func prepare(_ sql: String) throws(SQLiteError) -> Statement {
-        try sql.withCString { text throws(SQLiteError) in
-            try Statement(text, length: -1, on: handle)
-        }
+        try sql.withCString { text in
+            Result { () throws(SQLiteError) in try Statement(text, length: -1, on: handle) }
+        }.get()
     }
 
     /// The prepared statement of a literal, kept for the next call.
