@@ -61,7 +61,7 @@ struct StoreOpener {
 
     private func session(_ connection: Connection, _ header: StoreHeader) throws -> StoreSession {
         let session = StoreSession(connection, at: path, header: header, options: options)
-        if options.unlocks { try session.unlock() }
+        if options.unlocks { _ = try session.keys() }
         return session
     }
 
