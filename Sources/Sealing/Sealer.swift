@@ -30,7 +30,8 @@ package struct Sealer: Sendable {
             let box = try place.withAssociatedData(keyID: keyID) {
                 try AES.GCM.seal(plaintext, using: keys.sealing, nonce: SealedFormat.nonce(), authenticating: $0)
             }
-            body = box.combined ?? Data()
+            guard let combined = box.combined else { preconditionFailure("a nonce of 12 bytes is combined") }
+            body = combined
         } catch {
             throw .valueTooLarge(count: plaintext.count)
         }
