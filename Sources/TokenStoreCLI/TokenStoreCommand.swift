@@ -35,7 +35,7 @@ struct TokenStoreCommand: ParsableCommand {
               tokenstore --generate-completion-script bash    (or zsh, or fish)
             """,
         version: "tokenstore \(TokenStore.version)",
-        subcommands: [ListCommand.self, ClaimsCommand.self, ImportCommand.self, ExportCommand.self]
+        subcommands: [ListCommand.self, ClaimsCommand.self, PurgeCommand.self, ImportCommand.self, ExportCommand.self]
     )
 
     static func main() {
