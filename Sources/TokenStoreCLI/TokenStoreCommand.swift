@@ -35,7 +35,10 @@ struct TokenStoreCommand: ParsableCommand {
               tokenstore --generate-completion-script bash    (or zsh, or fish)
             """,
         version: "tokenstore \(TokenStore.version)",
-        subcommands: [ListCommand.self, ClaimsCommand.self, PurgeCommand.self, ImportCommand.self, ExportCommand.self]
+        subcommands: [
+            ListCommand.self, ClaimsCommand.self, PurgeCommand.self, ImportCommand.self, ExportCommand.self,
+            StatusCommand.self, CheckCommand.self, RekeyCommand.self,
+        ]
     )
 
     static func main() {
