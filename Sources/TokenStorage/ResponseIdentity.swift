@@ -18,11 +18,13 @@ struct ResponseIdentity {
         let environment = request.authority.environment
         let idToken = try response.idToken.map { secret throws(IDTokenError) in try IDToken(decoding: secret) }
         let clientInfo = response.clientInfo.flatMap { ClientInfo(decoding: $0) }
-        let isMicrosoft = clientInfo != nil || request.authority.issuer == nil
         account = (clientInfo?.homeAccountID ?? idToken?.claims.subject).map { homeAccountID in
-            AccountIdentity(homeAccountID: homeAccountID, environment: environment, clientInfo: clientInfo) {
-                isMicrosoft ? Cloud.group(of: environment) : request.authority.issuer ?? environment
-            }
+            AccountIdentity(
+                homeAccountID: homeAccountID,
+                environment: environment,
+                clientInfo: clientInfo,
+                issuer: idToken?.claims.issuer ?? request.authority.issuer
+            )
         }
         self.idToken = idToken
         self.clientInfo = clientInfo

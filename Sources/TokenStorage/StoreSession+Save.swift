@@ -49,7 +49,7 @@ extension StoreSession {
             return outcome(.discarded, response, request, used.account)
         }
         let identity = try ResponseIdentity(response, request: request)
-        if let named = identity.account, named.id != used.account { throw MismatchedAccount() }
+        guard try isAbout(used.account, row: account, identity) else { throw MismatchedAccount() }
         var isNewest = true
         if let secret = response.refreshToken {
             isNewest = try isCurrent(used)
@@ -78,6 +78,20 @@ extension StoreSession {
         )
         guard !isNewest else { return saved }
         return outcome(.storedBesideNewerRefreshToken, response, request, used.account)
+    }
+
+    /// Whether a refresh was answered for the account it was asked for; an answer that names nobody was.
+    private func isAbout(_ account: Account.ID, row: Int64, _ identity: ResponseIdentity) throws -> Bool {
+        guard let named = identity.account?.homeAccountID, named.folded != account.homeAccountID.folded else {
+            return true
+        }
+        // Without client_info the answer names the user by other claims than the id was made of.
+        guard identity.clientInfo == nil, let local = identity.claims?.localAccountID else { return false }
+        return try connection.integer(
+            "SELECT 1 FROM tenant_profile WHERE account_id = ?1 AND local_account_fold = ?2",
+            .integer(row),
+            .text(local.folded)
+        ) != nil
     }
 
     private func saveIDToken(

@@ -188,4 +188,24 @@ struct IdentityCases {
         #expect(Set(try fixture.rows("AccessToken").map { $0["realm"] }) == ["t1"])
         #expect(try fixture.request("s2", at: common) == .hit("new"))
     }
+
+    @Test(arguments: ["https://idp.example.com:8443/a", "http://127.0.0.1:9000"])
+    func `an account of another provider is served by its own issuer only`(issuer: String) throws {
+        let fixture = try TestStore()
+        let claims: JSON = ["iss": .string(issuer), "sub": "s1"]
+        let request = TokenRequest(
+            clientID: "cid",
+            authority: try Authority(issuer: issuer),
+            scope: "s1",
+            grant: .authorizationCode
+        )
+        let body: JSON = ["access_token": "a", "expires_in": 3600, "id_token": .string(Fixture.idToken(claims))]
+        let account = try #require(try fixture.store.save(TokenResponse(body), for: request).account)
+        func answer(_ issuer: String) throws -> Answer {
+            try fixture.request("s1", of: account) { $0.authority = try? Authority(issuer: issuer) }
+        }
+        #expect(try answer(issuer) == .hit("a"))
+        #expect(try answer(issuer + "/b") == .signIn(.otherAuthority))
+        #expect(try answer("https://other.example.com") == .signIn(.otherAuthority))
+    }
 }
