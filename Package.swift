@@ -5,7 +5,8 @@ let package = Package(
     name: "tokenstore",
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
-        .executable(name: "tokenstore", targets: ["TokenStoreCLI"])
+        .library(name: "TokenStorage", targets: ["TokenStorage", "OAuth"]),
+        .executable(name: "tokenstore", targets: ["TokenStoreCLI"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
