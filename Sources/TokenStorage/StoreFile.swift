@@ -30,14 +30,23 @@ struct StoreFile {
 
     /// Opens without ever writing, not even a log beside the file.
     ///
-    /// Where there is no log, nobody has the store open, and the file is read as it stands. A log that appears while
-    /// it is read means that somebody came: ``StoreSession/isOutdated`` says so.
+    /// Without a log and its index nobody has the store open, and the file is read as it stands. When they appear
+    /// while it is read, somebody came: ``StoreSession/isOutdated`` says so.
     func openForInspection() throws -> (connection: Connection, mode: Connection.Mode) {
-        let mode: Connection.Mode = FileStatus(path.log) == nil ? .immutable : .readOnly
+        let mode: Connection.Mode = isInUse ? .readOnly : .immutable
+        guard mode == .immutable || FileStatus(path.sharedMemory) != nil else {
+            throw TokenStoreError.file(
+                "\(path.log) holds commits and \(path.sharedMemory) is missing; copy that file too, or open the store "
+                    + "for writing once, such as with 'tokenstore purge'"
+            )
+        }
         let connection = try Connection(path: path.database, mode: mode, busyTimeout: timeout)
         try Self.configure(connection)
         return (connection, mode)
     }
+
+    /// Whether the database may have to be read together with a log.
+    var isInUse: Bool { FileStatus(path.sharedMemory) != nil || FileStatus(path.log).map { $0.size > 0 } ?? false }
 
     /// Makes `body`'s database a whole one under its final name, or leaves nothing.
     func create(_ body: (Connection) throws -> Void) throws {
