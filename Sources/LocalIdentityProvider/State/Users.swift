@@ -63,10 +63,13 @@ actor Users {
     }
 
     private func recordAttempt(of id: String, isRight: Bool) {
-        users[id]?.failedPasswords = isRight ? 0 : (users[id]?.failedPasswords ?? 0) + 1
-        guard (users[id]?.failedPasswords ?? 0) >= 10 else { return }
-        users[id]?.failedPasswords = 0
-        users[id]?.lockedUntil = clock.now + TimeInterval(Lifetime.passwordLock)
+        guard var user = users[id] else { return }
+        user.failedPasswords = isRight ? 0 : user.failedPasswords + 1
+        if user.failedPasswords >= 10 {
+            user.failedPasswords = 0
+            user.lockedUntil = clock.now + TimeInterval(Lifetime.passwordLock)
+        }
+        users[id] = user
     }
 
     /// Refuses the current password and the three before it.
