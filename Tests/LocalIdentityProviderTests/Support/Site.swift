@@ -32,14 +32,21 @@ struct Site: Sendable {
 
     /// Runs `body` against a provider whose time stands still unless a test moves it.
     static func open(
-        _ change: (inout LocalIdentityProvider.Configuration) throws -> Void = { _ in },
+        grace: Double = 10,
+        seed: Seed? = nil,
+        tls: LocalIdentityProvider.Certificate? = nil,
+        clock: ProviderClock = ProviderClock { start },
+        requestTimeout: Int = 10,
         _ body: (Site) async throws -> Void
     ) async throws {
         var configuration = LocalIdentityProvider.Configuration()
-        configuration.clock = ProviderClock { start }
+        configuration.clock = clock
         configuration.signingKeys = try signingKeys.get()
         configuration.adminKey = "test-key"
-        try change(&configuration)
+        configuration.refreshGrace = grace
+        configuration.seed = seed
+        configuration.tls = tls
+        configuration.requestTimeout = requestTimeout
         let provider = try await LocalIdentityProvider.start(configuration)
         do {
             try await body(Site(provider: provider))
