@@ -82,10 +82,26 @@ final class Browser {
         _ = try await command("POST", "/element/\(element(selector))/click", [:])
     }
 
-    var address: String { get async throws { try await command("GET", "/url", nil).text ?? "" } }
+    /// The address once it is as wanted; a click returns before its navigation ends.
+    func address(_ isWanted: (String) -> Bool) async throws -> String {
+        let read = { try await self.command("GET", "/url", nil).text ?? "" }
+        return try await eventually(read, until: isWanted)
+    }
 
-    var heading: String {
-        get async throws { try await command("GET", "/element/\(element("h1"))/text", nil).text ?? "" }
+    func waitForHeading(_ heading: String) async throws {
+        let read = { try await self.command("GET", "/element/\(self.element("h1"))/text", nil).text ?? "" }
+        _ = try await eventually(read) { $0 == heading }
+    }
+
+    private func eventually(_ value: () async throws -> String, until isWanted: (String) -> Bool) async throws -> String
+    {
+        let deadline = ContinuousClock.now + .seconds(20)
+        var last = ""
+        while ContinuousClock.now < deadline {
+            do { last = try await value() } catch is Missing { continue }  // the old page is gone, the new one not there
+            if isWanted(last) { return last }
+        }
+        throw Missing("the wanted page; the last was \(last)")
     }
 
     private func element(_ selector: String) async throws -> String {

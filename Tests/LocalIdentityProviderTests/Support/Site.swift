@@ -47,14 +47,21 @@ struct Site: Sendable {
         configuration.seed = seed
         configuration.tls = tls
         configuration.requestTimeout = requestTimeout
-        let provider = try await LocalIdentityProvider.start(configuration)
+        await Gate.shared.enter()
         do {
-            try await body(Site(provider: provider))
-        } catch {
+            let provider = try await LocalIdentityProvider.start(configuration)
+            do {
+                try await body(Site(provider: provider))
+            } catch {
+                await provider.stop()
+                throw error
+            }
             await provider.stop()
+        } catch {
+            await Gate.shared.leave()
             throw error
         }
-        await provider.stop()
+        await Gate.shared.leave()
     }
 
     // MARK: Requests
