@@ -77,7 +77,7 @@ struct StartTests {
         }
     }
 
-    private static func line(of file: URL) async throws -> String {
+    static func line(of file: URL) async throws -> String {
         let deadline = ContinuousClock.now + .seconds(20)
         while ContinuousClock.now < deadline {
             let text = try String(contentsOf: file, encoding: .utf8)

@@ -36,10 +36,11 @@ actor Flows {
     }
 
     /// The flow that `token` continues at `route`; nothing is consumed.
-    func open(_ token: String, client: Client, at route: Route) throws -> Flow {
+    func open(_ token: String, _ request: NativeRequest, at route: Route) throws -> Flow {
         guard let continuation = continuations[Fingerprint(token, key: key)],
-            let entry = entries[continuation.flowID], entry.flow.clientID == client.id,
-            !entry.isDone, entry.stage == continuation.stage, continuation.routes.contains(route)
+            let entry = entries[continuation.flowID], entry.flow.clientID == request.client.id,
+            entry.flow.tenantID == request.realm.tenant.id, !entry.isDone, entry.stage == continuation.stage,
+            continuation.routes.contains(route)
         else { throw Self.refusal(at: route) }
         guard clock.now < continuation.expires, clock.now < entry.flow.expires else { throw ProtocolError.expiredToken }
         return entry.flow

@@ -98,7 +98,8 @@ final class Browser {
         let deadline = ContinuousClock.now + .seconds(20)
         var last = ""
         while ContinuousClock.now < deadline {
-            do { last = try await value() } catch is Missing { continue }  // the old page is gone, the new one not there
+            // Between two pages neither can be read.
+            do { last = try await value() } catch is Missing { continue }
             if isWanted(last) { return last }
         }
         throw Missing("the wanted page; the last was \(last)")

@@ -66,7 +66,7 @@ struct Site: Sendable {
 
     // MARK: Requests
 
-    func send(
+    static func send(
         _ method: String,
         _ url: String,
         headers: [String: String] = [:],
@@ -77,7 +77,7 @@ struct Site: Sendable {
         request.method = .init(rawValue: method)
         for (name, value) in headers { request.headers.add(name: name, value: value) }
         if let body { request.body = .bytes(body) }
-        let response = try await Self.client.execute(request, timeout: .seconds(seconds))
+        let response = try await client.execute(request, timeout: .seconds(seconds))
         let bytes = try await response.body.collect(upTo: 1 << 20)
         return Answer(
             status: Int(response.status.code),
@@ -86,13 +86,27 @@ struct Site: Sendable {
         )
     }
 
+    static func post(_ url: String, _ form: [String: String], headers: [String: String] = [:]) async throws -> Answer {
+        let headers = headers.merging(["content-type": "application/x-www-form-urlencoded"]) { given, _ in given }
+        return try await send("POST", url, headers: headers, body: Array(encode(form).utf8))
+    }
+
+    func send(
+        _ method: String,
+        _ url: String,
+        headers: [String: String] = [:],
+        body: [UInt8]? = nil,
+        seconds: Int64 = 20
+    ) async throws -> Answer {
+        try await Self.send(method, url, headers: headers, body: body, seconds: seconds)
+    }
+
     func get(_ url: String, headers: [String: String] = [:]) async throws -> Answer {
-        try await send("GET", url, headers: headers)
+        try await Self.send("GET", url, headers: headers)
     }
 
     func post(_ url: String, _ form: [String: String], headers: [String: String] = [:]) async throws -> Answer {
-        let headers = headers.merging(["content-type": "application/x-www-form-urlencoded"]) { given, _ in given }
-        return try await send("POST", url, headers: headers, body: Array(Self.encode(form).utf8))
+        try await Self.post(url, form, headers: headers)
     }
 
     static func encode(_ form: [String: String]) -> String {
