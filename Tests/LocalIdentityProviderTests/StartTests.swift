@@ -52,28 +52,51 @@ struct StartTests {
         #expect(error.map { "\($0)".contains(reason) } == true, "\(String(describing: error))")
     }
 
+    /// Runs the program until `test` is done with the line it printed.
+    private func program(_ arguments: [String], _ test: (JSON) async throws -> Void) async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let output = try folder.file("output", "")
+        let process = Process()
+        process.executableURL = URL(filePath: Self.binary)
+        process.arguments = ["--port", "0"] + arguments
+        process.standardOutput = try FileHandle(forWritingTo: output)
+        try process.run()
+        defer { kill(process.processIdentifier, SIGKILL) }
+        try await test(JSON(parsing: Self.line(of: output).utf8))
+    }
+
     @Test func `the program prints one line of JSON and serves the seed it was given`() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let seed = #"{"tenants":[{"id":"t-1","domain":"small.example","clients":[{"id":"c"}]}]}"#
-        let output = try folder.file("output", "")
-        let process = Process()
-        process.executableURL = URL(filePath: Self.binary)
-        process.arguments = try ["--port", "0", "--admin-key", "random", "--seed", folder.file("seed.json", seed).path]
-        process.standardOutput = try FileHandle(forWritingTo: output)
-        try process.run()
-        defer { kill(process.processIdentifier, SIGKILL) }
-        let line = try await Self.line(of: output)
-        let announced = try JSON(parsing: line.utf8)
-        let address = announced["addresses"]?.elements?.first?.text ?? ""
-        let key = announced["adminKey"]?.text ?? ""
-        #expect(key.count == 36)
-        try await Site.open { site in
-            let metadata = try await site.get(address + "/small.example/v2.0/.well-known/openid-configuration")
+        let file = try folder.file("seed.json", seed).path
+        try await program(["--admin-key", "random", "--seed", file]) { announced in
+            let address = announced["addresses"]?.elements?.first?.text ?? ""
+            let key = announced["adminKey"]?.text ?? ""
+            #expect(key.count == 36)
+            let metadata = try await Site.get(address + "/small.example/v2.0/.well-known/openid-configuration")
             #expect(try metadata.text("issuer") == address + "/t-1/v2.0")
-            #expect(
-                try await site.get(address + "/admin/audit", headers: ["x-admin-key": key])["counts"]?["metadata"] == 1
-            )
+            let audit = try await Site.get(address + "/admin/audit", headers: ["x-admin-key": key])
+            #expect(audit["counts"]?["metadata"] == 1)
+        }
+    }
+
+    @Test(.enabled(if: PrivateAuthority.isAvailable, "needs openssl"))
+    func `the program speaks TLS with the certificate it was given`() async throws {
+        let authority = try await PrivateAuthority()
+        defer { authority.folder.remove() }
+        let files = authority.certificate
+        try await program(["--tls", files.chain, files.key]) { announced in
+            let addresses = announced["addresses"]?.elements?.compactMap(\.text) ?? []
+            #expect(addresses.allSatisfy { $0.hasPrefix("https://") })
+            let openssl = try #require(Program("openssl"))
+            for address in addresses {
+                let peer = String(address.dropFirst("https://".count))
+                let arguments = ["s_client", "-connect", peer, "-CAfile", authority.authority, "-verify_return_error"]
+                let result = try await openssl.run(arguments)
+                #expect(result.status == 0 && result.output.contains("Verify return code: 0"), "\(result)")
+            }
         }
     }
 

@@ -86,6 +86,10 @@ struct Site: Sendable {
         )
     }
 
+    static func get(_ url: String, headers: [String: String] = [:]) async throws -> Answer {
+        try await send("GET", url, headers: headers)
+    }
+
     static func post(_ url: String, _ form: [String: String], headers: [String: String] = [:]) async throws -> Answer {
         let headers = headers.merging(["content-type": "application/x-www-form-urlencoded"]) { given, _ in given }
         return try await send("POST", url, headers: headers, body: Array(encode(form).utf8))
@@ -102,7 +106,7 @@ struct Site: Sendable {
     }
 
     func get(_ url: String, headers: [String: String] = [:]) async throws -> Answer {
-        try await Self.send("GET", url, headers: headers)
+        try await Self.get(url, headers: headers)
     }
 
     func post(_ url: String, _ form: [String: String], headers: [String: String] = [:]) async throws -> Answer {
