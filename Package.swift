@@ -4,6 +4,11 @@ import PackageDescription
 let package = Package(
     name: "tokenstore",
     platforms: [.macOS(.v15), .iOS(.v18)],
+    products: [
+        .library(name: "TokenStorage", targets: ["TokenStorage", "OAuth"]),
+        .executable(name: "tokenstore", targets: ["TokenStoreCLI"]),
+        .executable(name: "local-idp", targets: ["local-idp"]),
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
@@ -19,8 +24,32 @@ let package = Package(
     // Bottom up: a target depends only on targets above it.
     targets: [
         .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
+        .target(name: "SQLite", dependencies: ["CSQLite"]),
+        .target(name: "CMigrations"),
         .target(name: "OAuth"),
         .testTarget(name: "OAuthTests", dependencies: ["OAuth"]),
+        .target(
+            name: "Sealing",
+            dependencies: [
+                "OAuth",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+            ]
+        ),
+        .testTarget(name: "SealingTests", dependencies: ["Sealing", "OAuth"]),
+        .target(
+            name: "TokenStorage",
+            dependencies: [
+                "CMigrations", "OAuth", "SQLite", "Sealing", .product(name: "Crypto", package: "swift-crypto"),
+            ]
+        ),
+        .executableTarget(
+            name: "TokenStoreCLI",
+            dependencies: [
+                "OAuth", "Sealing", "TokenStorage",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]
+        ),
         .target(
             name: "LocalIdentityProvider",
             dependencies: [
@@ -47,6 +76,13 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
+
+        .target(name: "TestSupport", dependencies: ["OAuth", "TokenStorage"], path: "Tests/TestSupport"),
+        .testTarget(
+            name: "TokenStorageTests",
+            dependencies: ["OAuth", "Sealing", "SQLite", "TestSupport", "TokenStorage"]
+        ),
+        .testTarget(name: "TokenStoreCLITests", dependencies: ["SQLite", "TestSupport", "TokenStoreCLI"]),
         .testTarget(
             name: "LocalIdentityProviderTests",
             dependencies: [

@@ -1,0 +1,32 @@
+#include "CMigrations.h"
+#include <stddef.h>
+
+// A new migration takes one array here and one line in `migrations`.
+
+static const char V001_store[] = {
+#embed "../../Migrations/V001_store.sql" suffix(, 0)
+};
+
+static const char V002_account[] = {
+#embed "../../Migrations/V002_account.sql" suffix(, 0)
+};
+
+static const char V003_token[] = {
+#embed "../../Migrations/V003_token.sql" suffix(, 0)
+};
+
+static const char V004_record[] = {
+#embed "../../Migrations/V004_record.sql" suffix(, 0)
+};
+
+// The first four steps make one release: no program knows only some of them.
+static const CMigration migrations[] = {
+    {"V001_store", V001_store, 4, 4, 0},
+    {"V002_account", V002_account, 4, 4, 0},
+    {"V003_token", V003_token, 4, 4, 0},
+    {"V004_record", V004_record, 4, 4, 0},
+};
+
+const CMigration *CMigrationAt(int index) {
+    return index >= 0 && index < (int)(sizeof(migrations) / sizeof(*migrations)) ? &migrations[index] : NULL;
+}

@@ -1,0 +1,54 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// An access token with what it was issued for ([RFC 6749 §1.4](https://www.rfc-editor.org/rfc/rfc6749#section-1.4)).
+public struct AccessToken: Equatable, Sendable {
+    public let secret: Secret
+    public let clientID: String
+    public let scope: Scope
+
+    /// `Bearer` unless the issuer said otherwise.
+    public let tokenType: String
+
+    /// The key a proof-of-possession token is bound to.
+    public let keyID: String?
+
+    /// The tenant; empty where the provider has none.
+    public let realm: String
+
+    public let cachedAt: Date?
+    public let expiresAt: Date
+
+    /// How long the token may be used while the issuer cannot be reached.
+    public let extendedExpiresAt: Date?
+
+    /// When it is worth refreshing although still valid.
+    public let refreshAt: Date?
+
+    package init(
+        secret: Secret,
+        clientID: String,
+        scope: Scope,
+        tokenType: String,
+        keyID: String?,
+        realm: String,
+        cachedAt: Date?,
+        expiresAt: Date,
+        extendedExpiresAt: Date?,
+        refreshAt: Date?
+    ) {
+        self.secret = secret
+        self.clientID = clientID
+        self.scope = scope
+        self.tokenType = tokenType
+        self.keyID = keyID
+        self.realm = realm
+        self.cachedAt = cachedAt
+        self.expiresAt = expiresAt
+        self.extendedExpiresAt = extendedExpiresAt
+        self.refreshAt = refreshAt
+    }
+}

@@ -1,0 +1,60 @@
+/// Who is asked for tokens: a Microsoft tenant, an Azure AD B2C user flow, or any OpenID issuer.
+public struct Authority: Hashable, Sendable {
+    /// The host, lower-cased, with its port unless that is 443.
+    public let environment: String
+
+    /// The tenant segment of the URL, such as a GUID, a domain or `common`; nil for an issuer that has none.
+    public let tenant: String?
+
+    /// The Azure AD B2C user flow, lower-cased.
+    public let policy: String?
+
+    /// The issuer identifier, exactly as given, where the authority is any OpenID provider.
+    public let issuer: String?
+
+    /// An OpenID provider outside Microsoft's clouds.
+    ///
+    /// - Throws: ``AuthorityError`` if `issuer` is no `https` URL (`http` is for loopback).
+    public init(issuer: String) throws(AuthorityError) {
+        let url = try AuthorityURL(issuer)
+        self.init(environment: url.environment, tenant: nil, policy: nil, issuer: issuer)
+    }
+
+    /// Reads the authority forms of MSAL: `https://HOST/TENANT`, `https://HOST/tfp/TENANT/POLICY`,
+    /// `https://HOST/TENANT/POLICY` and `https://NAME.ciamlogin.com`; both forms of a user flow are one authority.
+    ///
+    /// - Throws: ``AuthorityError`` if `text` is none of them.
+    public init(parsing text: String) throws(AuthorityError) {
+        let url = try AuthorityURL(text)
+        var path = url.path
+        let isMarkedB2C = path.first?.lowercased() == "tfp"
+        if isMarkedB2C { path.removeFirst() }
+        if Cloud.isExternalID(url.environment), path.isEmpty {
+            path = [url.environment.split(separator: ".")[0] + ".onmicrosoft.com"]
+        }
+        guard let tenant = path.first else { throw .noTenant(text) }
+        let isB2C =
+            isMarkedB2C || Cloud.isB2C(url.environment) || path.count > 1 && path[1].lowercased().hasPrefix("b2c_")
+        guard isB2C else {
+            self.init(environment: url.environment, tenant: tenant.lowercased(), policy: nil, issuer: nil)
+            return
+        }
+        guard path.count > 1 else { throw .noPolicy(text) }
+        self.init(environment: url.environment, tenant: tenant.lowercased(), policy: path[1].lowercased(), issuer: nil)
+    }
+
+    private init(environment: String, tenant: String?, policy: String?, issuer: String?) {
+        self.environment = environment
+        self.tenant = tenant
+        self.policy = policy
+        self.issuer = issuer
+    }
+
+    /// Whether the tenant is one of the words that stand for "whatever tenant the account is from".
+    public var isTenantless: Bool { tenant.map(Self.isTenantless) ?? true }
+
+    /// Whether `tenant` is a word that stands in the place of a tenant without naming one.
+    public static func isTenantless(_ tenant: String) -> Bool {
+        ["", "common", "organizations", "consumers", "tfp"].contains(tenant.lowercased())
+    }
+}

@@ -1,0 +1,53 @@
+/// Base64 with the URL-safe alphabet ([RFC 4648 §5](https://www.rfc-editor.org/rfc/rfc4648#section-5)).
+public enum Base64URL {
+    /// The bytes that `text` stands for, or nil if it is not base64url; padding may be there or not.
+    public static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.underestimatedCount * 3 / 4 + 3)
+        var buffer: UInt32 = 0
+        var bits = 0
+        var padding = 0
+        for character in text {
+            if character == UInt8(ascii: "=") {
+                padding += 1
+                continue
+            }
+            let value = values[Int(character)]
+            guard value < 64, padding == 0 else { return nil }
+            buffer = buffer << 6 | UInt32(value)
+            bits += 6
+            if bits >= 8 {
+                bits -= 8
+                bytes.append(UInt8(truncatingIfNeeded: buffer >> UInt32(bits)))
+            }
+        }
+        // A lone character holds no byte, and left-over bits would let two texts mean the same bytes.
+        guard bits < 6, buffer & (1 << UInt32(bits) - 1) == 0, padding < 3 else { return nil }
+        return bytes
+    }
+
+    /// `bytes` as base64url without padding.
+    public static func encode(_ bytes: some Sequence<UInt8>) -> String {
+        var text: [UInt8] = []
+        var buffer: UInt32 = 0
+        var bits = 0
+        for byte in bytes {
+            buffer = buffer << 8 | UInt32(byte)
+            bits += 8
+            while bits >= 6 {
+                bits -= 6
+                text.append(alphabet[Int(buffer >> UInt32(bits) & 63)])
+            }
+        }
+        if bits > 0 { text.append(alphabet[Int(buffer << UInt32(6 - bits) & 63)]) }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+
+    private static let values: [UInt8] = {
+        var values = [UInt8](repeating: 255, count: 256)
+        for (value, character) in alphabet.enumerated() { values[Int(character)] = UInt8(value) }
+        return values
+    }()
+}

@@ -1,0 +1,61 @@
+/// The claims of an ID token, as issued ([OpenID Connect Core §2](https://openid.net/specs/openid-connect-core-1_0.html#IDToken)).
+public struct Claims: Hashable, Sendable {
+    /// The payload without loss.
+    public let payload: JSON.Object
+
+    public init(_ payload: JSON.Object) { self.payload = payload }
+
+    public var issuer: String? { payload["iss"]?.text }
+    public var subject: String? { payload["sub"]?.text }
+    public var objectID: String? { payload["oid"]?.text }
+    public var tenantID: String? { payload["tid"]?.text }
+    public var name: String? { text("name") }
+    /// Unix seconds.
+    public var issuedAt: Int64? { payload["iat"]?.seconds }
+    public var audiences: [String] { payload["aud"].map(\.texts) ?? [] }
+
+    /// The user flow of Azure AD B2C: `tfp`, or an `acr` that names one.
+    public var userFlow: String? {
+        if let policy = text("tfp") { return policy }
+        guard let reference = text("acr"), reference.lowercased().hasPrefix("b2c_") else { return nil }
+        return reference
+    }
+
+    /// The name to show: `preferred_username`, `upn`, `email`, the first of `emails`, `name`, else nil.
+    public var username: String? {
+        text("preferred_username") ?? text("upn") ?? text("email")
+            ?? payload["emails"]?.texts.first { !$0.isEmpty } ?? name
+    }
+
+    /// The id of the user in the tenant: `oid`, else `sub`.
+    public var localAccountID: String? { text("oid") ?? text("sub") }
+
+    /// The value at a name, or at names separated by dots that reach into objects; a whole name wins over a path.
+    public subscript(path path: String) -> JSON? { payload.value(at: path) }
+
+    private func text(_ name: String) -> String? {
+        payload[name]?.text.flatMap { $0.isEmpty ? nil : $0 }
+    }
+}
+
+extension JSON {
+    /// The texts of a list, or the one text that stands for a list of one, as `aud` may.
+    fileprivate var texts: [String] {
+        switch self {
+        case .string(let text): [text]
+        case .array(let elements): elements.compactMap(\.text)
+        default: []
+        }
+    }
+}
+
+extension JSON.Object {
+    fileprivate func value(at path: String) -> JSON? {
+        if let value = self[path] { return value }
+        for dot in path.indices where path[dot] == "." {
+            let rest = String(path[path.index(after: dot)...])
+            if let value = self[String(path[..<dot])]?.object?.value(at: rest) { return value }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,37 @@
+/// Who signed in, as Microsoft's token endpoint says beside the tokens when asked with `client_info=1`.
+public struct ClientInfo: Hashable, Sendable {
+    /// The user's id in the home tenant; for Azure AD B2C with the user flow behind it.
+    public let uid: String
+
+    /// The home tenant.
+    public let utid: String
+
+    /// The text it was read from.
+    public let rawValue: String
+
+    /// Decodes base64url JSON; nil if it is not that, or names no user or tenant.
+    public init?(decoding text: String) {
+        guard let bytes = Base64URL.decode(text.utf8),
+            // Not decodable counts as not sent: the ID token says who it is as well.
+            let payload = try? JSON(parsing: String(decoding: bytes, as: UTF8.self)).object,
+            let uid = payload["uid"]?.text, !uid.isEmpty, let utid = payload["utid"]?.text, !utid.isEmpty
+        else { return nil }
+        self.uid = uid
+        self.utid = utid
+        rawValue = text
+    }
+
+    /// Whether an id has the shape `uid.utid` with a GUID for the tenant, which no other provider's `sub` has.
+    package static func isShaped(_ homeAccountID: String) -> Bool {
+        guard let dot = homeAccountID.lastIndex(of: "."), dot != homeAccountID.startIndex else { return false }
+        return isTenantID(homeAccountID[homeAccountID.index(after: dot)...])
+    }
+
+    /// Whether a tenant is named by its GUID, rather than by a domain or by a word such as `common`.
+    package static func isTenantID(_ tenant: some StringProtocol) -> Bool {
+        let groups = tenant.split(separator: "-", omittingEmptySubsequences: false)
+        return groups.map(\.count) == [8, 4, 4, 4, 12] && groups.joined().allSatisfy(\.isHexDigit)
+    }
+
+    public var homeAccountID: String { "\(uid).\(utid)" }
+}

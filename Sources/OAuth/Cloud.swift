@@ -1,0 +1,35 @@
+/// Microsoft's sign-in hosts: which of them share accounts, and which belong to Azure AD B2C or External ID.
+public enum Cloud {
+    /// Hosts of one cloud, the one that names the group first.
+    private static let groups = [
+        ["login.windows.net", "login.microsoftonline.com", "login.microsoft.com", "sts.windows.net"],
+        ["login.partner.microsoftonline.cn", "login.chinacloudapi.cn"],
+        ["login.microsoftonline.de"],
+        ["login.microsoftonline.us", "login.usgovcloudapi.net"],
+        ["login-us.microsoftonline.com"],
+    ]
+
+    private static let groupOfHost = Dictionary(
+        uniqueKeysWithValues: groups.flatMap { hosts in hosts.map { ($0, hosts[0]) } }
+    )
+
+    private static let tenantHostSuffixes = [
+        ".b2clogin.com", ".b2clogin.cn", ".b2clogin.us", ".b2clogin.de", ".ciamlogin.com",
+    ]
+
+    /// The name under which hosts that share accounts are stored; a host outside the table is its own group.
+    public static func group(of host: String) -> String {
+        let host = host.lowercased()
+        return groupOfHost[host] ?? host
+    }
+
+    /// Whether `host` signs in Microsoft accounts: a host of the table, or of Azure AD B2C or External ID.
+    public static func contains(_ host: String) -> Bool {
+        let host = host.lowercased()
+        return groupOfHost[host] != nil || tenantHostSuffixes.contains { host.hasSuffix($0) }
+    }
+
+    public static func isB2C(_ host: String) -> Bool { host.lowercased().contains(".b2clogin.") }
+
+    public static func isExternalID(_ host: String) -> Bool { host.lowercased().hasSuffix(".ciamlogin.com") }
+}

@@ -1,0 +1,77 @@
+/// Reads JSON text that has escapes in it; the slow path of ``JSONReader``.
+struct JSONEscapes {
+    private let bytes: UnsafeRawBufferPointer
+    private(set) var offset: Int
+    private var text: [UInt8]
+
+    /// Starts at the first byte after the opening quote, and takes up the work at the first escape.
+    init(_ bytes: UnsafeRawBufferPointer, start: Int, backslash: Int) {
+        self.bytes = bytes
+        offset = backslash
+        text = Array(bytes[start..<backslash])
+    }
+
+    /// The text up to the closing quote, which is passed.
+    mutating func unescaped() throws(JSONError) -> String {
+        while offset < bytes.count {
+            let byte = bytes[offset]
+            switch byte {
+            case UInt8(ascii: "\""):
+                guard let valid = String(validating: text, as: UTF8.self) else {
+                    throw error("text is not valid UTF-8")
+                }
+                offset += 1
+                return valid
+            case UInt8(ascii: "\\"): try escape()
+            case 0..<0x20: throw error("text holds a control character")
+            default:
+                text.append(byte)
+                offset += 1
+            }
+        }
+        throw error("the document ends inside text")
+    }
+
+    private mutating func escape() throws(JSONError) {
+        guard offset + 1 < bytes.count else { throw error("the document ends inside text") }
+        let letter = bytes[offset + 1]
+        offset += 2
+        switch letter {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): text.append(letter)
+        case UInt8(ascii: "b"): text.append(0x08)
+        case UInt8(ascii: "f"): text.append(0x0C)
+        case UInt8(ascii: "n"): text.append(0x0A)
+        case UInt8(ascii: "r"): text.append(0x0D)
+        case UInt8(ascii: "t"): text.append(0x09)
+        case UInt8(ascii: "u"): text.append(contentsOf: Array(String(try scalar()).utf8))
+        default: throw error("an escape is unknown")
+        }
+    }
+
+    private mutating func scalar() throws(JSONError) -> Unicode.Scalar {
+        let first = try codeUnit()
+        if let scalar = Unicode.Scalar(UInt32(first)) { return scalar }
+        guard UTF16.isLeadSurrogate(first), offset + 1 < bytes.count, bytes[offset] == UInt8(ascii: "\\"),
+            bytes[offset + 1] == UInt8(ascii: "u")
+        else { throw error("half of a character is missing") }
+        offset += 2
+        let second = try codeUnit()
+        guard UTF16.isTrailSurrogate(second) else { throw error("half of a character is missing") }
+        return UTF16.decode(.init([first, second] as [UInt16]))
+    }
+
+    private mutating func codeUnit() throws(JSONError) -> UInt16 {
+        guard offset + 4 <= bytes.count else { throw error("the document ends inside text") }
+        var unit: UInt16 = 0
+        for _ in 0..<4 {
+            guard let digit = Character(Unicode.Scalar(bytes[offset])).hexDigitValue else {
+                throw error("an escape is unknown")
+            }
+            unit = unit << 4 | UInt16(digit)
+            offset += 1
+        }
+        return unit
+    }
+
+    private func error(_ reason: String) -> JSONError { JSONError(reason: reason, offset: offset) }
+}

@@ -1,0 +1,166 @@
+/// Reads JSON from borrowed memory, a value at a time, so that a large document never has to exist as a tree.
+package struct JSONReader {
+    private let bytes: UnsafeRawBufferPointer
+    package private(set) var offset: Int
+    private var depth = 0
+
+    /// Nesting beyond this is refused rather than risking the stack.
+    private static let depthLimit = 256
+
+    package init(_ bytes: UnsafeRawBufferPointer, from offset: Int = 0) {
+        self.bytes = bytes
+        self.offset = offset
+    }
+
+    /// The next value, whole.
+    package mutating func value() throws(JSONError) -> JSON {
+        skipWhitespace()
+        switch current {
+        case UInt8(ascii: "{"):
+            var object: [(name: String, value: JSON)] = []
+            try members { name, reader throws(JSONError) in object.append((name, try reader.value())) }
+            return .object(.init(object))
+        case UInt8(ascii: "["):
+            var array: [JSON] = []
+            try elements { reader throws(JSONError) in array.append(try reader.value()) }
+            return .array(array)
+        case UInt8(ascii: "\""): return .string(try string())
+        case UInt8(ascii: "t"): return try word("true", .bool(true))
+        case UInt8(ascii: "f"): return try word("false", .bool(false))
+        case UInt8(ascii: "n"): return try word("null", .null)
+        default: return .number(try number())
+        }
+    }
+
+    /// Calls `body` with the name of each member of the object that comes next; `body` reads the member's value.
+    package mutating func members(
+        _ body: (String, inout JSONReader) throws(JSONError) -> Void
+    ) throws(JSONError) {
+        try sequence(open: "{", close: "}") { reader throws(JSONError) in
+            guard reader.current == UInt8(ascii: "\"") else { throw reader.error("a member needs a name in quotes") }
+            let name = try reader.string()
+            reader.skipWhitespace()
+            guard reader.take(":") else { throw reader.error("a colon is missing") }
+            try body(name, &reader)
+        }
+    }
+
+    /// Calls `body` before each element of the list that comes next; `body` reads the element.
+    package mutating func elements(_ body: (inout JSONReader) throws(JSONError) -> Void) throws(JSONError) {
+        try sequence(open: "[", close: "]", body)
+    }
+
+    /// Checks and passes over the next value.
+    package mutating func skipValue() throws(JSONError) {
+        skipWhitespace()
+        switch current {
+        case UInt8(ascii: "{"): try members { _, reader throws(JSONError) in try reader.skipValue() }
+        case UInt8(ascii: "["): try elements { reader throws(JSONError) in try reader.skipValue() }
+        default: _ = try value()
+        }
+    }
+
+    /// Requires that nothing but white space is left.
+    package mutating func end() throws(JSONError) {
+        skipWhitespace()
+        guard offset == bytes.count else { throw error("there is more after the end of the document") }
+    }
+
+    /// The first byte of the next value, without taking it.
+    package mutating func peek() -> UInt8? {
+        skipWhitespace()
+        return current
+    }
+
+    private mutating func sequence(
+        open: Unicode.Scalar,
+        close: Unicode.Scalar,
+        _ element: (inout JSONReader) throws(JSONError) -> Void
+    ) throws(JSONError) {
+        skipWhitespace()
+        guard take(open) else { throw error("'\(open)' is missing") }
+        guard depth < Self.depthLimit else { throw error("values are nested too deeply") }
+        depth += 1
+        defer { depth -= 1 }
+        skipWhitespace()
+        if take(close) { return }
+        while true {
+            skipWhitespace()
+            try element(&self)
+            skipWhitespace()
+            if take(close) { return }
+            guard take(",") else { throw error(current == nil ? "the document ends too early" : "a comma is missing") }
+        }
+    }
+
+    private func error(_ reason: String) -> JSONError { JSONError(reason: reason, offset: offset) }
+
+    private var current: UInt8? { offset < bytes.count ? bytes[offset] : nil }
+
+    private mutating func take(_ character: Unicode.Scalar) -> Bool {
+        guard current == UInt8(ascii: character) else { return false }
+        offset += 1
+        return true
+    }
+
+    private mutating func skipWhitespace() {
+        while offset < bytes.count {
+            switch bytes[offset] {
+            case 0x20, 0x09, 0x0A, 0x0D: offset += 1
+            default: return
+            }
+        }
+    }
+
+    private mutating func word(_ word: StaticString, _ value: JSON) throws(JSONError) -> JSON {
+        let end = offset + word.utf8CodeUnitCount
+        guard end <= bytes.count else { throw error("the document ends too early") }
+        for index in 0..<word.utf8CodeUnitCount where bytes[offset + index] != word.utf8Start[index] {
+            throw error("a value is expected")
+        }
+        offset = end
+        return value
+    }
+
+    private mutating func number() throws(JSONError) -> String {
+        let start = offset
+        _ = take("-")
+        if !take("0") { try digits() }
+        if take(".") { try digits() }
+        if take("e") || take("E") {
+            if !take("+") { _ = take("-") }
+            try digits()
+        }
+        return String(decoding: bytes[start..<offset], as: UTF8.self)
+    }
+
+    private mutating func digits() throws(JSONError) {
+        let start = offset
+        while let byte = current, byte &- UInt8(ascii: "0") < 10 { offset += 1 }
+        guard offset > start else {
+            throw error(current == nil ? "the document ends too early" : "a value is expected")
+        }
+    }
+
+    private mutating func string() throws(JSONError) -> String {
+        offset += 1
+        let start = offset
+        while offset < bytes.count {
+            switch bytes[offset] {
+            case UInt8(ascii: "\""):
+                let text = String(validating: bytes[start..<offset], as: UTF8.self)
+                guard let text else { throw error("text is not valid UTF-8") }
+                offset += 1
+                return text
+            case UInt8(ascii: "\\"):
+                var escaped = JSONEscapes(bytes, start: start, backslash: offset)
+                let text = try escaped.unescaped()
+                offset = escaped.offset
+                return text
+            case 0..<0x20: throw error("text holds a control character")
+            default: offset += 1
+            }
+        }
+        throw error("the document ends inside text")
+    }
+}

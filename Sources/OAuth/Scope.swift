@@ -1,0 +1,52 @@
+/// A set of scope tokens ([RFC 6749 §3.3](https://www.rfc-editor.org/rfc/rfc6749#section-3.3)).
+///
+/// Tokens are compared without regard to case, and their order and repetition carry no meaning; the text keeps both.
+public struct Scope: Sendable {
+    /// The scope tokens in the order they were given, without repetition.
+    public let tokens: [String]
+
+    /// The tokens that take part in matching, folded and sorted: all but the reserved ones.
+    package let folded: [String]
+
+    /// Reads scope tokens separated by spaces; several spaces count as one.
+    public init(_ text: String) {
+        self.init(text.split(whereSeparator: \.isWhitespace).map(String.init))
+    }
+
+    public init(_ tokens: some Sequence<String>) {
+        var seen: Set<String> = []
+        self.tokens = tokens.filter { !$0.isEmpty && seen.insert($0.lowercased()).inserted }
+        folded = seen.subtracting(Self.reserved).filter { !$0.isEmpty }.sorted()
+    }
+
+    /// The tokens as one text, separated by single spaces.
+    public var text: String { tokens.joined(separator: " ") }
+
+    /// Whether there is nothing to match: no token, or none but reserved ones.
+    public var isEmpty: Bool { folded.isEmpty }
+
+    /// Whether every token of `other` is in this set; reserved tokens take no part.
+    public func covers(_ other: Scope) -> Bool { Set(folded).isSuperset(of: other.folded) }
+
+    /// Whether both have a token in common; reserved tokens take no part.
+    public func intersects(_ other: Scope) -> Bool {
+        isEmpty && other.isEmpty || !Set(folded).isDisjoint(with: other.folded)
+    }
+
+    /// Tokens that ask for an ID token or a refresh token rather than for access
+    /// ([OpenID Connect Core §5.4, §11](https://openid.net/specs/openid-connect-core-1_0.html#ScopeClaims)).
+    private static let reserved: Set<String> = ["openid", "profile", "offline_access"]
+}
+
+extension Scope: Hashable {
+    public static func == (lhs: Scope, rhs: Scope) -> Bool {
+        Set(lhs.tokens.map { $0.lowercased() }) == Set(rhs.tokens.map { $0.lowercased() })
+    }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(Set(tokens.map { $0.lowercased() })) }
+}
+
+extension Scope: ExpressibleByStringLiteral, CustomStringConvertible {
+    public init(stringLiteral value: String) { self.init(value) }
+    public var description: String { text }
+}

@@ -1,0 +1,56 @@
+/// A successful answer of a token endpoint ([RFC 6749 §5.1](https://www.rfc-editor.org/rfc/rfc6749#section-5.1)).
+public struct TokenResponse: Equatable, Sendable {
+    public var accessToken: Secret?
+    public var tokenType: String?
+
+    /// Seconds from now; see ``lifetime(at:)`` for what to use.
+    public var expiresIn: Int64?
+    /// Unix seconds, which some issuers send instead.
+    public var expiresOn: Int64?
+    public var extendedExpiresIn: Int64?
+    public var refreshIn: Int64?
+
+    public var refreshToken: Secret?
+
+    /// The granted scope; nil means what was asked for.
+    public var scope: Scope?
+
+    public var idToken: Secret?
+    /// Microsoft's `client_info`, base64url.
+    public var clientInfo: String?
+    /// Microsoft's `foci`: the family of clients that may share the refresh token.
+    public var familyID: String?
+
+    public init(accessToken: Secret? = nil, expiresIn: Int64? = nil) {
+        self.accessToken = accessToken
+        self.expiresIn = expiresIn
+    }
+
+    /// Reads the JSON of a response body.
+    ///
+    /// - Throws: ``JSONError`` if `body` is no JSON object.
+    public init(parsing body: UnsafeRawBufferPointer) throws(JSONError) {
+        guard let object = try JSON(parsing: body).object else {
+            throw JSONError(reason: "the token response is not an object", offset: 0)
+        }
+        func secret(_ name: String) -> Secret? {
+            object[name]?.text.flatMap { $0.isEmpty ? nil : Secret($0) }
+        }
+        accessToken = secret("access_token")
+        tokenType = object["token_type"]?.text
+        expiresIn = object["expires_in"]?.seconds
+        expiresOn = object["expires_on"]?.seconds
+        extendedExpiresIn = object["ext_expires_in"]?.seconds
+        refreshIn = object["refresh_in"]?.seconds
+        refreshToken = secret("refresh_token")
+        scope = object["scope"]?.text.map { Scope($0) }
+        idToken = secret("id_token")
+        clientInfo = object["client_info"]?.text
+        familyID = object["foci"]?.text.flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// How long the access token is good for, in seconds: `expires_in`, else until `expires_on`, else 600; never negative.
+    public func lifetime(at now: Int64) -> Int64 {
+        max(0, expiresIn ?? expiresOn.map { $0 - now } ?? 600)
+    }
+}

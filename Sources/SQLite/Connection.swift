@@ -1,0 +1,94 @@
+import CSQLite
+
+/// An open SQLite database.
+///
+/// A connection is deliberately not `Sendable`: it belongs to whoever opened it.
+package final class Connection {
+    package let handle: OpaquePointer
+    private let busyHandler: BusyHandler
+    private var statements: [UnsafePointer<UInt8>: Statement] = [:]
+
+    /// How a file is opened; a connection never creates one.
+    package enum Mode: Sendable {
+        case readWrite
+        case readOnly
+        /// Without locks and without looking for a log: only for a file that nobody can be writing.
+        case immutable
+        /// A private database in memory.
+        case memory
+    }
+
+    /// Opens the database at `path`, which must not lead through a symbolic link.
+    ///
+    /// A call that meets another connection's lock waits up to `busyTimeout` for it.
+    package init(path: String, mode: Mode, busyTimeout: Duration) throws(SQLiteError) {
+        var opened: OpaquePointer?
+        let result = sqlite3_open_v2(Self.uri(path, mode), &opened, Self.flags(mode), nil)
+        guard result == SQLITE_OK, let opened else {
+            let error = SQLiteError(result, on: opened)
+            sqlite3_close(opened)
+            throw error
+        }
+        handle = opened
+        busyHandler = BusyHandler(timeout: busyTimeout)
+        busyHandler.install(on: handle)
+    }
+
+    deinit {
+        statements = [:]
+        sqlite3_close_v2(handle)
+    }
+
+    package var busyTimeout: Duration {
+        get { busyHandler.timeout }
+        set { busyHandler.timeout = newValue }
+    }
+
+    /// The number of rows the latest statement changed.
+    package var changes: Int { Int(sqlite3_changes(handle)) }
+
+    /// Runs one or more statements that take no values, such as a migration.
+    package func execute(_ script: String) throws(SQLiteError) {
+        let result = sqlite3_exec(handle, script, nil, nil, nil)
+        guard result == SQLITE_OK else { throw SQLiteError(result, on: handle, sql: script) }
+    }
+
+    /// A statement made for this call, for SQL that is put together at run time.
+    package func prepare(_ sql: String) throws(SQLiteError) -> Statement {
+        try sql.withCString { text in
+            Result { () throws(SQLiteError) in try Statement(text, length: -1, on: handle) }
+        }.get()
+    }
+
+    /// The prepared statement of a literal, kept for the next call.
+    package func statement(_ sql: StaticString) throws(SQLiteError) -> Statement {
+        if let known = statements[sql.utf8Start] { return known }
+        let text = UnsafeRawPointer(sql.utf8Start).assumingMemoryBound(to: CChar.self)
+        let statement = try Statement(text, length: CInt(sql.utf8CodeUnitCount), on: handle)
+        statements[sql.utf8Start] = statement
+        return statement
+    }
+
+    private static func flags(_ mode: Mode) -> CInt {
+        let common = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_URI
+        return switch mode {
+        case .readWrite: common | SQLITE_OPEN_READWRITE
+        case .readOnly, .immutable: common | SQLITE_OPEN_READONLY
+        case .memory: common | SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY
+        }
+    }
+
+    private static func uri(_ path: String, _ mode: Mode) -> String {
+        guard mode != .memory else { return ":memory:" }
+        var uri = "file:"
+        for byte in path.utf8 {
+            let isReserved = byte < 0x21 || byte > 0x7E || "?#%".utf8.contains(byte)
+            uri += isReserved ? "%" + hexadecimal(byte) : String(Unicode.Scalar(byte))
+        }
+        return mode == .immutable ? uri + "?immutable=1" : uri
+    }
+
+    private static func hexadecimal(_ byte: UInt8) -> String {
+        (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+    }
+}

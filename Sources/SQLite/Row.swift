@@ -1,0 +1,63 @@
+import CSQLite
+
+/// The row a statement stands on; valid only inside the closure that received it.
+package struct Row {
+    let statement: OpaquePointer
+
+    package func isNull(_ column: CInt) -> Bool { sqlite3_column_type(statement, column) == SQLITE_NULL }
+
+    package func integer(_ column: CInt) -> Int64 { sqlite3_column_int64(statement, column) }
+
+    package func optionalInteger(_ column: CInt) -> Int64? { isNull(column) ? nil : integer(column) }
+
+    package func bool(_ column: CInt) -> Bool { integer(column) != 0 }
+
+    /// The text of a column; `NULL` reads as empty.
+    package func text(_ column: CInt) -> String { optionalText(column) ?? "" }
+
+    package func optionalText(_ column: CInt) -> String? {
+        guard let start = sqlite3_column_text(statement, column) else { return nil }
+        let count = Int(sqlite3_column_bytes(statement, column))
+        return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+    }
+
+    /// Whether a text column equals `other` byte by byte, without making a string of it.
+    package func text(_ column: CInt, equals other: borrowing Span<UInt8>) -> Bool {
+        guard let start = sqlite3_column_text(statement, column) else { return false }
+        let count = Int(sqlite3_column_bytes(statement, column))
+        guard count == other.count else { return false }
+        for index in 0..<count where start[index] != other[index] { return false }
+        return true
+    }
+
+    /// The bytes of a column, borrowed during `body`.
+    package func withBytes<Result, Failure: Error>(
+        _ column: CInt,
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let start = sqlite3_column_blob(statement, column)
+        let count = Int(sqlite3_column_bytes(statement, column))
+        return try body(UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count))
+    }
+
+    /// A copy of the bytes of a column; `NULL` reads as empty.
+    package func blob(_ column: CInt) -> [UInt8] { withBytes(column) { Array($0) } }
+
+    package func optionalBlob(_ column: CInt) -> [UInt8]? { isNull(column) ? nil : blob(column) }
+
+    /// The value of a column whatever its type.
+    package func value(_ column: CInt) -> Value {
+        switch sqlite3_column_type(statement, column) {
+        case SQLITE_INTEGER: .integer(integer(column))
+        case SQLITE_TEXT: .text(text(column))
+        case SQLITE_BLOB: .blob(blob(column))
+        default: .null
+        }
+    }
+
+    package var columnCount: CInt { sqlite3_column_count(statement) }
+
+    package func name(_ column: CInt) -> String {
+        sqlite3_column_name(statement, column).map { String(cString: $0) } ?? ""
+    }
+}

@@ -1,0 +1,54 @@
+import CSQLite
+
+/// An error of SQLite: its extended result code, its message and the statement, never the values bound to it.
+package struct SQLiteError: Error, Hashable {
+    package let code: Code
+    package let message: String
+    package let sql: String?
+
+    package init(code: Code, message: String, sql: String? = nil) {
+        self.code = code
+        self.message = message
+        self.sql = sql
+    }
+
+    /// The error that `handle` reports for its latest call, which returned `result`.
+    init(_ result: CInt, on handle: OpaquePointer?, sql: String? = nil) {
+        let reported = handle.map { sqlite3_extended_errcode($0) } ?? result
+        let matches = reported & 0xFF == result & 0xFF
+        code = Code(rawValue: matches ? reported : result)
+        let text = matches ? handle.flatMap { sqlite3_errmsg($0) } : sqlite3_errstr(result)
+        message = text.map { String(cString: $0) } ?? "error \(result)"
+        self.sql = sql
+    }
+}
+
+extension SQLiteError {
+    /// An extended result code; SQLite adds new ones, so this is an open set.
+    package struct Code: RawRepresentable, Hashable, Sendable {
+        package let rawValue: CInt
+
+        package init(rawValue: CInt) { self.rawValue = rawValue }
+
+        /// The code without its extension.
+        package var primary: Code { Code(rawValue: rawValue & 0xFF) }
+
+        package static let busy = Code(rawValue: SQLITE_BUSY)
+        package static let cannotOpen = Code(rawValue: SQLITE_CANTOPEN)
+        package static let constraint = Code(rawValue: SQLITE_CONSTRAINT)
+        package static let corrupt = Code(rawValue: SQLITE_CORRUPT)
+        package static let diskFull = Code(rawValue: SQLITE_FULL)
+        package static let ioError = Code(rawValue: SQLITE_IOERR)
+        package static let locked = Code(rawValue: SQLITE_LOCKED)
+        package static let notADatabase = Code(rawValue: SQLITE_NOTADB)
+        package static let permission = Code(rawValue: SQLITE_PERM)
+        package static let authorization = Code(rawValue: SQLITE_AUTH)
+        package static let readOnly = Code(rawValue: SQLITE_READONLY)
+    }
+}
+
+extension SQLiteError: CustomStringConvertible {
+    package var description: String {
+        "SQLite error \(code.rawValue): \(message)" + (sql.map { " in \"\($0)\"" } ?? "")
+    }
+}

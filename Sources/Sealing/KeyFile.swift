@@ -1,0 +1,81 @@
+import OAuth
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A file of 32 random bytes that its owner alone can read.
+struct KeyFile {
+    let path: String
+
+    func load() throws(SealingError) -> KeyEncryptionKey {
+        let absent = "the key file \(path) is missing; bring it back from a copy, nothing else opens the store"
+        // Without O_NONBLOCK a FIFO in the file's place would hang.
+        let file = try OpenFile(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, absent: absent)
+        try check(file.status())
+        guard let bytes = try file.contents(limit: KeyEncryptionKey.byteCount),
+            bytes.count == KeyEncryptionKey.byteCount
+        else {
+            throw .keyMalformed("\(path) does not hold 32 bytes and so no key; bring the key file back from a copy")
+        }
+        return KeyEncryptionKey(bytes: bytes)
+    }
+
+    /// The key of a new file, or of the valid one that is there.
+    ///
+    /// The name appears with the whole key behind it, on disk, or not at all. All who create it at once get one key.
+    func create() throws(SealingError) -> KeyEncryptionKey {
+        let parent = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+        let absent = "the directory \(parent) is missing; create it with 'mkdir -p -m 700 \(parent.shellQuoted)'"
+        let directory = try OpenFile(parent, O_RDONLY | O_DIRECTORY, absent: absent)
+        // The lock stands between the look whether there is a file and the rename, which would replace it.
+        try directory.lock()
+        do {
+            return try load()
+        } catch .keyAbsent {
+            let bytes = Secret.random(count: KeyEncryptionKey.byteCount)
+            try write(bytes)
+            try directory.synchronize()
+            return KeyEncryptionKey(bytes: bytes)
+        }
+    }
+
+    private func write(_ bytes: Secret) throws(SealingError) {
+        let draft = path + ".new"
+        // What a crash left behind was never a key of anything.
+        guard unlink(draft) == 0 || errno == ENOENT else { throw OpenFile.failure("removed", draft, errno) }
+        let file = try OpenFile(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600, absent: "")
+        try file.setMode(0o600)
+        try file.append(bytes)
+        try file.synchronize()
+        guard rename(draft, path) == 0 else { throw OpenFile.failure("written", path, errno) }
+    }
+
+    private func check(_ status: stat) throws(SealingError) {
+        let name = path.shellQuoted
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw .keyInsecure("\(path) is no regular file; name the key file with --key file:PATH")
+        }
+        guard status.st_uid == geteuid() else {
+            throw .keyInsecure(
+                "the key file \(path) belongs to user \(status.st_uid); run as that user, or 'chown \(geteuid()) \(name)'"
+            )
+        }
+        guard status.st_mode & 0o077 == 0 else {
+            let mode = String(status.st_mode & 0o7777, radix: 8)
+            throw .keyInsecure("others may use the key file \(path), its mode is \(mode); run 'chmod 600 \(name)'")
+        }
+        guard status.st_nlink == 1 else {
+            throw .keyInsecure(
+                """
+                the key file \(path) has \(status.st_nlink) names; find the others with \
+                'find / -xdev -samefile \(name)' and remove them
+                """
+            )
+        }
+    }
+}

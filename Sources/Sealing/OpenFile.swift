@@ -1,0 +1,93 @@
+import OAuth
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A file or directory that is closed at the end of its life.
+struct OpenFile: ~Copyable {
+    let path: String
+    private let descriptor: Int32
+
+    /// Opens the file, or throws ``SealingError/keyAbsent(_:)`` with the sentence `absent` if there is none.
+    init(_ path: String, _ flags: Int32, mode: mode_t = 0, absent: String) throws(SealingError) {
+        self.path = path
+        descriptor = open(path, flags | O_CLOEXEC | O_NOCTTY, mode)
+        if descriptor >= 0 { return }
+        switch errno {
+        case ENOENT: throw .keyAbsent(absent)
+        case ELOOP:
+            throw .keyInsecure("\(path) is a symbolic link; name the file itself with --key file:PATH")
+        case let number: throw Self.failure("opened", path, number)
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    func status() throws(SealingError) -> stat {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw Self.failure("examined", path, errno) }
+        return status
+    }
+
+    /// The bytes up to the end of the file, nil if there are more than `limit`.
+    func contents(limit: Int) throws(SealingError) -> Secret? {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: limit + 1, alignment: 1)
+        defer {
+            wipe(buffer)
+            buffer.deallocate()
+        }
+        var filled = 0
+        while filled < buffer.count {
+            let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
+            let count = read(descriptor, rest.baseAddress, rest.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw Self.failure("read", path, errno) }
+            if count == 0 { break }
+            filled += count
+        }
+        return filled > limit ? nil : Secret(copying: UnsafeRawBufferPointer(rebasing: buffer[..<filled]))
+    }
+
+    func append(_ secret: Secret) throws(SealingError) {
+        try secret.withUnsafeBytes { bytes throws(SealingError) in
+            var rest = bytes
+            while !rest.isEmpty {
+                let count = write(descriptor, rest.baseAddress, rest.count)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { throw Self.failure("written", path, errno) }
+                rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+            }
+        }
+    }
+
+    func setMode(_ mode: mode_t) throws(SealingError) {
+        guard fchmod(descriptor, mode) == 0 else { throw Self.failure("protected", path, errno) }
+    }
+
+    /// Forces the file to the disk.
+    func synchronize() throws(SealingError) {
+        #if canImport(Darwin)
+        // There `fsync` leaves the bytes in the drive's cache.
+        if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
+        #endif
+        // Some file systems cannot synchronize a directory, and say so with EINVAL.
+        guard fsync(descriptor) == 0 || errno == EINVAL else { throw Self.failure("written", path, errno) }
+    }
+
+    /// Waits for the lock, which the kernel takes back when the descriptor closes.
+    func lock() throws(SealingError) {
+        while flock(descriptor, LOCK_EX) != 0 {
+            guard errno == EINTR else { throw Self.failure("locked", path, errno) }
+        }
+    }
+
+    static func failure(_ verb: String, _ path: String, _ number: Int32) -> SealingError {
+        let reason = String(cString: strerror(number)).lowercased()
+        return .keyUnavailable("\(path) cannot be \(verb), \(reason); mend that and try again")
+    }
+}

@@ -1,0 +1,51 @@
+import OAuth
+import SQLite
+
+/// A row that may answer a token query: what ranking needs, read without making strings.
+struct AccessTokenCandidate {
+    let id: Int64
+    let expiresOn: Int64
+    let cachedAt: Int64?
+    let extendedExpiresOn: Int64?
+    let isAging: Bool
+    let isUsable: Bool
+
+    /// How many scope tokens it has beyond those asked for; nil if it lacks one of them.
+    let surplus: Int?
+
+    /// Columns: id, expires_on, cached_at, extended_expires_on, refresh_on, scope_fold.
+    init(_ row: Row, scope: [String], buffer: ExpiryBuffer, now: Int64) {
+        id = row.integer(0)
+        expiresOn = row.integer(1)
+        cachedAt = row.optionalInteger(2)
+        extendedExpiresOn = row.optionalInteger(3)
+        isAging = row.optionalInteger(4).map { $0 < now } ?? false
+        // A clock that ran ahead when the token was stored makes its end unknowable.
+        let isFromTheFuture = cachedAt.map { $0 > now + 60 } ?? false
+        isUsable = !isFromTheFuture && expiresOn >= now + buffer.seconds(cachedAt: cachedAt, expiresOn: expiresOn)
+        surplus = row.withBytes(5) { Self.surplus(of: $0, beyond: scope) }
+    }
+
+    /// Whether this one is the better answer.
+    func outranks(_ other: AccessTokenCandidate) -> Bool {
+        let (surplus, otherSurplus) = (self.surplus ?? .max, other.surplus ?? .max)
+        if surplus != otherSurplus { return surplus < otherSurplus }
+        if isAging != other.isAging { return !isAging }
+        if expiresOn != other.expiresOn { return expiresOn > other.expiresOn }
+        return id > other.id
+    }
+
+    /// Compares two sorted lists of folded scope tokens, one of them as text with single spaces.
+    private static func surplus(of stored: UnsafeRawBufferPointer, beyond wanted: [String]) -> Int? {
+        var missing = wanted[...]
+        var surplus = 0
+        for token in stored.split(separator: UInt8(ascii: " ")) {
+            if let next = missing.first, next.utf8.elementsEqual(token) {
+                missing.removeFirst()
+            } else {
+                surplus += 1
+            }
+        }
+        return missing.isEmpty ? surplus : nil
+    }
+}

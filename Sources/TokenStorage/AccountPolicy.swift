@@ -1,0 +1,94 @@
+public import OAuth
+
+/// Which account is meant: criteria that all hold, with fall-backs for when none fits.
+///
+/// ```swift
+/// let policy = AccountPolicy.userFlow("B2C_1_SUSI").and(.claim("department", equals: "finance"))
+///     .otherwise(.mostRecentlyUsed)
+/// ```
+public struct AccountPolicy: Hashable, Sendable {
+    /// Tried in order; a later one counts only where the ones before match nothing.
+    let alternatives: [Alternative]
+
+    /// Criteria that an account meets all of.
+    struct Alternative: Hashable, Sendable {
+        var criteria: [AccountCriterion] = []
+        var prefersMostRecent = false
+    }
+
+    private init(_ criteria: AccountCriterion...) { alternatives = [Alternative(criteria: criteria)] }
+    private init(alternatives: [Alternative]) { self.alternatives = alternatives }
+
+    /// Every account.
+    public static let all = AccountPolicy(alternatives: [Alternative()])
+
+    /// The one account there is.
+    public static let only = all
+
+    /// Of the accounts that fit, the one last signed in, refreshed or imported.
+    public static let mostRecentlyUsed = AccountPolicy(alternatives: [Alternative(prefersMostRecent: true)])
+
+    /// What a person typed: a home account id, a username or a local account id, else a prefix (of at least four
+    /// characters) of the first.
+    public static func identifier(_ text: String) -> AccountPolicy {
+        let exact = AccountPolicy(.identifier(text.folded))
+        return text.folded.count >= 4 ? exact.otherwise(AccountPolicy(.identifierPrefix(text.folded))) : exact
+    }
+
+    public static func username(_ username: String) -> AccountPolicy { AccountPolicy(.username(username.folded)) }
+
+    public static func homeAccountID(_ id: String) -> AccountPolicy { AccountPolicy(.homeAccountID(id.folded)) }
+
+    /// The account with this id in any of its tenants.
+    public static func localAccountID(_ id: String) -> AccountPolicy { AccountPolicy(.localAccountID(id.folded)) }
+
+    /// Accounts that signed in with an Azure AD B2C user flow, such as `B2C_1_SUSI`.
+    public static func userFlow(_ name: String) -> AccountPolicy { AccountPolicy(.userFlow(name.folded)) }
+
+    /// Accounts seen in a tenant.
+    public static func tenant(_ tenant: String) -> AccountPolicy { AccountPolicy(.tenant(tenant.folded)) }
+
+    /// Accounts of an issuer, by its identifier or its host.
+    public static func issuer(_ issuer: String) -> AccountPolicy { AccountPolicy(.issuer(issuer)) }
+
+    /// Accounts that have a token of a client.
+    public static func client(_ id: String) -> AccountPolicy { AccountPolicy(.client(id.folded)) }
+
+    /// Accounts with a claim; dots reach into objects.
+    public static func claim(_ name: String) -> AccountPolicy { AccountPolicy(.claim(.present(name))) }
+
+    /// Accounts with a value of a claim, compared without regard to case; a list matches when one element does.
+    public static func claim(_ name: String, equals value: JSON) -> AccountPolicy {
+        AccountPolicy(.claim(.equals(name, value.claimText.folded)))
+    }
+
+    /// Accounts with a claim whose text contains `text`; this opens the ID tokens that the other criteria leave.
+    public static func claim(_ name: String, contains text: String) -> AccountPolicy {
+        AccountPolicy(.claim(.contains(name, text.folded)))
+    }
+
+    /// Accounts not signed in, refreshed or imported since a moment in Unix seconds.
+    public static func unused(since seconds: Int64) -> AccountPolicy { AccountPolicy(.unusedSince(seconds)) }
+
+    /// Accounts that have access tokens, all of which have ended.
+    public static let expired = AccountPolicy(.expired)
+
+    /// Accounts that meet both policies.
+    public func and(_ other: AccountPolicy) -> AccountPolicy {
+        AccountPolicy(
+            alternatives: alternatives.flatMap { left in
+                other.alternatives.map { right in
+                    Alternative(
+                        criteria: left.criteria + right.criteria,
+                        prefersMostRecent: left.prefersMostRecent || right.prefersMostRecent
+                    )
+                }
+            }
+        )
+    }
+
+    /// This policy, and where it matches no account, `other`; an ambiguity is not a reason to go on.
+    public func otherwise(_ other: AccountPolicy) -> AccountPolicy {
+        AccountPolicy(alternatives: alternatives + other.alternatives)
+    }
+}

@@ -1,0 +1,114 @@
+import OAuth
+import SQLite
+import Sealing
+
+/// SQL that finds the accounts of one alternative of a policy, as far as the clear columns and the blind index tell.
+struct AccountQuery {
+    private(set) var condition: String
+    private(set) var values: [Value] = []
+
+    /// Criteria that only opened ID tokens can answer.
+    let opened: [ClaimCriterion]
+
+    /// A claim may be indexed under any of `sealers`, the live data keys.
+    init(_ alternative: AccountPolicy.Alternative, sealers: [Sealer], now: Int64) {
+        var query = SQLFragments()
+        var opened: [ClaimCriterion] = []
+        for criterion in alternative.criteria {
+            if case .claim(let claim) = criterion {
+                if claim.isIndexed { query.add(claim, sealers) } else { opened.append(claim) }
+            } else {
+                query.add(criterion, now: now)
+            }
+        }
+        condition = query.conditions.isEmpty ? "1" : query.conditions.joined(separator: " AND ")
+        values = query.values
+        self.opened = opened
+    }
+}
+
+/// Conditions on a row `a` of `account`, and the values they name.
+private struct SQLFragments {
+    var conditions: [String] = []
+    var values: [Value] = []
+
+    /// Binds a value and returns its place in the statement.
+    private mutating func bind(_ value: Value) -> String {
+        values.append(value)
+        return "?\(values.count)"
+    }
+
+    mutating func add(_ criterion: AccountCriterion, now: Int64) {
+        switch criterion {
+        case .identifier(let text):
+            let place = bind(.text(text))
+            conditions.append(
+                """
+                a.id IN (SELECT id FROM account WHERE home_account_fold = \(place)
+                    UNION SELECT id FROM account WHERE username_fold = \(place) AND username_fold <> ''
+                    UNION SELECT account_id FROM tenant_profile WHERE local_account_fold = \(place))
+                """
+            )
+        case .identifierPrefix(let text):
+            let start = bind(.text(text))
+            // The greatest Unicode scalar sorts after every text that goes on from the prefix.
+            let end = bind(.text(text + "\u{10FFFF}"))
+            conditions.append("a.home_account_fold >= \(start) AND a.home_account_fold < \(end)")
+        case .username(let name): conditions.append("a.username_fold = \(bind(.text(name)))")
+        case .homeAccountID(let id): conditions.append("a.home_account_fold = \(bind(.text(id)))")
+        case .localAccountID(let id):
+            conditions.append(
+                "a.id IN (SELECT account_id FROM tenant_profile WHERE local_account_fold = \(bind(.text(id))))"
+            )
+        case .userFlow(let name): conditions.append("a.policy = \(bind(.text(name)))")
+        case .tenant(let tenant):
+            conditions.append(
+                "a.id IN (SELECT account_id FROM tenant_profile WHERE realm_fold = \(bind(.text(tenant))))"
+            )
+        case .issuer(let issuer): addIssuer(issuer)
+        case .client(let client): addClient(client)
+        case .unusedSince(let seconds): conditions.append("a.last_used_at < \(bind(.integer(seconds)))")
+        case .expired:
+            conditions.append(
+                """
+                EXISTS (SELECT 1 FROM access_token t WHERE t.account_id = a.id)
+                AND NOT EXISTS
+                    (SELECT 1 FROM access_token t WHERE t.account_id = a.id AND t.expires_on > \(bind(.integer(now))))
+                """
+            )
+        case .claim: preconditionFailure("claims are added by their own function")
+        }
+    }
+
+    private mutating func addIssuer(_ issuer: String) {
+        let exact = bind(.text(issuer))
+        let host = bind(.text(issuer.folded))
+        let group = bind(.text(Cloud.group(of: issuer)))
+        conditions.append(
+            "(a.issuer = \(exact) OR a.authority IN (\(exact), \(group)) OR lower(a.environment) = \(host))"
+        )
+    }
+
+    private mutating func addClient(_ client: String) {
+        let place = bind(.text(client))
+        let tables = ["access_token", "refresh_token", "id_token"].map {
+            "EXISTS (SELECT 1 FROM \($0) t WHERE t.account_id = a.id AND t.client_fold = \(place))"
+        }
+        conditions.append("(" + tables.joined(separator: " OR ") + ")")
+    }
+
+    mutating func add(_ claim: ClaimCriterion, _ sealers: [Sealer]) {
+        let matches = sealers.map { sealer in
+            let index = ClaimIndex(sealer)
+            let name = "c.name_hash = \(bind(.blob(index.name(claim.name))))"
+            guard case .equals(let path, let value) = claim else { return name }
+            return name + " AND c.value_hash = \(bind(.blob(index.value(path, value))))"
+        }
+        conditions.append(
+            """
+            a.id IN (SELECT t.account_id FROM claim_index c JOIN id_token t ON t.id = c.id_token_id
+                WHERE \(matches.isEmpty ? "0" : matches.map { "(\($0))" }.joined(separator: " OR ")))
+            """
+        )
+    }
+}

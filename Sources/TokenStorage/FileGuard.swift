@@ -1,0 +1,78 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Checks that nobody but its owner can read, replace or redirect a store's files.
+struct FileGuard {
+    let path: StorePath
+
+    /// What inspection accepts besides: a copy on a read-only medium is nobody's to change.
+    let isInspection: Bool
+
+    /// Requires a directory of this user's own.
+    func checkDirectory() throws(TokenStoreError) {
+        guard let status = FileStatus(path.directory) else { throw failure("opened", path.directory) }
+        guard status.kind == .directory else {
+            throw .file("\(path.directory) is no directory; name another place with --store")
+        }
+        try checkOwner(status, of: path.directory)
+        try checkPermissions(status, of: path.directory, mend: "700")
+    }
+
+    /// Requires a file that can be a store.
+    func checkDatabase() throws(TokenStoreError) {
+        guard let status = FileStatus(path.database) else { throw failure("opened", path.database) }
+        switch status.kind {
+        case .regular: break
+        case .symbolicLink:
+            throw .insecure(
+                "\(path.database) is a symbolic link; name the file itself: --store \(target(of: path.database))"
+            )
+        case .directory: throw .damaged("\(path.database) is a directory and no store; name the store with --store")
+        case .other: throw .damaged("\(path.database) is no regular file and no store; name the store with --store")
+        }
+        try checkOwner(status, of: path.database)
+        try checkPermissions(status, of: path.database, mend: "600")
+        guard status.links == 1 else {
+            throw .insecure("\(path.database) has \(status.links) names; remove the other hard links")
+        }
+        guard status.size > 0 else {
+            throw .damaged(
+                "\(path.database) is empty, which no store ever is; restore a copy, or remove it to start anew"
+            )
+        }
+    }
+
+    private func checkOwner(_ status: FileStatus, of path: String) throws(TokenStoreError) {
+        guard status.owner == geteuid() else {
+            throw .insecure(
+                "\(path) belongs to user \(status.owner); run as that user, or 'chown \(geteuid()) \(quoted(path))'"
+            )
+        }
+    }
+
+    private func checkPermissions(_ status: FileStatus, of path: String, mend: String) throws(TokenStoreError) {
+        let isReadOnly = status.permissions & 0o222 == 0
+        guard status.permissions & 0o077 == 0 || isInspection && isReadOnly else {
+            throw .insecure(
+                "others may use \(path), its mode is \(String(status.permissions, radix: 8)); "
+                    + "run 'chmod \(mend) \(quoted(path))'"
+            )
+        }
+    }
+
+    private func target(of link: String) -> String { FileStatus.resolved(link) ?? "the file it should point to" }
+
+    private func failure(_ verb: String, _ path: String) -> TokenStoreError {
+        .file("\(path) cannot be \(verb), \(String(cString: strerror(errno)).lowercased()); check its permissions")
+    }
+
+    private func quoted(_ path: String) -> String {
+        path.allSatisfy { $0.isLetter || $0.isNumber || "/._-+@".contains($0) }
+            ? path : "'" + path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+    }
+}

@@ -1,0 +1,68 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A lock that the kernel takes back when its holder dies, on a range of the store's lock file.
+///
+/// Open-file-description locks: two stores opened in one process exclude each other like two processes do.
+final class KernelLock {
+    /// What is locked, as byte ranges of the lock file.
+    enum Range: Int64 {
+        /// First open and migration.
+        case schema = 0
+        /// A rekey, which runs for many transactions.
+        case rekey = 1
+    }
+
+    private let descriptor: Int32
+
+    /// Waits for the lock.
+    ///
+    /// - Throws: ``TokenStoreError/busy(_:)`` after `timeout`.
+    init(_ range: Range, of path: StorePath, timeout: Duration) throws(TokenStoreError) {
+        descriptor = open(path.lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else {
+            throw .file("\(path.lock) cannot be opened, \(Self.reason()); check its permissions")
+        }
+        let start = ContinuousClock.now
+        while !tryLock(range) {
+            guard errno == EAGAIN || errno == EACCES || errno == EINTR else {
+                let reason = Self.reason()
+                close(descriptor)
+                throw .unsupported("\(path.lock) cannot be locked, \(reason); keep the store on a local disk")
+            }
+            guard ContinuousClock.now - start < timeout else {
+                close(descriptor)
+                throw .busy(
+                    "another process has held \(path.database) for \(timeout.components.seconds) s; try again later"
+                )
+            }
+            var pause = timespec(tv_sec: 0, tv_nsec: Int.random(in: 500_000...2_000_000))
+            nanosleep(&pause, nil)
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    private func tryLock(_ range: Range) -> Bool {
+        var lock = flock()
+        lock.l_type = Int16(F_WRLCK)
+        lock.l_whence = Int16(SEEK_SET)
+        lock.l_start = off_t(range.rawValue)
+        lock.l_len = 1
+        return fcntl(descriptor, Self.setLock, &lock) == 0
+    }
+
+    private static func reason() -> String { String(cString: strerror(errno)).lowercased() }
+
+    /// `F_OFD_SETLK`, which Swift does not import.
+    #if canImport(Darwin)
+    private static let setLock: Int32 = 90
+    #else
+    private static let setLock: Int32 = 37
+    #endif
+}

@@ -1,0 +1,189 @@
+import OAuth
+
+extension MSALCacheImporter {
+    mutating func takeIDToken(_ entity: MSALEntity) throws {
+        var entity = entity
+        let secret = Secret(try entity.required("secret"))
+        let environment = try entity.required("environment")
+        let client = try entity.required("client_id")
+        let homeAccountID = try entity.required("home_account_id")
+        let realm = entity.text("realm") ?? ""
+        entity.drop("credential_type")
+        // A token that cannot be decoded still is one to give back; it only describes nobody.
+        let claims = (try? IDToken(decoding: secret))?.claims
+        let account = try accountRow(
+            homeAccountID,
+            environment,
+            realm: realm,
+            client: client,
+            claims: claims
+        )
+        accounts.add(account, homeAccountID: homeAccountID, environment: environment, realm: realm, client: client)
+        let token = StoredIDTokenRow(
+            clientID: client,
+            environment: environment,
+            realm: realm,
+            realmFold: Self.resolve(realm, homeAccountID),
+            extra: entity.rest,
+            secret: secret
+        )
+        let isChanged = try session.importIDToken(token, claims: claims, account: account)
+        count(isChanged, \.idTokens, account: account)
+    }
+
+    mutating func takeAccount(_ entity: MSALEntity) throws {
+        var entity = entity
+        let homeAccountID = try entity.required("home_account_id")
+        let environment = try entity.required("environment")
+        let realm = entity.text("realm") ?? ""
+        let username = entity.text("username") ?? ""
+        let account = try accountRow(homeAccountID, environment, realm: realm, client: nil, claims: nil)
+        accounts.add(account, homeAccountID: homeAccountID, environment: environment, realm: realm, client: nil)
+        let name = entity.rest["name"]?.text
+        let shown = username == Self.placeholderUsername ? "" : username
+        let isRenamed = try session.nameAccount(account, username: shown, name: name)
+        let profile = StoredTenantProfile(
+            environment: environment,
+            realm: realm,
+            realmFold: Self.resolve(realm, homeAccountID),
+            localAccountID: entity.text("local_account_id"),
+            username: username,
+            authorityType: entity.text("authority_type") ?? "MSSTS",
+            extra: entity.rest
+        )
+        let isChanged = try session.saveTenantProfile(profile, account: account)
+        count(isChanged || isRenamed, \.accounts, account: account)
+    }
+
+    mutating func takeAccessToken(_ entity: MSALEntity, _ bucket: MSALBucket) throws {
+        var entity = entity
+        let secret = Secret(try entity.required("secret"))
+        let environment = try entity.required("environment")
+        let client = try entity.required("client_id")
+        let target = try entity.required("target")
+        guard let expiresOn = entity.seconds("expires_on") else {
+            throw MSALRejection("it has no expires_on that is a time, and so counts as expired")
+        }
+        let homeAccountID = entity.text("home_account_id") ?? ""
+        let realm = entity.text("realm") ?? ""
+        let variant = TokenVariant(of: entity.rest).text
+        let keyIDs = ["key_id", "keyid", "kid"].compactMap { entity.text($0) }
+        entity.drop("credential_type")
+        let token = StoredAccessToken(
+            clientID: client,
+            environment: environment,
+            realm: realm,
+            realmFold: Self.resolve(realm, homeAccountID),
+            target: target,
+            credentialType: bucket.rawValue,
+            tokenType: entity.text("token_type"),
+            keyID: keyIDs.first ?? "",
+            variant: variant,
+            cachedAt: entity.seconds("cached_at"),
+            expiresOn: expiresOn,
+            extendedExpiresOn: entity.seconds("extended_expires_on"),
+            refreshOn: entity.seconds("refresh_on"),
+            extra: entity.rest,
+            secret: secret
+        )
+        let account =
+            try homeAccountID.isEmpty
+            ? nil : accountRow(homeAccountID, environment, realm: realm, client: client, claims: nil)
+        count(try session.importAccessToken(token, account: account), \.accessTokens, account: account)
+    }
+
+    mutating func takeRefreshToken(_ entity: MSALEntity) throws {
+        var entity = entity
+        let secret = Secret(try entity.required("secret"))
+        guard secret != Self.tombstone else { throw MSALRejection("it is the mark of a deleted token") }
+        let environment = try entity.required("environment")
+        let client = try entity.required("client_id")
+        let homeAccountID = try entity.required("home_account_id")
+        let token = StoredRefreshToken(
+            clientID: client,
+            familyID: entity.text("family_id").flatMap { $0.isEmpty ? nil : $0 },
+            environment: environment,
+            target: entity.text("target"),
+            credentialType: entity.text("credential_type") ?? "RefreshToken",
+            modifiedAt: entity.seconds("last_modification_time") ?? 0,
+            extra: entity.rest,
+            secret: secret
+        )
+        let account = try accountRow(homeAccountID, environment, realm: nil, client: client, claims: nil)
+        let isChanged = try session.importRefreshToken(token, account: account)
+        if isChanged { try session.forgetSignOut(account: account, client: client) }
+        count(isChanged, \.refreshTokens, account: account)
+    }
+
+    mutating func takeAppMetadata(_ entity: MSALEntity) throws {
+        var entity = entity
+        let client = try entity.required("client_id")
+        let environment = try entity.required("environment")
+        let family = entity.text("family_id")
+        var rest = entity.rest
+        // An empty family says the same as none, but an export is to give it back as it was.
+        if family?.isEmpty == true { rest["family_id"] = "" }
+        let isChanged = try session.saveAppMetadata(
+            client: client,
+            environment: environment,
+            family: family.flatMap { $0.isEmpty ? nil : $0 },
+            extra: rest
+        )
+        count(isChanged, \.appMetadata, account: nil)
+    }
+
+    /// The row of the account an entry belongs to, made if there is none.
+    private func accountRow(
+        _ homeAccountID: String,
+        _ environment: String,
+        realm: String?,
+        client: String?,
+        claims: Claims?
+    ) throws -> Int64 {
+        if claims == nil,
+            let row = accounts.row(
+                homeAccountID: homeAccountID,
+                environment: environment,
+                realm: realm,
+                client: client
+            )
+        {
+            return row
+        }
+        let known =
+            try claims == nil
+            ? session.knownAuthority(homeAccountID: homeAccountID, environment: environment) : nil
+        let identity = AccountIdentity(
+            homeAccountID: homeAccountID,
+            environment: environment,
+            claims: claims,
+            knownAuthority: known
+        )
+        return try session.describeAccount(
+            identity,
+            StoredAccount(
+                username: claims?.username ?? "",
+                policy: claims?.userFlow?.folded ?? identity.policyOfUID ?? claims?.issuer.flatMap(Self.policy(in:)),
+                issuer: claims?.issuer,
+                name: claims?.name
+            )
+        )
+    }
+
+    /// The tenant a realm stands for: words such as `common` mean the tenant the account is at home in.
+    private static func resolve(_ realm: String, _ homeAccountID: String) -> String {
+        guard Authority.isTenantless(realm), let dot = homeAccountID.lastIndex(of: ".") else { return realm.folded }
+        return String(homeAccountID[homeAccountID.index(after: dot)...]).folded
+    }
+
+    /// The user flow that an issuer has in its path.
+    private static func policy(in issuer: String) -> String? {
+        issuer.split(separator: "/").map { $0.lowercased() }.first { $0.hasPrefix("b2c_1") }
+    }
+
+    /// What MSAL for Apple's systems writes where B2C named no user.
+    private static let placeholderUsername = "Missing from the token response"
+
+    /// What ADAL left in the place of a deleted token.
+    private static let tombstone = Secret("<tombstone>")
+}

@@ -1,0 +1,110 @@
+import OAuth
+import SQLite
+
+/// Takes an MSAL unified cache into a store, entry by entry, in the transaction that is open.
+struct MSALCacheImporter {
+    let session: StoreSession
+    private(set) var report = ImportReport()
+    var accounts = ImportedAccounts()
+    private var changedAccounts: Set<Int64> = []
+
+    init(_ session: StoreSession) { self.session = session }
+
+    /// ID tokens come first: only they tell which issuer an account is of.
+    private static let order: [MSALBucket] = [
+        .idToken, .account, .accessToken, .boundAccessToken, .refreshToken, .appMetadata,
+    ]
+
+    mutating func run(
+        _ bytes: UnsafeRawBufferPointer,
+        _ index: MSALCacheIndex,
+        progress: ((Progress) -> Void)?
+    ) throws {
+        var done = 0
+        let total = index.entryCount
+        func advance() {
+            done += 1
+            if done.isMultiple(of: 512) { progress?(Progress(done: done, total: total, unit: "entries")) }
+        }
+        for bucket in Self.order {
+            for found in index.buckets where found.name == bucket.rawValue {
+                try take(bucket, found, bytes, advance)
+            }
+        }
+        for found in index.buckets where MSALBucket(rawValue: found.name) == nil {
+            try takeForeign(found, bytes, advance)
+        }
+        for account in changedAccounts { try session.touchAccount(account) }
+        if report.changes > 0 { try session.record(.import, outcome: "\(report.changes) entries") }
+    }
+
+    private mutating func take(
+        _ bucket: MSALBucket,
+        _ found: MSALCacheIndex.Bucket,
+        _ bytes: UnsafeRawBufferPointer,
+        _ advance: () -> Void
+    ) throws {
+        guard let entries = found.entries else {
+            let value = try value(bytes, at: found.offset)
+            if value.isNull { return }
+            report.rejected.append(.init(bucket: found.name, reason: "the bucket is \(value.kind), not an object"))
+            return
+        }
+        let current = found.currentEntries
+        report.unchanged += entries.count - current.count
+        for entry in current {
+            let value = try value(bytes, at: entry.offset)
+            do {
+                try take(bucket, value)
+            } catch let rejection as MSALRejection {
+                report.rejected.append(.init(bucket: found.name, reason: rejection.reason))
+                let kept = ForeignEntry(bucket: found.name, key: entry.key, value: value, rejection: rejection.reason)
+                _ = try session.saveForeignEntry(kept)
+            }
+            advance()
+        }
+    }
+
+    private mutating func take(_ bucket: MSALBucket, _ value: JSON) throws {
+        let entity = try MSALEntity(value)
+        switch bucket {
+        case .idToken: try takeIDToken(entity)
+        case .account: try takeAccount(entity)
+        case .accessToken, .boundAccessToken: try takeAccessToken(entity, bucket)
+        case .refreshToken: try takeRefreshToken(entity)
+        case .appMetadata: try takeAppMetadata(entity)
+        }
+    }
+
+    private func value(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws -> JSON {
+        var reader = JSONReader(bytes, from: offset)
+        return try reader.value()
+    }
+
+    mutating func count(_ isChanged: Bool, _ kind: WritableKeyPath<ImportReport, Int>, account: Int64?) {
+        report[keyPath: isChanged ? kind : \.unchanged] += 1
+        if isChanged, let account { changedAccounts.insert(account) }
+    }
+}
+
+// MARK: - Buckets not known here
+
+extension MSALCacheImporter {
+    private mutating func takeForeign(
+        _ bucket: MSALCacheIndex.Bucket,
+        _ bytes: UnsafeRawBufferPointer,
+        _ advance: () -> Void
+    ) throws {
+        var entries = (bucket.entries ?? []).map { (key: Optional($0.key), offset: $0.offset) }
+        // A bucket that is empty, or no object, is kept as one value.
+        if entries.isEmpty { entries = [(nil, bucket.offset)] }
+        for entry in entries {
+            let value = try value(bytes, at: entry.offset)
+            let kept = ForeignEntry(bucket: bucket.name, key: entry.key, value: value, rejection: nil)
+            let isChanged = try session.saveForeignEntry(kept)
+            count(isChanged, \.other, account: nil)
+            if isChanged, bucket.name == "AccountMetadataMap" { try session.saveAccountMetadata(value) }
+            advance()
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import OAuth
+
+/// Where in a document each bucket and each of its entries is; making it checks the whole document.
+struct MSALCacheIndex {
+    struct Bucket {
+        let name: String
+        /// The offset of the bucket's value.
+        let offset: Int
+        /// Nil if the value is no object.
+        let entries: [Entry]?
+    }
+
+    struct Entry {
+        let key: String
+        /// The offset of the entry's value.
+        let offset: Int
+    }
+
+    let buckets: [Bucket]
+
+    /// - Throws: ``TokenStoreError/notAnMSALCache(_:)`` if the bytes are no JSON object.
+    init(_ bytes: UnsafeRawBufferPointer, isKnownFormat: Bool) throws {
+        guard !bytes.isEmpty else {
+            throw Self.error("the document is empty, and an empty cache is {}; check where it comes from")
+        }
+        let found: [Bucket]?
+        do {
+            found = try Self.buckets(bytes)
+        } catch {
+            throw Self.error("the document is \(error); nothing was imported, check where it comes from")
+        }
+        guard let found else {
+            throw Self.error("the document is JSON but no object, as an MSAL cache is; check where it comes from")
+        }
+        buckets = found
+        let isCache = isKnownFormat || buckets.isEmpty || buckets.contains { MSALBucket(rawValue: $0.name) != nil }
+        guard isCache else {
+            throw Self.error(
+                "the document has no bucket of an MSAL cache, such as AccessToken; if it is one, say --format msal"
+            )
+        }
+    }
+
+    /// The number of entries in all buckets.
+    var entryCount: Int { buckets.reduce(0) { $0 + ($1.entries?.count ?? 1) } }
+
+    /// The buckets; nil if the document is no object.
+    private static func buckets(_ bytes: UnsafeRawBufferPointer) throws(JSONError) -> [Bucket]? {
+        let hasByteOrderMark = bytes.count > 2 && bytes[0] == 0xEF && bytes[1] == 0xBB && bytes[2] == 0xBF
+        var reader = JSONReader(bytes, from: hasByteOrderMark ? 3 : 0)
+        guard reader.peek() == UInt8(ascii: "{") else {
+            try reader.skipValue()
+            try reader.end()
+            return nil
+        }
+        var buckets: [Bucket] = []
+        try reader.members { name, reader throws(JSONError) in
+            let isObject = reader.peek() == UInt8(ascii: "{")
+            let offset = reader.offset
+            var entries: [Entry] = []
+            if isObject {
+                try reader.members { key, reader throws(JSONError) in
+                    _ = reader.peek()
+                    entries.append(Entry(key: key, offset: reader.offset))
+                    try reader.skipValue()
+                }
+            } else {
+                try reader.skipValue()
+            }
+            buckets.append(Bucket(name: name, offset: offset, entries: isObject ? entries : nil))
+        }
+        try reader.end()
+        return buckets
+    }
+
+    private static func error(_ sentence: String) -> TokenStoreError { .notAnMSALCache(sentence) }
+}
+
+extension MSALCacheIndex.Bucket {
+    /// The entries that count: of two whose keys differ only in case, the lower-cased one.
+    ///
+    /// Early releases of MSAL Go wrote mixed-case keys beside which a later one left the current row.
+    var currentEntries: [MSALCacheIndex.Entry] {
+        guard let entries else { return [] }
+        let mixed = entries.filter { $0.key != $0.key.lowercased() }
+        guard !mixed.isEmpty else { return entries }
+        let lowered = Set(entries.lazy.map(\.key).filter { $0 == $0.lowercased() })
+        return entries.filter { $0.key == $0.key.lowercased() || !lowered.contains($0.key.lowercased()) }
+    }
+}

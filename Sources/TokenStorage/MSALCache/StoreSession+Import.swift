@@ -1,0 +1,169 @@
+import OAuth
+import SQLite
+import Sealing
+
+extension StoreSession {
+    /// The row of the account, made if there is none; where there is one, gaps are filled and nothing is replaced.
+    func describeAccount(_ identity: AccountIdentity, _ account: StoredAccount) throws -> Int64 {
+        guard let row = try accountRow(identity.id) else { return try insertAccount(identity, account) }
+        try connection.run(
+            """
+            UPDATE account SET username = ?2, username_fold = ?3 WHERE id = ?1 AND username = '' AND ?2 <> ''
+            """,
+            .integer(row),
+            .text(account.username),
+            .text(account.username.folded)
+        )
+        try connection.run(
+            """
+            UPDATE account SET policy = coalesce(policy, ?2), issuer = coalesce(issuer, ?3)
+            WHERE id = ?1 AND (policy IS NULL AND ?2 IS NOT NULL OR issuer IS NULL AND ?3 IS NOT NULL)
+            """,
+            .integer(row),
+            .optional(account.policy),
+            .optional(account.issuer)
+        )
+        return row
+    }
+
+    /// Gives an account the names of its imported row; empty ones change nothing.
+    ///
+    /// - Returns: whether anything changed.
+    func nameAccount(_ row: Int64, username: String, name: String?) throws -> Bool {
+        let known = try connection.first("SELECT username, name FROM account WHERE id = ?1", .integer(row)) { columns in
+            let place = SealedPlace(table: "account", column: "name", row: row)
+            return (columns.text(0), columns.isNull(1) ? nil : try open(columns, 1, as: place).reveal())
+        }
+        let newUsername = username.isEmpty ? known?.0 ?? "" : username
+        let newName = name ?? known?.1
+        guard known?.0 != newUsername || known?.1 != newName else { return false }
+        try connection.run(
+            "UPDATE account SET username = ?2, username_fold = ?3, name = ?4 WHERE id = ?1",
+            .integer(row),
+            .text(newUsername),
+            .text(newUsername.folded),
+            .optional(try newName.map { try sealName($0, row: row) })
+        )
+        return true
+    }
+
+    /// Takes in an access token unless the store has the same or a newer one under the same identity.
+    func importAccessToken(_ token: StoredAccessToken, account: Int64?) throws -> Bool {
+        let known = try connection.first(
+            """
+            SELECT id, cached_at, secret, extra, target, realm, client_id, token_type, expires_on, extended_expires_on,
+                refresh_on, credential_type
+            FROM access_token
+            WHERE account_id IS ?1 AND client_fold = ?2 AND realm_fold = ?3 AND token_type_fold = ?4 AND key_id = ?5
+                AND variant = ?6 AND environment = ?7 AND lower(target) = lower(?8)
+            """,
+            .optional(account),
+            .text(token.clientID.folded),
+            .text(token.realmFold),
+            .text(token.tokenTypeFold),
+            .text(token.keyID),
+            .text(token.variant),
+            .text(token.environment),
+            .text(token.target)
+        ) { row in
+            let (id, owner) = (row.integer(0), account ?? 0)
+            var stored = token
+            stored.cachedAt = row.optionalInteger(1)
+            stored.secret = try open(row, 2, as: .accessToken("secret", owner: owner, row: id))
+            stored.extra = try openMembers(row, 3, as: .accessToken("extra", owner: owner, row: id))
+            (stored.target, stored.realm, stored.clientID) = (row.text(4), row.text(5), row.text(6))
+            stored.tokenType = row.optionalText(7)
+            stored.expiresOn = row.integer(8)
+            stored.extendedExpiresOn = row.optionalInteger(9)
+            stored.refreshOn = row.optionalInteger(10)
+            stored.credentialType = row.text(11)
+            return (id, stored)
+        }
+        guard let (id, stored) = known else {
+            try insertAccessToken(token, account: account)
+            return true
+        }
+        if stored == token || stored.cachedAt ?? 0 > token.cachedAt ?? 0 { return false }
+        var merged = token
+        merged.extra = stored.extra.merging(token.extra)
+        try writeAccessToken(merged, account: account, id: id)
+        return true
+    }
+
+    /// Takes in a refresh token unless the store has the same or a newer one under the same identity.
+    func importRefreshToken(_ token: StoredRefreshToken, account: Int64) throws -> Bool {
+        let known = try connection.first(
+            """
+            SELECT id, modified_at, generation, secret, extra, family_id FROM refresh_token
+            WHERE account_id = ?1 AND client_fold = ?2 AND environment = ?3 AND target IS ?4 AND credential_type = ?5
+            """,
+            .integer(account),
+            .text(token.clientID.folded),
+            .text(token.environment),
+            .optional(token.target),
+            .text(token.credentialType)
+        ) { row in
+            let id = row.integer(0)
+            let secret = try open(row, 3, as: .refreshToken("secret", owner: account, row: id))
+            let extra = try openMembers(row, 4, as: .refreshToken("extra", owner: account, row: id))
+            return (id, row.integer(1), row.integer(2), secret, extra, row.optionalText(5))
+        }
+        guard let (id, modifiedAt, generation, secret, extra, family) = known else {
+            try insertRefreshToken(token, account: account)
+            return true
+        }
+        let isSame =
+            secret == token.secret && extra == token.extra && family == token.familyID
+            && modifiedAt == token.modifiedAt
+        if isSame || modifiedAt > token.modifiedAt { return false }
+        var merged = token
+        merged.extra = extra.merging(token.extra)
+        try writeRefreshToken(merged, account: account, id: id, generation: generation + 1)
+        return true
+    }
+
+    /// Takes in an ID token unless the store has one that was issued later.
+    func importIDToken(_ token: StoredIDTokenRow, claims: Claims?, account: Int64) throws -> Bool {
+        let stored = try idTokens(account, client: token.clientID).first { $0.tenantID == token.realmFold }
+        if let newer = stored?.idToken.claims.issuedAt, let own = claims?.issuedAt, newer > own { return false }
+        return try saveIDToken(token, claims: claims, account: account)
+    }
+
+    /// An import of a refresh token is a person's word that the account is to be used again.
+    func forgetSignOut(account: Int64, client: String) throws {
+        try connection.run(
+            """
+            DELETE FROM account_state WHERE state = 'signed_out' AND client_fold = ?2 AND (home_account_fold, authority)
+                IN (SELECT home_account_fold, authority FROM account WHERE id = ?1)
+            """,
+            .integer(account),
+            .text(client.folded)
+        )
+    }
+
+    /// Reads the sign-in states and authority maps of MSAL's account metadata for one client.
+    func saveAccountMetadata(_ record: JSON) throws {
+        for (homeAccountID, item) in record.object?["account_metadata_map"]?.object?.members ?? [] {
+            guard let item = item.object, let client = (item["client_id"] ?? record.object?["client_id"])?.text else {
+                continue
+            }
+            let authorities = try connection.all(
+                "SELECT authority FROM account WHERE home_account_fold = ?1",
+                .text(homeAccountID.folded)
+            ) { $0.text(0) }
+            if let state = item["sign_in_state"]?.text.flatMap(SignInState.init(stored:)), state != .unknown {
+                for authority in authorities {
+                    let id = Account.ID(authority: authority, homeAccountID: homeAccountID)
+                    try setSignInState(state, of: id, client: client)
+                }
+            }
+            // The name really is misspelled in every release of MSAL.
+            for (_, map) in item["athority_map"]?.object?.members ?? [] {
+                for (requested, resolved) in map.object?.members ?? [] {
+                    guard let resolved = resolved.text else { continue }
+                    try saveAuthority(resolved, for: requested, homeAccountID: homeAccountID, client: client)
+                }
+            }
+        }
+    }
+}

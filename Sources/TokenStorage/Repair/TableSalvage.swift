@@ -1,0 +1,122 @@
+import SQLite
+import Sealing
+
+/// Copies the rows of a damaged database that can be read.
+struct TableSalvage {
+    private let damaged: Connection
+    private let fresh: Connection
+    private let progress: ((Progress) -> Void)?
+    private(set) var salvaged: [(table: String, rows: Int)] = []
+    private(set) var lost: [(table: String, rows: Int?)] = []
+
+    /// In the order of their references: a row comes after the one it belongs to.
+    private static let tables = [
+        "store", "data_key", "account", "tenant_profile", "account_state", "authority_map", "app_metadata", "id_token",
+        "claim_index", "refresh_token", "access_token", "event", "foreign_entry",
+    ]
+
+    init(from damaged: Connection, to fresh: Connection, progress: ((Progress) -> Void)?) {
+        self.damaged = damaged
+        self.fresh = fresh
+        self.progress = progress
+    }
+
+    /// Copies everything; `unlock` is called once the keys are there.
+    mutating func run(_ unlock: () throws -> StoreSession) throws {
+        var session: StoreSession?
+        try fresh.write {
+            for table in Self.tables {
+                try copy(table)
+                if table == "data_key" {
+                    try requireKeys()
+                    session = try unlock()
+                }
+            }
+            guard let session else { return }
+            try dropUnreadable(session)
+            // A claim index that lost rows would answer wrongly; it is made anew from the tokens.
+            try session.rebuildClaimIndex()
+        }
+    }
+
+    private func requireKeys() throws {
+        let keys = try fresh.integer("SELECT count(*) FROM data_key WHERE is_current = 1") ?? 0
+        let headers = try fresh.integer("SELECT count(*) FROM store") ?? 0
+        guard keys == 1, headers == 1 else {
+            throw TokenStoreError.damaged(
+                "the part of the file that holds its data keys is lost, and nothing opens without them; restore a copy, "
+                    + "or start anew with 'tokenstore purge --all'"
+            )
+        }
+    }
+
+    private mutating func copy(_ table: String) throws {
+        let columns = try fresh.prepare("SELECT name FROM pragma_table_info('\(table)') ORDER BY cid").names()
+        let insert = try fresh.prepare(
+            "INSERT OR IGNORE INTO \(table) (\(columns.joined(separator: ", "))) VALUES ("
+                + columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ") + ")"
+        )
+        var rows = 0
+        let isWhole = TableReader(damaged, table: table, columns: columns).read { values in
+            // A row that breaks a rule of the schema is damaged; the others are not its business.
+            guard (try? insert.run(values)) != nil, fresh.changes > 0 else { return }
+            rows += 1
+            if rows.isMultiple(of: 1024) { progress?(Progress(done: rows, total: nil, unit: "rows of \(table)")) }
+        }
+        salvaged.append((table, rows))
+        if !isWhole { lost.append((table, nil)) }
+    }
+
+    /// Deletes what does not open, and what belongs to a row that is gone.
+    private mutating func dropUnreadable(_ session: StoreSession) throws {
+        for table in SealedTable.all {
+            var unreadable: [Int64] = []
+            var bare: [(row: Int64, column: String)] = []
+            try fresh.prepare(table.selection).forEach([.integer(0)]) { row in
+                for (index, column) in table.columns.enumerated() where !row.isNull(CInt(index + 2)) {
+                    let place = SealedPlace(
+                        table: table.name,
+                        column: column,
+                        owner: row.integer(1),
+                        row: row.integer(0)
+                    )
+                    guard (try? session.open(row, CInt(index + 2), as: place)) == nil else { continue }
+                    // Without its secret a token is nothing; without a name an account still is one.
+                    if ["secret", "entry"].contains(column) {
+                        unreadable.append(row.integer(0))
+                    } else {
+                        bare.append((row.integer(0), column))
+                    }
+                }
+                return true
+            }
+            for (row, column) in bare {
+                try fresh.prepare("UPDATE \(table.name) SET \(column) = NULL WHERE id = ?1").run([.integer(row)])
+            }
+            for row in unreadable {
+                try fresh.prepare("DELETE FROM \(table.name) WHERE id = ?1").run([.integer(row)])
+            }
+            if !unreadable.isEmpty { lost.append((table.name, unreadable.count)) }
+            if !bare.isEmpty { lost.append(("\(table.name).\(bare[0].column)", bare.count)) }
+        }
+    }
+}
+
+extension Statement {
+    fileprivate func names() throws -> [String] {
+        var names: [String] = []
+        try forEach([]) { row in
+            names.append(row.text(0))
+            return true
+        }
+        return names
+    }
+}
+
+extension StoreSession {
+    /// Makes the blind index say what the ID tokens say.
+    fileprivate func rebuildClaimIndex() throws {
+        try connection.run("DELETE FROM claim_index")
+        for row in try connection.all("SELECT id FROM id_token", body: { $0.integer(0) }) { try rehashClaims(row) }
+    }
+}

@@ -1,0 +1,74 @@
+import OAuth
+
+/// Who a token response is about: what its `client_info` and its ID token say, with the request behind them.
+struct ResponseIdentity {
+    /// nil for a token of the client itself.
+    let account: AccountIdentity?
+    let clientInfo: ClientInfo?
+    let idToken: IDToken?
+
+    /// The tenant that the response itself names.
+    let namedTenant: String?
+
+    /// The tenant the tokens are good in: never a word such as `common`.
+    let realm: String
+
+    /// - Throws: `IDTokenError` if the response has an ID token that cannot be decoded.
+    init(_ response: TokenResponse, request: TokenRequest) throws {
+        let environment = request.authority.environment
+        let idToken = try response.idToken.map { secret throws(IDTokenError) in try IDToken(decoding: secret) }
+        let clientInfo = response.clientInfo.flatMap { ClientInfo(decoding: $0) }
+        account = (clientInfo?.homeAccountID ?? idToken?.claims.subject).map { homeAccountID in
+            AccountIdentity(
+                homeAccountID: homeAccountID,
+                environment: environment,
+                clientInfo: clientInfo,
+                issuer: idToken?.claims.issuer ?? request.authority.issuer
+            )
+        }
+        self.idToken = idToken
+        self.clientInfo = clientInfo
+        let tenant = request.authority.isTenantless ? nil : request.authority.tenant
+        namedTenant = idToken?.claims.tenantID ?? clientInfo?.utid
+        realm =
+            namedTenant ?? tenant
+            ?? request.authority.issuer.map(Self.firstPathSegment) ?? ""
+    }
+
+    var claims: Claims? { idToken?.claims }
+
+    /// What the account row is to say.
+    func storedAccount(typed username: String?) -> StoredAccount {
+        StoredAccount(
+            username: claims?.username ?? username ?? "",
+            policy: claims?.userFlow?.folded ?? account?.policyOfUID,
+            issuer: claims?.issuer,
+            name: claims?.name
+        )
+    }
+
+    /// What the profile row is to say.
+    func tenantProfile(account: StoredAccount, environment: String, grant: Grant) -> StoredTenantProfile {
+        var extra = JSON.Object()
+        for name in ["name", "given_name", "middle_name", "family_name"] {
+            if let value = claims?.payload[name]?.text { extra[name] = .string(value) }
+        }
+        if let clientInfo { extra["client_info"] = .string(clientInfo.rawValue) }
+        if grant != .refreshToken { extra["account_source"] = .string(grant.rawValue) }
+        return StoredTenantProfile(
+            environment: environment,
+            realm: realm,
+            realmFold: realm.folded,
+            localAccountID: claims?.localAccountID,
+            username: account.username,
+            authorityType: realm.folded == "adfs" ? "ADFS" : "MSSTS",
+            extra: extra
+        )
+    }
+
+    /// What MSAL calls the tenant of a provider that has none.
+    private static func firstPathSegment(_ issuer: String) -> String {
+        let segments = issuer.split(separator: "/", omittingEmptySubsequences: true)
+        return segments.count > 2 ? String(segments[2]) : ""
+    }
+}

@@ -1,0 +1,25 @@
+public import OAuth
+
+/// What became of a token response.
+public struct SavedTokens: Sendable {
+    /// The account it was about; nil for a token of the client itself.
+    public let account: Account.ID?
+
+    /// The scope of the new access token.
+    public let grantedScope: Scope
+
+    /// What was asked for and not granted.
+    public let declinedScope: Scope
+
+    /// What was done with it.
+    public let outcome: Outcome
+
+    /// What was done with a token response.
+    public enum Outcome: Sendable {
+        case stored
+        /// Another process had rotated the refresh token meanwhile: its newer one was kept, the access token stored.
+        case storedBesideNewerRefreshToken
+        /// The account was signed out while the response was under way: nothing was stored.
+        case discarded
+    }
+}

@@ -1,0 +1,24 @@
+/// The tables that hold sealed values: what a check opens, a rekey seals anew and a repair copies.
+struct SealedTable: Sendable {
+    let name: String
+
+    /// The column whose row owns a row, if there is one; values are bound to it.
+    let owner: String?
+    let columns: [String]
+
+    static let all = [
+        SealedTable(name: "account", owner: nil, columns: ["name"]),
+        SealedTable(name: "tenant_profile", owner: "account_id", columns: ["extra"]),
+        SealedTable(name: "app_metadata", owner: nil, columns: ["extra"]),
+        SealedTable(name: "id_token", owner: "account_id", columns: ["extra", "secret"]),
+        SealedTable(name: "refresh_token", owner: "account_id", columns: ["extra", "secret"]),
+        SealedTable(name: "access_token", owner: "account_id", columns: ["extra", "secret"]),
+        SealedTable(name: "foreign_entry", owner: nil, columns: ["entry"]),
+    ]
+
+    /// Rows after `?1` with their owner and sealed values.
+    var selection: String {
+        "SELECT id, coalesce(\(owner ?? "0"), 0), \(columns.joined(separator: ", ")) FROM \(name) "
+            + "WHERE id > ?1 ORDER BY id"
+    }
+}

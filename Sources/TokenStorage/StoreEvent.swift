@@ -1,0 +1,36 @@
+public import OAuth
+
+/// An entry of the record of use.
+public struct StoreEvent: Hashable, Sendable, Identifiable {
+    /// What was done; later versions add kinds, so this is an open set.
+    public struct Kind: RawRepresentable, Hashable, Sendable {
+        public let rawValue: String
+
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        public static let signIn = Kind(rawValue: "sign_in")
+        public static let refresh = Kind(rawValue: "refresh")
+        public static let signOut = Kind(rawValue: "sign_out")
+        public static let refused = Kind(rawValue: "refused")
+        public static let purge = Kind(rawValue: "purge")
+        public static let `import` = Kind(rawValue: "import")
+        public static let rekey = Kind(rawValue: "rekey")
+    }
+
+    /// Rises by one with every entry.
+    public let id: Int64
+
+    /// Unix seconds.
+    public let at: Int64
+    public let program: String
+    public let processID: Int64
+    public let kind: Kind
+    public let outcome: String
+
+    /// The account concerned; nil where it is about several, or none.
+    public let account: Account.ID?
+    public let clientID: String?
+
+    /// How many entries are kept.
+    static let limit: Int64 = 2_000
+}

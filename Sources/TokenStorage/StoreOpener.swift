@@ -1,0 +1,165 @@
+import OAuth
+import SQLite
+import Sealing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Brings a session into being: checks the files, creates or migrates the store, fetches the key.
+struct StoreOpener {
+    let path: StorePath
+    let options: StoreOptions
+    var schema = Schema.current
+
+    private var file: StoreFile { StoreFile(path: path, timeout: options.busyTimeout) }
+
+    /// Opens the store for writing, creating it first if there is none.
+    func open() throws -> StoreSession {
+        try TokenStoreError.translating(at: path) {
+            if FileStatus(path.directory) == nil { try createDirectory() }
+            let files = FileGuard(path: path, isInspection: false)
+            try files.checkDirectory()
+            if FileStatus(path.database) == nil { try create() }
+            try files.checkDatabase()
+            let connection = try file.openForWriting()
+            var header = try StoreHeader(connection, at: path)
+            if !(try schema.pending(header, forWriting: true)).isEmpty {
+                header = try migrate(connection)
+            }
+            return try session(connection, header)
+        }
+    }
+
+    /// Opens the store without writing; nil if there is none.
+    func inspect() throws -> StoreSession? {
+        try TokenStoreError.translating(at: path) {
+            guard FileStatus(path.database) != nil else {
+                try refuseOrphanedLog()
+                return nil
+            }
+            let files = FileGuard(path: path, isInspection: true)
+            try files.checkDirectory()
+            try files.checkDatabase()
+            let (connection, mode) = try file.openForInspection()
+            let header = try StoreHeader(connection, at: path)
+            guard try schema.pending(header, forWriting: false).isEmpty else {
+                throw TokenStoreError.unsupported(
+                    "the store is of schema version \(header.userVersion); run 'tokenstore purge' once to bring it "
+                        + "to version \(schema.version)"
+                )
+            }
+            let session = try session(connection, header)
+            session.mode = mode
+            return session
+        }
+    }
+
+    private func session(_ connection: Connection, _ header: StoreHeader) throws -> StoreSession {
+        let session = StoreSession(connection, at: path, header: header, options: options)
+        if options.unlocks { _ = try session.keys() }
+        return session
+    }
+
+    /// Makes a new store; of several processes that come at once the first does, and the others find it.
+    private func create() throws {
+        let lock = try KernelLock(.schema, of: path, timeout: options.busyTimeout)
+        defer { withExtendedLifetime(lock) {} }
+        guard FileStatus(path.database) == nil else { return }
+        try refuseOrphanedLog()
+        // An empty log is what a clean shutdown leaves; with another database it would be in the way.
+        unlink(path.log)
+        unlink(path.sharedMemory)
+        let source = options.keySource ?? .file
+        let storeID = Self.randomBytes(count: 16)
+        var context = KeySourceContext(
+            directory: path.directory,
+            storeID: storeID,
+            environment: options.environment,
+            askPassphrase: options.askPassphrase
+        )
+        context.scryptCost = options.scryptCost
+        let (key, parameters) = try source.create(context)
+        try file.create { connection in
+            try schema.apply(schema.migrations[...], to: connection)
+            try insertHeader(connection, storeID: storeID, source: source, parameters: parameters)
+            try connection.insertDataKey(DataKey(id: 1), under: key, storeID: storeID, at: options.seconds)
+        }
+    }
+
+    private func insertHeader(
+        _ connection: Connection,
+        storeID: [UInt8],
+        source: KeySource,
+        parameters: [String: String]
+    ) throws {
+        try connection.run(
+            """
+            INSERT INTO store (id, store_id, schema_version, reader_floor, writer_floor, written_by, key_source,
+                key_parameters, created_at)
+            VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+            """,
+            .blob(storeID),
+            .integer(schema.version),
+            .integer(schema.migrations.map(\.readerFloor).max() ?? 0),
+            .integer(schema.migrations.map(\.writerFloor).max() ?? 0),
+            .text(TokenStore.version),
+            .text(source.recorded.description),
+            .text(StoreHeader.text(parameters)),
+            .integer(options.seconds)
+        )
+    }
+
+    private static func randomBytes(count: Int) -> [UInt8] {
+        var generator = SystemRandomNumberGenerator()
+        return (0..<count).map { _ in generator.next() }
+    }
+
+    /// Takes the missing steps under the lock, keeping a copy before one that cannot be undone.
+    private func migrate(_ connection: Connection) throws -> StoreHeader {
+        let lock = try KernelLock(.schema, of: path, timeout: options.busyTimeout)
+        defer { withExtendedLifetime(lock) {} }
+        let header = try StoreHeader(connection, at: path)
+        let steps = try schema.pending(header, forWriting: true)
+        if steps.contains(where: \.isIrreversible) { try keepCopy(connection, version: header.userVersion) }
+        try schema.apply(steps, to: connection)
+        return try StoreHeader(connection, at: path)
+    }
+
+    private func keepCopy(_ connection: Connection, version: Int) throws {
+        let copy = "\(path.database).v\(version)"
+        guard FileStatus(copy) == nil else { return }
+        let draft = copy + ".new"
+        unlink(draft)
+        try StoreFile.createEmpty(draft)
+        try connection.prepare("VACUUM INTO ?1").run([.text(draft)])
+        try file.synchronize(draft)
+        guard rename(draft, copy) == 0 else { throw StoreFile.failure("created", copy) }
+        try file.synchronize(path.directory)
+    }
+
+    /// A log without its database is not "no store": somebody removed the file that holds the accounts.
+    private func refuseOrphanedLog() throws {
+        guard let log = FileStatus(path.log), log.size > 0 else { return }
+        throw TokenStoreError.damaged(
+            "\(path.database) is missing while its log is there; restore the file, or run 'tokenstore purge --all'"
+        )
+    }
+
+    private func createDirectory() throws {
+        var missing: [String] = []
+        var directory = path.directory
+        while directory != "/", FileStatus(following: directory) == nil {
+            missing.append(directory)
+            directory = directory.lastIndex(of: "/").map { String(directory[..<$0]) } ?? "/"
+            if directory.isEmpty { directory = "/" }
+        }
+        for directory in missing.reversed() where mkdir(directory, 0o700) != 0 && errno != EEXIST {
+            throw StoreFile.failure("created", directory)
+        }
+    }
+}

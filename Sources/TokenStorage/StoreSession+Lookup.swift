@@ -1,0 +1,98 @@
+import OAuth
+import SQLite
+import Sealing
+
+extension StoreSession {
+    /// What the store has for `query`.
+    func cachedToken(_ query: TokenQuery) throws -> CachedToken {
+        if let authority = query.authority, !authority.vouches(for: query.account) {
+            return .signInRequired(.otherAuthority)
+        }
+        var best: (candidate: AccessTokenCandidate, token: AccessToken)?
+        var extended: (candidate: AccessTokenCandidate, token: AccessToken)?
+        let now = now
+        try forEachCandidate(query) { row in
+            let candidate = AccessTokenCandidate(row, scope: query.scope.folded, buffer: query.buffer, now: now)
+            guard candidate.surplus != nil else { return }
+            if candidate.isUsable {
+                guard best.map({ candidate.outranks($0.candidate) }) ?? true else { return }
+                guard let token = try openCandidate(row, candidate) else { return }
+                best = (candidate, token)
+            } else if let end = candidate.extendedExpiresOn, end > now {
+                guard extended.map({ candidate.outranks($0.candidate) }) ?? true else { return }
+                extended = try openCandidate(row, candidate).map { (candidate, $0) }
+            }
+        }
+        if let best { return .usable(best.token, isAging: best.candidate.isAging) }
+        return try refreshable(query, extended: extended?.token)
+    }
+
+    private func refreshable(_ query: TokenQuery, extended: AccessToken?) throws -> CachedToken {
+        guard try signInState(of: query.account, client: query.clientID) != .signedOut else {
+            return .signInRequired(.signedOut)
+        }
+        let environment = try connection.first(
+            "SELECT environment FROM account WHERE home_account_fold = ?1 AND authority = ?2",
+            .text(query.account.homeAccountID.folded),
+            .text(query.account.authority)
+        ) { $0.text(0) }
+        let family: String? =
+            switch try family(of: query.clientID, environment: environment ?? "") {
+            case .unknown: "1"
+            case .none: nil
+            case .member(let family): family
+            }
+        let tokens = try refreshTokens(of: query.account, client: query.clientID, family: family)
+        return tokens.isEmpty ? .signInRequired(.noRefreshToken) : .refreshable(tokens, extended: extended)
+    }
+
+    /// Calls `body` with each access token of the account, client, tenant, type, key and variant.
+    private func forEachCandidate(_ query: TokenQuery, _ body: (Row) throws -> Void) throws {
+        try connection.forEach(
+            """
+            SELECT t.id, t.expires_on, t.cached_at, t.extended_expires_on, t.refresh_on, t.scope_fold, t.account_id,
+                t.client_id, t.target, t.token_type, t.key_id, t.realm, t.secret
+            FROM access_token t
+            WHERE t.account_id = (SELECT id FROM account WHERE home_account_fold = ?1 AND authority = ?2)
+                AND t.client_fold = ?3 AND (?4 IS NULL OR t.realm_fold = ?4) AND t.token_type_fold = ?5
+                AND t.key_id = ?6 AND t.variant = ?7
+            """,
+            .text(query.account.homeAccountID.folded),
+            .text(query.account.authority),
+            .text(query.clientID.folded),
+            .optional(try tenant(query)),
+            .text(StoredAccessToken.fold(tokenType: query.tokenType)),
+            .text(query.keyID ?? ""),
+            .text(query.requestedClaims == nil ? "" : TokenVariant(requestedClaims: query.requestedClaims).text),
+            body: body
+        )
+    }
+
+    /// The tenant a query is about; nil: any, the account has but one.
+    private func tenant(_ query: TokenQuery) throws -> String? {
+        guard let authority = query.authority else { return homeTenant(query.account) }
+        return try tenant(of: authority, account: query.account, client: query.clientID)
+    }
+
+    /// The token of a row; nil if it cannot be opened: a damaged access token is one that has to be fetched anew.
+    private func openCandidate(_ row: Row, _ candidate: AccessTokenCandidate) throws -> AccessToken? {
+        let secret: Secret
+        do {
+            secret = try open(row, 12, as: .accessToken("secret", owner: row.integer(6), row: candidate.id))
+        } catch SealingError.damagedValue, SealingError.unknownFormat {
+            return nil
+        }
+        return AccessToken(
+            secret: secret,
+            clientID: row.text(7),
+            scope: Scope(row.text(8)),
+            tokenType: row.text(9).isEmpty ? "Bearer" : row.text(9),
+            keyID: row.text(10).isEmpty ? nil : row.text(10),
+            realm: row.text(11),
+            cachedAt: row.optionalDate(2),
+            expiresAt: row.date(1),
+            extendedExpiresAt: row.optionalDate(3),
+            refreshAt: row.optionalDate(4)
+        )
+    }
+}

@@ -1,0 +1,187 @@
+import OAuth
+import SQLite
+
+extension StoreSession {
+    /// Stores the response of a sign-in, or of a request for the client's own token, in the transaction that is open.
+    func save(_ response: TokenResponse, for request: TokenRequest) throws -> SavedTokens {
+        let identity = try ResponseIdentity(response, request: request)
+        var row: Int64?
+        if let account = identity.account {
+            let stored = identity.storedAccount(typed: request.username)
+            let id = try saveAccount(account, stored)
+            let profile = identity.tenantProfile(
+                account: stored,
+                environment: request.authority.environment,
+                grant: request.grant
+            )
+            _ = try saveTenantProfile(profile, account: id)
+            try saveIDToken(of: identity, realm: identity.realm, request: request, account: id)
+            try learnTenant(identity.realm, of: request, account: account.id)
+            if let secret = response.refreshToken {
+                let token = refreshToken(secret, response: response, request: request, client: request.clientID)
+                try replaceRefreshToken(with: token, account: id)
+            }
+            try setSignInState(.signedIn, of: account.id, client: request.clientID)
+            try record(.signIn, account: account.id, client: request.clientID, refreshToken: response.refreshToken)
+            row = id
+        }
+        try saveFamily(of: response, request: request)
+        return try saveAccessToken(
+            response,
+            request: request,
+            realm: identity.realm,
+            account: row,
+            id: identity.account?.id
+        )
+    }
+
+    /// Stores the answer to a refresh with `used`, in the transaction that is open.
+    ///
+    /// The answer belongs to the account it was asked for, also where it names none. A refresh token that another
+    /// process has stored meanwhile is newer than the one in the answer, and stays.
+    func save(
+        _ response: TokenResponse,
+        for request: TokenRequest,
+        refreshing used: RefreshToken
+    ) throws -> SavedTokens {
+        let isSignedOut = try signInState(of: used.account, client: request.clientID) == .signedOut
+        guard !isSignedOut, let account = try accountRow(used.account) else {
+            return outcome(.discarded, response, request, used.account)
+        }
+        let identity = try ResponseIdentity(response, request: request)
+        guard try isAbout(used.account, row: account, identity) else { throw MismatchedAccount() }
+        var isNewest = true
+        if let secret = response.refreshToken {
+            isNewest = try isCurrent(used)
+            if isNewest {
+                let token = refreshToken(secret, response: response, request: request, client: used.clientID)
+                try rotateRefreshToken(used.rowID, to: token, account: account)
+            }
+        }
+        let realm = try identity.namedTenant ?? refreshedTenant(request, account: used.account, row: account)
+        try saveIDToken(of: identity, realm: realm, request: request, account: account)
+        try learnTenant(realm, of: request, account: used.account)
+        try touchAccount(account)
+        try saveFamily(of: response, request: request)
+        try record(
+            .refresh,
+            account: used.account,
+            client: request.clientID,
+            refreshToken: response.refreshToken
+        )
+        let saved = try saveAccessToken(
+            response,
+            request: request,
+            realm: realm,
+            account: account,
+            id: used.account
+        )
+        guard !isNewest else { return saved }
+        return outcome(.storedBesideNewerRefreshToken, response, request, used.account)
+    }
+
+    /// Whether a refresh was answered for the account it was asked for; an answer that names nobody was.
+    private func isAbout(_ account: Account.ID, row: Int64, _ identity: ResponseIdentity) throws -> Bool {
+        guard let named = identity.account?.homeAccountID, named.folded != account.homeAccountID.folded else {
+            return true
+        }
+        // Without client_info the answer names the user by other claims than the id was made of.
+        guard identity.clientInfo == nil, let local = identity.claims?.localAccountID else { return false }
+        return try connection.integer(
+            "SELECT 1 FROM tenant_profile WHERE account_id = ?1 AND local_account_fold = ?2",
+            .integer(row),
+            .text(local.folded)
+        ) != nil
+    }
+
+    private func saveIDToken(
+        of identity: ResponseIdentity,
+        realm: String,
+        request: TokenRequest,
+        account: Int64
+    ) throws {
+        guard let idToken = identity.idToken else { return }
+        let token = StoredIDTokenRow(
+            clientID: request.clientID,
+            environment: request.authority.environment,
+            realm: realm,
+            realmFold: realm.folded,
+            secret: idToken.secret
+        )
+        _ = try saveIDToken(token, claims: idToken.claims, account: account)
+    }
+
+    private func refreshToken(
+        _ secret: Secret,
+        response: TokenResponse,
+        request: TokenRequest,
+        client: String
+    ) -> StoredRefreshToken {
+        StoredRefreshToken(
+            clientID: client,
+            familyID: response.familyID,
+            environment: request.authority.environment,
+            target: Scope((response.scope ?? request.scope).tokens.sorted()).text,
+            modifiedAt: now,
+            secret: secret
+        )
+    }
+
+    private func saveFamily(of response: TokenResponse, request: TokenRequest) throws {
+        _ = try saveAppMetadata(
+            client: request.clientID,
+            environment: request.authority.environment,
+            family: response.familyID,
+            extra: JSON.Object()
+        )
+    }
+
+    private func saveAccessToken(
+        _ response: TokenResponse,
+        request: TokenRequest,
+        realm: String,
+        account: Int64?,
+        id: Account.ID?
+    ) throws -> SavedTokens {
+        if let secret = response.accessToken {
+            let expiresOn = now + response.lifetime(at: now)
+            let token = StoredAccessToken(
+                clientID: request.clientID,
+                environment: request.authority.environment,
+                realm: realm,
+                realmFold: realm.folded,
+                target: (response.scope ?? request.scope).tokens.sorted().joined(separator: " "),
+                tokenType: response.tokenType ?? "Bearer",
+                keyID: request.keyID ?? "",
+                variant: TokenVariant(requestedClaims: request.claims).text,
+                cachedAt: now,
+                expiresOn: expiresOn,
+                extendedExpiresOn: response.extendedExpiresIn.map { now + max(0, $0) } ?? expiresOn,
+                refreshOn: response.refreshIn.map { now + $0 },
+                extra: JSON.Object(request.claims.map { [("requested_claims", .string($0.serialized))] } ?? []),
+                secret: secret
+            )
+            try replaceAccessTokens(with: token, account: account)
+        }
+        return outcome(.stored, response, request, id)
+    }
+
+    private func outcome(
+        _ outcome: SavedTokens.Outcome,
+        _ response: TokenResponse,
+        _ request: TokenRequest,
+        _ account: Account.ID?
+    ) -> SavedTokens {
+        let granted = response.scope ?? request.scope
+        let declined = request.scope.tokens.filter { !granted.covers(Scope([$0])) }
+        return SavedTokens(
+            account: account,
+            grantedScope: granted,
+            declinedScope: Scope(declined),
+            outcome: outcome
+        )
+    }
+}
+
+/// The issuer answered a refresh with the tokens of another account.
+struct MismatchedAccount: Error {}

@@ -1,0 +1,63 @@
+package import SQLite
+import Sealing
+
+/// A connection to a store with the keys to read it; the SQL of each noun is an extension of it.
+///
+/// Like its connection it belongs to whoever holds it, and is not `Sendable`.
+package final class StoreSession {
+    package let connection: Connection
+    let path: StorePath
+    let options: StoreOptions
+    var header: StoreHeader
+    var keyRing: KeyRing?
+    var mode = Connection.Mode.readWrite
+
+    init(_ connection: Connection, at path: StorePath, header: StoreHeader, options: StoreOptions) {
+        self.connection = connection
+        self.path = path
+        self.header = header
+        self.options = options
+    }
+
+    /// Unix seconds.
+    package var now: Int64 { options.seconds }
+
+    /// Whether somebody may have written to a file that is read without locks.
+    var isOutdated: Bool { mode == .immutable && FileStatus(path.log) != nil }
+
+    /// The data keys, fetched at the first need.
+    func keys() throws -> KeyRing {
+        if let keyRing { return keyRing }
+        let key = try keySource().load(keyContext(header.keyParameters))
+        let ring = try KeyRing(key, storeID: header.storeID, from: connection)
+        keyRing = ring
+        return ring
+    }
+
+    /// The recorded source, or the given one if it is of the same kind: a key file may have been moved.
+    func keySource() throws -> KeySource {
+        let recorded = try KeySource(parsing: header.keySource)
+        guard let given = options.keySource, given != recorded else { return recorded }
+        guard given.kind == recorded.kind else {
+            throw SealingError.keyUnavailable(
+                """
+                the store's key comes from '\(recorded)', not from '\(given)'; leave --key out, or move the store \
+                with 'tokenstore rekey --key \(given)'
+                """
+            )
+        }
+        return given
+    }
+
+    func keyContext(_ parameters: [String: String]) -> KeySourceContext {
+        var context = KeySourceContext(
+            directory: path.directory,
+            storeID: header.storeID,
+            environment: options.environment,
+            parameters: parameters,
+            askPassphrase: options.askPassphrase
+        )
+        context.scryptCost = options.scryptCost
+        return context
+    }
+}

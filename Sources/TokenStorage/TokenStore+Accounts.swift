@@ -1,0 +1,83 @@
+public import OAuth
+import SQLite
+
+extension TokenStore {
+    /// The accounts that `policy` leaves, by username.
+    public func accounts(matching policy: AccountPolicy = .all) throws -> [Account] {
+        try read { session in
+            try session.connection.read {
+                try session.accountRows(matching: policy).compactMap { try session.account($0) }
+            }
+        }
+    }
+
+    /// The accounts that are signed in to `client`: with a refresh token it may use, or marked as signed in, and never
+    /// signed out.
+    public func signedInAccounts(client: String) throws -> [Account] {
+        try read { session in
+            try session.connection.read {
+                try session.signedInRows(client: client).compactMap { try session.account($0) }
+            }
+        }
+    }
+
+    /// What `policy` selects, with the reason for each account that was looked at.
+    public func select(_ policy: AccountPolicy) throws -> AccountSelection {
+        try read { session in try session.connection.read { try session.select(policy) } }
+    }
+
+    /// The one account that `policy` leaves, or nil where it leaves none.
+    ///
+    /// - Throws: ``TokenStoreError/ambiguousAccount(_:)`` where it leaves several.
+    public func account(matching policy: AccountPolicy) throws -> Account? {
+        switch try select(policy).outcome {
+        case .account(let account): account
+        case .none: nil
+        case .ambiguous(let accounts): throw TokenStoreError.ambiguousAccount(accounts)
+        }
+    }
+
+    /// The one account with a username, compared without regard to case.
+    ///
+    /// - Throws: ``TokenStoreError/invalidArgument(_:)`` if it is blank, ``TokenStoreError/ambiguousAccount(_:)`` if
+    ///   several accounts have it.
+    public func account(username: String) throws -> Account? {
+        guard !username.folded.isEmpty else {
+            throw TokenStoreError.invalidArgument("the username is blank; name an account")
+        }
+        return try account(matching: .username(username))
+    }
+
+    /// The ID tokens of an account, newest first; with a client, only those issued to it.
+    public func idTokens(of account: Account.ID, client: String? = nil) throws -> [StoredIDToken] {
+        try read { session in
+            try session.connection.read {
+                guard let row = try session.accountRow(account) else { return [] }
+                return try session.idTokens(row, client: client)
+            }
+        }
+    }
+
+    /// The sign-in state of an account at a client.
+    public func signInState(of account: Account.ID, client: String) throws -> SignInState {
+        try read { session in try session.signInState(of: account, client: client) }
+    }
+}
+
+extension StoreSession {
+    /// The accounts that are signed in to a client (MSAL's `returnOnlySignedInAccounts`).
+    fileprivate func signedInRows(client: String) throws -> [Int64] {
+        try connection.all(
+            """
+            SELECT a.id FROM account a
+            LEFT JOIN account_state s ON s.home_account_fold = a.home_account_fold AND s.authority = a.authority
+                AND s.client_fold = ?1
+            WHERE coalesce(s.state, '') <> 'signed_out' AND (s.state = 'signed_in' OR EXISTS (
+                SELECT 1 FROM refresh_token r WHERE r.account_id = a.id AND (r.client_fold = ?1 OR r.family_id IN
+                    (SELECT m.family_id FROM app_metadata m WHERE m.client_fold = ?1))))
+            ORDER BY a.username_fold, a.id
+            """,
+            .text(client.folded)
+        ) { $0.integer(0) }
+    }
+}

@@ -1,0 +1,32 @@
+extension TokenStore {
+    /// What commits of this process and of others change from now on.
+    ///
+    /// Waiting costs nothing: the file system wakes it up. A subscriber too slow for the record of use, which keeps
+    /// the last few thousand entries, is told ``StoreChange/many``. The sequence ends when its task is cancelled or
+    /// the store can no longer be read.
+    public func changes() throws -> AsyncStream<StoreChange> {
+        let watch = try StoreWatch(path)
+        let start = try read { try $0.lastEvent() }
+        let (stream, continuation) = AsyncStream.makeStream(of: StoreChange.self)
+        continuation.onTermination = { _ in watch.stop() }
+        watch.start { [self] in report(from: start, to: continuation, waitingWith: watch) }
+        return stream
+    }
+
+    /// Runs on the watch's thread until it is stopped.
+    private func report(
+        from start: Int64,
+        to continuation: AsyncStream<StoreChange>.Continuation,
+        waitingWith watch: StoreWatch
+    ) {
+        var last = start
+        repeat {
+            // A store that cannot be read any more has no changes to tell; reading it again says why.
+            guard let events = try? read({ try $0.events(after: last) }) else { break }
+            if let first = events.first, first.id > last + 1 { continuation.yield(.many) }
+            for event in events { continuation.yield(StoreChange(event)) }
+            last = events.last?.id ?? last
+        } while watch.wait()
+        continuation.finish()
+    }
+}

@@ -1,0 +1,88 @@
+import OAuth
+import SQLite
+import Sealing
+
+extension TokenStore {
+    /// Looks at everything: the pages of the file, the schema, references between rows, and every sealed value.
+    ///
+    /// Nothing is written.
+    ///
+    /// - Returns: what is wrong; empty if the store is sound.
+    public func check(progress: ((Progress) -> Void)? = nil) throws -> [StoreProblem] {
+        try read { session in
+            try session.connection.read {
+                try session.pageProblems() + session.schemaProblems() + session.valueProblems(progress)
+            }
+        }
+    }
+}
+
+extension StoreSession {
+    fileprivate func pageProblems() throws -> [StoreProblem] {
+        var problems = try connection.integrityProblems(quick: false).map { StoreProblem(place: "file", problem: $0) }
+        try connection.forEach("PRAGMA foreign_key_check") { row in
+            problems.append(
+                StoreProblem(
+                    place: "\(row.text(0)) row \(row.integer(1))",
+                    problem: "its row in \(row.text(2)) is missing"
+                )
+            )
+        }
+        return problems
+    }
+
+    /// Compares the schema with that of a new store of the same version.
+    fileprivate func schemaProblems() throws -> [StoreProblem] {
+        guard header.userVersion == Schema.current.version else { return [] }
+        let model = try Connection(path: "", mode: .memory, busyTimeout: .zero)
+        for migration in Schema.current.migrations { try model.execute(migration.sql) }
+        let (wanted, found) = (try model.schemaObjects(), try connection.schemaObjects())
+        let missing = wanted.filter { found[$0.key] != $0.value }
+            .map { StoreProblem(place: "schema", problem: "\($0.key) is missing or altered") }
+        let unknown = found.filter { wanted[$0.key] == nil }
+            .map { StoreProblem(place: "schema", problem: "\($0.key) does not belong there") }
+        return (missing + unknown).sorted { $0.problem < $1.problem }
+    }
+
+    fileprivate func valueProblems(_ progress: ((Progress) -> Void)?) throws -> [StoreProblem] {
+        var problems: [StoreProblem] = []
+        var done = 0
+        for table in SealedTable.all {
+            try connection.prepare(table.selection).forEach([.integer(0)]) { row in
+                for (index, column) in table.columns.enumerated() {
+                    guard let problem = valueProblem(row, CInt(index + 2), column, table) else { continue }
+                    problems.append(
+                        StoreProblem(place: "\(table.name) row \(row.integer(0)), column \(column)", problem: problem)
+                    )
+                }
+                done += 1
+                if done.isMultiple(of: 1024) { progress?(Progress(done: done, total: nil, unit: "rows")) }
+                return true
+            }
+        }
+        return problems
+    }
+
+    private func valueProblem(_ row: Row, _ index: CInt, _ column: String, _ table: SealedTable) -> String? {
+        guard !row.isNull(index) else { return nil }
+        let place = SealedPlace(table: table.name, column: column, owner: row.integer(1), row: row.integer(0))
+        do {
+            _ = try open(row, index, as: place)
+            return nil
+        } catch SealingError.damagedValue {
+            return "the value is damaged or was moved here"
+        } catch {
+            return "\(error)"
+        }
+    }
+}
+
+extension Connection {
+    /// The statements that made the tables and indexes, by name, without regard to white space.
+    fileprivate func schemaObjects() throws -> [String: String] {
+        let objects = try all(
+            "SELECT type || ' ' || name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'"
+        ) { row in (row.text(0), row.text(1).split(whereSeparator: \.isWhitespace).joined(separator: " ")) }
+        return Dictionary(objects) { $1 }
+    }
+}

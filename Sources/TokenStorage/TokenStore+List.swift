@@ -1,0 +1,129 @@
+import OAuth
+import SQLite
+
+extension TokenStore {
+    /// Calls `body` with a summary of each account that `policy` leaves; memory does not grow with their number.
+    ///
+    /// All of it is read from one moment, while others may write.
+    public func forEachAccount(
+        matching policy: AccountPolicy = .all,
+        sortedBy order: AccountOrder = .username,
+        limit: Int? = nil,
+        withTokens: Bool = false,
+        _ body: (AccountSummary) throws -> Void
+    ) throws {
+        try read { session in
+            try session.connection.read {
+                var count = 0
+                try session.forEachAccountRow(matching: policy, sortedBy: order, limit: limit) { row in
+                    guard let summary = try session.summary(row, withTokens: withTokens) else { return true }
+                    count += 1
+                    try body(summary)
+                    return true
+                }
+                if count == 0 { try session.requireSoundness() }
+            }
+        }
+    }
+}
+
+extension StoreSession {
+    /// Makes sure that "no account" is not the sight of a damaged file.
+    func requireSoundness() throws {
+        guard try connection.integer("SELECT count(*) FROM account") == 0 else { return }
+        guard let problem = try connection.integrityProblems(quick: true).first else { return }
+        throw TokenStoreError.damaged(
+            "\(path.database) is damaged (\(problem)); run 'tokenstore check --repair' to salvage it"
+        )
+    }
+
+    fileprivate func summary(_ row: Int64, withTokens: Bool) throws -> AccountSummary? {
+        let profiles = try tenantProfiles(row)
+        let tokens = try withTokens ? tokenSummaries(row) : []
+        let counts = try tokenCounts(row)
+        let clients = try clientIDs(row)
+        return try connection.first(
+            """
+            SELECT a.id, a.authority, a.home_account_id, a.environment, a.issuer, a.username, a.policy, a.uid, a.utid,
+                a.name, a.last_used_at, EXISTS (SELECT 1 FROM refresh_token r WHERE r.account_id = a.id),
+                (SELECT max(s.state = 'signed_in') FROM account_state s
+                    WHERE s.home_account_fold = a.home_account_fold AND s.authority = a.authority)
+            FROM account a WHERE a.id = ?1
+            """,
+            .integer(row)
+        ) { row in
+            let hasRefreshToken = row.bool(11)
+            let state: SignInState =
+                row.isNull(12) ? (hasRefreshToken ? .signedIn : .unknown) : row.bool(12) ? .signedIn : .signedOut
+            return AccountSummary(
+                account: try account(row, profiles: profiles),
+                clientIDs: clients,
+                signInState: state,
+                hasRefreshToken: hasRefreshToken,
+                validCount: counts.valid,
+                agingCount: counts.aging,
+                expiredCount: counts.expired,
+                nextExpiry: counts.next,
+                lastUsed: row.integer(10),
+                accessTokens: tokens
+            )
+        }
+    }
+
+    private func tokenCounts(_ account: Int64) throws -> (valid: Int, aging: Int, expired: Int, next: Int64?) {
+        var counts: (valid: Int, aging: Int, expired: Int, next: Int64?) = (0, 0, 0, nil)
+        try connection.forEach(
+            "SELECT expires_on, cached_at, refresh_on FROM access_token WHERE account_id = ?1",
+            .integer(account)
+        ) { row in
+            let expiresOn = row.integer(0)
+            switch TokenState(
+                expiresOn: expiresOn,
+                cachedAt: row.optionalInteger(1),
+                refreshOn: row.optionalInteger(2),
+                at: now
+            ) {
+            case .valid: counts.valid += 1
+            case .aging: counts.aging += 1
+            case .expired:
+                counts.expired += 1
+                return
+            }
+            counts.next = min(counts.next ?? expiresOn, expiresOn)
+        }
+        return counts
+    }
+
+    private func tokenSummaries(_ account: Int64) throws -> [AccessTokenSummary] {
+        try connection.all(
+            """
+            SELECT client_id, target, token_type, cached_at, expires_on, refresh_on FROM access_token
+            WHERE account_id = ?1 ORDER BY client_fold, scope_fold, id
+            """,
+            .integer(account)
+        ) { row in
+            let (cachedAt, expiresOn, refreshOn) = (row.optionalInteger(3), row.integer(4), row.optionalInteger(5))
+            return AccessTokenSummary(
+                clientID: row.text(0),
+                scopes: Scope(row.text(1)).tokens,
+                tokenType: row.text(2).isEmpty ? "Bearer" : row.text(2),
+                state: TokenState(expiresOn: expiresOn, cachedAt: cachedAt, refreshOn: refreshOn, at: now),
+                cachedAt: cachedAt,
+                expiresAt: expiresOn,
+                refreshAt: refreshOn
+            )
+        }
+    }
+
+    func clientIDs(_ account: Int64) throws -> [String] {
+        try connection.all(
+            """
+            SELECT min(client_id) FROM (SELECT client_fold, client_id FROM id_token WHERE account_id = ?1
+                UNION ALL SELECT client_fold, client_id FROM refresh_token WHERE account_id = ?1
+                UNION ALL SELECT client_fold, client_id FROM access_token WHERE account_id = ?1)
+            GROUP BY client_fold ORDER BY client_fold
+            """,
+            .integer(account)
+        ) { $0.text(0) }
+    }
+}

@@ -1,0 +1,56 @@
+import OAuth
+import SQLite
+import Sealing
+
+extension TokenStore {
+    /// What the store is, and who could read it; works without the key too.
+    public func status() throws -> StoreStatus {
+        try read { session in try session.connection.read { try session.status() } }
+    }
+}
+
+extension StoreSession {
+    fileprivate func status() throws -> StoreStatus {
+        let totals = try totals()
+        let entries = try connection.first(
+            "SELECT count(*) FILTER (WHERE rejection IS NOT NULL), count(*) FILTER (WHERE rejection IS NULL) FROM foreign_entry"
+        ) { (Int($0.integer(0)), Int($0.integer(1))) }
+        let keys = try connection.all("SELECT key_encryption_key_id, is_current FROM data_key") {
+            ($0.text(0), $0.bool(1))
+        }
+        let source = try KeySource(parsing: header.keySource)
+        return StoreStatus(
+            path: path,
+            size: [path.database, path.log].reduce(0) { $0 + (FileStatus($1)?.size ?? 0) },
+            schemaVersion: header.userVersion,
+            readerFloor: header.readerFloor,
+            writerFloor: header.writerFloor,
+            writtenBy: header.writtenBy,
+            createdAt: header.createdAt,
+            accounts: totals.accounts,
+            accessTokens: totals.accessTokens,
+            refreshTokens: totals.refreshTokens,
+            idTokens: totals.idTokens,
+            quarantined: entries?.0 ?? 0,
+            foreignEntries: entries?.1 ?? 0,
+            keySource: header.keySource,
+            keyID: keys.first(where: \.1)?.0 ?? "",
+            keyProblem: keyProblem(),
+            isRekeyUnfinished: keys.count > 1,
+            protection: source.protection(directory: path.directory).map {
+                StoreStatus.Protection(reader: $0.reader, verdict: $0.verdict)
+            }
+        )
+    }
+
+    private func keyProblem() -> SealingError? {
+        do {
+            _ = try keys()
+            return nil
+        } catch let error as SealingError {
+            return error
+        } catch {
+            return .keyUnavailable("\(error)")
+        }
+    }
+}

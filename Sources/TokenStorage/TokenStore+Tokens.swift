@@ -1,0 +1,55 @@
+public import OAuth
+import SQLite
+
+extension TokenStore {
+    /// What the store has for `query`: a token that is good to use, refresh tokens to get one with, or neither.
+    ///
+    /// Nothing is written. An access token is handed out only while it is good for longer than the query's buffer.
+    ///
+    /// - Throws: ``TokenStoreError/invalidArgument(_:)`` if the scope is empty,
+    ///   ``TokenStoreError/policyMismatch(requested:account:)`` if the account signed in with another user flow.
+    public func cachedToken(for query: TokenQuery) throws -> CachedToken {
+        guard !query.scope.isEmpty else {
+            throw TokenStoreError.invalidArgument(
+                "no scope was asked for; name at least one besides openid and profile"
+            )
+        }
+        return try read { session in
+            guard let policy = query.authority?.policy else { return try session.cachedToken(query) }
+            return try session.connection.read {
+                try session.requirePolicy(policy, of: query.account)
+                return try session.cachedToken(query)
+            }
+        }
+    }
+
+    /// The refresh tokens of an account that `client` may use, its own before its family's, newest first.
+    public func refreshTokens(of account: Account.ID, client: String, family: String? = nil) throws -> [RefreshToken] {
+        try read { session in try session.refreshTokens(of: account, client: client, family: family) }
+    }
+
+    /// Removes exactly `token`, as the issuer has refused it.
+    ///
+    /// - Returns: false if another one is in its place by now, which stays.
+    @discardableResult
+    public func removeRefreshToken(_ token: RefreshToken) throws -> Bool {
+        try write { session in
+            guard try session.deleteRefreshToken(token) else { return false }
+            try session.record(
+                .refused,
+                outcome: "removed",
+                account: token.account,
+                client: token.clientID,
+                refreshToken: token.secret
+            )
+            return true
+        }
+    }
+}
+
+extension StoreSession {
+    fileprivate func requirePolicy(_ policy: String, of id: Account.ID) throws {
+        guard let row = try accountRow(id), let account = try account(row), let own = account.policy else { return }
+        guard own == policy else { throw TokenStoreError.policyMismatch(requested: policy, account: own) }
+    }
+}

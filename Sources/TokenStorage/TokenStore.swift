@@ -1,0 +1,95 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Accounts, claims and tokens that last: a sealed SQLite file that any number of processes share.
+///
+/// Its methods may be called from any thread. They block for as long as a disk write takes, or another process holds
+/// the store; asynchronous code calls those that write through ``perform(_:)``.
+///
+/// ```swift
+/// let store = try TokenStore.open(at: .standard(environment: ProcessInfo.processInfo.environment))
+/// try store.save(response, for: request)
+/// let accounts = try store.accounts(matching: .userFlow("B2C_1_SignIn"))
+/// ```
+public final class TokenStore: Sendable {
+    /// The version of this package.
+    public static let version = "0.1.0"
+
+    public let path: StorePath
+    package let options: StoreOptions
+    private let isInspection: Bool
+
+    /// Connections for reading: one per reader at a time, so that reads wait neither for each other nor for a write.
+    private let readers = SessionPool()
+    private let writer = GuardedSession()
+
+    private init(path: StorePath, options: StoreOptions, isInspection: Bool) {
+        self.path = path
+        self.options = options
+        self.isInspection = isInspection
+    }
+
+    /// Opens the store, creating it with a new key if there is none, and migrating an older one.
+    ///
+    /// - Throws: ``TokenStoreError``.
+    public static func open(at path: StorePath, options: StoreOptions = StoreOptions()) throws -> TokenStore {
+        let store = TokenStore(path: path, options: options, isInspection: false)
+        try store.withWriter { _ in }
+        return store
+    }
+
+    /// Opens the store for reading only: nothing is written, not even a lock or a log.
+    ///
+    /// - Returns: nil if there is no store.
+    /// - Throws: ``TokenStoreError``.
+    public static func inspect(at path: StorePath, options: StoreOptions = StoreOptions()) throws -> TokenStore? {
+        guard let session = try StoreOpener(path: path, options: options).inspect() else { return nil }
+        let store = TokenStore(path: path, options: options, isInspection: true)
+        store.readers.add(session)
+        return store
+    }
+
+    /// Runs `body` with a connection for reading; it may read again inside.
+    package func read<Result: Sendable>(_ body: (StoreSession) throws -> Result) throws -> Result {
+        try TokenStoreError.translating(at: path) {
+            try readers.withSession(or: openReader) { session in
+                let result = try body(session)
+                guard !session.isOutdated else {
+                    throw TokenStoreError.busy("\(path.database) was opened for writing while it was read; try again")
+                }
+                return result
+            }
+        }
+    }
+
+    /// Runs `body` in a write transaction.
+    package func write<Result: Sendable>(_ body: (StoreSession) throws -> Result) throws -> Result {
+        try withWriter { session in try session.write { try body(session) } }
+    }
+
+    /// Runs `body` with the writing connection, outside a transaction.
+    package func withWriter<Result: Sendable>(_ body: (StoreSession) throws -> Result) throws -> Result {
+        guard !isInspection else {
+            throw TokenStoreError.invalidArgument("the store was opened for inspection; open it for writing")
+        }
+        return try TokenStoreError.translating(at: path) {
+            try writer.withSession(or: StoreOpener(path: path, options: options).open, body)
+        }
+    }
+
+    private func openReader() throws -> StoreSession {
+        var options = options
+        // The key was fetched when the store was opened; asking twice would ask a person twice.
+        let keyRing = try isInspection ? nil : withWriter { $0.keyRing }
+        if keyRing != nil { options.unlocks = false }
+        let opener = StoreOpener(path: path, options: options)
+        guard let session = try isInspection ? opener.inspect() : opener.open() else {
+            throw TokenStoreError.file("\(path.database) is gone; import or sign in to make a new store")
+        }
+        session.keyRing = keyRing
+        return session
+    }
+}

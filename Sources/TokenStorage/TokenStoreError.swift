@@ -1,0 +1,93 @@
+public import OAuth
+public import Sealing
+
+/// What can go wrong with a ``TokenStore``.
+///
+/// Absent, locked, damaged and unavailable are different answers: none of them reads as "signed out". Every text is a
+/// sentence that ends in what to do.
+public enum TokenStoreError: Error, Sendable {
+    /// The file is no store, or is damaged.
+    case damaged(String)
+
+    /// Another process holds the store longer than the time limit.
+    case busy(String)
+
+    /// The key source does not answer, is locked, or holds another key.
+    case key(SealingError)
+
+    /// A newer version wrote the store, and its floor shuts this one out.
+    case newerStore(version: Int, writtenBy: String, isReadable: Bool)
+
+    /// Others may read, replace or redirect the file.
+    case insecure(String)
+
+    /// The file system lacks the locks or the shared memory that a store needs.
+    case unsupported(String)
+
+    /// A file cannot be opened or written.
+    case file(String)
+
+    /// SQLite failed: disk full, I/O error, read-only file system.
+    case storage(String)
+
+    /// The document is no MSAL cache.
+    case notAnMSALCache(String)
+
+    /// An argument makes no sense.
+    case invalidArgument(String)
+
+    /// One account was asked for and several fit.
+    case ambiguousAccount([Account])
+
+    /// The user flow asked for is not the account's: a refresh token of one is not good at the other.
+    case policyMismatch(requested: String, account: String)
+
+    /// The token response was not stored; it is here whole, so that nothing is lost.
+    indirect case notStored(TokenResponse, reason: String)
+}
+
+extension TokenStoreError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .damaged(let sentence), .busy(let sentence), .insecure(let sentence), .unsupported(let sentence),
+            .file(let sentence), .storage(let sentence), .notAnMSALCache(let sentence), .invalidArgument(let sentence):
+            sentence
+        case .key(let error): error.description
+        case .newerStore(let version, let writtenBy, let isReadable):
+            """
+            tokenstore \(writtenBy) wrote the store in schema version \(version), which this version may not \
+            \(isReadable ? "write" : "read"); install version \(writtenBy) or newer
+            """
+        case .ambiguousAccount(let accounts):
+            "\(accounts.count) accounts fit; name one by its home account id"
+        case .policyMismatch(let requested, let account):
+            "the account signed in with user flow \(account), not \(requested); sign in with \(requested)"
+        case .notStored(_, let reason):
+            "the tokens were received but not stored: \(reason)"
+        }
+    }
+}
+
+extension TokenStoreError {
+    /// What a program has to tell apart.
+    public enum Kind: Sendable {
+        case failure
+        case selection
+        case busy
+        case damaged
+        case keyUnavailable
+        case newerStore
+    }
+
+    public var kind: Kind {
+        switch self {
+        case .damaged: .damaged
+        case .busy: .busy
+        case .key(.damagedValue), .key(.unknownFormat), .key(.unknownDataKey), .key(.damagedDataKey): .damaged
+        case .key: .keyUnavailable
+        case .newerStore: .newerStore
+        case .ambiguousAccount: .selection
+        default: .failure
+        }
+    }
+}

@@ -1,0 +1,124 @@
+import OAuth
+import Sealing
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+struct FileSourceTests {
+    private let directory: TemporaryDirectory
+    private let context: KeySourceContext
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        context = KeySourceContext(directory: directory.path, storeID: [], environment: [:])
+    }
+
+    @Test func `a new key file holds 32 bytes for its owner alone, and loads`() throws {
+        let (key, parameters) = try KeySource.file.create(context)
+        let attributes = try FileManager.default.attributesOfItem(atPath: directory.file("key"))
+        #expect(attributes[.size] as? Int == 32)
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+        #expect(parameters.isEmpty)
+        #expect(try KeySource.file.load(context).id == key.id)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["key"])
+    }
+
+    @Test func `a valid key file is used, not replaced`() throws {
+        try directory.write(String(repeating: "k", count: 32), to: "mine", mode: 0o400)
+        let source = KeySource.file(directory.file("mine"))
+        let expected = KeyEncryptionKey(bytes: Secret(String(repeating: "k", count: 32)))
+        #expect(try source.create(context).key.id == expected.id)
+        #expect(try source.load(context).id == expected.id)
+    }
+
+    @Test func `all who create the file at once get one key`() async throws {
+        let ids = try await withThrowingTaskGroup(of: String.self) { group in
+            for _ in 0..<16 { group.addTask { try KeySource.file.create(context).key.id } }
+            return try await group.reduce(into: Set()) { $0.insert($1) }
+        }
+        #expect(ids == [try KeySource.file.load(context).id])
+    }
+
+    @Test func `what a crash left behind is not taken for a key`() throws {
+        try directory.write("short", to: "key.new")
+        expect(.absent, saying: "is missing") { _ = try KeySource.file.load(context) }
+        let key = try KeySource.file.create(context).key
+        #expect(try KeySource.file.load(context).id == key.id)
+        #expect(!FileManager.default.fileExists(atPath: directory.file("key.new")))
+    }
+
+    @Test func `loading never makes a key`() throws {
+        expect(.absent, saying: directory.file("key"), "from a copy") { _ = try KeySource.file.load(context) }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).isEmpty)
+    }
+
+    @Test(arguments: [0o644, 0o640, 0o604, 0o660, 0o610])
+    func `a file that others may use is refused with the command that mends it`(mode: Int) throws {
+        let path = try directory.write(String(repeating: "k", count: 32), to: "key", mode: mode)
+        for attempt in attempts { expect(.insecure, saying: "chmod 600 \(path)", from: attempt) }
+    }
+
+    @Test func `a command for an odd path can be pasted into a shell`() throws {
+        let path = try directory.write(String(repeating: "k", count: 32), to: "it's a key", mode: 0o644)
+        let word = "'" + path.replacing("'", with: "'\\''") + "'"
+        expect(.insecure, saying: "chmod 600 \(word)") { _ = try KeySource.file(path).load(context) }
+    }
+
+    @Test(arguments: [0, 5, 31, 33, 44])
+    func `a file of another length is no key`(count: Int) throws {
+        try directory.write(String(repeating: "k", count: count), to: "key")
+        for attempt in attempts { expect(.malformed, saying: "32 bytes", from: attempt) }
+    }
+
+    @Test func `a symbolic link is refused`() throws {
+        try directory.write(String(repeating: "k", count: 32), to: "real")
+        try FileManager.default.createSymbolicLink(
+            atPath: directory.file("key"),
+            withDestinationPath: directory.file("real")
+        )
+        for attempt in attempts { expect(.insecure, saying: "symbolic link", from: attempt) }
+    }
+
+    @Test func `a directory in the file's place is refused`() throws {
+        try FileManager.default.createDirectory(
+            atPath: directory.file("key"),
+            withIntermediateDirectories: false,
+            attributes: [.posixPermissions: 0o700]
+        )
+        for attempt in attempts { expect(.insecure, saying: "no regular file", from: attempt) }
+    }
+
+    @Test func `a second name of the file is refused`() throws {
+        try directory.write(String(repeating: "k", count: 32), to: "key")
+        try FileManager.default.linkItem(atPath: directory.file("key"), toPath: directory.file("other"))
+        for attempt in attempts { expect(.insecure, saying: "2 names", "-samefile", from: attempt) }
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root can give a file away"))
+    func `the file of another user is refused`() throws {
+        let path = try directory.write(String(repeating: "k", count: 32), to: "key")
+        try FileManager.default.setAttributes([.ownerAccountID: 12345], ofItemAtPath: path)
+        for attempt in attempts { expect(.insecure, saying: "user 12345", "chown", from: attempt) }
+    }
+
+    @Test func `a missing directory is named with the command that makes it`() {
+        let source = KeySource.file(directory.file("missing/key"))
+        expect(.absent, saying: "mkdir -p -m 700") { _ = try source.create(context) }
+    }
+
+    private var attempts: [() throws -> Void] {
+        [{ _ = try KeySource.file.load(context) }, { _ = try KeySource.file.create(context) }]
+    }
+}

@@ -1,0 +1,33 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// The reading end of a pipe whose writer has finished.
+final class FilledPipe: Sendable {
+    struct Failure: Error {
+        let number: Int32
+    }
+
+    let descriptor: Int32
+
+    init(holding text: String) throws {
+        var ends: [Int32] = [0, 0]
+        guard pipe(&ends) == 0 else { throw Failure(number: errno) }
+        descriptor = ends[0]
+        defer { close(ends[1]) }
+        guard write(ends[1], text, text.utf8.count) == text.utf8.count else { throw Failure(number: errno) }
+    }
+
+    /// What nobody has read.
+    func rest() -> String {
+        var buffer = [UInt8](repeating: 0, count: 8192)
+        let count = max(0, read(descriptor, &buffer, buffer.count))
+        return String(decoding: buffer[..<count], as: UTF8.self)
+    }
+
+    deinit { close(descriptor) }
+}

@@ -1,0 +1,48 @@
+import OAuth
+import Sealing
+import Testing
+
+struct KeyEncryptionKeyTests {
+    private let key = KeyEncryptionKey(bytes: Secret("0123456789abcdef0123456789abcdef"))
+    private let other = KeyEncryptionKey(bytes: Secret("0123456789abcdef0123456789abcdeF"))
+    private let store = [UInt8](repeating: 9, count: 16)
+
+    @Test func `a wrapped data key opens what the original sealed`() throws {
+        let original = DataKey(id: 3)
+        let place = SealedPlace(table: "t", column: "c", row: 1)
+        let sealed = try Sealer(key: original).seal(Secret("token"), as: place)
+        let unwrapped = try key.unwrap(key.wrap(original, storeID: store), id: 3, storeID: store)
+        #expect(try Sealer(key: unwrapped).open(sealed, as: place) == Secret("token"))
+    }
+
+    @Test func `the error of another key names both`() throws {
+        let wrapped = try key.wrap(DataKey(id: 3), storeID: store)
+        #expect(throws: SealingError.otherKey(wanted: key.id, found: other.id)) {
+            try other.unwrap(wrapped, id: 3, storeID: store)
+        }
+        #expect(key.id != other.id)
+        #expect(key.id.count == 16)
+    }
+
+    @Test func `a data key of another store or with another id does not open`() throws {
+        let wrapped = try key.wrap(DataKey(id: 3), storeID: store)
+        #expect(throws: SealingError.damagedDataKey(3)) {
+            try key.unwrap(wrapped, id: 3, storeID: [UInt8](repeating: 8, count: 16))
+        }
+        #expect(throws: SealingError.damagedDataKey(4)) { try key.unwrap(wrapped, id: 4, storeID: store) }
+    }
+
+    @Test func `no altered bit and no missing byte goes unnoticed`() throws {
+        let wrapped = try key.wrap(DataKey(id: 3), storeID: store)
+        for bit in 0..<wrapped.count * 8 {
+            var altered = wrapped
+            altered[bit / 8] ^= 1 << (bit % 8)
+            #expect(throws: SealingError.self) { try key.unwrap(altered, id: 3, storeID: store) }
+        }
+        for count in 0..<wrapped.count {
+            #expect(throws: SealingError.damagedDataKey(3)) {
+                try key.unwrap(Array(wrapped.prefix(count)), id: 3, storeID: store)
+            }
+        }
+    }
+}
