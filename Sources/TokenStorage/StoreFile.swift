@@ -58,8 +58,10 @@ struct StoreFile {
     /// Makes a whole database with the right settings, on disk, under another name.
     func create(as draft: String, _ body: (Connection) throws -> Void) throws {
         try refuseNetworkFileSystem()
-        for suffix in ["", "-wal", "-shm", "-journal"] { unlink(draft + suffix) }
+        remove(draft)
         try Self.createEmpty(draft)
+        var isWhole = false
+        defer { if !isWhole { remove(draft) } }
         do {
             let connection = try Connection(path: draft, mode: .readWrite, busyTimeout: timeout)
             try Self.configure(connection)
@@ -73,6 +75,12 @@ struct StoreFile {
             }
         }
         try synchronize(draft)
+        isWhole = true
+    }
+
+    /// Removes a database that nobody has open, with what SQLite keeps beside it.
+    func remove(_ name: String) {
+        for suffix in ["", "-wal", "-shm", "-journal"] { unlink(name + suffix) }
     }
 
     /// Copies a file to a new one that only its owner may use.

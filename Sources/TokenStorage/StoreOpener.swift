@@ -24,14 +24,22 @@ struct StoreOpener {
             if FileStatus(path.directory) == nil { try createDirectory() }
             let files = FileGuard(path: path, isInspection: false)
             try files.checkDirectory()
-            if FileStatus(path.database) == nil { try create() }
-            try files.checkDatabase()
-            let connection = try file.openForWriting()
+            let connection = try openDatabase(files)
             var header = try StoreHeader(connection, at: path)
             if !(try schema.pending(header, forWriting: true)).isEmpty {
                 header = try migrate(connection)
             }
             return try session(connection, header)
+        }
+    }
+
+    /// Opens the file that has the name now: a repair may replace it while this waits for its locks.
+    private func openDatabase(_ files: FileGuard) throws -> Connection {
+        while true {
+            if FileStatus(path.database) == nil { try create() }
+            try files.checkDatabase()
+            let connection = try file.openForWriting()
+            if !connection.hasMoved { return connection }
         }
     }
 

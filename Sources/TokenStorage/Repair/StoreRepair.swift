@@ -24,8 +24,11 @@ struct StoreRepair {
         try files.checkDatabase()
         let lock = try KernelLock(.schema, of: path, timeout: options.busyTimeout)
         defer { withExtendedLifetime(lock) {} }
-        defer { removeCopies() }
-        removeCopies()
+        // What another connection committed while its file is being replaced would be lost.
+        let access = try SoleAccess(path, timeout: options.busyTimeout)
+        defer { withExtendedLifetime(access) {} }
+        defer { file.remove(copy) }
+        file.remove(copy)
         try file.copy(path.database, to: copy)
         if FileStatus(path.log) != nil { try file.copy(path.log, to: copy + "-wal") }
         var salvage: TableSalvage?
@@ -72,11 +75,6 @@ struct StoreRepair {
         guard rename(path.unfinished, path.database) == 0 else { throw StoreFile.failure("replaced", path.database) }
         try file.synchronize(path.directory)
         return kept
-    }
-
-    private func removeCopies() {
-        unlink(copy)
-        removeLogCopies()
     }
 
     private func removeLogCopies() {
