@@ -86,6 +86,9 @@ public final class TokenStore: Sendable {
         }
     }
 
+    /// Closes the connections for reading that are not in use.
+    func closeReaders() { readers.removeAll() }
+
     private func openReader() throws -> StoreSession {
         var options = options
         // The key was fetched when the store was opened; asking twice would ask a person twice.
