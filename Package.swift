@@ -4,8 +4,13 @@ import PackageDescription
 let package = Package(
     name: "tokenstore",
     platforms: [.macOS(.v15), .iOS(.v18)],
+    products: [
+        .library(name: "TokenStorage", targets: ["TokenStorage", "OAuth"]),
+        .executable(name: "tokenstore", targets: ["TokenStoreCLI"]),
+    ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2")
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     ],
     // Bottom up: a target depends only on targets above it.
     targets: [
@@ -29,12 +34,20 @@ let package = Package(
                 "CMigrations", "OAuth", "SQLite", "Sealing", .product(name: "Crypto", package: "swift-crypto"),
             ]
         ),
+        .executableTarget(
+            name: "TokenStoreCLI",
+            dependencies: [
+                "OAuth", "Sealing", "TokenStorage",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]
+        ),
 
         .target(name: "TestSupport", dependencies: ["OAuth", "TokenStorage"], path: "Tests/TestSupport"),
         .testTarget(
             name: "TokenStorageTests",
-            dependencies: ["OAuth", "Sealing", "SQLite", "TestSupport", "TokenStorage"]
+            dependencies: ["CSQLite", "OAuth", "Sealing", "SQLite", "TestSupport", "TokenStorage"]
         ),
+        .testTarget(name: "TokenStoreCLITests", dependencies: ["SQLite", "TestSupport", "TokenStoreCLI"]),
     ],
     swiftLanguageModes: [.v6],
     cLanguageStandard: .c2x  // `#embed`

@@ -8,15 +8,15 @@ final class Cancellation: @unchecked Sendable {
 
     init(_ library: LibSecret) {
         self.library = library
-        object = library.newCancellable()
+        object = library.glib.newCancellable()
     }
 
     func cancel() {
-        if let object { library.cancel(object) }
+        if let object { library.glib.cancel(object) }
     }
 
     deinit {
-        if let object { library.unref(object) }
+        if let object { library.glib.unref(object) }
     }
 }
 #endif

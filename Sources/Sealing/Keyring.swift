@@ -19,32 +19,32 @@ final class Keyring {
         self.library = library
         self.cancellation = cancellation
         // G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT and MESSAGE_BUS_CONNECTION
-        let connection = try library.checked { library.connect(address, 1 | 8, nil, cancellation.object, $0) }
+        let connection = try library.glib.checked { library.glib.connect(address, 1 | 8, nil, cancellation.object, $0) }
         guard let connection else { throw LibSecret.incapable }
         self.connection = connection
         do throws(SealingError) {
             service = try library.service(over: connection, cancellation)
-            attributes = try Self.attributes(["application": "tokenstore", "store": store], library)
+            attributes = try library.glib.table(["application": "tokenstore", "store": store])
         } catch {
-            library.unref(connection)
+            library.glib.unref(connection)
             throw error
         }
     }
 
     deinit {
-        library.unrefTable(attributes)
-        library.unref(service)
+        library.glib.unrefTable(attributes)
+        library.glib.unref(service)
         // Nothing depends on how the bus takes the goodbye.
-        _ = library.close(connection, cancellation.object, nil)
-        library.unref(connection)
+        _ = library.glib.close(connection, cancellation.object, nil)
+        library.glib.unref(connection)
     }
 
     /// The text of the key, nil if there is none.
     func find() throws(SealingError) -> Secret? {
-        let found = try library.checked {
+        let found = try library.glib.checked {
             library.search(service, nil, attributes, Self.all, cancellation.object, $0)
         }
-        defer { library.freeList(found, library.unref) }
+        defer { library.glib.freeList(found, library.glib.unref) }
         var link = found
         var isLocked = false
         // A `GList` is the item, the next link and the previous one.
@@ -61,7 +61,7 @@ final class Keyring {
 
     /// Keeps `text` as the key, in the keyring that is the default one.
     func add(_ text: Secret) throws(SealingError) {
-        let collection = try library.checked {
+        let collection = try library.glib.checked {
             library.collection(service, "default", 0, cancellation.object, $0)
         }
         guard let collection else {
@@ -72,19 +72,19 @@ final class Keyring {
                 """
             )
         }
-        defer { library.unref(collection) }
+        defer { library.glib.unref(collection) }
         if library.isCollectionLocked(collection) != 0 { throw Self.locked }
         let value = text.withUnsafeBytes { library.newSecret($0.baseAddress, $0.count, "text/plain") }
         guard let value else { throw LibSecret.incapable }
         defer { library.unrefSecret(value) }
-        let item = try library.checked {
+        let item = try library.glib.checked {
             library.createItem(collection, nil, attributes, "Key of tokenstore", value, 0, cancellation.object, $0)
         }
-        if let item { library.unref(item) }
+        if let item { library.glib.unref(item) }
     }
 
     private func secret(of item: Object) throws(SealingError) -> Secret {
-        _ = try library.checked { library.loadSecret(item, cancellation.object, $0) }
+        _ = try library.glib.checked { library.loadSecret(item, cancellation.object, $0) }
         guard let value = library.secret(item) else { throw Self.locked }
         defer { library.unrefSecret(value) }
         var count: UInt = 0
@@ -98,15 +98,5 @@ final class Keyring {
     private static let locked = SealingError.keyLocked(
         "the keyring that holds the store's key is locked; unlock it, such as by logging in to the desktop"
     )
-
-    private static func attributes(_ texts: [String: String], _ library: LibSecret) throws(SealingError) -> Object {
-        guard let table = library.newTable(library.hash, library.equal, library.free, library.free) else {
-            throw LibSecret.incapable
-        }
-        for (name, value) in texts {
-            _ = library.insert(table, library.duplicate(name), library.duplicate(value))
-        }
-        return table
-    }
 }
 #endif

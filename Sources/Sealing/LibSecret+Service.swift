@@ -11,10 +11,10 @@ extension LibSecret {
     func service(over connection: Object, _ cancellation: Cancellation) throws(SealingError) -> Object {
         guard let service = make(try serviceTypeOverAnyConnection(), over: connection) else { throw Self.incapable }
         do throws(SealingError) {
-            _ = try checked { initialize(service, cancellation.object, $0) }
+            _ = try glib.checked { glib.initialize(service, cancellation.object, $0) }
             return service
         } catch {
-            unref(service)
+            glib.unref(service)
             throw error
         }
     }
@@ -30,25 +30,25 @@ extension LibSecret {
         let values = Object.allocate(byteCount: names.count * size, alignment: 8)
         values.initializeMemory(as: UInt8.self, repeating: 0, count: names.count * size)
         defer {
-            for index in names.indices { unsetValue(values + index * size) }
+            for index in names.indices { glib.unsetValue(values + index * size) }
             values.deallocate()
         }
         for (index, text) in texts.enumerated() {
-            _ = initValue(values + index * size, Self.stringType)
-            setString(values + index * size, text.value)
+            _ = glib.initValue(values + index * size, Self.stringType)
+            glib.setString(values + index * size, text.value)
         }
-        _ = initValue(values + texts.count * size, Self.objectType)
-        setObject(values + texts.count * size, connection)
+        _ = glib.initValue(values + texts.count * size, Self.objectType)
+        glib.setObject(values + texts.count * size, connection)
 
         let addresses = names.map { UnsafeRawPointer($0.utf8Start).assumingMemoryBound(to: CChar.self) as Optional }
-        return newObject(type, UInt32(names.count), addresses, values)
+        return glib.newObject(type, UInt32(names.count), addresses, values)
     }
 
     /// `SecretService` with the constructor of `GObject`: its own one insists on GLib's shared session bus.
     private func serviceTypeOverAnyConnection() throws(SealingError) -> UInt {
         let name = "TokenstoreSecretService"
         let type = Self.registration.withLock { _ in
-            let registered = typeNamed(name)
+            let registered = glib.typeNamed(name)
             return registered == 0 ? register(name) : registered
         }
         if type == 0 { throw Self.incapable }
@@ -60,9 +60,9 @@ extension LibSecret {
         let query = Object.allocate(byteCount: 24, alignment: 8)
         defer { query.deallocate() }
         let parent = serviceType()
-        queryType(parent, query)
+        glib.queryType(parent, query)
         // In a `GObjectClass` the constructor follows the type and the list of construct properties.
-        guard let base = classOf(Self.objectType) else { return 0 }
+        guard let base = glib.classOf(Self.objectType) else { return 0 }
         let constructor = base.load(fromByteOffset: 16, as: UnsafeRawPointer?.self)
         let initClass: @convention(c) (Object, UnsafeRawPointer?) -> Void = { subclass, constructor in
             subclass.storeBytes(of: constructor, toByteOffset: 16, as: UnsafeRawPointer?.self)
@@ -79,7 +79,7 @@ extension LibSecret {
             toByteOffset: 48,
             as: UInt16.self
         )
-        return registerType(parent, name, info, 0)
+        return glib.registerType(parent, name, info, 0)
     }
 }
 #endif

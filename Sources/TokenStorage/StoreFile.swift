@@ -59,23 +59,35 @@ struct StoreFile {
     func create(as draft: String, _ body: (Connection) throws -> Void) throws {
         try refuseNetworkFileSystem()
         remove(draft)
-        try Self.createEmpty(draft)
-        var isWhole = false
-        defer { if !isWhole { remove(draft) } }
         do {
-            let connection = try Connection(path: draft, mode: .readWrite, busyTimeout: timeout)
-            try Self.configure(connection)
-            try connection.execute("PRAGMA application_id = \(Schema.applicationID)")
-            try body(connection)
-            let mode = try connection.first("PRAGMA journal_mode = WAL") { $0.text(0) }
-            guard mode == "wal" else {
-                throw TokenStoreError.unsupported(
-                    "the file system of \(path.directory) has no shared memory; keep the store on a local disk"
-                )
-            }
+            try Self.createEmpty(draft)
+            try fill(draft, body)
+            try synchronize(draft)
+        } catch {
+            remove(draft)
+            throw error
         }
-        try synchronize(draft)
-        isWhole = true
+    }
+
+    private func fill(_ draft: String, _ body: (Connection) throws -> Void) throws {
+        let connection = try Connection(path: draft, mode: .readWrite, busyTimeout: timeout)
+        try Self.configure(connection)
+        try connection.execute("PRAGMA application_id = \(Schema.applicationID)")
+        try body(connection)
+        try enableLog(connection)
+    }
+
+    /// Puts a database that nobody else has open into the mode that every store is in.
+    func enableLog(of name: String) throws {
+        try enableLog(Connection(path: name, mode: .readWrite, busyTimeout: timeout))
+    }
+
+    private func enableLog(_ connection: Connection) throws {
+        guard try connection.first("PRAGMA journal_mode = WAL", body: { $0.text(0) }) == "wal" else {
+            throw TokenStoreError.unsupported(
+                "the file system of \(path.directory) has no shared memory; keep the store on a local disk"
+            )
+        }
     }
 
     /// Removes a database that nobody has open, with what SQLite keeps beside it.

@@ -46,11 +46,25 @@ struct StoreRepair {
     /// Opens the copy; where its schema cannot be read, that of a new store is put into it.
     private func openDamaged(like fresh: Connection) throws -> Connection {
         if let connection = try? open(copy), (try? connection.integer("SELECT count(*) FROM store")) != nil {
+            try refuseNewer(connection)
             return connection
         }
         removeLogCopies()
         try SchemaGraft(template: fresh).apply(to: copy)
         return try open(copy)
+    }
+
+    /// What a newer schema has besides would be lost.
+    private func refuseNewer(_ connection: Connection) throws {
+        // A header that cannot be read is part of the damage.
+        guard let header = try? StoreHeader(connection, at: path), header.schemaVersion == header.userVersion,
+            header.userVersion > Schema.current.version
+        else { return }
+        throw TokenStoreError.newerStore(
+            version: header.userVersion,
+            writtenBy: header.writtenBy,
+            isReadable: header.readerFloor <= Schema.current.version
+        )
     }
 
     private func open(_ name: String) throws -> Connection {
@@ -68,9 +82,10 @@ struct StoreRepair {
             number += 1
         }
         guard link(path.database, kept) == 0 else { throw StoreFile.failure("kept as \(kept)", path.database) }
-        if FileStatus(path.log) != nil, rename(path.log, kept + "-wal") != 0 {
+        if FileStatus(path.log).map({ $0.size > 0 }) ?? false, rename(path.log, kept + "-wal") != 0 {
             throw StoreFile.failure("kept", path.log)
         }
+        unlink(path.log)
         unlink(path.sharedMemory)
         guard rename(path.unfinished, path.database) == 0 else { throw StoreFile.failure("replaced", path.database) }
         try file.synchronize(path.directory)
