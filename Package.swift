@@ -4,7 +4,11 @@ import PackageDescription
 let package = Package(
     name: "tokenstore",
     platforms: [.macOS(.v15), .iOS(.v18)],
+    products: [
+        .executable(name: "tokenstore-bench", targets: ["Benchmarks"])
+    ],
     dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2")
     ],
     // Bottom up: a target depends only on targets above it.
@@ -28,6 +32,19 @@ let package = Package(
             dependencies: [
                 "CMigrations", "OAuth", "SQLite", "Sealing", .product(name: "Crypto", package: "swift-crypto"),
             ]
+        ),
+        .target(
+            name: "CFloor",
+            dependencies: ["CSQLite", .product(name: "Crypto", package: "swift-crypto")],
+            path: "Sources/Benchmarks/CFloor"
+        ),
+        .executableTarget(
+            name: "Benchmarks",
+            dependencies: [
+                "CFloor", "OAuth", "SQLite", "Sealing", "TokenStorage",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            exclude: ["CFloor"]
         ),
 
         .target(name: "TestSupport", dependencies: ["OAuth", "TokenStorage"], path: "Tests/TestSupport"),
