@@ -5,11 +5,12 @@ let package = Package(
     name: "tokenstore",
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
-        .executable(name: "tokenstore-bench", targets: ["Benchmarks"])
+        .executable(name: "tokenstore", targets: ["TokenStoreCLI"]),
+        .executable(name: "tokenstore-bench", targets: ["Benchmarks"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2")
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     ],
     // Bottom up: a target depends only on targets above it.
     targets: [
@@ -33,6 +34,13 @@ let package = Package(
                 "CMigrations", "OAuth", "SQLite", "Sealing", .product(name: "Crypto", package: "swift-crypto"),
             ]
         ),
+        .executableTarget(
+            name: "TokenStoreCLI",
+            dependencies: [
+                "OAuth", "Sealing", "TokenStorage",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]
+        ),
         .target(
             name: "CFloor",
             dependencies: ["CSQLite", .product(name: "Crypto", package: "swift-crypto")],
@@ -52,6 +60,7 @@ let package = Package(
             name: "TokenStorageTests",
             dependencies: ["OAuth", "Sealing", "SQLite", "TestSupport", "TokenStorage"]
         ),
+        .testTarget(name: "TokenStoreCLITests", dependencies: ["SQLite", "TestSupport", "TokenStoreCLI"]),
     ],
     swiftLanguageModes: [.v6],
     cLanguageStandard: .c2x  // `#embed`

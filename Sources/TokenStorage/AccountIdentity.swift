@@ -13,22 +13,37 @@ struct AccountIdentity: Hashable {
     let utid: String?
 
     /// The identity that a token response names.
-    init(homeAccountID: String, environment: String, clientInfo: ClientInfo?, authority: () -> String) {
+    init(homeAccountID: String, environment: String, clientInfo: ClientInfo?, issuer: String?) {
         self.homeAccountID = homeAccountID
         self.environment = environment
-        self.authority = authority()
+        authority = Self.authority(environment: environment, isClientInfo: clientInfo != nil, issuer: issuer)
         uid = clientInfo?.uid
         utid = clientInfo?.utid
     }
 
     /// The identity of an imported row, whose id is split at its last dot: a user part may hold dots, a tenant not.
-    init(homeAccountID: String, environment: String, authority: String, isMicrosoft: Bool) {
+    ///
+    /// An id that is not the `sub` claim is one that a `client_info` gave.
+    init(homeAccountID: String, environment: String, claims: Claims?, knownAuthority: String?) {
         self.homeAccountID = homeAccountID
         self.environment = environment
-        self.authority = authority
-        let dot = isMicrosoft ? homeAccountID.lastIndex(of: ".") : nil
+        let isClientInfo =
+            claims?.subject.map { $0.folded != homeAccountID.folded } ?? ClientInfo.isShaped(homeAccountID)
+        authority =
+            claims == nil && !Cloud.contains(environment) && knownAuthority != nil
+            ? knownAuthority ?? environment
+            : Self.authority(environment: environment, isClientInfo: isClientInfo, issuer: claims?.issuer)
+        let dot = isClientInfo || Cloud.contains(environment) ? homeAccountID.lastIndex(of: ".") : nil
         uid = dot.map { String(homeAccountID[..<$0]) }
         utid = dot.map { String(homeAccountID[homeAccountID.index(after: $0)...]) }
+    }
+
+    private static func authority(environment: String, isClientInfo: Bool, issuer: String?) -> String {
+        if Cloud.contains(environment) { return Cloud.group(of: environment) }
+        guard isClientInfo else { return issuer ?? environment.folded }
+        // MSAL for Python drops the port of a host, which its issuer still names.
+        let host = issuer?.split(separator: "/").dropFirst().first?.lowercased() ?? environment.folded
+        return host.hasPrefix(environment.folded + ":") ? host : environment.folded
     }
 
     var id: Account.ID { Account.ID(authority: authority, homeAccountID: homeAccountID) }

@@ -8,8 +8,15 @@ final class GuardedSession: @unchecked Sendable {
     private let lock = Mutex<Void>(())
     private var session: StoreSession?
 
-    /// Runs `body` alone; it finds the session, and may open or drop it.
-    func withLock<Result: Sendable>(_ body: (inout StoreSession?) throws -> Result) throws -> Result {
-        try lock.withLock { _ in try body(&session) }
+    /// Runs `body` alone with the session, which `open` makes at the first call.
+    func withSession<Result: Sendable>(
+        or open: () throws -> StoreSession,
+        _ body: (StoreSession) throws -> Result
+    ) throws -> Result {
+        try lock.withLock { _ in
+            let opened = try session ?? open()
+            session = opened
+            return try body(opened)
+        }
     }
 }

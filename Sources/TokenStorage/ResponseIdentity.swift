@@ -7,6 +7,9 @@ struct ResponseIdentity {
     let clientInfo: ClientInfo?
     let idToken: IDToken?
 
+    /// The tenant that the response itself names.
+    let namedTenant: String?
+
     /// The tenant the tokens are good in: never a word such as `common`.
     let realm: String
 
@@ -15,17 +18,20 @@ struct ResponseIdentity {
         let environment = request.authority.environment
         let idToken = try response.idToken.map { secret throws(IDTokenError) in try IDToken(decoding: secret) }
         let clientInfo = response.clientInfo.flatMap { ClientInfo(decoding: $0) }
-        let isMicrosoft = clientInfo != nil || request.authority.issuer == nil
         account = (clientInfo?.homeAccountID ?? idToken?.claims.subject).map { homeAccountID in
-            AccountIdentity(homeAccountID: homeAccountID, environment: environment, clientInfo: clientInfo) {
-                isMicrosoft ? Cloud.group(of: environment) : request.authority.issuer ?? environment
-            }
+            AccountIdentity(
+                homeAccountID: homeAccountID,
+                environment: environment,
+                clientInfo: clientInfo,
+                issuer: idToken?.claims.issuer ?? request.authority.issuer
+            )
         }
         self.idToken = idToken
         self.clientInfo = clientInfo
         let tenant = request.authority.isTenantless ? nil : request.authority.tenant
+        namedTenant = idToken?.claims.tenantID ?? clientInfo?.utid
         realm =
-            idToken?.claims.tenantID ?? clientInfo?.utid ?? tenant
+            namedTenant ?? tenant
             ?? request.authority.issuer.map(Self.firstPathSegment) ?? ""
     }
 

@@ -61,7 +61,7 @@ struct StoreOpener {
 
     private func session(_ connection: Connection, _ header: StoreHeader) throws -> StoreSession {
         let session = StoreSession(connection, at: path, header: header, options: options)
-        if options.unlocks { try session.unlock() }
+        if options.unlocks { _ = try session.keys() }
         return session
     }
 
@@ -108,7 +108,7 @@ struct StoreOpener {
             .integer(schema.migrations.map(\.readerFloor).max() ?? 0),
             .integer(schema.migrations.map(\.writerFloor).max() ?? 0),
             .text(TokenStore.version),
-            .text(source.description),
+            .text(source.recorded.description),
             .text(StoreHeader.text(parameters)),
             .integer(options.seconds)
         )

@@ -37,8 +37,7 @@ extension StoreSession {
         sortedBy order: AccountOrder,
         _ body: (Int64) throws -> Bool
     ) throws {
-        let query = AccountQuery(alternative, sealers: keyRing?.all ?? [], now: now)
-        if !query.opened.isEmpty || alternative.needsIndex { _ = try currentSealer() }
+        let query = try query(alternative)
         let sorting = alternative.prefersMostRecent ? "a.last_used_at DESC, a.id DESC" : order.sql(now: now)
         let statement = try connection.prepare(
             "SELECT a.id FROM account a WHERE \(query.condition) ORDER BY \(sorting)"
@@ -50,14 +49,19 @@ extension StoreSession {
         }
     }
 
+    /// The SQL of an alternative; the key is needed only where it asks for claims.
+    func query(_ alternative: AccountPolicy.Alternative) throws -> AccountQuery {
+        AccountQuery(alternative, sealers: try alternative.needsKey ? keys().all : [], now: now)
+    }
+
     private func hasClaim(_ criterion: ClaimCriterion, account: Int64) throws -> Bool {
         try idTokens(account).contains { criterion.matches($0.idToken.claims) }
     }
 }
 
 extension AccountPolicy.Alternative {
-    /// Whether the blind index is asked, for which the key is needed.
-    var needsIndex: Bool {
+    /// Whether claims are asked for: the blind index and the ID tokens need the key.
+    var needsKey: Bool {
         criteria.contains { if case .claim = $0 { true } else { false } }
     }
 }

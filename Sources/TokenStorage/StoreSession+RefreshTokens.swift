@@ -117,7 +117,7 @@ extension StoreSession {
 
     /// Removes exactly `token`; false if its row holds another one by now.
     func deleteRefreshToken(_ token: RefreshToken) throws -> Bool {
-        for sealer in keyRing?.all ?? [] {
+        for sealer in try keys().all {
             let changes = try connection.run(
                 "DELETE FROM refresh_token WHERE id = ?1 AND fingerprint = ?2",
                 .integer(token.rowID),
@@ -134,7 +134,7 @@ extension StoreSession {
             "SELECT fingerprint FROM refresh_token WHERE id = ?1",
             .integer(token.rowID)
         ) { $0.blob(0) }
-        return keyRing?.all.contains { $0.fingerprint(token.secret) == stored } ?? false
+        return try keys().all.contains { $0.fingerprint(token.secret) == stored }
     }
 }
 

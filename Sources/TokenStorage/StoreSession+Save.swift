@@ -15,7 +15,8 @@ extension StoreSession {
                 grant: request.grant
             )
             _ = try saveTenantProfile(profile, account: id)
-            try saveIDToken(of: identity, request: request, account: id)
+            try saveIDToken(of: identity, realm: identity.realm, request: request, account: id)
+            try learnTenant(identity.realm, of: request, account: account.id)
             if let secret = response.refreshToken {
                 let token = refreshToken(secret, response: response, request: request, client: request.clientID)
                 try replaceRefreshToken(with: token, account: id)
@@ -48,7 +49,7 @@ extension StoreSession {
             return outcome(.discarded, response, request, used.account)
         }
         let identity = try ResponseIdentity(response, request: request)
-        if let named = identity.account, named.id != used.account { throw MismatchedAccount() }
+        guard try isAbout(used.account, row: account, identity) else { throw MismatchedAccount() }
         var isNewest = true
         if let secret = response.refreshToken {
             isNewest = try isCurrent(used)
@@ -57,7 +58,9 @@ extension StoreSession {
                 try rotateRefreshToken(used.rowID, to: token, account: account)
             }
         }
-        try saveIDToken(of: identity, request: request, account: account)
+        let realm = try identity.namedTenant ?? refreshedTenant(request, account: used.account, row: account)
+        try saveIDToken(of: identity, realm: realm, request: request, account: account)
+        try learnTenant(realm, of: request, account: used.account)
         try touchAccount(account)
         try saveFamily(of: response, request: request)
         try record(
@@ -66,7 +69,6 @@ extension StoreSession {
             client: request.clientID,
             refreshToken: response.refreshToken
         )
-        let realm = try identity.claims == nil ? refreshedRealm(request, account: account) : identity.realm
         let saved = try saveAccessToken(
             response,
             request: request,
@@ -78,13 +80,32 @@ extension StoreSession {
         return outcome(.storedBesideNewerRefreshToken, response, request, used.account)
     }
 
-    private func saveIDToken(of identity: ResponseIdentity, request: TokenRequest, account: Int64) throws {
+    /// Whether a refresh was answered for the account it was asked for; an answer that names nobody was.
+    private func isAbout(_ account: Account.ID, row: Int64, _ identity: ResponseIdentity) throws -> Bool {
+        guard let named = identity.account?.homeAccountID, named.folded != account.homeAccountID.folded else {
+            return true
+        }
+        // Without client_info the answer names the user by other claims than the id was made of.
+        guard identity.clientInfo == nil, let local = identity.claims?.localAccountID else { return false }
+        return try connection.integer(
+            "SELECT 1 FROM tenant_profile WHERE account_id = ?1 AND local_account_fold = ?2",
+            .integer(row),
+            .text(local.folded)
+        ) != nil
+    }
+
+    private func saveIDToken(
+        of identity: ResponseIdentity,
+        realm: String,
+        request: TokenRequest,
+        account: Int64
+    ) throws {
         guard let idToken = identity.idToken else { return }
         let token = StoredIDTokenRow(
             clientID: request.clientID,
             environment: request.authority.environment,
-            realm: identity.realm,
-            realmFold: identity.realm.folded,
+            realm: realm,
+            realmFold: realm.folded,
             secret: idToken.secret
         )
         _ = try saveIDToken(token, claims: idToken.claims, account: account)
@@ -159,15 +180,6 @@ extension StoreSession {
             declinedScope: Scope(declined),
             outcome: outcome
         )
-    }
-
-    /// The tenant of a refreshed token whose answer names none.
-    private func refreshedRealm(_ request: TokenRequest, account: Int64) throws -> String {
-        if !request.authority.isTenantless, let tenant = request.authority.tenant { return tenant }
-        return try connection.first(
-            "SELECT realm_fold FROM tenant_profile WHERE account_id = ?1 ORDER BY id LIMIT 1",
-            .integer(account)
-        ) { $0.text(0) } ?? ""
     }
 }
 

@@ -6,9 +6,9 @@ extension StoreSession {
     /// Opens what `sealer(_:)` sealed as `place`; another process may have brought a new data key meanwhile.
     func open(_ sealed: UnsafeRawBufferPointer, as place: SealedPlace) throws -> Secret {
         guard let id = Sealer.keyID(of: sealed) else { return try currentSealer().open(sealed, as: place) }
-        if let sealer = keyRing?.sealer(id) { return try sealer.open(sealed, as: place) }
+        if let sealer = try keys().sealer(id) { return try sealer.open(sealed, as: place) }
         try keyRing?.reload(from: connection)
-        guard let sealer = keyRing?.sealer(id) else { throw SealingError.unknownDataKey(id) }
+        guard let sealer = try keys().sealer(id) else { throw SealingError.unknownDataKey(id) }
         return try sealer.open(sealed, as: place)
     }
 
@@ -32,9 +32,8 @@ extension StoreSession {
     /// In a write transaction, use ``write(_:)``: a value sealed under a key that a rekey has just retired
     /// could never be opened again.
     func currentSealer() throws -> Sealer {
-        guard let keyRing, let sealer = keyRing.sealer(keyRing.currentID) else {
-            throw SealingError.keyAbsent("the store was opened without its key; open it with the key")
-        }
+        let keys = try keys()
+        guard let sealer = keys.sealer(keys.currentID) else { throw SealingError.unknownDataKey(keys.currentID) }
         return sealer
     }
 

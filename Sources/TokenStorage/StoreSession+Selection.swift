@@ -43,7 +43,7 @@ extension StoreSession {
     }
 
     private func matches(_ account: Int64, _ alternative: AccountPolicy.Alternative) throws -> Bool {
-        let query = AccountQuery(alternative, sealers: keyRing?.all ?? [], now: now)
+        let query = try query(alternative)
         let statement = try connection.prepare(
             "SELECT 1 FROM account a WHERE \(query.condition) AND a.id = ?\(query.values.count + 1)"
         )

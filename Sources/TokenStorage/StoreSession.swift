@@ -25,10 +25,13 @@ package final class StoreSession {
     /// Whether somebody may have written to a file that is read without locks.
     var isOutdated: Bool { mode == .immutable && FileStatus(path.log) != nil }
 
-    /// Fetches the key and unwraps the data keys.
-    func unlock() throws {
+    /// The data keys, fetched at the first need.
+    func keys() throws -> KeyRing {
+        if let keyRing { return keyRing }
         let key = try keySource().load(keyContext(header.keyParameters))
-        keyRing = try KeyRing(key, storeID: header.storeID, from: connection)
+        let ring = try KeyRing(key, storeID: header.storeID, from: connection)
+        keyRing = ring
+        return ring
     }
 
     /// The recorded source, or the given one if it is of the same kind: a key file may have been moved.

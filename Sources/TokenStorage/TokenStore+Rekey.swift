@@ -42,7 +42,7 @@ extension StoreSession {
         }
         try connection.insertDataKey(
             DataKey(id: id),
-            under: requireKeyRing().keyEncryptionKey,
+            under: keys().keyEncryptionKey,
             storeID: header.storeID,
             at: now
         )
@@ -61,7 +61,7 @@ extension StoreSession {
     fileprivate func changeSource(to source: KeySource) throws -> RekeyReport {
         let old = try keySource()
         let (key, parameters) = try source.create(keyContext([:]))
-        let ring = try requireKeyRing()
+        let ring = try keys()
         try connection.write {
             for sealer in try connection.all(
                 "SELECT id FROM data_key",
@@ -76,7 +76,7 @@ extension StoreSession {
             }
             try connection.run(
                 "UPDATE store SET key_source = ?1, key_parameters = ?2",
-                .text(source.description),
+                .text(source.recorded.description),
                 .text(StoreHeader.text(parameters))
             )
             try record(.rekey, outcome: "key source \(source.kind.rawValue)")
@@ -88,12 +88,5 @@ extension StoreSession {
             old.kind == .file && source != old
             ? "the old key file still opens old copies of the store; delete it when no copy needs it" : nil
         return RekeyReport(resealed: 0, keySource: source.description, resumed: false, note: note)
-    }
-
-    private func requireKeyRing() throws -> KeyRing {
-        guard let keyRing else {
-            throw SealingError.keyAbsent("the store was opened without its key; open it with the key")
-        }
-        return keyRing
     }
 }

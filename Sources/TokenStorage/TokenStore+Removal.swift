@@ -84,8 +84,8 @@ extension StoreSession {
     func emptyLog() throws {
         guard try !connection.checkpointTruncating() else { return }
         throw TokenStoreError.busy(
-            "the rows are deleted, but another process still reads the log of \(path.database) that holds them sealed; "
-                + "run 'tokenstore purge' again when it is done"
+            "the change is made, but another process still reads the log of \(path.database), which holds the old rows "
+                + "sealed; run 'tokenstore purge' when it is done"
         )
     }
 

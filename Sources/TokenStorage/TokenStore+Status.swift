@@ -44,9 +44,8 @@ extension StoreSession {
     }
 
     private func keyProblem() -> SealingError? {
-        if keyRing != nil { return nil }
         do {
-            try unlock()
+            _ = try keys()
             return nil
         } catch let error as SealingError {
             return error

@@ -22,8 +22,8 @@ public final class TokenStore: Sendable {
     package let options: StoreOptions
     private let isInspection: Bool
 
-    /// Reads and writes have a connection each, so that a read never waits for this process's own write.
-    private let reader = GuardedSession()
+    /// Connections for reading: one per reader at a time, so that reads wait neither for each other nor for a write.
+    private let readers = SessionPool()
     private let writer = GuardedSession()
 
     private init(path: StorePath, options: StoreOptions, isInspection: Bool) {
@@ -46,22 +46,21 @@ public final class TokenStore: Sendable {
     /// - Returns: nil if there is no store.
     /// - Throws: ``TokenStoreError``.
     public static func inspect(at path: StorePath, options: StoreOptions = StoreOptions()) throws -> TokenStore? {
+        guard let session = try StoreOpener(path: path, options: options).inspect() else { return nil }
         let store = TokenStore(path: path, options: options, isInspection: true)
-        return try store.hasReader() ? store : nil
+        store.readers.add(session)
+        return store
     }
 
-    /// Runs `body` with the reading connection.
+    /// Runs `body` with a connection for reading; it may read again inside.
     package func read<Result: Sendable>(_ body: (StoreSession) throws -> Result) throws -> Result {
-        guard try hasReader() else {
-            throw TokenStoreError.file("\(path.database) is gone; import or sign in to make a new store")
-        }
-        return try reader.withLock { session in
-            try TokenStoreError.translating(at: path) {
-                guard let opened = session else { preconditionFailure("a reader was opened above") }
-                let result = try body(opened)
-                guard opened.isOutdated else { return result }
-                session = nil
-                throw TokenStoreError.busy("\(path.database) was opened for writing while it was read; try again")
+        try TokenStoreError.translating(at: path) {
+            try readers.withSession(or: openReader) { session in
+                let result = try body(session)
+                guard !session.isOutdated else {
+                    throw TokenStoreError.busy("\(path.database) was opened for writing while it was read; try again")
+                }
+                return result
             }
         }
     }
@@ -76,22 +75,21 @@ public final class TokenStore: Sendable {
         guard !isInspection else {
             throw TokenStoreError.invalidArgument("the store was opened for inspection; open it for writing")
         }
-        return try writer.withLock { session in
-            try TokenStoreError.translating(at: path) {
-                let opened = try session ?? StoreOpener(path: path, options: options).open()
-                session = opened
-                return try body(opened)
-            }
+        return try TokenStoreError.translating(at: path) {
+            try writer.withSession(or: StoreOpener(path: path, options: options).open, body)
         }
     }
 
-    /// Opens the reading connection if it is not open yet; false if there is no store.
-    private func hasReader() throws -> Bool {
-        try reader.withLock { session in
-            if session != nil { return true }
-            let opener = StoreOpener(path: path, options: options)
-            session = isInspection ? try opener.inspect() : try opener.open()
-            return session != nil
+    private func openReader() throws -> StoreSession {
+        var options = options
+        // The key was fetched when the store was opened; asking twice would ask a person twice.
+        let keyRing = try isInspection ? nil : withWriter { $0.keyRing }
+        if keyRing != nil { options.unlocks = false }
+        let opener = StoreOpener(path: path, options: options)
+        guard let session = try isInspection ? opener.inspect() : opener.open() else {
+            throw TokenStoreError.file("\(path.database) is gone; import or sign in to make a new store")
         }
+        session.keyRing = keyRing
+        return session
     }
 }

@@ -150,20 +150,14 @@ extension MSALCacheImporter {
         {
             return row
         }
-        let isMicrosoft =
-            Cloud.contains(environment)
-            || claims?.subject.map { $0.folded != homeAccountID.folded } ?? ClientInfo.isShaped(homeAccountID)
-        let authority =
-            isMicrosoft
-            ? Cloud.group(of: environment)
-            : try claims?.issuer
-                ?? session.knownAuthority(homeAccountID: homeAccountID, environment: environment)
-                ?? environment.folded
+        let known =
+            try claims == nil
+            ? session.knownAuthority(homeAccountID: homeAccountID, environment: environment) : nil
         let identity = AccountIdentity(
             homeAccountID: homeAccountID,
             environment: environment,
-            authority: authority,
-            isMicrosoft: isMicrosoft
+            claims: claims,
+            knownAuthority: known
         )
         return try session.describeAccount(
             identity,

@@ -89,7 +89,7 @@ extension StoreSession {
     static func unlocked(_ connection: Connection, at path: StorePath, options: StoreOptions) throws -> StoreSession {
         let header = try StoreHeader(connection, at: path)
         let session = StoreSession(connection, at: path, header: header, options: options)
-        try session.unlock()
+        _ = try session.keys()
         return session
     }
 }

@@ -1,0 +1,31 @@
+import TokenStorage
+
+/// What a purge deleted, or would delete.
+struct PurgeReport {
+    let counts: PurgeCounts
+    let isDryRun: Bool
+
+    func write(_ arguments: StoreArguments, on console: Console) throws {
+        if arguments.json {
+            try console.document {
+                $0.member("dryRun", isDryRun)
+                $0.object("deleted") {
+                    $0.member("accounts", counts.accounts)
+                    $0.member("accessTokens", counts.accessTokens)
+                    $0.member("refreshTokens", counts.refreshTokens)
+                    $0.member("idTokens", counts.idTokens)
+                }
+            }
+        } else if !console.isQuiet || isDryRun {
+            try console.line((isDryRun ? "would delete " : "deleted ") + Self.text(counts))
+            try console.output.flush()
+        }
+    }
+
+    static func text(_ counts: PurgeCounts) -> String {
+        [
+            counts.accounts.counting("account"), counts.accessTokens.counting("access token"),
+            counts.refreshTokens.counting("refresh token"), counts.idTokens.counting("ID token"),
+        ].joined(separator: ", ")
+    }
+}
