@@ -5,6 +5,6 @@ struct ChildCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "child",
         shouldDisplay: false,
-        subcommands: [ImportChild.self]
+        subcommands: [ImportChild.self, WriteChild.self, SignInChild.self, DamageChild.self, FaultsChild.self]
     )
 }

@@ -30,6 +30,14 @@ struct ChildProcess {
     /// Runs the program to its end with its output thrown away.
     func run() throws -> Ended { try start().wait() }
 
+    /// Runs the program to its end with everything it says in a new file.
+    func run(outputTo file: String) throws -> Ended {
+        let descriptor = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw BenchFailure("\(file) cannot be created, error \(errno)") }
+        defer { close(descriptor) }
+        return try start(output: descriptor, errors: descriptor).wait()
+    }
+
     /// Starts the program; a descriptor that is not given is `/dev/null`.
     func start(input: Int32? = nil, output: Int32? = nil, errors: Int32? = nil) throws -> RunningProcess {
         var actions = posix_spawn_file_actions_t()

@@ -19,7 +19,9 @@ struct ToolOption: ParsableArguments {
 
 extension Bench {
     /// The tokenstore program with arguments.
-    func tool(_ arguments: String...) throws -> ChildProcess {
+    func tool(_ arguments: String...) throws -> ChildProcess { try tool(arguments) }
+
+    func tool(_ arguments: [String]) throws -> ChildProcess {
         guard FileManager.default.isExecutableFile(atPath: tool) else {
             throw BenchFailure(
                 "\(tool) is missing; build it with 'swift build -c release --static-swift-stdlib', or name it with --tool"

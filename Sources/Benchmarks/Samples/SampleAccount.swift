@@ -62,8 +62,10 @@ struct SampleAccount {
     }
 
     /// What a lookup of the `index`-th access token asks.
-    func query(_ index: Int = 0) -> TokenQuery {
-        TokenQuery(account: id, clientID: Self.client, scope: Scope(Self.scope(index)))
+    func query(_ index: Int = 0) -> TokenQuery { Self.query(of: id, index) }
+
+    static func query(of account: Account.ID, _ index: Int) -> TokenQuery {
+        TokenQuery(account: account, clientID: client, scope: Scope(scope(index)))
     }
 
     private func token(_ kind: String, count: Int) -> String {

@@ -7,7 +7,9 @@ final class Floor {
     private var token = FloorToken()
 
     init(_ path: StorePath) throws {
-        guard let opened = floor_open(path.database) else { throw BenchFailure("the floor cannot open \(path.database)") }
+        guard let opened = floor_open(path.database) else {
+            throw BenchFailure("the floor cannot open \(path.database)")
+        }
         store = opened
     }
 
