@@ -5,12 +5,22 @@ let package = Package(
     name: "tokenstore",
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
+        .library(name: "TokenStorage", targets: ["TokenStorage", "OAuth"]),
         .executable(name: "tokenstore", targets: ["TokenStoreCLI"]),
+        .executable(name: "local-idp", targets: ["local-idp"]),
         .executable(name: "tokenstore-bench", targets: ["Benchmarks"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
     ],
     // Bottom up: a target depends only on targets above it.
     targets: [
@@ -42,6 +52,32 @@ let package = Package(
             ]
         ),
         .target(
+            name: "LocalIdentityProvider",
+            dependencies: [
+                "OAuth",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "HummingbirdTLS", package: "hummingbird"),
+                .product(name: "JWTKit", package: "jwt-kit"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ]
+        ),
+        .executableTarget(
+            name: "local-idp",
+            dependencies: [
+                "LocalIdentityProvider",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]
+        ),
+        .target(
             name: "CFloor",
             dependencies: ["CSQLite", .product(name: "Crypto", package: "swift-crypto")],
             path: "Sources/Benchmarks/CFloor"
@@ -61,6 +97,18 @@ let package = Package(
             dependencies: ["OAuth", "Sealing", "SQLite", "TestSupport", "TokenStorage"]
         ),
         .testTarget(name: "TokenStoreCLITests", dependencies: ["SQLite", "TestSupport", "TokenStoreCLI"]),
+        .testTarget(
+            name: "LocalIdentityProviderTests",
+            dependencies: [
+                "LocalIdentityProvider", "local-idp",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]
+        ),
     ],
     swiftLanguageModes: [.v6],
     cLanguageStandard: .c2x  // `#embed`

@@ -27,7 +27,7 @@ final class SessionPool: Sendable {
         let taken = idle.withLock { $0.popLast() }
         let session = try taken?.session ?? open()
         let result = try body(session)
-        add(session)
+        if session.mayWait { add(session) }
         return result
     }
 }

@@ -30,14 +30,23 @@ struct StoreFile {
 
     /// Opens without ever writing, not even a log beside the file.
     ///
-    /// Where there is no log, nobody has the store open, and the file is read as it stands. A log that appears while
-    /// it is read means that somebody came: ``StoreSession/isOutdated`` says so.
+    /// Without a log and its index nobody has the store open, and the file is read as it stands. When they appear
+    /// while it is read, somebody came: ``StoreSession/isOutdated`` says so.
     func openForInspection() throws -> (connection: Connection, mode: Connection.Mode) {
-        let mode: Connection.Mode = FileStatus(path.log) == nil ? .immutable : .readOnly
+        let mode: Connection.Mode = isInUse ? .readOnly : .immutable
+        guard mode == .immutable || FileStatus(path.sharedMemory) != nil else {
+            throw TokenStoreError.file(
+                "\(path.log) holds commits and \(path.sharedMemory) is missing; copy that file too, or open the store "
+                    + "for writing once, such as with 'tokenstore purge'"
+            )
+        }
         let connection = try Connection(path: path.database, mode: mode, busyTimeout: timeout)
         try Self.configure(connection)
         return (connection, mode)
     }
+
+    /// Whether the database may have to be read together with a log.
+    var isInUse: Bool { FileStatus(path.sharedMemory) != nil || FileStatus(path.log).map { $0.size > 0 } ?? false }
 
     /// Makes `body`'s database a whole one under its final name, or leaves nothing.
     func create(_ body: (Connection) throws -> Void) throws {
@@ -49,21 +58,31 @@ struct StoreFile {
     /// Makes a whole database with the right settings, on disk, under another name.
     func create(as draft: String, _ body: (Connection) throws -> Void) throws {
         try refuseNetworkFileSystem()
-        for suffix in ["", "-wal", "-shm", "-journal"] { unlink(draft + suffix) }
-        try Self.createEmpty(draft)
+        Self.removeDatabase(draft)
         do {
-            let connection = try Connection(path: draft, mode: .readWrite, busyTimeout: timeout)
-            try Self.configure(connection)
-            try connection.execute("PRAGMA application_id = \(Schema.applicationID)")
-            try body(connection)
-            let mode = try connection.first("PRAGMA journal_mode = WAL") { $0.text(0) }
-            guard mode == "wal" else {
-                throw TokenStoreError.unsupported(
-                    "the file system of \(path.directory) has no shared memory; keep the store on a local disk"
-                )
-            }
+            try Self.createEmpty(draft)
+            try fill(draft, body)
+            try synchronize(draft)
+        } catch {
+            Self.removeDatabase(draft)
+            throw error
         }
-        try synchronize(draft)
+    }
+
+    private func fill(_ draft: String, _ body: (Connection) throws -> Void) throws {
+        let connection = try Connection(path: draft, mode: .readWrite, busyTimeout: timeout)
+        try Self.configure(connection)
+        try connection.execute("PRAGMA application_id = \(Schema.applicationID)")
+        try body(connection)
+        guard try connection.first("PRAGMA journal_mode = WAL", body: { $0.text(0) }) == "wal" else {
+            throw TokenStoreError.unsupported(
+                "the file system of \(path.directory) has no shared memory; keep the store on a local disk"
+            )
+        }
+    }
+
+    private static func removeDatabase(_ name: String) {
+        for suffix in ["", "-wal", "-shm", "-journal"] { unlink(name + suffix) }
     }
 
     /// Copies a file to a new one that only its owner may use.

@@ -62,5 +62,13 @@ extension StoreSession {
     }
 
     /// The id the next row of a table gets, needed before the row is there: its sealed values are bound to it.
-    func nextID(_ greatest: StaticString) throws -> Int64 { (try connection.integer(greatest) ?? 0) + 1 }
+    func nextID(_ greatest: StaticString) throws -> Int64 {
+        let (id, isOverflow) = (try connection.integer(greatest) ?? 0).addingReportingOverflow(1)
+        guard !isOverflow else {
+            throw TokenStoreError.damaged(
+                "a row of \(path.database) has an id that no program gave; run 'tokenstore check --repair'"
+            )
+        }
+        return id
+    }
 }

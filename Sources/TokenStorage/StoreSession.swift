@@ -23,7 +23,12 @@ package final class StoreSession {
     package var now: Int64 { options.seconds }
 
     /// Whether somebody may have written to a file that is read without locks.
-    var isOutdated: Bool { mode == .immutable && FileStatus(path.log) != nil }
+    var isOutdated: Bool { mode == .immutable && StoreFile(path: path, timeout: .zero).isInUse }
+
+    /// Whether the connection may stay open while nobody uses it.
+    ///
+    /// One that must not write to the index of the log would keep every other connection of this process from it.
+    var mayWait: Bool { mode != .readOnly }
 
     /// The data keys, fetched at the first need.
     func keys() throws -> KeyRing {

@@ -1,3 +1,5 @@
+import Synchronization
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -26,6 +28,9 @@ public final class TokenStore: Sendable {
     private let readers = SessionPool()
     private let writer = GuardedSession()
 
+    /// The keys of a store opened for inspection.
+    private let inspectedKeys = Mutex<KeyRing?>(nil)
+
     private init(path: StorePath, options: StoreOptions, isInspection: Bool) {
         self.path = path
         self.options = options
@@ -48,7 +53,8 @@ public final class TokenStore: Sendable {
     public static func inspect(at path: StorePath, options: StoreOptions = StoreOptions()) throws -> TokenStore? {
         guard let session = try StoreOpener(path: path, options: options).inspect() else { return nil }
         let store = TokenStore(path: path, options: options, isInspection: true)
-        store.readers.add(session)
+        store.inspectedKeys.withLock { $0 = session.keyRing }
+        if session.mayWait { store.readers.add(session) }
         return store
     }
 
@@ -83,7 +89,7 @@ public final class TokenStore: Sendable {
     private func openReader() throws -> StoreSession {
         var options = options
         // The key was fetched when the store was opened; asking twice would ask a person twice.
-        let keyRing = try isInspection ? nil : withWriter { $0.keyRing }
+        let keyRing = try isInspection ? inspectedKeys.withLock { $0 } : withWriter { $0.keyRing }
         if keyRing != nil { options.unlocks = false }
         let opener = StoreOpener(path: path, options: options)
         guard let session = try isInspection ? opener.inspect() : opener.open() else {

@@ -5,21 +5,21 @@ import TokenStorage
 struct AccountTable: AccountListing {
     private static let columns = [
         TableColumn(heading: "USERNAME", minimum: 12),
-        TableColumn(heading: "ISSUER", minimum: 10),
+        TableColumn(heading: "ISSUER", minimum: 10, dropOrder: 4),
         TableColumn(heading: "TENANT", minimum: 8, dropOrder: 2),
         TableColumn(heading: "POLICY", minimum: 8, dropOrder: 3),
         TableColumn(heading: "CLIENTS", minimum: 8, dropOrder: 1),
         TableColumn(heading: "VALID", isNumber: true),
         TableColumn(heading: "EXPIRED", isNumber: true),
-        TableColumn(heading: "REFRESH"),
+        TableColumn(heading: "REFRESH", dropOrder: 6),
         TableColumn(heading: "EXPIRES"),
-        TableColumn(heading: "USED"),
+        TableColumn(heading: "USED", dropOrder: 5),
     ]
 
     private static let tokenColumns = [
-        TableColumn(heading: "CLIENT", minimum: 8),
+        TableColumn(heading: "CLIENT", minimum: 8, dropOrder: 2),
         TableColumn(heading: "SCOPES", minimum: 12),
-        TableColumn(heading: "TYPE"),
+        TableColumn(heading: "TYPE", dropOrder: 1),
         TableColumn(heading: "ENDS"),
         TableColumn(heading: "STATE"),
     ]

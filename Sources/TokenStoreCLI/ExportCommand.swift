@@ -30,11 +30,12 @@ struct ExportCommand: ParsableCommand {
     func run() throws {
         let console = arguments.console
         guard let file, file != "-" else { return try exportToStandardOutput(console) }
-        guard !file.isEmpty else { throw ValidationError("FILE is empty; name a file, or - for standard output.") }
+        guard !file.isEmpty else { throw ValidationError("FILE is empty; name a file, or - for standard output") }
         let target = try OutputFile(file)
-        try export(to: target.output, console)
+        try export(console, to: target.write)
         try target.commit()
         console.note("wrote \(file), which holds every token in plain text")
+        if arguments.json { try console.document { $0.member("file", file) } }
     }
 
     private func exportToStandardOutput(_ console: Console) throws {
@@ -45,17 +46,14 @@ struct ExportCommand: ParsableCommand {
                 "name a FILE, or add --yes"
             )
         }
-        try export(to: console.output, console)
+        try export(console) { try console.output.write($0) }
+        try console.output.flush()
     }
 
-    private func export(to output: BufferedOutput, _ console: Console) throws {
+    private func export(_ console: Console, to write: (UnsafeRawBufferPointer) throws -> Void) throws {
         guard let store = try arguments.inspect(console) else {
-            try output.write("{}\n")
-            return try output.flush()
+            return try Array("{}\n".utf8).withUnsafeBytes(write)
         }
-        try ProgressLine("exporting", console).showing { update in
-            try store.exportMSALCache(progress: update) { try output.write($0) }
-        }
-        try output.flush()
+        try ProgressLine("exporting", console).showing { try store.exportMSALCache(progress: $0, write: write) }
     }
 }

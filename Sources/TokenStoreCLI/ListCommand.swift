@@ -8,8 +8,8 @@ struct ListCommand: ParsableCommand {
         discussion: """
             One account a line: username, issuer or environment, tenant, policy, clients, how many access tokens are \
             valid and how many have expired, whether there is a refresh token, when the next access token ends, and \
-            the last sign-in, refresh or import. Nothing is written. A terminal that is too narrow leaves out \
-            clients, tenant and policy; a pipe gets all columns, whole, with instants instead of distances.
+            the last sign-in, refresh or import. Nothing is written. A terminal that is too narrow leaves columns \
+            out, clients first; a pipe gets all of them, whole, with instants instead of distances.
 
             EXAMPLES
               tokenstore list

@@ -8,7 +8,7 @@ import Darwin
 
 /// A file that takes its name only when it is whole.
 final class OutputFile {
-    let output: BufferedOutput
+    private let output: BufferedOutput
     private let path: String
     private let draft: String
     private let descriptor: Int32
@@ -23,6 +23,14 @@ final class OutputFile {
         descriptor = systemOpen(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
         output = BufferedOutput(descriptor, name: path)
         guard descriptor >= 0 else { throw failure("created") }
+    }
+
+    /// Writes `bytes`, unless the program is to end: then the draft goes first.
+    func write(_ bytes: UnsafeRawBufferPointer) throws {
+        guard !interruption.isPending else {
+            throw CommandFailure(.cancelled, "interrupted, and \(path) is as it was", "try again")
+        }
+        try output.write(bytes)
     }
 
     /// Gives the draft its name.

@@ -40,7 +40,7 @@ struct PurgeCommand: ParsableCommand {
 
     func validate() throws {
         guard !all || filters.isEmpty && olderThan == nil else {
-            throw ValidationError("--all leaves nothing to select; give it, or what selects accounts.")
+            throw ValidationError("--all leaves nothing to select; give it, or what selects accounts")
         }
     }
 
@@ -50,30 +50,29 @@ struct PurgeCommand: ParsableCommand {
             console.note("no store at \(arguments.path.database), nothing to purge")
             return try PurgeReport(counts: PurgeCounts(), isDryRun: dryRun).write(arguments, on: console)
         }
-        let purge = try purge(console)
-        var counts = try purge(dryRun || isDestructive)
-        if isDestructive, !dryRun, counts != PurgeCounts() || all {
-            // What a damaged store holds cannot be counted.
-            let what = counts == PurgeCounts() ? "everything in \(arguments.path.database)" : PurgeReport.text(counts)
-            try Confirmation(question: "Delete \(what)").ask(arguments, isGiven: yes)
-            counts = try purge(false)
+        if dryRun || isDestructive {
+            let trial = PurgeReport(counts: try purge(console, isTrial: true), isDryRun: true)
+            if dryRun { return try trial.write(arguments, on: console) }
+            if all || !trial.isEmpty { try Confirmation(question: trial.question).ask(arguments, isGiven: yes) }
         }
-        try PurgeReport(counts: counts, isDryRun: dryRun).write(arguments, on: console)
+        let counts = try purge(console, isTrial: false)
+        try PurgeReport(counts: counts, isDryRun: false).write(arguments, on: console)
     }
 
     private var isDestructive: Bool { all || olderThan != nil || !filters.isEmpty }
 
-    /// What deletes, or only counts if its argument is true.
-    private func purge(_ console: Console) throws -> (Bool) throws -> PurgeCounts {
+    /// Deletes, or on a trial looks at a store that is not even opened for writing.
+    private func purge(_ console: Console, isTrial: Bool) throws -> PurgeCounts {
         let options = arguments.options(unlocks: filters.needsKey)
-        if all { return { try TokenStore.purgeAll(at: arguments.path, options: options, dryRun: $0) } }
-        let store = try arguments.open(console, unlocks: filters.needsKey)
-        let unused = olderThan.map { AccountPolicy.unused(since: max(0, console.now - $0.seconds)) }
+        if all { return try TokenStore.purgeAll(at: arguments.path, options: options, dryRun: isTrial) }
+        let open = isTrial ? arguments.inspect : arguments.open
+        guard let store = try open(console, filters.needsKey) else { return PurgeCounts() }
         let selected = filters.policy()
         if filters.account != nil, let selected { _ = try store.account(selected) }
+        let unused = olderThan.map { AccountPolicy.unused(since: max(0, console.now - $0.seconds)) }
         guard let policy = selected.map({ policy in unused.map { policy.and($0) } ?? policy }) ?? unused else {
-            return { try store.purgeExpired(dryRun: $0) }
+            return try store.purgeExpired(dryRun: isTrial)
         }
-        return { try store.purge(policy, dryRun: $0) }
+        return try store.purge(policy, dryRun: isTrial)
     }
 }

@@ -5,6 +5,11 @@ struct PurgeReport {
     let counts: PurgeCounts
     let isDryRun: Bool
 
+    var isEmpty: Bool { counts == PurgeCounts() }
+
+    /// What a store holds that is too damaged to be read cannot be counted.
+    var question: String { "Delete \(isEmpty ? "everything in the store" : text)" }
+
     func write(_ arguments: StoreArguments, on console: Console) throws {
         if arguments.json {
             try console.document {
@@ -17,12 +22,12 @@ struct PurgeReport {
                 }
             }
         } else if !console.isQuiet || isDryRun {
-            try console.line((isDryRun ? "would delete " : "deleted ") + Self.text(counts))
+            try console.line((isDryRun ? "would delete " : "deleted ") + text)
             try console.output.flush()
         }
     }
 
-    static func text(_ counts: PurgeCounts) -> String {
+    private var text: String {
         [
             counts.accounts.counting("account"), counts.accessTokens.counting("access token"),
             counts.refreshTokens.counting("refresh token"), counts.idTokens.counting("ID token"),

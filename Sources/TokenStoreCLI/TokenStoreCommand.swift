@@ -43,11 +43,21 @@ struct TokenStoreCommand: ParsableCommand {
 
     static func main() {
         do {
-            var command = try parseAsRoot()
+            var command = try command(CommandLine.arguments.dropFirst())
             try command.run()
         } catch {
             end(with: error)
         }
+    }
+
+    /// Reads the arguments, at first without the root command, which costs a tenth of the whole run of a list.
+    private static func command(_ arguments: ArraySlice<String>) throws -> any ParsableCommand {
+        let named = configuration.subcommands.first { $0.configuration.commandName == arguments.first }
+        // Help and whatever is wrong is told by the whole parser, which knows the root command.
+        if let command = try? named?.parseAsRoot(Array(arguments.dropFirst())), type(of: command) == named {
+            return command
+        }
+        return try parseAsRoot()
     }
 
     private static func end(with error: any Error) -> Never {
@@ -63,19 +73,5 @@ struct TokenStoreCommand: ParsableCommand {
             : PassphraseMemory.shared.failure ?? CommandFailure(error)
         ErrorReport(failure: failure).write(asJSON: arguments.contains("--json"))
         exit(withError: ExitCode(failure.status.code))
-    }
-}
-
-extension CommandFailure {
-    /// What the argument parser says, as one line without a capital or a full stop.
-    fileprivate init(usage message: String, of command: String?) {
-        var sentence = message.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        while sentence.hasSuffix(".") { sentence.removeLast() }
-        sentence = sentence.prefix(1).lowercased() + sentence.dropFirst()
-        if sentence.contains("; ") {
-            self.init(.usage, sentence: sentence)
-        } else {
-            self.init(.usage, sentence, "see 'tokenstore \(command.map { "\($0) " } ?? "")--help'")
-        }
     }
 }

@@ -44,6 +44,13 @@ struct ExportCommandTests {
         #expect(try scratch.run("export", scratch.path("none/cache.json")).status == 1)
     }
 
+    @Test func `with --json a file is confirmed by a document`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        let outcome = try scratch.run("export", scratch.path("cache.json"), "--json")
+        #expect(try outcome.json["file"] as? String == scratch.path("cache.json"))
+    }
+
     @Test func `a terminal gets it only with --yes`() throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.mara)

@@ -96,6 +96,16 @@ struct PurgeCommandTests {
         #expect(try scratch.run("purge", "--account", "nobody", "--yes").status == 3)
     }
 
+    @Test func `an account can be deleted without the key`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara, .ivo)
+        unlink(scratch.path("key"))
+        let outcome = try scratch.run("purge", "--account", "mara@example.net", "--yes")
+        #expect(outcome.status == 0)
+        #expect(outcome.output.hasPrefix("deleted 1 account, "))
+        #expect(try scratch.run("purge", "--where", "department", "--yes").status == 7)
+    }
+
     @Test func `--quiet prints nothing`() throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.mara)

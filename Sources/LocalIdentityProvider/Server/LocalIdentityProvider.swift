@@ -1,0 +1,91 @@
+import Foundation
+import NIOCore
+
+/// An OAuth 2.0 and OpenID Connect issuer on loopback, for trying things and for tests.
+///
+/// It signs, checks and expires for real and keeps everything in memory: a restart forgets. Start one, give its
+/// ``baseURL`` to the client under test, steer it through ``outbox``, ``clock``, ``faults`` and ``audit``, and
+/// ``stop()`` it.
+package final class LocalIdentityProvider: Sendable {
+    /// `http://127.0.0.1:PORT` or its `https` form, which every issuer begins with.
+    package let baseURL: String
+    /// The same server at each address it listens on.
+    package let addresses: [String]
+
+    private let state: ProviderState
+    private let listeners: [Listener]
+
+    package var outbox: Outbox { state.outbox }
+    package var clock: ProviderClock { state.clock }
+    package var faults: Faults { state.faults }
+    package var audit: AuditLog { state.audit }
+
+    private init(baseURL: String, addresses: [String], state: ProviderState, listeners: [Listener]) {
+        self.baseURL = baseURL
+        self.addresses = addresses
+        self.state = state
+        self.listeners = listeners
+    }
+
+    /// Listens and answers until ``stop()``.
+    ///
+    /// - Throws: ``StartError``.
+    package static func start(_ configuration: Configuration = Configuration()) async throws -> LocalIdentityProvider {
+        for host in configuration.hosts where host != "127.0.0.1" && host != "::1" {
+            throw StartError.address(host)
+        }
+        let late = LateState()
+        let listeners = try await listeners(configuration, late)
+        let scheme = configuration.tls == nil ? "http" : "https"
+        let addresses = listeners.map { "\(scheme)://\($0.host.contains(":") ? "[\($0.host)]" : $0.host):\($0.port)" }
+        do {
+            guard let baseURL = addresses.first else { throw StartError.address("an empty list") }
+            let state = try ProviderState(configuration, baseURL: baseURL)
+            late.set(state)
+            return LocalIdentityProvider(baseURL: baseURL, addresses: addresses, state: state, listeners: listeners)
+        } catch {
+            for listener in listeners { await listener.stop() }
+            throw error
+        }
+    }
+
+    /// One listener an address, all at one port.
+    private static func listeners(_ configuration: Configuration, _ late: LateState) async throws -> [Listener] {
+        var tries = configuration.port == 0 ? 5 : 1
+        while true {
+            var listeners: [Listener] = []
+            do {
+                for host in configuration.hosts {
+                    let port = listeners.first?.port ?? configuration.port
+                    do {
+                        listeners.append(try await Listener.start(host, port: port, configuration, late))
+                    } catch let error as IOError where error.isMissingFamily && !listeners.isEmpty {
+                        continue
+                    }
+                }
+                return listeners
+            } catch {
+                for listener in listeners { await listener.stop() }
+                tries -= 1
+                // A port that was free on one family may be taken on the other; another one is as good.
+                guard let failure = error as? IOError else { throw error }
+                guard failure.errnoCode == EADDRINUSE, tries > 0 else { throw StartError.bind("\(failure)") }
+            }
+        }
+    }
+
+    /// Makes an issuer sign with its next key; the old one stays in the key set for a day.
+    package func rotateKeys(tenant: String, policy: String? = nil) async throws {
+        try await state.keys.rotate(state.realm(tenant: tenant, policy: policy))
+    }
+
+    /// Ends every connection and frees the port.
+    package func stop() async {
+        for listener in listeners { await listener.stop() }
+    }
+}
+
+extension IOError {
+    /// A machine without IPv6 still serves IPv4.
+    fileprivate var isMissingFamily: Bool { [EADDRNOTAVAIL, EAFNOSUPPORT].contains(errnoCode) }
+}
