@@ -8,6 +8,7 @@ let package = Package(
         .library(name: "TokenStorage", targets: ["TokenStorage", "OAuth"]),
         .executable(name: "tokenstore", targets: ["TokenStoreCLI"]),
         .executable(name: "local-idp", targets: ["local-idp"]),
+        .executable(name: "tokenstore-bench", targets: ["Benchmarks"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -76,6 +77,19 @@ let package = Package(
                 "LocalIdentityProvider",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
+        ),
+        .target(
+            name: "CFloor",
+            dependencies: ["CSQLite", .product(name: "Crypto", package: "swift-crypto")],
+            path: "Sources/Benchmarks/CFloor"
+        ),
+        .executableTarget(
+            name: "Benchmarks",
+            dependencies: [
+                "CFloor", "OAuth", "SQLite", "Sealing", "TokenStorage",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            exclude: ["CFloor"]
         ),
 
         .target(name: "TestSupport", dependencies: ["OAuth", "TokenStorage"], path: "Tests/TestSupport"),

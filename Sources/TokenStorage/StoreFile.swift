@@ -88,6 +88,11 @@ struct StoreFile {
                 "the file system of \(path.directory) has no shared memory; keep the store on a local disk"
             )
         }
+        // The switch itself is in the log, which the final name does not take along: on a full disk the closing
+        // connection would leave it there without a word.
+        guard try connection.checkpointTruncating() else {
+            throw TokenStoreError.busy("another process holds a new store in \(path.directory); try again later")
+        }
     }
 
     /// Removes a database that nobody has open, with what SQLite keeps beside it.
