@@ -9,9 +9,9 @@ import Darwin
 /// A lock that the kernel takes back when its holder dies, on a range of the store's lock file.
 ///
 /// Open-file-description locks: two stores opened in one process exclude each other like two processes do.
-final class KernelLock {
+package final class KernelLock {
     /// What is locked, as byte ranges of the lock file.
-    enum Range: Int64 {
+    package enum Range: Int64 {
         /// First open and migration.
         case schema = 0
         /// A rekey, which runs for many transactions.
@@ -23,7 +23,7 @@ final class KernelLock {
     /// Waits for the lock.
     ///
     /// - Throws: ``TokenStoreError/busy(_:)`` after `timeout`.
-    init(_ range: Range, of path: StorePath, timeout: Duration) throws(TokenStoreError) {
+    package init(_ range: Range, of path: StorePath, timeout: Duration) throws(TokenStoreError) {
         descriptor = open(path.lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else {
             throw .file("\(path.lock) cannot be opened, \(Self.reason()); check its permissions")
