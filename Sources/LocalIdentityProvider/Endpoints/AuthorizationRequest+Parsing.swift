@@ -4,10 +4,10 @@ extension AuthorizationRequest {
     /// Reads the request once its client and redirect URI are known to be good.
     init(_ parameters: Parameters, realm: Realm, client: Client, redirectURI: String, responseMode: String) throws {
         guard parameters["response_type"] == "code" else {
-            throw ProtocolError("unsupported_response_type", ErrorNumber.invalidParameter, "Use response_type=code.")
+            throw ProtocolError("unsupported_response_type", 90100, "Use response_type=code.")
         }
         guard parameters["request"] == nil, parameters["request_uri"] == nil else {
-            throw ProtocolError("request_not_supported", ErrorNumber.invalidParameter, "Send plain parameters.")
+            throw ProtocolError("request_not_supported", 90100, "Send plain parameters.")
         }
         let challenge = parameters["code_challenge"]
         if challenge != nil || client.isPublic {
@@ -15,7 +15,7 @@ extension AuthorizationRequest {
                 challenge?.wholeMatch(of: /[A-Za-z0-9_-]{43}/) != nil
             else {
                 throw ProtocolError.invalidRequest(
-                    ErrorNumber.invalidParameter,
+                    90100,
                     "A code_challenge with code_challenge_method=S256 is needed."
                 )
             }
@@ -46,9 +46,7 @@ extension AuthorizationRequest {
 
     func code(for signedIn: SignedIn, _ state: ProviderState) -> AuthorizationCode {
         AuthorizationCode(
-            clientID: client.id,
-            tenantID: realm.tenant.id,
-            policy: realm.policy?.name,
+            holder: Holder(client, at: realm),
             redirectURI: redirectURI,
             challenge: challenge,
             nonce: nonce,

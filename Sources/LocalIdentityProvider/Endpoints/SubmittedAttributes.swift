@@ -9,7 +9,7 @@ struct SubmittedAttributes: Sendable {
             return
         }
         guard let submitted = (try? JSON(parsing: text.utf8))?.members else {  // what is not JSON is refused here
-            throw ProtocolError.invalidRequest(ErrorNumber.attributes, "The attributes are not a JSON object.")
+            throw ProtocolError.attributesNotJSON
         }
         var values: [String: String] = [:]
         var refused: [String] = []
@@ -17,24 +17,14 @@ struct SubmittedAttributes: Sendable {
             guard let definition = tenant.attribute(name) else { continue }
             if definition.accepts(value) { values[name] = value.text } else { refused.append(name) }
         }
-        guard refused.isEmpty else { throw Self.invalid(refused) }
+        guard refused.isEmpty else { throw ProtocolError.attributes(refused) }
         self.values = values
-    }
-
-    static func invalid(_ names: [String]) -> ProtocolError {
-        ProtocolError(
-            "invalid_grant",
-            ErrorNumber.attributes,
-            "Some attributes have values that are not accepted. Correct \(names.joined(separator: ", ")).",
-            suberror: "attribute_validation_failed",
-            extra: ["invalid_attributes": .array(names.map { ["name": .string($0)] })]
-        )
     }
 
     /// The required attributes of the first page that lacks one.
     static func missing(on pages: [[FlowAttribute]], given: [String: String], tenant: Tenant) -> [AttributeDefinition] {
         for page in pages {
-            let missing = page.filter { $0.isRequired && given[$0.name] == nil }
+            let missing = page.filter { $0.isRequired ?? true && given[$0.name] == nil }
             if !missing.isEmpty { return missing.compactMap { tenant.attribute($0.name) } }
         }
         return []

@@ -2,9 +2,7 @@ import Foundation
 
 /// What a code stands for until it is redeemed, once.
 struct AuthorizationCode: Sendable {
-    let clientID: String
-    let tenantID: String
-    let policy: String?
+    let holder: Holder
     let redirectURI: String
     let challenge: String?
     let nonce: String?

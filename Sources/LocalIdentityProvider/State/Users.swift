@@ -35,10 +35,7 @@ actor Users {
         settle(id)
         guard let user = users[id] else { throw ProtocolError.userNotFound }
         guard !user.isDisabled else {
-            throw ProtocolError.invalidGrant(
-                ErrorNumber.userDisabled,
-                "The account is disabled. Ask its administrator."
-            )
+            throw ProtocolError.userDisabled
         }
         return user
     }
@@ -82,7 +79,7 @@ actor Users {
     /// Refuses the current password and the three before it.
     nonisolated func checkNotUsed(_ password: String, by user: User) throws {
         for hash in [user.password].compactMap({ $0 }) + user.earlierPasswords where try hash.matches(password) {
-            throw PasswordPolicy.refusal("password_recently_used", "The password was used recently.")
+            throw ProtocolError.password("password_recently_used", "The password was used recently.")
         }
     }
 
@@ -115,7 +112,7 @@ actor Users {
         -> User
     {
         let key = Self.key(email, tenant.id)
-        guard ids[key] == nil else { throw Self.alreadyExists }
+        guard ids[key] == nil else { throw ProtocolError.userExists }
         var attributes = attributes
         attributes["displayName"] = attributes["displayName"] ?? String(email.prefix { $0 != "@" })
         let user = User(
@@ -129,10 +126,6 @@ actor Users {
         users[user.id] = user
         ids[key] = user.id
         return user
-    }
-
-    static var alreadyExists: ProtocolError {
-        ProtocolError("user_already_exists", ErrorNumber.userExists, "The address is already registered. Sign in.")
     }
 
     func update(_ id: String, attributes: [String: String]) {

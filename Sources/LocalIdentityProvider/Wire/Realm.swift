@@ -27,11 +27,7 @@ struct Realm: Sendable {
             throw ProtocolError.invalidParameter("client_id")
         }
         guard let client = tenant.clients.first(where: { $0.id == id }) else {
-            throw ProtocolError(
-                "unauthorized_client",
-                ErrorNumber.unknownClient,
-                "No client of this tenant has this client_id. Register it in the seed."
-            )
+            throw ProtocolError.unknownClient
         }
         return client
     }

@@ -2,13 +2,9 @@ import Foundation
 import HTTPTypes
 
 /// `authorize`: begins a journey through the pages or answers one of its forms.
-struct AuthorizeEndpoint: Sendable {
-    let state: ProviderState
-
-    func respond(_ exchange: Exchange, _ realm: Realm) async throws -> Reply {
-        let journey = Journey(state: state, exchange: exchange, realm: realm)
+extension RealmEndpoints {
+    func authorize() async throws -> Reply {
         if let interaction = exchange.form["interaction"] { return try await journey.post(interaction) }
-        let parameters = exchange.method == .post ? exchange.form : exchange.query
         let client = try realm.client(parameters["client_id"])
         // Until both are known to be good, nothing is sent to the redirect URI (RFC 6749 section 4.1.2.1).
         guard let redirectURI = parameters["redirect_uri"], client.allowsRedirect(to: redirectURI) else {
@@ -26,45 +22,40 @@ struct AuthorizeEndpoint: Sendable {
                 redirectURI: redirectURI,
                 responseMode: mode
             )
-            return try await begin(journey, request)
+            return try await begin(request)
         } catch let error as ProtocolError {
             return AuthorizationResponse(redirectURI: redirectURI, mode: mode, state: parameters["state"])
                 .failure(error.error, error.text)
         }
     }
 
-    private func begin(_ journey: Journey, _ request: AuthorizationRequest) async throws -> Reply {
-        let goal = Interaction.Goal.authorize(request)
-        let client = request.client
-        if request.prompt.contains("create") {
-            return try await journey.begin(goal, at: .signUp, client: client) {
-                Page.signUp($0, journey.signUpAttributes($0)).reply()
-            }
+    private func begin(_ request: AuthorizationRequest) async throws -> Reply {
+        let prompt = request.prompt
+        if prompt.contains("create") { return try await begin(request, at: .signUp) }
+        if realm.policy?.kind == .resetPassword, !prompt.contains("none") {
+            return try await begin(request, at: .resetAddress)
         }
-        if request.realm.policy?.kind == .resetPassword, !request.prompt.contains("none") {
-            return try await journey.begin(goal, at: .resetAddress, client: client) { Page.resetAddress($0).reply() }
+        let accounts = await usableAccounts(request)
+        if prompt.contains("none") { return try await silent(request, accounts) }
+        let users = try await journey.users(of: accounts)
+        if prompt.contains("login") || users.isEmpty { return try await begin(request, at: .signIn) }
+        if prompt.contains("select_account") || users.count > 1 {
+            return try await begin(request, at: .chooseAccount(users))
         }
-        let accounts = await usableAccounts(journey, request)
-        if request.prompt.contains("none") { return try await silent(journey, request, accounts) }
-        let users = try await accounts.users(state)
-        if request.prompt.contains("login") || users.isEmpty {
-            return try await journey.begin(goal, at: .signIn, client: client) {
-                Page.signIn($0, username: request.loginHint ?? "").reply()
-            }
+        let journey = journey
+        return try await journey.begin(.authorize(request), at: .signIn, client: request.client) {
+            try await journey.proceed($0, accounts[0])
         }
-        if request.prompt.contains("select_account") || users.count > 1 {
-            return try await journey.begin(goal, at: .chooseAccount, client: client) {
-                Page.accounts($0, users).reply()
-            }
-        }
-        let account = accounts[0]
-        return try await journey.begin(goal, at: .signIn, client: client) { try await journey.proceed($0, account) }
+    }
+
+    private func begin(_ request: AuthorizationRequest, at step: Interaction.Step) async throws -> Reply {
+        let filled = request.loginHint ?? ""
+        return try await journey.begin(.authorize(request), at: step, client: request.client, filled: filled)
     }
 
     /// The accounts of this browser that the request's hint and age allow.
-    private func usableAccounts(_ journey: Journey, _ request: AuthorizationRequest) async -> [SignedIn] {
-        let cookie = journey.exchange.cookie(Journey.sessionCookie)
-        var accounts = await state.browsers.accounts(cookie, in: request.realm.tenant)
+    private func usableAccounts(_ request: AuthorizationRequest) async -> [SignedIn] {
+        var accounts = await journey.accounts
         if let age = request.maximumAge {
             let now = state.clock.now
             accounts = accounts.filter { $0.at + TimeInterval(age) > now }
@@ -77,9 +68,7 @@ struct AuthorizeEndpoint: Sendable {
         return matching
     }
 
-    private func silent(_ journey: Journey, _ request: AuthorizationRequest, _ accounts: [SignedIn]) async throws
-        -> Reply
-    {
+    private func silent(_ request: AuthorizationRequest, _ accounts: [SignedIn]) async throws -> Reply {
         let response = AuthorizationResponse(request)
         guard let account = accounts.first else {
             return response.failure("login_required", "Nobody is signed in here. Ask without prompt=none.")
