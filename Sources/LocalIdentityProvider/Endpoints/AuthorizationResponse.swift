@@ -4,16 +4,6 @@ struct AuthorizationResponse: Sendable {
     let mode: String
     let state: String?
 
-    init(redirectURI: String, mode: String, state: String?) {
-        self.redirectURI = redirectURI
-        self.mode = mode
-        self.state = state
-    }
-
-    init(_ request: AuthorizationRequest) {
-        self.init(redirectURI: request.redirectURI, mode: request.responseMode, state: request.state)
-    }
-
     func success(_ code: String) -> Reply { reply([("code", code)], outcome: "code") }
 
     func failure(_ error: String, _ text: String) -> Reply {

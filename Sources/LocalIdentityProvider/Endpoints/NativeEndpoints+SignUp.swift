@@ -13,7 +13,7 @@ extension NativeEndpoints {
         guard await !state.users.exists(username, in: tenant) else { throw ProtocolError.userExists }
         let password = client.signUpMethod == .password ? form["password"] : nil
         let hash = try password.map { try PasswordPolicy.hash($0, for: username) }
-        let attributes = try SubmittedAttributes(form["attributes"], tenant: tenant).values
+        let attributes = try tenant.accepted(form["attributes"])
         return try await begin(username, nil, for: .signUpChallenge) {
             $0.password = hash
             $0.attributes = attributes
@@ -40,8 +40,7 @@ extension NativeEndpoints {
             flow.password = try PasswordPolicy.hash(form.required("password"), for: flow.username)
             flow.methods.append("pwd")
         case ("attributes", .attributes):
-            let submitted = try SubmittedAttributes(form.required("attributes"), tenant: tenant)
-            flow.attributes.merge(submitted.values) { _, new in new }
+            flow.attributes.merge(try tenant.accepted(form.required("attributes"))) { _, new in new }
         case ("attributes", .code): throw ProtocolError.verificationRequired
         default: throw Flows.refusal(at: .signUpContinue)
         }
@@ -59,7 +58,7 @@ extension NativeEndpoints {
                 extra: ["continuation_token": token]
             )
         }
-        let missing = SubmittedAttributes.missing(on: client.attributePages, given: flow.attributes, tenant: tenant)
+        let missing = tenant.missing(on: client.attributePages, given: flow.attributes)
         if !missing.isEmpty {
             let token = try await ask(flow, for: .attributes, at: .signUpContinue)
             throw ProtocolError(

@@ -14,18 +14,11 @@ extension RealmEndpoints {
         guard ["query", "fragment", "form_post"].contains(mode) else {
             throw ProtocolError.invalidParameter("response_mode")
         }
+        let response = AuthorizationResponse(redirectURI: redirectURI, mode: mode, state: parameters["state"])
         do {
-            let request = try AuthorizationRequest(
-                parameters,
-                realm: realm,
-                client: client,
-                redirectURI: redirectURI,
-                responseMode: mode
-            )
-            return try await begin(request)
+            return try await begin(.init(parameters, realm: realm, client: client, response: response))
         } catch let error as ProtocolError {
-            return AuthorizationResponse(redirectURI: redirectURI, mode: mode, state: parameters["state"])
-                .failure(error.error, error.text)
+            return response.failure(error.error, error.text)
         }
     }
 
@@ -69,7 +62,7 @@ extension RealmEndpoints {
     }
 
     private func silent(_ request: AuthorizationRequest, _ accounts: [SignedIn]) async throws -> Reply {
-        let response = AuthorizationResponse(request)
+        let response = request.response
         guard let account = accounts.first else {
             return response.failure("login_required", "Nobody is signed in here. Ask without prompt=none.")
         }
@@ -85,6 +78,6 @@ extension RealmEndpoints {
         guard !isProfile, !needsMore || account.hasSecondFactor else {
             return response.failure("interaction_required", "A page must be shown. Ask without prompt=none.")
         }
-        return await response.success(state.grants.issueCode(request.code(for: account, state)))
+        return await response.success(state.grants.issueCode(for: request, account))
     }
 }

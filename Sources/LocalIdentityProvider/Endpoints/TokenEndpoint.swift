@@ -12,7 +12,7 @@ struct TokenEndpoint: Sendable {
         switch try request.form.required("grant_type") {
         case "authorization_code":
             let (code, family) = try await state.grants.redeem(request)
-            return try await first(of: family, scope: code.scope, nonce: code.nonce)
+            return try await first(of: family, scope: code.request.scope, nonce: code.request.nonce)
         case "refresh_token": return try await refresh()
         case Self.deviceGrant:
             let (device, family) = try await state.grants.pollDevice(request)
@@ -39,7 +39,15 @@ struct TokenEndpoint: Sendable {
         guard request.client.secondFactor == .never || hasContexts else { throw ProtocolError.secondFactorClaimed }
         let added = try await addedClaims(user)
         let child = try await state.grants.rotate(token, for: request)
-        return try await mint(family, user, scopes, refreshToken: child, addedClaims: added)
+        let mint = TokenMint(
+            state: state,
+            request: request,
+            user: user,
+            family: family,
+            scopes: scopes,
+            addedClaims: added
+        )
+        return try await mint.tokens(refreshToken: child)
     }
 
     private func first(of family: RefreshFamily, scope: String, nonce: String?) async throws -> Reply {
@@ -58,27 +66,16 @@ struct TokenEndpoint: Sendable {
         addedClaims: [String: JSON]
     ) async throws -> Reply {
         let token = scopes.isRefreshable ? await state.grants.text(of: family) : nil
-        return try await mint(family, user, scopes, refreshToken: token, nonce: nonce, addedClaims: addedClaims)
-    }
-
-    private func mint(
-        _ family: RefreshFamily,
-        _ user: User,
-        _ scopes: ScopeRequest,
-        refreshToken: String?,
-        nonce: String? = nil,
-        addedClaims: [String: JSON]
-    ) async throws -> Reply {
         let mint = TokenMint(
             state: state,
             request: request,
             user: user,
             family: family,
             scopes: scopes,
-            nonce: nonce,
-            addedClaims: addedClaims
+            addedClaims: addedClaims,
+            nonce: nonce
         )
-        return try await mint.tokens(refreshToken: refreshToken)
+        return try await mint.tokens(refreshToken: token)
     }
 
     func addedClaims(_ user: User) async throws -> [String: JSON] {

@@ -58,7 +58,7 @@ extension Journey {
         async throws -> Reply
     {
         try await end(interaction)
-        return await AuthorizationResponse(request).success(state.grants.issueCode(request.code(for: signedIn, state)))
+        return await request.response.success(state.grants.issueCode(for: request, signedIn))
     }
 
     // MARK: Devices

@@ -113,7 +113,7 @@ struct Journey: Sendable {
         try await end(interaction)
         switch interaction.goal {
         case .authorize(let request):
-            return AuthorizationResponse(request).failure("access_denied", "The person cancelled.")
+            return request.response.failure("access_denied", "The person cancelled.")
         case .device(let userCode):
             if let userCode { _ = await state.grants.decide(userCode, .denied) }
             return Page.done("Cancelled", "The device was not connected. You can close this page.")

@@ -20,10 +20,6 @@ package struct Tenant: Codable, Sendable {
         return name == id.lowercased() || name == domain.lowercased() || name == shortName.lowercased()
     }
 
-    func attribute(_ name: String) -> AttributeDefinition? {
-        attributes.first { $0.name == name } ?? AttributeDefinition.builtIn.first { $0.name == name }
-    }
-
     /// The API a scope belongs to; `…/.default` stands for all its scopes that need no consent.
     func resource(forScope scope: String) -> (resource: ProtectedResource, scopes: [String])? {
         for resource in resources {

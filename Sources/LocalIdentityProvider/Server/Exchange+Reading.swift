@@ -41,17 +41,9 @@ extension Exchange {
     }
 
     func checkMethod() throws {
-        let allowed: [HTTPRequest.Method] =
-            switch route {
-            case .unknown: throw ProtocolError.unknownRoute
-            case .admin: [.get, .post, .delete]
-            case .api: [.get, .head, .post, .put, .patch, .delete]
-            case .metadata, .keys: [.get, .head]
-            case .authorize, .device, .logout, .userInfo: [.get, .post]
-            default: [.post]
-            }
-        guard allowed.contains(method) else {
-            throw ProtocolError.wrongMethod(allowed: allowed.map(\.rawValue).joined(separator: ", "))
+        guard route != .unknown else { throw ProtocolError.unknownRoute }
+        guard route.methods.contains(method) else {
+            throw ProtocolError.wrongMethod(allowed: route.methods.map(\.rawValue).joined(separator: ", "))
         }
     }
 
@@ -69,7 +61,7 @@ extension Exchange {
         }
         guard route != .api, route != .admin else { return }
         let type = (headers[.contentType] ?? "").split(separator: ";").first?.lowercased() ?? ""
-        guard type == "application/x-www-form-urlencoded" || (body.isEmpty && !route.isFormOnly) else {
+        guard type == "application/x-www-form-urlencoded" || (body.isEmpty && route.methods != [.post]) else {
             throw ProtocolError.contentType
         }
         form = try Parameters(urlEncoded: body)

@@ -2,9 +2,15 @@ import Foundation
 
 /// What the provider knows of browsers: who is signed in there, and journeys through the pages.
 actor Browsers {
+    /// The people signed in at one browser, most recent first.
+    private struct Session {
+        var accounts: [(tenantID: String, signedIn: SignedIn)] = []
+        var expires: Date
+    }
+
     private let clock: ProviderClock
     private let outbox: Outbox
-    private var sessions: [Fingerprint: BrowserSession] = [:]
+    private var sessions: [Fingerprint: Session] = [:]
     private var interactions: [Fingerprint: Interaction] = [:]
 
     init(clock: ProviderClock, outbox: Outbox) {
@@ -23,9 +29,9 @@ actor Browsers {
 
     /// Remembers a sign-in under a new cookie value, so that a value fixed beforehand is worth nothing.
     func remember(_ signedIn: SignedIn, in tenant: Tenant, cookie: String) -> String {
-        var session = sessions.removeValue(forKey: Fingerprint(cookie)) ?? BrowserSession(expires: clock.now)
+        var session = sessions.removeValue(forKey: Fingerprint(cookie)) ?? Session(expires: clock.now)
         session.accounts.removeAll { $0.tenantID == tenant.id && $0.signedIn.userID == signedIn.userID }
-        session.accounts.insert(.init(tenantID: tenant.id, signedIn: signedIn), at: 0)
+        session.accounts.insert((tenant.id, signedIn), at: 0)
         session.expires = clock.now + TimeInterval(Lifetime.browserSession)
         let renewed = RandomToken.make()
         sessions[Fingerprint(renewed)] = session

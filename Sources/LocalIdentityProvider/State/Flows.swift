@@ -58,12 +58,7 @@ actor Flows {
         for routes: Set<Route>,
         change: @Sendable (inout Flow) -> Void = { _ in }
     ) throws -> String {
-        let id = try current(request).flowID
-        if var flow = entries[id]?.flow {
-            change(&flow)
-            entries[id]?.flow = flow
-        }
-        return issue(id, for: routes)
+        issue(try current(request).flowID, for: routes, change: change)
     }
 
     /// Moves the flow on and invalidates its tokens, unless another request moved it first.
@@ -72,13 +67,10 @@ actor Flows {
         for routes: Set<Route>,
         change: @Sendable (inout Flow) -> Void
     ) throws -> String {
-        let id = try claim(request)
-        if var flow = entries[id]?.flow {
-            change(&flow)
-            flow.codes.forget()
-            entries[id]?.flow = flow
+        issue(try claim(request), for: routes) {
+            change(&$0)
+            $0.codes.forget()
         }
-        return issue(id, for: routes)
     }
 
     /// Ends the flow, unless another request moved it first.
@@ -99,7 +91,11 @@ actor Flows {
         return continuation
     }
 
-    private func issue(_ id: UUID, for routes: Set<Route>) -> String {
+    private func issue(_ id: UUID, for routes: Set<Route>, change: (inout Flow) -> Void = { _ in }) -> String {
+        if var flow = entries[id]?.flow {
+            change(&flow)
+            entries[id]?.flow = flow
+        }
         let token = RandomToken.make(prefix: "ct_")
         continuations[Fingerprint(token)] = Continuation(
             flowID: id,

@@ -19,10 +19,14 @@ actor Grants {
 
     // MARK: Authorization codes
 
-    func issueCode(_ code: AuthorizationCode) -> String {
+    func issueCode(for request: AuthorizationRequest, _ signedIn: SignedIn) -> String {
         codes = codes.filter { $0.value.expires + 3600 > now }
         let text = RandomToken.make(prefix: "ac_")
-        codes[Fingerprint(text)] = code
+        codes[Fingerprint(text)] = AuthorizationCode(
+            request: request,
+            signedIn: signedIn,
+            expires: now + TimeInterval(Lifetime.authorizationCode)
+        )
         return text
     }
 
@@ -32,16 +36,16 @@ actor Grants {
         let text = try request.form.required("code")
         let redirectURI = try request.form.required("redirect_uri")
         let fingerprint = Fingerprint(text)
-        guard let code = codes[fingerprint], code.holder == request.holder else { throw refused }
+        guard let code = codes[fingerprint], code.request.holder == request.holder else { throw refused }
         guard !code.isUsed else {
             if let family = code.familyID { end(family, because: "its code was used twice") }
             throw refused
         }
         codes[fingerprint]?.isUsed = true
-        guard now < code.expires, code.redirectURI == redirectURI,
-            Self.verify(request.form["code_verifier"], against: code.challenge)
+        guard now < code.expires, code.request.response.redirectURI == redirectURI,
+            Self.verify(request.form["code_verifier"], against: code.request.challenge)
         else { throw refused }
-        let family = begin(code.holder, signedIn: code.signedIn, scope: code.scope)
+        let family = begin(request.holder, signedIn: code.signedIn, scope: code.request.scope)
         codes[fingerprint]?.familyID = family.id
         return (code, family)
     }

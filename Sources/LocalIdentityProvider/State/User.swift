@@ -1,15 +1,15 @@
 import Foundation
 
 /// One person of a tenant.
-struct User: Sendable, Identifiable {
-    let id: String
+struct User: Sendable {
+    var id = UUID().uuidString.lowercased()
     let tenantID: String
     let email: String
     var password: PasswordHash?
     /// The three before the current one.
     var earlierPasswords: [PasswordHash] = []
     var attributes: [String: String]
-    var methods: [AuthMethod]
+    var methods: [AuthMethod] = []
     var isDisabled = false
     var mustResetPassword = false
     var failedPasswords = 0

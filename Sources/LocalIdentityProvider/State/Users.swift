@@ -11,16 +11,16 @@ actor Users {
         self.clock = clock
         for tenant in seed.tenants {
             for person in tenant.users {
-                let user = User(
-                    id: person.id ?? UUID().uuidString.lowercased(),
+                var user = User(
                     tenantID: tenant.id,
                     email: person.email.lowercased(),
                     password: try person.password.map(PasswordHash.init),
-                    attributes: person.attributes,
-                    methods: person.methods,
-                    isDisabled: person.isDisabled,
-                    mustResetPassword: person.mustResetPassword
+                    attributes: person.attributes
                 )
+                user.id = person.id ?? user.id
+                user.methods = person.methods
+                user.isDisabled = person.isDisabled
+                user.mustResetPassword = person.mustResetPassword
                 users[user.id] = user
                 ids[Self.key(user.email, tenant.id)] = user.id
             }
@@ -115,14 +115,7 @@ actor Users {
         guard ids[key] == nil else { throw ProtocolError.userExists }
         var attributes = attributes
         attributes["displayName"] = attributes["displayName"] ?? String(email.prefix { $0 != "@" })
-        let user = User(
-            id: UUID().uuidString.lowercased(),
-            tenantID: tenant.id,
-            email: email.lowercased(),
-            password: password,
-            attributes: attributes,
-            methods: []
-        )
+        let user = User(tenantID: tenant.id, email: email.lowercased(), password: password, attributes: attributes)
         users[user.id] = user
         ids[key] = user.id
         return user
