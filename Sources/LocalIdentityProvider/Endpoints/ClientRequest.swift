@@ -12,7 +12,7 @@ struct ClientRequest: Sendable {
     var holder: Holder { Holder(client, at: realm) }
 
     /// The authentication contexts that the request claims.
-    var contexts: [String] { ClaimsRequest(form["claims"])?.contexts ?? [] }
+    var contexts: [String] { ClaimsRequest(form["claims"]).contexts }
 
     /// Requires a confidential client to prove that it knows its secret (RFC 6749 section 2.3).
     init(authenticating exchange: Exchange, _ realm: Realm) throws {

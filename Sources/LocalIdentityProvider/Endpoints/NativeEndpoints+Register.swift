@@ -28,9 +28,7 @@ extension NativeEndpoints {
             $0.secondFactor = method
             $0.isPreverified = isPreverified
         }
-        guard !isPreverified else {
-            return try .json(["continuation_token": next, "challenge_type": "preverified"])
-        }
+        guard !isPreverified else { return try .json(["continuation_token": next, "challenge_type": "preverified"]) }
         return try .json([
             "continuation_token": next, "challenge_type": "oob", "binding_method": "prompt",
             "challenge_target": .string(target), "challenge_channel": .string(channel), "code_length": 8,
@@ -40,18 +38,18 @@ extension NativeEndpoints {
 
     func continueRegistration() async throws -> Reply {
         let flow = try await state.flows.open(request)
-        guard let method = flow.secondFactor else { throw Flows.refusal(at: .registerContinue) }
+        guard let method = flow.secondFactor else { throw ProtocolError.badContinuation(at: .registerContinue) }
         let userID = try userID(of: flow)
         switch try form.required("grant_type") {
         case "oob" where !flow.isPreverified: try await checkCode(flow)
         case "continuation_token" where flow.isPreverified: break
-        default: throw Flows.refusal(at: .registerContinue)
+        default: throw ProtocolError.badContinuation(at: .registerContinue)
         }
-        let next = try await advance(for: [.token]) {
+        let reply = try await proceed(to: .token) {
             $0.step = .tokens
             $0.methods += ["otp", "mfa"]
         }
         await state.users.add(method, to: userID)
-        return try self.next(next)
+        return reply
     }
 }

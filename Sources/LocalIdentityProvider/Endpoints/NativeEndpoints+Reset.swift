@@ -19,14 +19,13 @@ extension NativeEndpoints {
 
     func continueReset() async throws -> Reply {
         let flow = try await state.flows.open(request)
-        guard try form.required("grant_type") == "oob" else { throw Flows.refusal(at: .resetContinue) }
+        guard try form.required("grant_type") == "oob" else { throw ProtocolError.badContinuation(at: .resetContinue) }
         try await checkCode(flow)
-        let next = try await advance(for: [.resetSubmit]) {
+        return try await proceed(to: .resetSubmit) {
             $0.step = .newPassword
             $0.verified.insert($0.username)
             $0.methods = ["otp"]
         }
-        return try self.next(next)
     }
 
     func submitReset() async throws -> Reply {

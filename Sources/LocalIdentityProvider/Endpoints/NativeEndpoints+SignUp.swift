@@ -42,13 +42,13 @@ extension NativeEndpoints {
         case ("attributes", .attributes):
             flow.attributes.merge(try tenant.accepted(form.required("attributes"))) { _, new in new }
         case ("attributes", .code): throw ProtocolError.verificationRequired
-        default: throw Flows.refusal(at: .signUpContinue)
+        default: throw ProtocolError.badContinuation(at: .signUpContinue)
         }
-        return try await proceed(flow)
+        return try await complete(flow)
     }
 
     /// Asks for what is still missing, or creates the user.
-    private func proceed(_ flow: Flow) async throws -> Reply {
+    private func complete(_ flow: Flow) async throws -> Reply {
         if client.signUpMethod == .password, flow.password == nil {
             let token = try await ask(flow, for: .password, at: .signUpChallenge)
             throw ProtocolError(
@@ -74,12 +74,11 @@ extension NativeEndpoints {
             password: flow.password,
             attributes: flow.attributes
         )
-        let next = try await advance(for: [.token]) {
+        return try await proceed(to: .token) {
             $0 = flow
             $0.userID = user.id
             $0.step = .tokens
         }
-        return try self.next(next)
     }
 
     private func ask(_ flow: Flow, for step: Flow.Step, at route: Route) async throws -> JSON {

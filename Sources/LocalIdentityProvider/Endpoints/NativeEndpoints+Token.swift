@@ -3,7 +3,7 @@ extension NativeEndpoints {
     func tokens(for grant: String) async throws -> Reply {
         var flow = try await state.flows.open(request)
         if let username = form["username"], username.lowercased() != flow.username.lowercased() {
-            throw Flows.refusal(at: .token)
+            throw ProtocolError.badContinuation(at: .token)
         }
         let user = try await user(of: flow)
         switch (grant, flow.step) {
@@ -18,7 +18,7 @@ extension NativeEndpoints {
             try await checkCode(flow)
             flow.methods += ["otp", "mfa"]
         case ("continuation_token", .tokens): break
-        default: throw Flows.refusal(at: .token)
+        default: throw ProtocolError.badContinuation(at: .token)
         }
         guard !user.mustResetPassword else { throw ProtocolError.mustReset }
         flow.claims = form["claims"] ?? flow.claims
@@ -28,7 +28,7 @@ extension NativeEndpoints {
 
     /// Issues tokens for what `flow` has proved, or asks for the second factor it lacks.
     private func complete(_ flow: Flow, _ user: User) async throws -> Reply {
-        let contexts = ClaimsRequest(flow.claims)?.contexts ?? []
+        let contexts = ClaimsRequest(flow.claims).contexts
         let hasSecondFactor = flow.methods.contains("mfa")
         if client.secondFactor.applies(to: contexts), !hasSecondFactor {
             return try await askForSecondFactor(flow, user)
@@ -46,7 +46,7 @@ extension NativeEndpoints {
         )
         let scope = scopes.openID.joined(separator: " ")
         let family = await state.grants.begin(request.holder, signedIn: signedIn, scope: scope)
-        return try await endpoint.first(of: family, user: user, scopes: scopes, addedClaims: added)
+        return try await endpoint.tokens(of: family, user: user, scopes: scopes, addedClaims: added)
     }
 
     private func askForSecondFactor(_ flow: Flow, _ user: User) async throws -> Reply {

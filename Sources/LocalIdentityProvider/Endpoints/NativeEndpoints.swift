@@ -53,7 +53,7 @@ struct NativeEndpoints: Sendable {
     }
 
     func userID(of flow: Flow) throws -> String {
-        guard let userID = flow.userID else { throw Flows.refusal(at: request.exchange.route) }
+        guard let userID = flow.userID else { throw ProtocolError.badContinuation(at: request.exchange.route) }
         return userID
     }
 
@@ -86,8 +86,10 @@ struct NativeEndpoints: Sendable {
         try .json(["continuation_token": token, "challenge_type": "password"])
     }
 
-    func next(_ token: JSON) throws -> Reply {
-        try .json(["continuation_token": token, "expires_in": .integer(Lifetime.continuationToken)])
+    /// Moves the flow on and answers with the token for `route`.
+    func proceed(to route: Route, change: @Sendable (inout Flow) -> Void) async throws -> Reply {
+        let token = try await advance(for: [route], change: change)
+        return try .json(["continuation_token": token, "expires_in": .integer(Lifetime.continuationToken)])
     }
 
     /// Sends the client to the browser.

@@ -39,43 +39,37 @@ struct TokenEndpoint: Sendable {
         guard request.client.secondFactor == .never || hasContexts else { throw ProtocolError.secondFactorClaimed }
         let added = try await addedClaims(user)
         let child = try await state.grants.rotate(token, for: request)
-        let mint = TokenMint(
-            state: state,
-            request: request,
-            user: user,
-            family: family,
-            scopes: scopes,
-            addedClaims: added
-        )
-        return try await mint.tokens(refreshToken: child)
+        return try await tokens(of: family, user: user, scopes: scopes, addedClaims: added, refreshToken: child)
     }
 
     private func first(of family: RefreshFamily, scope: String, nonce: String?) async throws -> Reply {
         let user = try await state.users.user(family.signedIn.userID)
         let scopes = try ScopeRequest(scope, tenant: request.realm.tenant)
         let added = try await addedClaims(user)
-        return try await first(of: family, user: user, scopes: scopes, nonce: nonce, addedClaims: added)
+        return try await tokens(of: family, user: user, scopes: scopes, addedClaims: added, nonce: nonce)
     }
 
-    /// The first tokens of a family.
-    func first(
+    /// Signs tokens; without a `refreshToken` they are the first of their family and bring its first one.
+    func tokens(
         of family: RefreshFamily,
         user: User,
         scopes: ScopeRequest,
+        addedClaims: [String: JSON],
         nonce: String? = nil,
-        addedClaims: [String: JSON]
+        refreshToken: String? = nil
     ) async throws -> Reply {
-        let token = scopes.isRefreshable ? await state.grants.text(of: family) : nil
+        var refreshToken = refreshToken
+        if refreshToken == nil, scopes.isRefreshable { refreshToken = await state.grants.text(of: family) }
         let mint = TokenMint(
             state: state,
             request: request,
             user: user,
             family: family,
             scopes: scopes,
-            addedClaims: addedClaims,
-            nonce: nonce
+            nonce: nonce,
+            addedClaims: addedClaims
         )
-        return try await mint.tokens(refreshToken: token)
+        return try await mint.tokens(refreshToken: refreshToken)
     }
 
     func addedClaims(_ user: User) async throws -> [String: JSON] {

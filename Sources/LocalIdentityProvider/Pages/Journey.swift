@@ -48,7 +48,6 @@ struct Journey: Sendable {
         return "\(name)=\(value); Path=/; HttpOnly; SameSite=Lax\(secure)"
     }
 
-    /// Moves a journey to another page.
     func show(_ interaction: Interaction, at step: Interaction.Step, message: String? = nil) async throws -> Reply {
         var interaction = interaction
         interaction.step = step
@@ -84,7 +83,6 @@ struct Journey: Sendable {
         return page.form(of: interaction, message: message)
     }
 
-    /// Answers a posted form.
     func post(_ id: String) async throws -> Reply {
         let interaction = try await state.browsers.interaction(id, cookie: exchange.cookie(Self.browserCookie))
         guard interaction.realm.issuer == realm.issuer else { throw ProtocolError.expiredToken }

@@ -47,7 +47,6 @@ extension Exchange {
         }
     }
 
-    /// Reads query and body.
     mutating func read(_ request: Request) async throws {
         query = try Parameters(urlEncoded: Array((request.uri.query ?? "").utf8))
         guard method != .get, method != .head else { return }

@@ -21,9 +21,7 @@ struct Listener: Sendable {
         let connections = Connections()
         let limit = TimeAmount.seconds(Int64(configuration.requestTimeout))
         let http = HTTPServerBuilder.http1(
-            configuration: .init(
-                additionalChannelHandlers: [RequestDeadline(limit: limit, connections: connections)]
-            )
+            configuration: .init(additionalChannelHandlers: [RequestDeadline(limit: limit, connections: connections)])
         )
         let (bound, continuation) = AsyncThrowingStream<Int, any Error>.makeStream()
         let application = Application(

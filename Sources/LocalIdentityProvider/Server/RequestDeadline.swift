@@ -14,7 +14,6 @@ final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
     private let limit: TimeAmount
     private let connections: Connections
     private var timer: Scheduled<Void>?
-    private var isAnswering = false
 
     init(limit: TimeAmount, connections: Connections) {
         self.limit = limit

@@ -17,18 +17,16 @@ struct AuthorizationRequest: Sendable {
 
     /// Reads the request once its client and redirect URI are known to be good.
     init(_ parameters: Parameters, realm: Realm, client: Client, response: AuthorizationResponse) throws {
-        guard parameters["response_type"] == "code" else {
-            throw ProtocolError("unsupported_response_type", 90100, "Use response_type=code.")
-        }
+        guard parameters["response_type"] == "code" else { throw ProtocolError.responseType }
         guard parameters["request"] == nil, parameters["request_uri"] == nil else {
-            throw ProtocolError("request_not_supported", 90100, "Send plain parameters.")
+            throw ProtocolError.requestObject
         }
         self.realm = realm
         self.client = client
         self.response = response
         nonce = parameters["nonce"]
         loginHint = parameters["login_hint"]
-        contexts = ClaimsRequest(parameters["claims"])?.contexts ?? []
+        contexts = ClaimsRequest(parameters["claims"]).contexts
         challenge = parameters["code_challenge"]
         prompt = Set(parameters.list("prompt") ?? [])
         maximumAge = parameters["max_age"].map { Int($0) ?? -1 }
@@ -36,12 +34,7 @@ struct AuthorizationRequest: Sendable {
         if challenge != nil || client.isPublic {
             guard parameters["code_challenge_method"] == "S256",
                 challenge?.wholeMatch(of: /[A-Za-z0-9_-]{43}/) != nil
-            else {
-                throw ProtocolError.invalidRequest(
-                    90100,
-                    "A code_challenge with code_challenge_method=S256 is needed."
-                )
-            }
+            else { throw ProtocolError.codeChallenge }
         }
         guard prompt.isSubset(of: ["none", "login", "consent", "select_account", "create"]),
             !prompt.contains("none") || prompt.count == 1

@@ -21,9 +21,7 @@ actor Browsers {
     // MARK: Sessions
 
     func accounts(_ cookie: String?, in tenant: Tenant) -> [SignedIn] {
-        guard let cookie, let session = sessions[Fingerprint(cookie)], clock.now < session.expires else {
-            return []
-        }
+        guard let cookie, let session = sessions[Fingerprint(cookie)], clock.now < session.expires else { return [] }
         return session.accounts.filter { $0.tenantID == tenant.id }.map(\.signedIn)
     }
 

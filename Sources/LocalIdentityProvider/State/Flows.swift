@@ -25,7 +25,6 @@ actor Flows {
         self.outbox = outbox
     }
 
-    /// Begins a flow and returns its first token.
     func begin(_ flow: Flow, for routes: Set<Route>) -> String {
         sweep()
         entries[flow.id] = Entry(flow: flow)
@@ -38,18 +37,9 @@ actor Flows {
         let continuation = try current(request)
         guard let flow = entries[continuation.flowID]?.flow, flow.holder == request.holder,
             continuation.routes.contains(route)
-        else { throw Self.refusal(at: route) }
+        else { throw ProtocolError.badContinuation(at: route) }
         guard clock.now < continuation.expires, clock.now < flow.expires else { throw ProtocolError.expiredToken }
         return flow
-    }
-
-    /// A bad token is `invalid_grant` where a grant is asked for and `invalid_request` elsewhere.
-    static func refusal(at route: Route) -> ProtocolError {
-        let text = "The continuation token is unknown, was used or belongs elsewhere. Start the flow again."
-        return switch route {
-        case .signUpChallenge, .challenge, .token: .invalidGrant(55200, text)
-        default: .invalidRequest(55200, text)
-        }
     }
 
     /// Another token of the same step; earlier ones stay valid.
@@ -87,7 +77,7 @@ actor Flows {
         let token = try request.form.required("continuation_token")
         guard let continuation = continuations[Fingerprint(token)],
             entries[continuation.flowID]?.stage == continuation.stage
-        else { throw Self.refusal(at: request.exchange.route) }
+        else { throw ProtocolError.badContinuation(at: request.exchange.route) }
         return continuation
     }
 

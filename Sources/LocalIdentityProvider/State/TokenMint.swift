@@ -8,8 +8,8 @@ struct TokenMint: Sendable {
     let user: User
     let family: RefreshFamily
     let scopes: ScopeRequest
+    let nonce: String?
     let addedClaims: [String: JSON]
-    var nonce: String?
 
     private var realm: Realm { request.realm }
     private var client: Client { request.client }

@@ -3,7 +3,6 @@ import Foundation
 /// One person of a tenant.
 struct User: Sendable {
     var id = UUID().uuidString.lowercased()
-    let tenantID: String
     let email: String
     var password: PasswordHash?
     /// The three before the current one.

@@ -12,7 +12,6 @@ actor Users {
         for tenant in seed.tenants {
             for person in tenant.users {
                 var user = User(
-                    tenantID: tenant.id,
                     email: person.email.lowercased(),
                     password: try person.password.map(PasswordHash.init),
                     attributes: person.attributes
@@ -34,9 +33,7 @@ actor Users {
     func user(_ id: String) throws -> User {
         settle(id)
         guard let user = users[id] else { throw ProtocolError.userNotFound }
-        guard !user.isDisabled else {
-            throw ProtocolError.userDisabled
-        }
+        guard !user.isDisabled else { throw ProtocolError.userDisabled }
         return user
     }
 
@@ -115,7 +112,7 @@ actor Users {
         guard ids[key] == nil else { throw ProtocolError.userExists }
         var attributes = attributes
         attributes["displayName"] = attributes["displayName"] ?? String(email.prefix { $0 != "@" })
-        let user = User(tenantID: tenant.id, email: email.lowercased(), password: password, attributes: attributes)
+        let user = User(email: email.lowercased(), password: password, attributes: attributes)
         users[user.id] = user
         ids[key] = user.id
         return user

@@ -38,6 +38,10 @@ extension ProtocolError {
     )
     static let internalFault = Self("server_error", 9_900_099, "The provider failed.", status: 500)
 
+    static let responseType = Self("unsupported_response_type", 90100, "Use response_type=code.")
+    static let requestObject = Self("request_not_supported", 90100, "Send plain parameters.")
+    static let codeChallenge = invalidRequest(90100, "A code_challenge with code_challenge_method=S256 is needed.")
+
     // MARK: Clients
 
     static let unknownClient = Self(
@@ -91,6 +95,15 @@ extension ProtocolError {
         suberror: "invalid_oob_value"
     )
     static let tooManyCodes = invalidRequest(9_900_019, "Too many codes were sent. Start the flow again.")
+    /// A grant is refused where one is asked for, and a request elsewhere.
+    static func badContinuation(at route: Route) -> Self {
+        let isGrant = [.signUpChallenge, .challenge, .token].contains(route)
+        return Self(
+            isGrant ? "invalid_grant" : "invalid_request",
+            55200,
+            "The continuation token is unknown, was used or belongs elsewhere. Start the flow again."
+        )
+    }
     static let expiredToken = Self("expired_token", 552_003, "The flow took too long. Start it again.")
     static let verificationRequired = Self(
         "verification_required",
@@ -106,11 +119,7 @@ extension ProtocolError {
     // MARK: Grants
 
     static func scope(_ text: String) -> Self { Self("invalid_scope", 9_900_014, text) }
-    static let unsupportedGrant = Self(
-        "unsupported_grant_type",
-        9_900_015,
-        "Use a grant that the metadata lists."
-    )
+    static let unsupportedGrant = Self("unsupported_grant_type", 9_900_015, "Use a grant that the metadata lists.")
     static let badAuthorizationCode = invalidGrant(
         9_900_015,
         "The code is unknown, too old, used or belongs to another client, policy, redirect_uri or code_verifier. "

@@ -26,9 +26,7 @@ struct Realm: Sendable {
         guard let id, id.count <= 128, id.wholeMatch(of: /[A-Za-z0-9._-]+/) != nil else {
             throw ProtocolError.invalidParameter("client_id")
         }
-        guard let client = tenant.clients.first(where: { $0.id == id }) else {
-            throw ProtocolError.unknownClient
-        }
+        guard let client = tenant.clients.first(where: { $0.id == id }) else { throw ProtocolError.unknownClient }
         return client
     }
 }
