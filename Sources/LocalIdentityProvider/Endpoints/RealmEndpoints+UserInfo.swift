@@ -13,9 +13,7 @@ extension RealmEndpoints {
         if scopes.contains("profile") {
             members["name"] = .string(user.name)
             members["preferred_username"] = .string(user.email)
-            for (name, value) in user.attributes {
-                if let claim = realm.tenant.attribute(name)?.claim { members[claim] = .string(value) }
-            }
+            for (name, value) in realm.tenant.claims(of: user.attributes) { members[name] = value }
         }
         if scopes.contains("email") { members["email"] = .string(user.email) }
         return try .json(.object(members))

@@ -4,6 +4,11 @@ extension Tenant {
         (attributes + AttributeDefinition.builtIn).first { $0.name == name }
     }
 
+    /// The claims that carry a person's attributes.
+    func claims(of attributes: [String: String]) -> [(name: String, value: JSON)] {
+        attributes.compactMap { name, value in attribute(name)?.claim.map { ($0, .string(value)) } }
+    }
+
     /// The accepted values of the `attributes` parameter.
     ///
     /// Unknown names are ignored; refused values are named all at once.

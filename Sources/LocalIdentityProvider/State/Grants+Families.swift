@@ -6,7 +6,9 @@ import Foundation
 /// within the grace can be told again without having been kept.
 extension Grants {
     func begin(_ holder: Holder, signedIn: SignedIn, scope: String) -> RefreshFamily {
-        if families.count.isMultiple(of: 10_000) { families = families.filter { !isExpired($0.value, lifetime: .max) } }
+        if families.count.isMultiple(of: 10_000) {
+            families = families.filter { !isExpired($0.value, lifetime: Lifetime.refreshFamily) }
+        }
         let family = RefreshFamily(
             id: RandomToken.bytes(16).base64URL,
             holder: holder,
@@ -64,8 +66,8 @@ extension Grants {
     }
 
     private func isExpired(_ family: RefreshFamily, lifetime: Int) -> Bool {
-        if now >= family.created + TimeInterval(Lifetime.refreshFamily) { return true }
-        return lifetime != .max && now >= family.currentIssued + TimeInterval(lifetime)
+        now >= family.created + TimeInterval(Lifetime.refreshFamily)
+            || now >= family.currentIssued + TimeInterval(lifetime)
     }
 
     func end(_ familyID: String, because reason: String) { families[familyID]?.ended = reason }

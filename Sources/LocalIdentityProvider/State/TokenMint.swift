@@ -67,10 +67,7 @@ struct TokenMint: Sendable {
         claims["auth_time"] = .integer(Int(family.signedIn.at.timeIntervalSince1970))
         claims["amr"] = .array(family.signedIn.methods.map(JSON.string))
         if let nonce { claims["nonce"] = .string(nonce) }
-        for (name, value) in user.attributes {
-            guard let claim = realm.tenant.attribute(name)?.claim else { continue }
-            claims[claim] = .string(value)
-        }
+        for (name, value) in realm.tenant.claims(of: user.attributes) { claims[name] = value }
         for (name, value) in addedClaims { claims[name] = value }
         switch flaw {
         case .issuer: claims["iss"] = "https://elsewhere.example/v2.0"
