@@ -1,7 +1,7 @@
 /// Attributes that a client submits, judged by the tenant's definitions.
 extension Tenant {
     func attribute(_ name: String) -> AttributeDefinition? {
-        (attributes + AttributeDefinition.builtIn).first { $0.name == name }
+        attributes.first { $0.name == name } ?? AttributeDefinition.builtIn.first { $0.name == name }
     }
 
     /// The claims that carry a person's attributes.
