@@ -40,7 +40,17 @@ package final class Statement {
     @inlinable package func first<Result>(_ values: [Value], _ body: (Row) throws -> Result) throws -> Result? {
         try bind(values)
         defer { finish() }
-        return try step() ? try body(Row(statement: handle)) : nil
+        guard try step() else { return nil }
+        let result = try body(Row(statement: handle))
+        try stop()
+        return result
+    }
+
+    /// Ends a statement before its last row; one that writes may commit, and fail, only now.
+    @usableFromInline
+    func stop() throws(SQLiteError) {
+        let result = sqlite3_reset(handle)
+        guard result == SQLITE_OK else { throw SQLiteError(result, on: connection, sql: sql) }
     }
 
     @usableFromInline func step() throws(SQLiteError) -> Bool {
