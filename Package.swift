@@ -94,7 +94,7 @@ let package = Package(
         .target(name: "TestSupport", dependencies: ["OAuth", "TokenStorage"], path: "Tests/TestSupport"),
         .testTarget(
             name: "TokenStorageTests",
-            dependencies: ["OAuth", "Sealing", "SQLite", "TestSupport", "TokenStorage"]
+            dependencies: ["CSQLite", "OAuth", "Sealing", "SQLite", "TestSupport", "TokenStorage"]
         ),
         .testTarget(name: "TokenStoreCLITests", dependencies: ["SQLite", "TestSupport", "TokenStoreCLI"]),
         .testTarget(

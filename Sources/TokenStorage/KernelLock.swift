@@ -29,7 +29,7 @@ final class KernelLock {
             throw .file("\(path.lock) cannot be opened, \(Self.reason()); check its permissions")
         }
         let start = ContinuousClock.now
-        while !tryLock(range) {
+        while !Self.tryLock(descriptor, start: range.rawValue, count: 1) {
             guard errno == EAGAIN || errno == EACCES || errno == EINTR else {
                 let reason = Self.reason()
                 close(descriptor)
@@ -48,13 +48,14 @@ final class KernelLock {
 
     deinit { close(descriptor) }
 
-    private func tryLock(_ range: Range) -> Bool {
+    /// Locks a range of bytes for one open file, if nobody else has locked any of them.
+    static func tryLock(_ descriptor: Int32, start: Int64, count: Int64) -> Bool {
         var lock = flock()
         lock.l_type = Int16(F_WRLCK)
         lock.l_whence = Int16(SEEK_SET)
-        lock.l_start = off_t(range.rawValue)
-        lock.l_len = 1
-        return fcntl(descriptor, Self.setLock, &lock) == 0
+        lock.l_start = off_t(start)
+        lock.l_len = off_t(count)
+        return fcntl(descriptor, setLock, &lock) == 0
     }
 
     private static func reason() -> String { String(cString: strerror(errno)).lowercased() }

@@ -58,13 +58,13 @@ struct StoreFile {
     /// Makes a whole database with the right settings, on disk, under another name.
     func create(as draft: String, _ body: (Connection) throws -> Void) throws {
         try refuseNetworkFileSystem()
-        Self.removeDatabase(draft)
+        remove(draft)
         do {
             try Self.createEmpty(draft)
             try fill(draft, body)
             try synchronize(draft)
         } catch {
-            Self.removeDatabase(draft)
+            remove(draft)
             throw error
         }
     }
@@ -74,6 +74,15 @@ struct StoreFile {
         try Self.configure(connection)
         try connection.execute("PRAGMA application_id = \(Schema.applicationID)")
         try body(connection)
+        try enableLog(connection)
+    }
+
+    /// Puts a database that nobody else has open into the mode that every store is in.
+    func enableLog(of name: String) throws {
+        try enableLog(Connection(path: name, mode: .readWrite, busyTimeout: timeout))
+    }
+
+    private func enableLog(_ connection: Connection) throws {
         guard try connection.first("PRAGMA journal_mode = WAL", body: { $0.text(0) }) == "wal" else {
             throw TokenStoreError.unsupported(
                 "the file system of \(path.directory) has no shared memory; keep the store on a local disk"
@@ -82,11 +91,12 @@ struct StoreFile {
         // The switch itself is in the log, which the final name does not take along: on a full disk the closing
         // connection would leave it there without a word.
         guard try connection.checkpointTruncating() else {
-            throw TokenStoreError.busy("another process holds \(draft); try again later")
+            throw TokenStoreError.busy("another process holds a new store in \(path.directory); try again later")
         }
     }
 
-    private static func removeDatabase(_ name: String) {
+    /// Removes a database that nobody has open, with what SQLite keeps beside it.
+    func remove(_ name: String) {
         for suffix in ["", "-wal", "-shm", "-journal"] { unlink(name + suffix) }
     }
 

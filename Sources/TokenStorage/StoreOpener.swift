@@ -14,8 +14,8 @@ import Darwin
 struct StoreOpener {
     let path: StorePath
     let options: StoreOptions
-    var schema = Schema.current
 
+    private var schema: Schema { options.schema }
     private var file: StoreFile { StoreFile(path: path, timeout: options.busyTimeout) }
 
     /// Opens the store for writing, creating it first if there is none.
@@ -24,14 +24,24 @@ struct StoreOpener {
             if FileStatus(path.directory) == nil { try createDirectory() }
             let files = FileGuard(path: path, isInspection: false)
             try files.checkDirectory()
-            let newKey = try FileStatus(path.database) == nil ? create() : nil
-            try files.checkDatabase()
-            let connection = try file.openForWriting()
+            let (connection, newKey) = try openDatabase(files)
             var header = try StoreHeader(connection, at: path)
             if !(try schema.pending(header, forWriting: true)).isEmpty {
                 header = try migrate(connection)
             }
             return try session(connection, header, key: newKey)
+        }
+    }
+
+    /// Opens the file that has the name now: a repair may replace it while this waits for its locks.
+    ///
+    /// - Returns: with the key, if the store is new.
+    private func openDatabase(_ files: FileGuard) throws -> (Connection, KeyEncryptionKey?) {
+        while true {
+            let newKey = try FileStatus(path.database) == nil ? create() : nil
+            try files.checkDatabase()
+            let connection = try file.openForWriting()
+            if !connection.hasMoved { return (connection, newKey) }
         }
     }
 
@@ -148,6 +158,7 @@ struct StoreOpener {
         unlink(draft)
         try StoreFile.createEmpty(draft)
         try connection.prepare("VACUUM INTO ?1").run([.text(draft)])
+        try file.enableLog(of: draft)
         try file.synchronize(draft)
         guard rename(draft, copy) == 0 else { throw StoreFile.failure("created", copy) }
         try file.synchronize(path.directory)

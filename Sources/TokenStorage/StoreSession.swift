@@ -39,6 +39,28 @@ package final class StoreSession {
         return ring
     }
 
+    /// The data keys that rows may be sealed or hashed under at this moment.
+    ///
+    /// A value names its key, a hash does not: one under a key that a rekey has retired is found nowhere.
+    func currentKeys() throws -> KeyRing {
+        let ring = try keys()
+        let ids = Set(try connection.all("SELECT id FROM data_key") { UInt32(truncatingIfNeeded: $0.integer(0)) })
+        guard ids != ring.ids else { return ring }
+        try reloadKeys()
+        return try keys()
+    }
+
+    /// Reads the data keys again, after another process has replaced them, or moved them to another key source.
+    func reloadKeys() throws {
+        do {
+            try keyRing?.reload(from: connection)
+        } catch SealingError.otherKey {
+            header = try StoreHeader(connection, at: path)
+            keyRing = nil
+            _ = try keys()
+        }
+    }
+
     /// The recorded source, or the given one if it is of the same kind: a key file may have been moved.
     func keySource() throws -> KeySource {
         let recorded = try KeySource(parsing: header.keySource)

@@ -78,6 +78,11 @@ public final class TokenStore: Sendable {
 
     /// Runs `body` with the writing connection, outside a transaction.
     package func withWriter<Result: Sendable>(_ body: (StoreSession) throws -> Result) throws -> Result {
+        defer { StoreWatch.announceCommit(path) }
+        return try withOpenWriter(body)
+    }
+
+    private func withOpenWriter<Result: Sendable>(_ body: (StoreSession) throws -> Result) throws -> Result {
         guard !isInspection else {
             throw TokenStoreError.invalidArgument("the store was opened for inspection; open it for writing")
         }
@@ -86,10 +91,13 @@ public final class TokenStore: Sendable {
         }
     }
 
+    /// Closes the connections for reading that are not in use.
+    func closeReaders() { readers.removeAll() }
+
     private func openReader() throws -> StoreSession {
         var options = options
         // The key was fetched when the store was opened; asking twice would ask a person twice.
-        let keyRing = try isInspection ? inspectedKeys.withLock { $0 } : withWriter { $0.keyRing }
+        let keyRing = try isInspection ? inspectedKeys.withLock { $0 } : withOpenWriter { $0.keyRing }
         if keyRing != nil { options.unlocks = false }
         let opener = StoreOpener(path: path, options: options)
         guard let session = try isInspection ? opener.inspect() : opener.open() else {

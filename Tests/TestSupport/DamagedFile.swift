@@ -16,6 +16,12 @@ public struct DamagedFile {
         try handle.close()
     }
 
+    /// Puts a new file in the place of the old one, which programs that have it open go on seeing.
+    public func replace(with bytes: [UInt8]) throws {
+        try Data(bytes).write(to: URL(filePath: path), options: .atomic)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+    }
+
     public func change(_ body: (inout [UInt8]) -> Void) throws {
         var bytes = try bytes()
         body(&bytes)

@@ -15,14 +15,14 @@ public final class TestStore: Sendable {
     }
 
     public convenience init(_ configure: (inout StoreOptions) -> Void = { _ in }) throws {
-        try self.init(isClosed: false, configure) { _ in }
+        try self.init(isClosed: false, configure: configure) { _ in }
     }
 
     /// Opens a store, fills it, and closes it again if the test is about its files.
     private init(
         isClosed: Bool,
-        _ configure: (inout StoreOptions) -> Void,
-        _ fill: (TokenStore) throws -> Void
+        configure: (inout StoreOptions) -> Void = { _ in },
+        fill: (TokenStore) throws -> Void
     ) throws {
         directory = try TemporaryDirectory()
         clock = TestClock()
@@ -35,7 +35,7 @@ public final class TestStore: Sendable {
 
     /// A store that took in a document and that nobody has open.
     public static func closed(_ document: JSON) throws -> TestStore {
-        try TestStore(isClosed: true, { _ in }) { try $0.take(document.serialized) }
+        try TestStore(isClosed: true) { try $0.take(document.serialized) }
     }
 
     /// A store that took in a document.
