@@ -101,7 +101,9 @@ package final class Statement {
 
     private func bindText(_ bytes: UnsafeRawBufferPointer, at position: CInt) -> CInt {
         // A null pointer would bind NULL; empty text is not NULL.
-        guard let start = bytes.baseAddress, !bytes.isEmpty else { return sqlite3_bind_text(handle, position, "", 0, nil) }
+        guard let start = bytes.baseAddress, !bytes.isEmpty else {
+            return sqlite3_bind_text(handle, position, "", 0, nil)
+        }
         return sqlite3_bind_text(handle, position, start.assumingMemoryBound(to: CChar.self), CInt(bytes.count), nil)
     }
 
