@@ -38,6 +38,7 @@ struct FaultsChild: ParsableCommand {
     private func fails(_ change: Change, at n: CInt, kind: CInt, lasting: CInt, model: StorePath) throws -> Bool {
         Findings.say("case \(change), write \(n), kind \(kind), lasting \(lasting)")
         let path = StorePath(directory + "/copy/tokenstore.db")
+        // The first time there is none.
         try? FileManager.default.removeItem(atPath: directory + "/copy")
         if change == .create {
             try FileManager.default.createDirectory(

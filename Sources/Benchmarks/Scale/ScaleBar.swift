@@ -11,7 +11,7 @@ enum ScaleBar: Bar {
         let small = try TokenStore.open(at: bench.place("small"))
         try small.fill(0..<smallAccounts, accessTokens: 5)
         let large = try TokenStore.open(at: bench.place("large"))
-        try large.fill(0..<bench.accounts, accessTokens: 5) { Progress.show($0, of: bench.accounts) }
+        try large.fill(0..<bench.accounts, accessTokens: 5) { ProgressLine.show($0, of: bench.accounts) }
         add(try lookups(bench, large, small))
         add(try signIns(bench, large, small))
     }

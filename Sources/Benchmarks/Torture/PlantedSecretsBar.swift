@@ -77,7 +77,9 @@ enum PlantedSecretsBar: Bar {
             let more = ["--store", path.database, "--log-level", "trace", "--no-input"]
             let yes = command.contains("--all") || command.contains("--account") ? ["--yes"] : []
             let tool = try bench.tool(command + more + yes)
-            _ = try tool.run(outputTo: outputs + "/\(index)")
+            guard try tool.run(outputTo: outputs + "/\(index)").isSuccess else {
+                throw BenchFailure("tokenstore \(command.joined(separator: " ")) failed")
+            }
             leaks += try (search.leaks(in: path.directory) + search.leaks(in: outputs)).map { "\($0) after \(command)" }
         }
         return leaks

@@ -6,7 +6,7 @@ import Musl
 import Darwin
 #endif
 
-enum Progress {
+enum ProgressLine {
     /// Says on a terminal how many accounts have been made.
     static func show(_ done: Int, of total: Int) {
         guard isatty(2) == 1 else { return }
