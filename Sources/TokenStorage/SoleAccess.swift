@@ -16,8 +16,8 @@ final class SoleAccess {
     /// Waits for every connection to be closed.
     ///
     /// - Throws: ``TokenStoreError/busy(_:)`` after `timeout`.
-    init(_ path: StorePath, timeout: Duration) throws(TokenStoreError) {
-        descriptor = open(path.database, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+    static func wait(for path: StorePath, timeout: Duration) throws(TokenStoreError) -> SoleAccess {
+        let descriptor = open(path.database, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { throw StoreFile.failure("opened", path.database) }
         let start = ContinuousClock.now
         while !KernelLock.tryLock(descriptor, start: 0x4000_0000, count: 512) {
@@ -29,7 +29,10 @@ final class SoleAccess {
             var pause = timespec(tv_sec: 0, tv_nsec: Int.random(in: 500_000...2_000_000))
             nanosleep(&pause, nil)
         }
+        return SoleAccess(descriptor)
     }
+
+    private init(_ descriptor: Int32) { self.descriptor = descriptor }
 
     deinit { close(descriptor) }
 }

@@ -51,7 +51,8 @@ extension TokenStore {
         try FileGuard(path: path, isInspection: false).checkDirectory()
         let lock = try KernelLock(.schema, of: path, timeout: timeout)
         defer { withExtendedLifetime(lock) {} }
-        let access = try FileStatus(path.database)?.kind == .regular ? SoleAccess(path, timeout: timeout) : nil
+        let isFile = FileStatus(path.database)?.kind == .regular
+        let access = isFile ? try SoleAccess.wait(for: path, timeout: timeout) : nil
         defer { withExtendedLifetime(access) {} }
         for name in [path.database, path.log, path.sharedMemory] {
             guard let status = FileStatus(name) else { continue }

@@ -164,6 +164,17 @@ struct RepairTests {
         #expect(FileManager.default.fileExists(atPath: first.damagedCopy))
     }
 
+    @Test func `a refused repair leaves this process its locks`() throws {
+        let fixture = try TestStore(Self.crowd)
+        var options = fixture.options
+        options.busyTimeout = .milliseconds(20)
+        // The first refusal must not free the bytes that the second one meets.
+        for _ in 1...2 {
+            expectError(.busy) { _ = try TokenStore.repair(at: fixture.path, options: options) }
+        }
+        #expect(try fixture.store.check() == [])
+    }
+
     @Test func `a store that another process has open is not replaced under it`() throws {
         let fixture = try TestStore.closed(Self.crowd)
         let other = try SQLiteShell(fixture.path.database)

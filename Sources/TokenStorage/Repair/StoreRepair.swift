@@ -25,7 +25,7 @@ struct StoreRepair {
         let lock = try KernelLock(.schema, of: path, timeout: options.busyTimeout)
         defer { withExtendedLifetime(lock) {} }
         // What another connection committed while its file is being replaced would be lost.
-        let access = try SoleAccess(path, timeout: options.busyTimeout)
+        let access = try SoleAccess.wait(for: path, timeout: options.busyTimeout)
         defer { withExtendedLifetime(access) {} }
         defer { file.remove(copy) }
         file.remove(copy)
