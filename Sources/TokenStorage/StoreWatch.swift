@@ -20,6 +20,8 @@ final class StoreWatch: Sendable {
     init(_ path: StorePath) throws(TokenStoreError) {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw StoreFile.failure("watched", path.directory) }
+        // A child process that inherited the writing end would keep the waiting from ending.
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         #if os(Linux)
         let descriptor = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
         let isWatching =
