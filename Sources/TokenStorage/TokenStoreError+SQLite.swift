@@ -34,7 +34,10 @@ extension TokenStoreError {
         case .cannotOpen:
             self = .storage("\(file) cannot be opened (\(error.message)); check its permissions and its directory")
         default:
-            self = .storage("\(file) failed, nothing was changed (\(error.message)); check the disk and try again")
+            self = .storage(
+                "\(file) failed, nothing was changed (\(error.message), SQLite code \(error.code.rawValue)); "
+                    + "check the disk and try again"
+            )
         }
     }
 }
