@@ -17,20 +17,20 @@ public enum Cloud {
 
     /// The name under which hosts that share accounts are stored; a host outside the table is its own group.
     public static func group(of host: String) -> String {
-        let host = host.lowercased()
+        let host = host.folded
         return groupOfHost[host] ?? host
     }
 
     /// Whether `host` signs in Microsoft accounts: a host of the table, or of Azure AD B2C or External ID.
     public static func contains(_ host: String) -> Bool {
-        let host = host.lowercased()
+        let host = host.folded
         return groupOfHost[host] != nil || isB2C(host) || isExternalID(host)
     }
 
     public static func isB2C(_ host: String) -> Bool {
-        let host = host.lowercased()
+        let host = host.folded
         return b2cSuffixes.contains { host.hasSuffix($0) }
     }
 
-    public static func isExternalID(_ host: String) -> Bool { host.lowercased().hasSuffix(".ciamlogin.com") }
+    public static func isExternalID(_ host: String) -> Bool { host.folded.hasSuffix(".ciamlogin.com") }
 }

@@ -5,8 +5,8 @@ public struct Scope: Sendable {
     /// The scope tokens in the order they were given, without repetition.
     public let tokens: [String]
 
-    /// The tokens that take part in matching, folded and sorted: all but the reserved ones.
-    package let folded: [String]
+    /// The tokens that take part in matching, folded, sorted and separated by single spaces: all but the reserved ones.
+    package let foldedText: String
 
     /// Reads scope tokens separated by spaces; several spaces count as one.
     public init(_ text: String) {
@@ -28,8 +28,10 @@ public struct Scope: Sendable {
             if !Self.reserved.contains(lowered) { folded.append(lowered) }
             return true
         }
-        self.folded = folded.sorted()
+        foldedText = folded.sorted().joined(separator: " ")
     }
+
+    private var folded: Set<Substring> { Set(foldedText.split(separator: " ")) }
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte &- 0x09 < 5 }
 
@@ -37,14 +39,14 @@ public struct Scope: Sendable {
     public var text: String { tokens.joined(separator: " ") }
 
     /// Whether there is nothing to match: no token, or none but reserved ones.
-    public var isEmpty: Bool { folded.isEmpty }
+    public var isEmpty: Bool { foldedText.isEmpty }
 
     /// Whether every token of `other` is in this set; reserved tokens take no part.
-    public func covers(_ other: Scope) -> Bool { Set(folded).isSuperset(of: other.folded) }
+    public func covers(_ other: Scope) -> Bool { folded.isSuperset(of: other.folded) }
 
     /// Whether both have a token in common; reserved tokens take no part.
     public func intersects(_ other: Scope) -> Bool {
-        isEmpty && other.isEmpty || !Set(folded).isDisjoint(with: other.folded)
+        isEmpty && other.isEmpty || !folded.isDisjoint(with: other.folded)
     }
 
     /// Tokens that ask for an ID token or a refresh token rather than for access

@@ -13,10 +13,10 @@ struct AccessTokenCandidate {
     /// How many scope tokens it has beyond those asked for.
     let surplus: Int
 
-    /// Nil if the row lacks a scope token that was asked for.
+    /// Nil if the row lacks a token of `scope`, a ``Scope/foldedText``.
     ///
     /// Columns: id, expires_on, cached_at, extended_expires_on, refresh_on, scope_fold.
-    init?(_ row: Row, scope: [String], buffer: ExpiryBuffer, now: Int64) {
+    init?(_ row: Row, scope: String, buffer: ExpiryBuffer, now: Int64) {
         guard let surplus = Self.surplus(of: row.bytes(5), beyond: scope) else { return nil }
         self.surplus = surplus
         id = row.integer(0)
@@ -37,33 +37,29 @@ struct AccessTokenCandidate {
         return id > other.id
     }
 
-    /// Compares two sorted lists of folded scope tokens, one of them as text with single spaces.
-    private static func surplus(of stored: UnsafeRawBufferPointer, beyond wanted: [String]) -> Int? {
-        var found = 0
-        var surplus = 0
-        var start = 0
-        while start < stored.count {
-            let rest = UnsafeRawBufferPointer(rebasing: stored[start...])
-            let count = rest.firstIndex(of: UInt8(ascii: " ")) ?? rest.count
-            start += count + 1
-            if found < wanted.count, rest.starts(with: wanted[found], count: count) {
-                found += 1
-            } else {
-                surplus += 1
+    /// Compares two sorted lists of folded scope tokens, each with single spaces between them.
+    private static func surplus(of stored: UnsafeRawBufferPointer, beyond wanted: String) -> Int? {
+        var wanted = wanted
+        return wanted.withUTF8 { wanted in
+            let space = UInt8(ascii: " ")
+            var (surplus, index, next) = (0, 0, 0)
+            while index < stored.count {
+                // By hand: of all that a lookup does around SQLite, this is what it does most.
+                var end = next
+                while index < stored.count, stored[index] != space, end < wanted.count, stored[index] == wanted[end] {
+                    index += 1
+                    end += 1
+                }
+                let isWhole = index == stored.count || stored[index] == space
+                if isWhole, end == wanted.count || wanted[end] == space {
+                    next = end + 1
+                } else {
+                    surplus += 1
+                    while index < stored.count, stored[index] != space { index += 1 }
+                }
+                index += 1
             }
-        }
-        return found == wanted.count ? surplus : nil
-    }
-}
-
-extension UnsafeRawBufferPointer {
-    /// Whether the first `count` bytes are those of `text`.
-    fileprivate func starts(with text: String, count: Int) -> Bool {
-        guard text.utf8.count == count else { return false }
-        var text = text
-        return text.withUTF8 { bytes in
-            for index in 0..<count where bytes[index] != self[index] { return false }
-            return true
+            return next > wanted.count ? surplus : nil
         }
     }
 }

@@ -61,7 +61,7 @@ extension StoreSession {
         ) { row -> Int64? in
             let (id, scope) = (row.integer(0), Scope(row.text(1)))
             guard scope.intersects(token.scope) else { return nil }
-            if scope.folded == token.scope.folded {
+            if scope.foldedText == token.scope.foldedText {
                 let extra = try openMembers(row, 2, as: .accessToken("extra", owner: account ?? 0, row: id))
                 token.extra = extra.merging(token.extra)
             }

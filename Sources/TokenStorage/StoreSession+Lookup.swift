@@ -10,7 +10,7 @@ extension StoreSession {
         }
         var best: (candidate: AccessTokenCandidate, token: AccessToken)?
         var extended: (candidate: AccessTokenCandidate, token: AccessToken)?
-        let (now, wanted) = (now, query.scope.folded)
+        let (now, wanted) = (now, query.scope.foldedText)
         try forEachCandidate(query) { row in
             guard let candidate = AccessTokenCandidate(row, scope: wanted, buffer: query.buffer, now: now) else {
                 return

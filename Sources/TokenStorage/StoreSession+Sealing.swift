@@ -6,8 +6,9 @@ extension StoreSession {
     /// Opens what `sealer(_:)` sealed as `place`; another process may have brought a new data key meanwhile.
     func open(_ sealed: UnsafeRawBufferPointer, as place: SealedPlace) throws -> Secret {
         guard let id = Sealer.keyID(of: sealed) else { return try currentSealer().open(sealed, as: place) }
-        if let sealer = try keys().sealer(id) { return try sealer.open(sealed, as: place) }
-        try reloadKeys()
+        // Not through `keys()`: a copy of the ring costs more than to look into it.
+        if let sealer = keyRing?.sealer(id) { return try sealer.open(sealed, as: place) }
+        if keyRing != nil { try reloadKeys() }
         guard let sealer = try keys().sealer(id) else { throw SealingError.unknownDataKey(id) }
         return try sealer.open(sealed, as: place)
     }

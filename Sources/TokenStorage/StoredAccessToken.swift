@@ -23,7 +23,7 @@ struct StoredAccessToken: Equatable {
     var secret: Secret
 
     var scope: Scope { Scope(target) }
-    var scopeFold: String { scope.folded.joined(separator: " ") }
+    var scopeFold: String { scope.foldedText }
     var tokenTypeFold: String { Self.fold(tokenType: tokenType) }
 
     static func fold(tokenType: String?) -> String {

@@ -4,7 +4,7 @@ import TokenStorage
 struct LookupContest {
     private let store: TokenStore
     private let floor: Floor
-    private let queries: [TokenQuery]
+    private let queries: [Box]
     private let lookups: [CTexts]
 
     /// Chooses `samples` accounts for each side out of `accounts`.
@@ -13,14 +13,20 @@ struct LookupContest {
         floor = try Floor(store.path)
         var random = RandomText(seed: 42)
         let pairs = (0..<samples).map { _ in 2 * Int.random(in: 0..<accounts / 2, using: &random) }
-        queries = pairs.map { SampleAccount($0).query($0 / 2 % 5) }
+        queries = pairs.map { Box(SampleAccount($0).query($0 / 2 % 5)) }
         lookups = pairs.map { Floor.lookup(of: SampleAccount($0 + 1), $0 / 2 % 5) }
         for pair in Set(pairs) { try floor.adopt(SampleAccount(pair + 1)) }
     }
 
+    /// A query that is passed on, not copied, as a program's own would be.
+    private final class Box {
+        let query: TokenQuery
+        init(_ query: TokenQuery) { self.query = query }
+    }
+
     func run(rounds: Int, turns: Int) throws -> Contest.Outcome {
         try Contest(rounds: rounds, turns: turns).run(pieces: queries.count) { piece in
-            guard case .usable = try store.cachedToken(for: queries[piece % queries.count]) else {
+            guard case .usable = try store.cachedToken(for: queries[piece % queries.count].query) else {
                 throw BenchFailure("the store does not find a token")
             }
         } floor: { piece in
