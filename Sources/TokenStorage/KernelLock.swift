@@ -31,12 +31,9 @@ package final class KernelLock {
         let start = ContinuousClock.now
         while !Self.tryLock(descriptor, start: range.rawValue, count: 1) {
             guard errno == EAGAIN || errno == EACCES || errno == EINTR else {
-                let reason = Self.reason()
-                close(descriptor)
-                throw .unsupported("\(path.lock) cannot be locked, \(reason); keep the store on a local disk")
+                throw .unsupported("\(path.lock) cannot be locked, \(Self.reason()); keep the store on a local disk")
             }
             guard ContinuousClock.now - start < timeout else {
-                close(descriptor)
                 throw .busy(
                     "another process has held \(path.database) for \(timeout.components.seconds) s; try again later"
                 )
