@@ -5,8 +5,9 @@ extension Tenant {
     }
 
     /// The claims that carry a person's attributes.
-    func claims(of attributes: [String: String]) -> [(name: String, value: JSON)] {
-        attributes.compactMap { name, value in attribute(name)?.claim.map { ($0, .string(value)) } }
+    func claims(of attributes: [String: String]) -> [String: JSON] {
+        let claims = attributes.compactMap { name, value in attribute(name)?.claim.map { ($0, JSON.string(value)) } }
+        return Dictionary(claims) { $1 }
     }
 
     /// The accepted values of the `attributes` parameter.
@@ -18,10 +19,9 @@ extension Tenant {
             throw ProtocolError.attributesNotJSON
         }
         let known = submitted.filter { attribute($0.key) != nil }
-        let accepted = known.filter { attribute($0.key)?.accepts($0.value) == true }
-        let refused = known.keys.filter { accepted[$0] == nil }.sorted()
-        guard refused.isEmpty else { throw ProtocolError.attributes(refused) }
-        return accepted.compactMapValues(\.text)
+        let refused = known.filter { attribute($0.key)?.accepts($0.value) != true }
+        guard refused.isEmpty else { throw ProtocolError.attributes(refused.keys.sorted()) }
+        return known.compactMapValues(\.text)
     }
 
     /// The required attributes of the first page that lacks one.

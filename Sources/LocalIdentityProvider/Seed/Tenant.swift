@@ -12,22 +12,8 @@ package struct Tenant: Codable, Sendable {
     /// Addresses and numbers that may not become a sign-in method.
     @Defaulted package var blockedContacts: [String]
 
-    /// The domain's first label.
-    var shortName: String { domain.split(separator: ".").first.map(String.init) ?? domain }
-
+    /// Whether `name` is the id, the domain or the domain's first label.
     func isNamed(_ name: String) -> Bool {
-        let name = name.lowercased()
-        return name == id.lowercased() || name == domain.lowercased() || name == shortName.lowercased()
-    }
-
-    /// The API a scope belongs to; `…/.default` stands for all its scopes that need no consent.
-    func resource(forScope scope: String) -> (resource: ProtectedResource, scopes: [String])? {
-        for resource in resources {
-            if scope == resource.identifier + "/.default" {
-                return (resource, resource.scopeNames.filter { !resource.needsConsent(toScope: $0) })
-            }
-            if resource.scopeNames.contains(scope) { return (resource, [scope]) }
-        }
-        return nil
+        [id, domain, String(domain.prefix { $0 != "." })].contains { $0.lowercased() == name.lowercased() }
     }
 }

@@ -40,13 +40,12 @@ struct Interaction: Sendable {
         }
     }
 
-    let id: String
+    let id = RandomToken.make()
     /// Binds the journey to the browser that began it.
     let browser: Fingerprint
     let realm: Realm
     let client: Client?
     let goal: Goal
     var step: Step
-    var codes = OneTimeCodes()
     let expires: Date
 }

@@ -32,18 +32,19 @@ actor Keys {
     func rotate(_ realm: Realm) async throws {
         var ring = try await ring(of: realm)
         var old = ring.active
-        old.retiresAt = clock.now + TimeInterval(Lifetime.retiringKey)
+        old.retiresAt = clock.now + Lifetime.retiringKey
         ring.retiring.append(old)
         ring.active = ring.next
-        ring.next = try await make(realm.algorithm)
+        ring.next = try await make(realm.tenant.algorithm)
         rings[realm.issuer] = ring
     }
 
     private func ring(of realm: Realm) async throws -> Ring {
+        let algorithm = realm.tenant.algorithm
         if let ring = rings[realm.issuer] { return ring }
         let task =
             making[realm.issuer]
-            ?? Task { Ring(active: try await make(realm.algorithm), next: try await make(realm.algorithm)) }
+            ?? Task { Ring(active: try await make(algorithm), next: try await make(algorithm)) }
         making[realm.issuer] = task
         defer { making[realm.issuer] = nil }
         let ring = try await task.value

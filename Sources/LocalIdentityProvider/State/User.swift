@@ -18,5 +18,20 @@ struct User: Sendable {
     /// Refresh families begun earlier are dead.
     var familiesEndBefore: Date?
 
+    init(email: String, password: PasswordHash?, attributes: [String: String]) {
+        self.email = email
+        self.password = password
+        self.attributes = attributes
+    }
+
+    init(_ person: Person) throws {
+        let password = try person.password.map(PasswordHash.init)
+        self.init(email: person.email.lowercased(), password: password, attributes: person.attributes)
+        id = person.id ?? id
+        methods = person.methods
+        isDisabled = person.isDisabled
+        mustResetPassword = person.mustResetPassword
+    }
+
     var name: String { attributes["displayName"] ?? "unknown" }
 }
