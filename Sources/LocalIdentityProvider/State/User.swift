@@ -1,6 +1,5 @@
 import Foundation
 
-/// One person of a tenant.
 struct User: Sendable {
     var id = UUID().uuidString.lowercased()
     let email: String
@@ -18,12 +17,10 @@ struct User: Sendable {
     /// Refresh families begun earlier are dead.
     var familiesEndBefore: Date?
 
-    init(email: String, password: PasswordHash?, attributes: [String: String]) {
-        self.email = email
-        self.password = password
-        self.attributes = attributes
-    }
+    var name: String { attributes["displayName"] ?? "unknown" }
+}
 
+extension User {
     init(_ person: Person) throws {
         let password = try person.password.map(PasswordHash.init)
         self.init(email: person.email.lowercased(), password: password, attributes: person.attributes)
@@ -32,6 +29,4 @@ struct User: Sendable {
         isDisabled = person.isDisabled
         mustResetPassword = person.mustResetPassword
     }
-
-    var name: String { attributes["displayName"] ?? "unknown" }
 }
