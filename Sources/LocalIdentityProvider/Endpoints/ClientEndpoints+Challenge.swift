@@ -7,7 +7,7 @@ extension ClientEndpoints {
     func user(of flow: Flow) async throws -> User { try await state.users.user(flow.userID ?? "") }
 
     private func again(_ flow: Flow) async throws -> JSON {
-        .string(try await state.flows.repeat(flow, at: exchange.route))
+        .string(try await state.flows.reissue(flow, at: exchange.route))
     }
 
     func challenge() async throws -> Reply {

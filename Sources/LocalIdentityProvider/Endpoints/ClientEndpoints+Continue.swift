@@ -1,7 +1,7 @@
 /// How native flows move on (E03, E07, E10, E13, E14 and E15). What is refused leaves the continuation token good.
 extension ClientEndpoints {
     /// Takes what the request proves at the step where its flow is, and answers what follows.
-    func `continue`() async throws -> Reply {
+    func proceed() async throws -> Reply {
         var flow = try await open()
         try await prove(&flow)
         switch flow.step {
@@ -95,7 +95,7 @@ extension ClientEndpoints {
         guard !user.mustResetPassword else { throw ProtocolError.mustReset }
         flow.claims = form["claims"] ?? flow.claims
         flow.scope = form["scope"] ?? flow.scope
-        let contexts = ClaimsRequest(flow.claims).contexts
+        let contexts = ClaimsRequest.contexts(flow.claims)
         let hasSecondFactor = flow.methods.contains("mfa")
         if client.secondFactor.applies(to: contexts), !hasSecondFactor {
             let error = user.methods.isEmpty ? ProtocolError.registrationRequired : .secondFactorRequired

@@ -11,7 +11,7 @@ extension ClientEndpoints {
             return try await mint(family.signedIn.userID, family.scope).tokens(of: family)
         case let grant where Self.nativeGrants.contains(grant):
             try requireNative()
-            return try await `continue`()
+            return try await proceed()
         default: throw ProtocolError.unsupportedGrant
         }
     }
@@ -25,7 +25,7 @@ extension ClientEndpoints {
             await state.grants.end(family.id)
             throw ProtocolError.badRefreshToken
         }
-        let hasContexts = Set(ClaimsRequest(form["claims"]).contexts).isSubset(of: family.signedIn.contexts)
+        let hasContexts = Set(ClaimsRequest.contexts(form["claims"])).isSubset(of: family.signedIn.contexts)
         guard client.secondFactor == .never || hasContexts else { throw ProtocolError.secondFactorClaimed }
         let mint = try await mint(family.signedIn.userID, form["scope"] ?? family.scope)
         let child = try await state.grants.rotate(token, holder: holder, lifetime: lifetime)

@@ -25,7 +25,7 @@ struct AuthorizationRequest: Sendable {
         scope = parameters["scope"] ?? "openid"
         nonce = parameters["nonce"]
         loginHint = parameters["login_hint"]?.lowercased()
-        contexts = ClaimsRequest(parameters["claims"]).contexts
+        contexts = ClaimsRequest.contexts(parameters["claims"])
         challenge = parameters["code_challenge"]
         prompt = Set((parameters["prompt"] ?? "").split(separator: " ").map(String.init))
         maximumAge = parameters["max_age"].map { Int($0) ?? -1 }

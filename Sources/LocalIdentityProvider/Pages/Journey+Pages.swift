@@ -1,4 +1,3 @@
-/// The page of each step.
 extension Journey {
     func page(_ interaction: Interaction, message: String? = nil) async throws -> Page {
         var page = try await content(interaction)
@@ -63,8 +62,6 @@ extension Journey {
             return Page(title: "Connect a device", content: content, buttons: ["approve": "Approve"])
         }
     }
-
-    private func typed(_ name: String) -> String { exchange.form[name] ?? "" }
 
     private func address(_ interaction: Interaction) -> Page.Field {
         var value = typed("username")

@@ -1,7 +1,5 @@
 /// What each form does. An error shows its page again.
 extension Journey {
-    private func typed(_ name: String) -> String { exchange.form[name] ?? "" }
-
     func signIn(_ interaction: Interaction, _ action: String) async throws -> Reply {
         if action == "sign_up_now" { return try await show(interaction, at: .signUp) }
         if action == "forgot" { return try await show(interaction, at: .resetAddress) }

@@ -14,6 +14,9 @@ struct Journey: Sendable {
     /// Ties forms to this browser; made up at the first visit.
     private var browser: String { exchange.cookie(Self.browserCookie) ?? newBrowser }
 
+    /// What the person entered in a field.
+    func typed(_ name: String) -> String { exchange.form[name] ?? "" }
+
     /// Opens a journey at a page or, without one, beyond the pages that `account` needs no more.
     func begin(_ goal: Interaction.Goal, at step: Interaction.Step?, _ client: Client?, as account: SignedIn? = nil)
         async throws -> Reply

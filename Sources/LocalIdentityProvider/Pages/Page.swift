@@ -12,7 +12,6 @@ struct Page: Sendable {
     let title: String
     var content: HTML = ""
     var fields: [Field] = []
-    /// Actions and their labels.
     var buttons: KeyValuePairs<String, String> = [:]
     var message: String?
     /// The id of the journey that the form posts to, which no other browser can use.

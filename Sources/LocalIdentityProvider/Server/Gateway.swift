@@ -23,7 +23,8 @@ final class Gateway: HTTPResponder {
         var exchange = Exchange(request)
         let fault = state.faults.take(at: exchange.route.name)
         exchange.flaw = fault?.idToken
-        if fault?.hangs == true {
+        if let fault, fault.hangs {
+            if fault.takesEffect { _ = try await answer(&exchange, request, state) }
             state.record(exchange, Reply(status: 0, outcome: "fault"))
             try await context.channel.closeFuture.get()
             return Response(status: .serviceUnavailable)
@@ -90,7 +91,7 @@ final class Gateway: HTTPResponder {
         case .challenge, .signUpChallenge, .resetChallenge: try await client().challenge()
         case .introspect, .registerIntrospect: try await client().introspect()
         case .registerChallenge: try await client().challengeContact()
-        case .signUpContinue, .registerContinue, .resetContinue: try await client().continue()
+        case .signUpContinue, .registerContinue, .resetContinue: try await client().proceed()
         case .resetSubmit: try await client().submitPassword()
         case .resetPoll: try await client().pollReset()
         case .api, .admin, .unknown: throw ProtocolError.unknownRoute

@@ -1,7 +1,6 @@
 import Foundation
 import JWTKit
 
-/// The claims of one token.
 struct Claims: JWTPayload, Sendable {
     let values: [String: JSON]
 

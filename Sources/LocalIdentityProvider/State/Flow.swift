@@ -48,7 +48,6 @@ struct Flow: Sendable {
     var verified: Set<String> = []
     /// How the person signed in so far (RFC 8176).
     var methods: [String] = []
-    /// The contact to register.
     var contact: AuthMethod?
 
     /// The contact was verified in this flow already.

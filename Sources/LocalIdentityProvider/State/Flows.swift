@@ -34,12 +34,12 @@ actor Flows {
     }
 
     /// Keeps the changed flow and issues a token for its step; earlier tokens stay valid.
-    func `repeat`(_ flow: Flow, at route: Route) throws -> String {
+    func reissue(_ flow: Flow, at route: Route) throws -> String {
         guard flows[flow.id]?.stage == flow.stage else { throw ProtocolError.badContinuation(at: route) }
         return issue(flow)
     }
 
-    /// Like ``repeat(_:at:)``, and earlier tokens are void, so that of two requests one gets through.
+    /// Like ``reissue(_:at:)``, and earlier tokens are void, so that of two requests one gets through.
     func advance(_ flow: Flow, at route: Route) throws -> String {
         try finish(flow, at: route)
         var flow = flow

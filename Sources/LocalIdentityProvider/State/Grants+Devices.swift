@@ -2,7 +2,6 @@ import Foundation
 
 /// The device grant (RFC 8628).
 extension Grants {
-    /// A device waiting for a person elsewhere.
     struct Device: Sendable {
         enum Decision: Sendable {
             case pending, denied

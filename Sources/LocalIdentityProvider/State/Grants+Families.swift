@@ -18,7 +18,6 @@ extension Grants {
         var currentIssued: Date
         var isEnded = false
 
-        /// The token that may be used next.
         var token: String { token(current) }
 
         func token(_ number: Int) -> String { "rt_\(id).\(number).\(Fingerprint("\(id).\(number)").base64URL)" }

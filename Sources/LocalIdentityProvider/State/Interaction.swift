@@ -2,14 +2,12 @@ import Foundation
 
 /// One journey through the pages, from the request that opened it to its end.
 struct Interaction: Sendable {
-    /// Where the journey leads.
     enum Goal: Sendable {
         case authorize(AuthorizationRequest)
         /// The device code may still be unknown.
         case device(userCode: String?)
     }
 
-    /// The page that was shown last.
     enum Step: Sendable {
         case signIn
         case chooseAccount([User])
@@ -23,7 +21,6 @@ struct Interaction: Sendable {
         case approveDevice(SignedIn)
     }
 
-    /// What the right code leads to.
     enum CodePurpose: Sendable {
         case signIn(userID: String)
         case secondFactor(SignedIn)

@@ -2,7 +2,6 @@
 enum PasswordPolicy {
     private static let banned = ["password", "qwerty", "letmein", "welcome", "admin123", "iloveyou", "fabrikvine"]
 
-    /// The hash of a password that may be used.
     static func hash(_ password: String, for email: String) throws -> PasswordHash {
         guard password.unicodeScalars.allSatisfy({ (0x20...0x7E).contains($0.value) }) else {
             throw ProtocolError.password("password_is_invalid", "Use printable ASCII only.")

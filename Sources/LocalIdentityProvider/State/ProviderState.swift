@@ -29,7 +29,6 @@ struct ProviderState: Sendable {
         adminKey = configuration.adminKey
     }
 
-    /// The issuer that a path names.
     func realm(tenant name: String, policy: String? = nil) throws -> Realm {
         guard let tenant = seed.tenants.first(where: { $0.isNamed(name) }) else { throw ProtocolError.unknownRealm }
         guard let policy else { return Realm(tenant: tenant, policy: nil, baseURL: baseURL) }

@@ -5,7 +5,6 @@ struct Reply: Sendable {
     var status = 200
     var headers: [String: String] = [:]
     var body: [UInt8] = []
-    /// The `Set-Cookie` lines.
     var cookies: [String] = []
     /// What the audit log says of it; nil stands for the status.
     var outcome: String?
