@@ -26,6 +26,8 @@ struct LocalIDP: AsyncParsableCommand {
     @Option(help: "Opens /admin to whoever sends this as x-admin-key; \"random\" makes one up.") var adminKey: String?
     @Option(help: "Seconds in which a repeat of a used refresh token gets the same answer; 0 ends the family.")
     var refreshGrace = 10.0
+    @Flag(help: "Also serves a sample claims provider, which every client without one of its own asks.")
+    var sampleClaims = false
     @Flag(help: "Prints the seed that is used without --seed, and ends.") var printSeed = false
 
     func validate() throws {
@@ -36,22 +38,21 @@ struct LocalIDP: AsyncParsableCommand {
 
     func run() async throws {
         guard !printSeed else { return print(Seed.standardJSON) }
-        let configuration = try configuration()
+        var configuration = try configuration()
+        let claims = sampleClaims ? try await SampleClaimsService.start() : nil
+        try claims?.serve(&configuration)
         let provider = try await LocalIdentityProvider.start(configuration)
-        print(try announcement(provider, adminKey: configuration.adminKey))
-        fflush(nil)
-        await Interruption.wait()
-        await provider.stop()
-    }
-
-    /// The one line that says where the provider is.
-    private func announcement(_ provider: LocalIdentityProvider, adminKey: String?) throws -> String {
         var members: [String: JSON] = [
             "addresses": .array(provider.addresses.map(JSON.string)),
             "note": "development provider: loopback only, in memory, do not use real passwords",
         ]
-        members["adminKey"] = adminKey.map(JSON.string)
-        return String(decoding: try JSON.object(members).encoded, as: UTF8.self)
+        members["adminKey"] = configuration.adminKey.map(JSON.string)
+        members["claimsProvider"] = (claims?.url).map(JSON.string)
+        print(String(decoding: try JSON.object(members).encoded, as: UTF8.self))
+        fflush(nil)
+        await Interruption.wait()
+        await provider.stop()
+        await claims?.stop()
     }
 
     private func configuration() throws -> LocalIdentityProvider.Configuration {

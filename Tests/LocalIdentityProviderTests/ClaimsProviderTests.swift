@@ -63,4 +63,16 @@ struct ClaimsProviderTests {
             #expect(token["loyalty_tier"] == nil && token["name"] == "Bo Lind")
         }
     }
+
+    @Test func `the sample service adds its claims to the tokens of every client`() async throws {
+        let service = try await SampleClaimsService.start()
+        var configuration = LocalIdentityProvider.Configuration()
+        try service.serve(&configuration)
+        try await Site.open(seed: configuration.seed) { site in
+            let token = try await site.signInWithPassword().claims(of: "id_token")
+            #expect(token["loyalty_tier"] == "gold" && token["mail_domains"] == ["example.org"])
+            #expect(try await Site.send("POST", service.url, body: Array("{".utf8)).status == 400)
+        }
+        await service.stop()
+    }
 }

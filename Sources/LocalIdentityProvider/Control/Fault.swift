@@ -26,9 +26,7 @@ package struct Fault: Codable, Sendable {
     package var delayMilliseconds: Int?
     /// No answer until the client or the provider goes.
     @Defaulted package var hangs = false
-    /// The connection ends in the middle of the body.
     @Defaulted package var truncatesBody = false
-    /// The connection ends without an answer.
     @Defaulted package var losesResponse = false
     package var idToken: IDTokenFlaw?
 

@@ -1,6 +1,5 @@
 import Synchronization
 
-/// The faults that wait for a request.
 package final class Faults: Sendable {
     private let waiting = Mutex<[Fault]>([])
 

@@ -19,16 +19,8 @@ struct HTML: ExpressibleByStringInterpolation, Sendable {
         mutating func appendInterpolation(_ parts: [HTML]) { text += parts.map(\.text).joined() }
 
         mutating func appendInterpolation(_ value: String) {
-            for character in value.unicodeScalars {
-                switch character {
-                case "&": text += "&amp;"
-                case "<": text += "&lt;"
-                case ">": text += "&gt;"
-                case "\"": text += "&quot;"
-                case "'": text += "&#39;"
-                default: text.unicodeScalars.append(character)
-                }
-            }
+            text += value.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+                .replacing("\"", with: "&quot;").replacing("'", with: "&#39;")
         }
     }
 }

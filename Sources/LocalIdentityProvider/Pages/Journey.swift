@@ -1,4 +1,6 @@
-/// One step of a person's way through the pages.
+import Foundation
+
+/// A person's way through the pages: `authorize`, `device` and `logout` (section 7.9).
 struct Journey: Sendable {
     static let browserCookie = "idp_browser"
     static let sessionCookie = "idp_session"
@@ -6,39 +8,34 @@ struct Journey: Sendable {
     let state: ProviderState
     let exchange: Exchange
     let realm: Realm
-    /// Ties forms to this browser; made up at the first visit.
-    let browser: String
+    let newBrowser = RandomToken.make()
 
-    var form: Parameters { exchange.form }
     var tenant: Tenant { realm.tenant }
+    /// Ties forms to this browser; made up at the first visit.
+    private var browser: String { exchange.cookie(Self.browserCookie) ?? newBrowser }
 
-    init(state: ProviderState, exchange: Exchange, realm: Realm) {
-        self.state = state
-        self.exchange = exchange
-        self.realm = realm
-        browser = exchange.cookie(Self.browserCookie) ?? RandomToken.make()
-    }
+    /// What the person entered in a field.
+    func typed(_ name: String) -> String { exchange.form[name] ?? "" }
 
-    /// The people signed in at this browser.
-    var accounts: [SignedIn] {
-        get async { await state.browsers.accounts(exchange.cookie(Self.sessionCookie), in: tenant) }
-    }
-
-    /// Opens a journey at a page, or beyond it with `proceed`, and makes sure that the browser has its cookie.
-    func begin(
-        _ goal: Interaction.Goal,
-        at step: Interaction.Step,
-        client: Client?,
-        filled: String = "",
-        proceed: (@Sendable (Interaction) async throws -> Reply)? = nil
-    ) async throws -> Reply {
-        let interaction = await state.browsers.begin(goal, step: step, realm: realm, client: client, cookie: browser)
-        var reply =
-            if let proceed {
-                try await proceed(interaction)
-            } else {
-                try await page(interaction, filled: filled).reply()
-            }
+    /// Opens a journey at a page or, without one, beyond the pages that `account` needs no more.
+    func begin(_ goal: Interaction.Goal, at step: Interaction.Step?, _ client: Client?, as account: SignedIn? = nil)
+        async throws -> Reply
+    {
+        let interaction = Interaction(
+            browser: Fingerprint(browser),
+            realm: realm,
+            client: client,
+            goal: goal,
+            step: step ?? .signIn,
+            expires: state.clock.now + Lifetime.flow
+        )
+        await state.browsers.begin(interaction)
+        var reply: Reply
+        if step == nil, let account {
+            reply = try await proceed(interaction, account)
+        } else {
+            reply = try await page(interaction).reply()
+        }
         if exchange.cookie(Self.browserCookie) == nil { reply.cookies.append(cookie(Self.browserCookie, browser)) }
         return reply
     }
@@ -55,42 +52,23 @@ struct Journey: Sendable {
         return try await page(interaction, message: message).reply()
     }
 
-    /// Shows the page once more with what was wrong.
-    func showAgain(_ interaction: Interaction, _ error: ProtocolError) async throws -> Reply {
-        try await page(interaction, message: error.text).reply(outcome: error.description)
-    }
-
-    /// The page of a journey's step; `filled` stands in its first field.
-    func page(_ interaction: Interaction, filled: String = "", message: String? = nil) async throws -> Page {
-        let page: Page =
-            switch interaction.step {
-            case .signIn: .signIn(username: filled)
-            case .chooseAccount(let users): .accounts(users)
-            case .code(let method, _): .code(sentTo: method.target)
-            case .signUp: .signUp(signUpAttributes(interaction))
-            case .resetAddress: .resetAddress
-            case .resetPassword: .newPassword
-            case .editProfile(let signedIn):
-                .profile(try await state.users.user(signedIn.userID), profileNames)
-            case .consent(_, let scopes): .consent(interaction.client?.displayName ?? "", scopes)
-            case .deviceCode: .deviceCode(filled)
-            case .approveDevice(let signedIn):
-                .approveDevice(
-                    client: interaction.client?.displayName ?? "The device",
-                    user: try await state.users.user(signedIn.userID)
-                )
-            }
-        return page.form(of: interaction, message: message)
-    }
-
+    /// Answers a form; what is refused shows its page once more with the reason.
     func post(_ id: String) async throws -> Reply {
         let interaction = try await state.browsers.interaction(id, cookie: exchange.cookie(Self.browserCookie))
         guard interaction.realm.issuer == realm.issuer else { throw ProtocolError.expiredToken }
-        let action = form["action"] ?? (form["account"] == nil ? "" : "choose")
+        let action = exchange.form["action"] ?? ""
         if action == "cancel" { return try await cancel(interaction) }
-        return switch interaction.step {
+        do {
+            return try await answer(interaction, action)
+        } catch let error as ProtocolError where error != .expiredToken {
+            return try await page(interaction, message: error.text).reply(outcome: error.description)
+        }
+    }
+
+    private func answer(_ interaction: Interaction, _ action: String) async throws -> Reply {
+        switch interaction.step {
         case .signIn: try await signIn(interaction, action)
-        case .chooseAccount: try await choose(interaction, action)
+        case .chooseAccount: try await choose(interaction)
         case .code(let method, let purpose): try await enterCode(interaction, action, method, purpose)
         case .signUp: try await signUp(interaction)
         case .resetAddress: try await resetAddress(interaction)
@@ -110,8 +88,7 @@ struct Journey: Sendable {
     private func cancel(_ interaction: Interaction) async throws -> Reply {
         try await end(interaction)
         switch interaction.goal {
-        case .authorize(let request):
-            return request.response.failure("access_denied", "The person cancelled.")
+        case .authorize(let request): return request.response.failure("access_denied", "The person cancelled.")
         case .device(let userCode):
             if let userCode { _ = await state.grants.decide(userCode, .denied) }
             return Page.done("Cancelled", "The device was not connected. You can close this page.")

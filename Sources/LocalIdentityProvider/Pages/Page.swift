@@ -1,18 +1,29 @@
-/// One HTML page of the provider.
+/// One HTML page of the provider: a text, and a form when it belongs to a journey.
 struct Page: Sendable {
+    struct Field: Sendable {
+        let name: String
+        let label: String
+        var type = "text"
+        var value = ""
+        /// What a browser's password manager calls it.
+        var hint = "off"
+    }
+
     let title: String
+    var content: HTML = ""
+    var fields: [Field] = []
+    var buttons: KeyValuePairs<String, String> = [:]
     var message: String?
-    let content: HTML
+    /// The id of the journey that the form posts to, which no other browser can use.
+    var interaction: String?
 
     func reply(status: Int = 200, outcome: String? = nil) -> Reply {
-        Reply(
+        let policy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'"
+        return Reply(
             status: status,
             headers: [
-                "content-type": "text/html; charset=utf-8",
-                "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; "
-                    + "base-uri 'none'",
-                "referrer-policy": "no-referrer",
-                "x-content-type-options": "nosniff",
+                "content-type": "text/html; charset=utf-8", "content-security-policy": policy,
+                "referrer-policy": "no-referrer", "x-content-type-options": "nosniff",
             ],
             body: Array(document.text.utf8),
             outcome: outcome ?? "page: \(title)"
@@ -24,8 +35,25 @@ struct Page: Sendable {
         return """
             <!doctype html><html lang="en"><head><meta charset="utf-8">
             <meta name="viewport" content="width=device-width, initial-scale=1"><title>\(title)</title>
-            <style>\(Self.style)</style></head><body><main><h1>\(title)</h1>\(message)\(content)</main>
+            <style>\(Self.style)</style></head><body><main><h1>\(title)</h1>\(message)\(form)</main>
             <footer>local-idp, a development provider. Do not enter real passwords.</footer></body></html>
+            """
+    }
+
+    private var form: HTML {
+        guard let interaction else { return content }
+        let inputs = fields.map { field -> HTML in
+            """
+            <label>\(field.label)<input name="\(field.name)" id="\(field.name)" type="\(field.type)" \
+            value="\(field.value)" autocomplete="\(field.hint)"></label>
+            """
+        }
+        let actions = buttons.map { action, label -> HTML in
+            "<button name=\"action\" value=\"\(action)\" id=\"\(action)\">\(label)</button>"
+        }
+        return """
+            <form method="post" action=""><input type="hidden" name="interaction" value="\(interaction)">\
+            \(content)\(inputs)\(actions)<button name="action" value="cancel" formnovalidate>Cancel</button></form>
             """
     }
 

@@ -23,8 +23,14 @@ package struct AttributeDefinition: Codable, Sendable {
     func accepts(_ value: JSON) -> Bool {
         guard let text = value.text, !text.isEmpty, text.count <= maximumLength ?? 256 else { return false }
         if type == "integer", Int(text) == nil { return false }
-        guard let pattern = regex else { return true }
-        guard let regex = try? Regex(pattern) else { return false }  // refused when the seed was read
-        return text.wholeMatch(of: regex) != nil
+        guard let regex else { return true }
+        return (try? Regex(regex).wholeMatch(in: text)) != nil  // one that does not parse was refused in the seed
+    }
+
+    /// As `required_attributes` lists it.
+    var requirement: JSON {
+        var members: [String: JSON] = ["name": .string(name), "type": .string(type ?? "string"), "required": true]
+        members["options"] = regex.map { ["regex": .string($0)] }
+        return .object(members)
     }
 }

@@ -4,7 +4,7 @@ package struct AuthMethod: Codable, Sendable {
     /// `email` or `sms`.
     package var channel: String
     package var target: String
-    package var isBlocked: Bool
+    @Defaulted package var isBlocked: Bool
 
     init(id: String, channel: String, target: String) {
         self.id = id
@@ -16,21 +16,25 @@ package struct AuthMethod: Codable, Sendable {
     /// The address that someone signs in with.
     init(address: String) { self.init(id: "own-address", channel: "email", target: address) }
 
-    package init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        id = try container.decode(String.self, forKey: .id)
-        channel = try container.decodeIfPresent(String.self, forKey: .channel) ?? "email"
-        target = try container.decode(String.self, forKey: .target)
-        isBlocked = try container.decodeIfPresent(Bool.self, forKey: .isBlocked) ?? false
-    }
-
     /// Whether `text` looks like an e-mail address.
     static func isAddress(_ text: String) -> Bool { text.wholeMatch(of: /[^@\s]+@[^@\s.]+(\.[^@\s.]+)+/) != nil }
 
+    /// The first and last letter of the local part and of the first domain label stay; of a number, the last two digits.
+    var masked: String {
+        guard let match = target.wholeMatch(of: /([^@]+)@([^.]+)(.*)/) else { return "***" + target.suffix(2) }
+        return [match.1, match.2].map(Self.ends).joined(separator: "@") + match.3
+    }
+
+    private static func ends(_ word: Substring) -> String {
+        guard word.count > 1, let first = word.first, let last = word.last else { return "***" }
+        return "\(first)***\(last)"
+    }
+
+    /// As native clients are told of it.
     var json: JSON {
         [
             "id": .string(id), "challenge_type": "oob", "challenge_channel": .string(channel),
-            "login_hint": .string(Masked.contact(target)),
+            "login_hint": .string(masked),
         ]
     }
 }

@@ -1,6 +1,5 @@
 /// A web service that adds claims before a token is signed.
 package struct ClaimsProvider: Codable, Sendable {
-    /// What happens when the service does not answer as agreed.
     package enum FailureRule: String, Omittable, Sendable {
         case refuse
         case omit

@@ -1,4 +1,3 @@
-/// A registered program.
 package struct Client: Codable, Sendable {
     /// How people of a client prove who they are first.
     package enum SignUpMethod: String, Omittable, Sendable {

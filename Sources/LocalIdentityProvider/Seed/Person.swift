@@ -1,4 +1,3 @@
-/// A user the seed creates.
 package struct Person: Codable, Sendable {
     /// The object id; made up when absent.
     package var id: String?

@@ -26,11 +26,8 @@ extension Seed {
                                   "msauth.com.example.tokenstore://auth"]},
                 {"id": "api-server", "name": "API server", "secret": "for-development-only"}
               ],
-              "policies": [
-                {"name": "b2c_1_susi", "kind": "susi"},
-                {"name": "b2c_1_edit", "kind": "edit_profile"},
-                {"name": "b2c_1_reset", "kind": "reset"}
-              ],
+              "policies": [{"name": "b2c_1_susi"}, {"name": "b2c_1_edit", "kind": "edit_profile"},
+                           {"name": "b2c_1_reset", "kind": "reset"}],
               "attributes": [
                 {"name": "country", "regex": "^[A-Za-z ]{2,60}$"},
                 {"name": "extension_fabrikvine_loyalty", "claim": "loyalty"}

@@ -4,39 +4,32 @@ package import Foundation
 package struct Seed: Codable, Sendable {
     package var tenants: [Tenant]
 
-    /// Reads the JSON of `--seed`.
+    /// Reads the JSON of `--seed` and refuses what would only fail later, at the first request.
     package init(json: Data) throws {
         do {
             self = try JSONDecoder().decode(Seed.self, from: json)
         } catch let error as DecodingError {
-            throw StartError.seed(error.place)
+            throw StartError.seed("\(error)")
         }
-        for tenant in tenants.indices {
-            for policy in tenants[tenant].policies.indices {
-                tenants[tenant].policies[policy].name = tenants[tenant].policies[policy].name.lowercased()
-            }
-        }
-        try validate()
-    }
-
-    /// Refuses a seed that would only fail later, at the first request.
-    private func validate() throws {
         guard !tenants.isEmpty else { throw StartError.seed("it names no tenant") }
-        for tenant in tenants {
-            for policy in tenant.policies where policy.name.wholeMatch(of: /[a-z0-9_-]+/) == nil {
-                throw StartError.seed("the policy name \(policy.name) has other characters than a-z, 0-9, _ and -")
+        for index in tenants.indices { try tenants[index].settle() }
+    }
+}
+
+extension Tenant {
+    fileprivate mutating func settle() throws {
+        for index in policies.indices {
+            policies[index].name = policies[index].name.lowercased()
+            guard policies[index].name.wholeMatch(of: /[a-z0-9_-]+/) != nil else {
+                throw StartError.seed("the policy name \(policies[index].name) is not of a-z, 0-9, _ and -")
             }
-            for attribute in tenant.attributes where attribute.regex != nil {
-                guard attribute.isWellFormed else {
-                    throw StartError.seed("the regex of the attribute \(attribute.name) does not parse")
-                }
-            }
-            let names = Set(tenant.attributes.map(\.name)).union(AttributeDefinition.builtIn.map(\.name))
-            for page in tenant.clients.flatMap(\.attributePages) + tenant.policies.flatMap(\.attributePages) {
-                for attribute in page where !names.contains(attribute.name) {
-                    throw StartError.seed("the attribute \(attribute.name) is asked for and not defined")
-                }
-            }
+        }
+        for attribute in attributes where !attribute.isWellFormed {
+            throw StartError.seed("the regex of the attribute \(attribute.name) does not parse")
+        }
+        let asked = (clients.flatMap(\.attributePages) + policies.flatMap(\.attributePages)).joined()
+        if let unknown = asked.first(where: { attribute($0.name) == nil }) {
+            throw StartError.seed("the attribute \(unknown.name) is asked for and not defined")
         }
     }
 }

@@ -12,22 +12,39 @@ package struct Tenant: Codable, Sendable {
     /// Addresses and numbers that may not become a sign-in method.
     @Defaulted package var blockedContacts: [String]
 
-    /// The domain's first label.
-    var shortName: String { domain.split(separator: ".").first.map(String.init) ?? domain }
-
+    /// Whether `name` is the id, the domain or the domain's first label.
     func isNamed(_ name: String) -> Bool {
-        let name = name.lowercased()
-        return name == id.lowercased() || name == domain.lowercased() || name == shortName.lowercased()
+        [id, domain, String(domain.prefix { $0 != "." })].contains { $0.lowercased() == name.lowercased() }
     }
 
-    /// The API a scope belongs to; `…/.default` stands for all its scopes that need no consent.
-    func resource(forScope scope: String) -> (resource: ProtectedResource, scopes: [String])? {
-        for resource in resources {
-            if scope == resource.identifier + "/.default" {
-                return (resource, resource.scopeNames.filter { !resource.needsConsent(toScope: $0) })
-            }
-            if resource.scopeNames.contains(scope) { return (resource, [scope]) }
+    // MARK: Attributes
+
+    func attribute(_ name: String) -> AttributeDefinition? {
+        attributes.first { $0.name == name } ?? AttributeDefinition.builtIn.first { $0.name == name }
+    }
+
+    func claims(of attributes: [String: String]) -> [String: JSON] {
+        let claims = attributes.compactMap { name, value in attribute(name)?.claim.map { ($0, JSON.string(value)) } }
+        return Dictionary(claims) { $1 }
+    }
+
+    /// The accepted values of the `attributes` parameter.
+    ///
+    /// Unknown names are ignored; refused values are named all at once.
+    func accepted(_ text: String?) throws -> [String: String] {
+        guard let text else { return [:] }
+        guard let submitted = (try? JSON(parsing: text.utf8))?.members else {  // what is not JSON is refused here
+            throw ProtocolError.attributesNotJSON
         }
-        return nil
+        let known = submitted.filter { attribute($0.key) != nil }
+        let refused = known.filter { attribute($0.key)?.accepts($0.value) != true }
+        guard refused.isEmpty else { throw ProtocolError.attributes(refused.keys.sorted()) }
+        return known.compactMapValues(\.text)
+    }
+
+    /// The required attributes of the first page that lacks one.
+    func missing(on pages: [[FlowAttribute]], given: [String: String]) -> [AttributeDefinition] {
+        let missing = pages.map { page in page.filter { $0.isRequired ?? true && given[$0.name] == nil } }
+        return missing.first { !$0.isEmpty }?.compactMap { attribute($0.name) } ?? []
     }
 }

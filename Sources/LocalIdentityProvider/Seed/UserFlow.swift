@@ -1,6 +1,5 @@
 /// A B2C policy: one browser journey with an issuer of its own.
 package struct UserFlow: Codable, Sendable {
-    /// What the journey is for.
     package enum Kind: String, Omittable, Sendable {
         case signUpOrSignIn = "susi"
         case editProfile = "edit_profile"

@@ -4,96 +4,106 @@ import Hummingbird
 import HummingbirdCore
 import NIOCore
 import NIOHTTP1
+import Synchronization
 
 /// Takes every request: finds its route, reads it, answers it and writes the audit log.
-struct Gateway: HTTPResponder {
-    static let maximumBody = 262_144
+final class Gateway: HTTPResponder {
+    /// The connection a request came on, so that a fault can cut it.
+    struct Context: InitializableFromSource {
+        let channel: any Channel
 
-    let state: ProviderState
+        init(source: ApplicationRequestContextSource) { channel = source.channel }
+    }
 
-    func respond(to request: Request, context: Connection) async throws -> Response {
+    /// Set once the port is known, which is after the listeners started.
+    let state = Mutex<ProviderState?>(nil)
+
+    func respond(to request: Request, context: Context) async throws -> Response {
+        guard let state = state.withLock({ $0 }) else { return Response(status: .serviceUnavailable) }
         var exchange = Exchange(request)
         let fault = state.faults.take(at: exchange.route.name)
-        exchange.idTokenFault = fault?.idToken
-        if fault?.hangs == true {
-            record(exchange, status: 0, outcome: "fault")
+        exchange.flaw = fault?.idToken
+        if let fault, fault.hangs {
+            if fault.takesEffect { _ = try await answer(&exchange, request, state) }
+            state.record(exchange, Reply(status: 0, outcome: "fault"))
             try await context.channel.closeFuture.get()
             return Response(status: .serviceUnavailable)
         }
         if let delay = fault?.delayMilliseconds { try await Task.sleep(for: .milliseconds(delay)) }
-        var reply: Reply
+        let reply: Reply
         if let fault, let replacement = fault.replacement, !fault.takesEffect {
-            _ = try? await request.body.collect(upTo: Self.maximumBody)  // what is not used may be broken
+            _ = try? await request.body.collect(upTo: Exchange.maximumBody)  // what is not used may be broken
             reply = replacement
         } else {
-            reply = try await answer(&exchange, request)
-            if let replacement = fault?.replacement { reply = replacement }
+            let answer = try await answer(&exchange, request, state)
+            reply = fault?.replacement ?? answer
         }
-        record(exchange, status: reply.status, outcome: reply.outcome)
-        if fault?.losesResponse == true {
-            try await context.channel.close()
-        }
+        state.record(exchange, reply)
+        if fault?.losesResponse == true { try await context.channel.close() }
         return response(reply, exchange, truncated: fault?.truncatesBody ?? false)
     }
 
-    private func answer(_ exchange: inout Exchange, _ request: Request) async throws -> Reply {
+    private func answer(_ exchange: inout Exchange, _ request: Request, _ state: ProviderState) async throws -> Reply {
+        var failure: ProtocolError
         do {
-            try exchange.checkHost()
-            try exchange.checkMethod()
-            exchange.realm = try exchange.names.map { try state.realm(tenant: $0.tenant, policy: $0.policy) }
+            try exchange.check()
+            let realm = try exchange.names.map { try state.realm(tenant: $0.tenant, policy: $0.policy) }
             try await exchange.read(request)
-            return try await dispatch(exchange)
+            return try await reply(to: exchange, at: realm, state)
         } catch let error as ProtocolError {
-            if exchange.route.isPage { return Page.failure(error) }
-            return try reply(error, to: exchange)
+            failure = error
         } catch is DecodingError {
-            return try reply(.invalidParameter("The JSON body"), to: exchange)
+            failure = .invalidParameter("The JSON body")
+        } catch let error where error is HTTPParserError || error is IOError || error is ChannelError {
+            throw error  // the server answers what is not HTTP itself, and nobody waits on a broken connection
+        } catch is CancellationError {
+            throw CancellationError()
         } catch {
-            // The server answers what is not HTTP itself, and nobody waits for an answer to a broken connection.
-            if error is HTTPParserError || error is CancellationError || error is IOError || error is ChannelError {
-                throw error
-            }
-            return try reply(.internalFault, to: exchange)
+            failure = .internalFault
         }
+        if exchange.route.isPage { return Page.failure(failure) }
+        return try .error(failure, correlationID: exchange.correlationID, at: state.clock.now)
     }
 
-    private func reply(_ error: ProtocolError, to exchange: Exchange) throws -> Reply {
-        try Reply(error, correlationID: exchange.correlationID, timestamp: state.timestamp)
-    }
-
-    private func dispatch(_ exchange: Exchange) async throws -> Reply {
-        if let realm = exchange.realm {
-            return try await RealmEndpoints(state: state, exchange: exchange, realm: realm).respond()
+    /// The table of routes.
+    private func reply(to exchange: Exchange, at realm: Realm?, _ state: ProviderState) async throws -> Reply {
+        guard let realm else {
+            let isAPI = exchange.route == .api
+            return try await isAPI ? state.api(exchange) : state.admin(exchange)
         }
+        let issuer = IssuerEndpoints(state: state, exchange: exchange, realm: realm)
+        let journey = Journey(state: state, exchange: exchange, realm: realm)
+        let client = { try ClientEndpoints(state: state, exchange: exchange, realm: realm) }
         return switch exchange.route {
-        case .api: try await ProtectedAPI(state: state).respond(exchange)
-        case .admin: try await AdminEndpoint(state: state).respond(exchange)
-        default: throw ProtocolError.unknownRoute
+        case .metadata: try issuer.metadata()
+        case .keys: try await issuer.keys()
+        case .userInfo: try await issuer.userInfo()
+        case .authorize: try await journey.authorize()
+        case .device: try await journey.device()
+        case .logout: try await journey.logout()
+        case .token: try await client().token()
+        case .deviceCode: try await client().deviceCode()
+        case .revoke: try await client().revoke()
+        case .introspectToken: try await client().introspectToken()
+        case .initiate: try await client().initiate()
+        case .signUpStart: try await client().startSignUp()
+        case .resetStart: try await client().startReset()
+        case .challenge, .signUpChallenge, .resetChallenge: try await client().challenge()
+        case .introspect, .registerIntrospect: try await client().introspect()
+        case .registerChallenge: try await client().challengeContact()
+        case .signUpContinue, .registerContinue, .resetContinue: try await client().proceed()
+        case .resetSubmit: try await client().submitPassword()
+        case .resetPoll: try await client().pollReset()
+        case .api, .admin, .unknown: throw ProtocolError.unknownRoute
         }
-    }
-
-    private func record(_ exchange: Exchange, status: Int, outcome: String) {
-        // Test control would drown what it is there to watch.
-        guard exchange.route != .admin else { return }
-        state.audit.record(
-            AuditEntry(
-                time: state.clock.now,
-                route: exchange.route.name,
-                status: status,
-                outcome: outcome,
-                correlationID: exchange.correlationID
-            )
-        )
     }
 
     private func response(_ reply: Reply, _ exchange: Exchange, truncated: Bool) -> Response {
-        var headers = HTTPFields()
-        headers[.cacheControl] = "no-store"
-        for (name, value) in reply.headers {
+        var headers: HTTPFields = [.cacheControl: "no-store"]
+        for (name, value) in Array(reply.headers) + [("client-request-id", exchange.correlationID)] {
             if let name = HTTPField.Name(name) { headers[name] = value }
         }
         for cookie in reply.cookies { headers.append(HTTPField(name: .setCookie, value: cookie)) }
-        if let name = HTTPField.Name("client-request-id") { headers[name] = exchange.correlationID }
         let status = HTTPResponse.Status(code: reply.status)
         guard truncated else {
             let body = exchange.method == .head ? ByteBuffer() : ByteBuffer(bytes: reply.body)

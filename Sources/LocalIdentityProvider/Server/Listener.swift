@@ -4,20 +4,26 @@ import HummingbirdTLS
 import Logging
 import NIOCore
 import NIOSSL
+import Synchronization
 
 /// One listening address.
 struct Listener: Sendable {
+    /// The open connections, so that stopping the provider ends them.
+    final class Connections: Sendable {
+        let channels = Mutex<[ObjectIdentifier: any Channel]>([:])
+    }
+
     let host: String
     let port: Int
     private let task: Task<Void, any Error>
     private let connections: Connections
 
-    static func start(
+    init(
         _ host: String,
         port: Int,
         _ configuration: LocalIdentityProvider.Configuration,
-        _ gateway: LateGateway
-    ) async throws -> Listener {
+        _ responder: some HTTPResponder<Gateway.Context>
+    ) async throws {
         let connections = Connections()
         let limit = TimeAmount.seconds(Int64(configuration.requestTimeout))
         let http = HTTPServerBuilder.http1(
@@ -25,40 +31,44 @@ struct Listener: Sendable {
         )
         let (bound, continuation) = AsyncThrowingStream<Int, any Error>.makeStream()
         let application = Application(
-            responder: gateway,
-            server: try configuration.tls.map { try .tls(http, tlsConfiguration: tls($0)) } ?? http,
+            responder: responder,
+            server: try configuration.tls.map { try .tls(http, tlsConfiguration: $0.server) } ?? http,
             configuration: .init(address: .hostname(host, port: port), backlog: 1024),
             onServerRunning: { continuation.yield($0.localAddress?.port ?? port) },
             logger: Logger(label: "local-idp") { _ in SwiftLogNoOpLogHandler() }
         )
-        let task = Task {
+        task = Task {
             do {
                 try await application.run()
-                continuation.finish()
             } catch {
                 continuation.finish(throwing: error)
                 throw error
             }
         }
-        for try await port in bound {
-            return Listener(host: host, port: port, task: task, connections: connections)
-        }
-        throw StartError.bind("the server at \(host) ended")
+        var ports = bound.makeAsyncIterator()
+        guard let port = try await ports.next() else { throw StartError.bind("the server at \(host) ended") }
+        self.host = host
+        self.port = port
+        self.connections = connections
     }
 
     func stop() async {
         task.cancel()
-        connections.closeAll()
+        for channel in connections.channels.withLock({ Array($0.values) }) { channel.close(promise: nil) }
         _ = await task.result
     }
+}
 
-    private static func tls(_ certificate: LocalIdentityProvider.Certificate) throws -> TLSConfiguration {
-        do {
-            let chain = try NIOSSLCertificate.fromPEMFile(certificate.chain).map(NIOSSLCertificateSource.certificate)
-            let key = try NIOSSLPrivateKey(file: certificate.key, format: .pem)
-            return .makeServerConfiguration(certificateChain: chain, privateKey: .privateKey(key))
-        } catch {
-            throw StartError.certificate("\(error)")
+extension LocalIdentityProvider.Certificate {
+    fileprivate var server: TLSConfiguration {
+        get throws {
+            do {
+                let chain = try NIOSSLCertificate.fromPEMFile(chain).map(NIOSSLCertificateSource.certificate)
+                let key = NIOSSLPrivateKeySource.privateKey(try NIOSSLPrivateKey(file: key, format: .pem))
+                return .makeServerConfiguration(certificateChain: chain, privateKey: key)
+            } catch {
+                throw StartError.certificate("\(error)")
+            }
         }
     }
 }

@@ -1,7 +1,6 @@
 package import Foundation
 
 extension LocalIdentityProvider {
-    /// How a provider is started.
     package struct Configuration: Sendable {
         /// 0 picks a free port.
         package var port = 0

@@ -1,5 +1,6 @@
 import Foundation
 import NIOCore
+import Synchronization
 
 /// An OAuth 2.0 and OpenID Connect issuer on loopback, for trying things and for tests.
 ///
@@ -8,7 +9,7 @@ import NIOCore
 /// ``stop()`` it.
 package final class LocalIdentityProvider: Sendable {
     /// `http://127.0.0.1:PORT` or its `https` form, which every issuer begins with.
-    package let baseURL: String
+    package var baseURL: String { state.baseURL }
     /// The same server at each address it listens on.
     package let addresses: [String]
 
@@ -20,8 +21,7 @@ package final class LocalIdentityProvider: Sendable {
     package var faults: Faults { state.faults }
     package var audit: AuditLog { state.audit }
 
-    private init(baseURL: String, addresses: [String], state: ProviderState, listeners: [Listener]) {
-        self.baseURL = baseURL
+    private init(addresses: [String], state: ProviderState, listeners: [Listener]) {
         self.addresses = addresses
         self.state = state
         self.listeners = listeners
@@ -31,18 +31,16 @@ package final class LocalIdentityProvider: Sendable {
     ///
     /// - Throws: ``StartError``.
     package static func start(_ configuration: Configuration = Configuration()) async throws -> LocalIdentityProvider {
-        for host in configuration.hosts where host != "127.0.0.1" && host != "::1" {
-            throw StartError.address(host)
-        }
-        let gateway = LateGateway()
+        let hosts = configuration.hosts.isEmpty ? ["an empty list"] : configuration.hosts
+        if let host = hosts.first(where: { $0 != "127.0.0.1" && $0 != "::1" }) { throw StartError.address(host) }
+        let gateway = Gateway()
         let listeners = try await listeners(configuration, gateway)
         let scheme = configuration.tls == nil ? "http" : "https"
         let addresses = listeners.map { "\(scheme)://\($0.host.contains(":") ? "[\($0.host)]" : $0.host):\($0.port)" }
         do {
-            guard let baseURL = addresses.first else { throw StartError.address("an empty list") }
-            let state = try ProviderState(configuration, baseURL: baseURL)
-            gateway.open(state)
-            return LocalIdentityProvider(baseURL: baseURL, addresses: addresses, state: state, listeners: listeners)
+            let state = try ProviderState(configuration, baseURL: addresses[0])
+            gateway.state.withLock { $0 = state }
+            return LocalIdentityProvider(addresses: addresses, state: state, listeners: listeners)
         } catch {
             for listener in listeners { await listener.stop() }
             throw error
@@ -50,7 +48,7 @@ package final class LocalIdentityProvider: Sendable {
     }
 
     /// One listener an address, all at one port.
-    private static func listeners(_ configuration: Configuration, _ gateway: LateGateway) async throws -> [Listener] {
+    private static func listeners(_ configuration: Configuration, _ gateway: Gateway) async throws -> [Listener] {
         var tries = configuration.port == 0 ? 5 : 1
         while true {
             var listeners: [Listener] = []
@@ -58,7 +56,7 @@ package final class LocalIdentityProvider: Sendable {
                 for host in configuration.hosts {
                     let port = listeners.first?.port ?? configuration.port
                     do {
-                        listeners.append(try await Listener.start(host, port: port, configuration, gateway))
+                        listeners.append(try await Listener(host, port: port, configuration, gateway))
                     } catch let error as IOError where error.isMissingFamily && !listeners.isEmpty {
                         continue
                     }

@@ -1,6 +1,7 @@
 import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
+import Synchronization
 
 /// Ends connections that take too long to send a request, whether they stop or drip.
 ///
@@ -12,16 +13,17 @@ final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundOut = HTTPResponsePart
 
     private let limit: TimeAmount
-    private let connections: Connections
+    private let connections: Listener.Connections
     private var timer: Scheduled<Void>?
 
-    init(limit: TimeAmount, connections: Connections) {
+    init(limit: TimeAmount, connections: Listener.Connections) {
         self.limit = limit
         self.connections = connections
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
-        connections.add(context.channel)
+        let channel = context.channel
+        connections.channels.withLock { $0[ObjectIdentifier(channel)] = channel }
         start(context, after: limit)
     }
 
@@ -29,7 +31,8 @@ final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
 
     func channelInactive(context: ChannelHandlerContext) {
         timer?.cancel()
-        connections.remove(context.channel)
+        let id = ObjectIdentifier(context.channel)
+        connections.channels.withLock { $0[id] = nil }
         context.fireChannelInactive()
     }
 

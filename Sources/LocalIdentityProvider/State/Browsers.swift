@@ -9,14 +9,10 @@ actor Browsers {
     }
 
     private let clock: ProviderClock
-    private let outbox: Outbox
     private var sessions: [Fingerprint: Session] = [:]
     private var interactions: [Fingerprint: Interaction] = [:]
 
-    init(clock: ProviderClock, outbox: Outbox) {
-        self.clock = clock
-        self.outbox = outbox
-    }
+    init(clock: ProviderClock) { self.clock = clock }
 
     // MARK: Sessions
 
@@ -26,11 +22,11 @@ actor Browsers {
     }
 
     /// Remembers a sign-in under a new cookie value, so that a value fixed beforehand is worth nothing.
-    func remember(_ signedIn: SignedIn, in tenant: Tenant, cookie: String) -> String {
-        var session = sessions.removeValue(forKey: Fingerprint(cookie)) ?? Session(expires: clock.now)
+    func remember(_ signedIn: SignedIn, in tenant: Tenant, cookie: String?) -> String {
+        var session = sessions.removeValue(forKey: Fingerprint(cookie ?? "")) ?? Session(expires: clock.now)
         session.accounts.removeAll { $0.tenantID == tenant.id && $0.signedIn.userID == signedIn.userID }
         session.accounts.insert((tenant.id, signedIn), at: 0)
-        session.expires = clock.now + TimeInterval(Lifetime.browserSession)
+        session.expires = clock.now + Lifetime.browserSession
         let renewed = RandomToken.make()
         sessions[Fingerprint(renewed)] = session
         return renewed
@@ -42,21 +38,9 @@ actor Browsers {
 
     // MARK: Interactions
 
-    func begin(_ goal: Interaction.Goal, step: Interaction.Step, realm: Realm, client: Client?, cookie: String)
-        -> Interaction
-    {
+    func begin(_ interaction: Interaction) {
         interactions = interactions.filter { $0.value.expires > clock.now }
-        let interaction = Interaction(
-            id: RandomToken.make(),
-            browser: Fingerprint(cookie),
-            realm: realm,
-            client: client,
-            goal: goal,
-            step: step,
-            expires: clock.now + TimeInterval(Lifetime.flow)
-        )
-        interactions[Fingerprint(interaction.id)] = interaction
-        return interaction
+        update(interaction)
     }
 
     /// The journey that a form belongs to; another browser cannot post to it.
@@ -72,23 +56,5 @@ actor Browsers {
     /// Ends a journey; false when another request did so first.
     func end(_ interaction: Interaction) -> Bool {
         interactions.removeValue(forKey: Fingerprint(interaction.id)) != nil
-    }
-
-    // MARK: Codes
-
-    func sendCode(_ interaction: Interaction, to method: AuthMethod, purpose: String) throws -> Interaction {
-        var interaction = interaction
-        try interaction.codes.send(to: method, purpose: purpose, by: outbox, now: clock.now)
-        update(interaction)
-        return interaction
-    }
-
-    func checkCode(_ code: String, of interaction: Interaction) throws {
-        let fingerprint = Fingerprint(interaction.id)
-        // A journey that ended meanwhile accepts nothing.
-        guard try interactions[fingerprint]?.codes.check(code, now: clock.now) != nil else {
-            throw ProtocolError.wrongCode
-        }
-        interactions[fingerprint]?.codes.forget()
     }
 }

@@ -1,116 +1,66 @@
 import Foundation
 
-/// The native flows, their continuation tokens and one-time codes.
+/// The native flows and their continuation tokens (section 7.4).
 actor Flows {
     /// What a token is good for; the stage it was issued at makes it single-use.
     private struct Continuation {
-        let flowID: UUID
+        let flowID: String
         let stage: Int
-        let routes: Set<Route>
+        let step: Flow.Step
         let expires: Date
     }
 
-    private struct Entry {
-        var flow: Flow
-        var stage = 0
-    }
-
     private let clock: ProviderClock
-    private let outbox: Outbox
-    private var entries: [UUID: Entry] = [:]
+    private var flows: [String: Flow] = [:]
     private var continuations: [Fingerprint: Continuation] = [:]
 
-    init(clock: ProviderClock, outbox: Outbox) {
-        self.clock = clock
-        self.outbox = outbox
+    init(clock: ProviderClock) { self.clock = clock }
+
+    func begin(_ flow: Flow) -> String {
+        if flows.count.isMultiple(of: 1024) {
+            flows = flows.filter { $0.value.expires + 3600 > clock.now }
+            continuations = continuations.filter { flows[$0.value.flowID] != nil }
+        }
+        return issue(flow)
     }
 
-    func begin(_ flow: Flow, for routes: Set<Route>) -> String {
-        sweep()
-        entries[flow.id] = Entry(flow: flow)
-        return issue(flow.id, for: routes)
-    }
-
-    /// The flow that the request continues; nothing is consumed.
-    func open(_ request: ClientRequest) throws -> Flow {
-        let route = request.exchange.route
-        let continuation = try current(request)
-        guard let flow = entries[continuation.flowID]?.flow, flow.holder == request.holder,
-            continuation.routes.contains(route)
+    /// The flow that a token continues; nothing is consumed.
+    func open(_ token: String, holder: Holder, at route: Route) throws -> Flow {
+        guard let continuation = continuations[Fingerprint(token)], let flow = flows[continuation.flowID],
+            flow.stage == continuation.stage, flow.holder == holder, continuation.step.routes.contains(route)
         else { throw ProtocolError.badContinuation(at: route) }
         guard clock.now < continuation.expires, clock.now < flow.expires else { throw ProtocolError.expiredToken }
         return flow
     }
 
-    /// Another token of the same step; earlier ones stay valid.
-    func repeatStep(
-        _ request: ClientRequest,
-        for routes: Set<Route>,
-        change: @Sendable (inout Flow) -> Void = { _ in }
-    ) throws -> String {
-        issue(try current(request).flowID, for: routes, change: change)
+    /// Keeps the changed flow and issues a token for its step; earlier tokens stay valid.
+    func reissue(_ flow: Flow, at route: Route) throws -> String {
+        guard flows[flow.id]?.stage == flow.stage else { throw ProtocolError.badContinuation(at: route) }
+        return issue(flow)
     }
 
-    /// Moves the flow on and invalidates its tokens, unless another request moved it first.
-    func advance(
-        _ request: ClientRequest,
-        for routes: Set<Route>,
-        change: @Sendable (inout Flow) -> Void
-    ) throws -> String {
-        issue(try claim(request), for: routes) {
-            change(&$0)
-            $0.codes.forget()
-        }
+    /// Like ``reissue(_:at:)``, and earlier tokens are void, so that of two requests one gets through.
+    func advance(_ flow: Flow, at route: Route) throws -> String {
+        try finish(flow, at: route)
+        var flow = flow
+        flow.stage += 1
+        return issue(flow)
     }
 
-    /// Ends the flow, unless another request moved it first.
-    func finish(_ request: ClientRequest) throws { entries[try claim(request)] = nil }
-
-    private func claim(_ request: ClientRequest) throws -> UUID {
-        let id = try current(request).flowID
-        entries[id]?.stage += 1
-        return id
+    func finish(_ flow: Flow, at route: Route) throws {
+        guard flows[flow.id]?.stage == flow.stage else { throw ProtocolError.badContinuation(at: route) }
+        flows[flow.id] = nil
     }
 
-    /// What the request's token is good for, unless another request has overtaken it.
-    private func current(_ request: ClientRequest) throws -> Continuation {
-        let token = try request.form.required("continuation_token")
-        guard let continuation = continuations[Fingerprint(token)],
-            entries[continuation.flowID]?.stage == continuation.stage
-        else { throw ProtocolError.badContinuation(at: request.exchange.route) }
-        return continuation
-    }
-
-    private func issue(_ id: UUID, for routes: Set<Route>, change: (inout Flow) -> Void = { _ in }) -> String {
-        if var flow = entries[id]?.flow {
-            change(&flow)
-            entries[id]?.flow = flow
-        }
+    private func issue(_ flow: Flow) -> String {
+        flows[flow.id] = flow
         let token = RandomToken.make(prefix: "ct_")
         continuations[Fingerprint(token)] = Continuation(
-            flowID: id,
-            stage: entries[id]?.stage ?? 0,
-            routes: routes,
+            flowID: flow.id,
+            stage: flow.stage,
+            step: flow.step,
             expires: clock.now + TimeInterval(Lifetime.continuationToken)
         )
         return token
-    }
-
-    // MARK: Codes
-
-    func sendCode(for flow: Flow, to method: AuthMethod, purpose: String) throws {
-        try entries[flow.id]?.flow.codes.send(to: method, purpose: purpose, by: outbox, now: clock.now)
-    }
-
-    func checkCode(_ code: String, of flow: Flow) throws {
-        // A flow that ended meanwhile accepts nothing.
-        guard try entries[flow.id]?.flow.codes.check(code, now: clock.now) != nil else { throw ProtocolError.wrongCode }
-    }
-
-    private func sweep() {
-        guard entries.count.isMultiple(of: 1024) else { return }
-        let now = clock.now
-        entries = entries.filter { $0.value.flow.expires + 3600 > now }
-        continuations = continuations.filter { entries[$0.value.flowID] != nil }
     }
 }

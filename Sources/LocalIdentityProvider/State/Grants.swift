@@ -3,11 +3,21 @@ import Foundation
 
 /// Everything that can be exchanged for tokens: codes, device codes, refresh families.
 actor Grants {
+    /// What a code stands for until it is redeemed, once.
+    private struct Code {
+        let request: AuthorizationRequest
+        let signedIn: SignedIn
+        let expires: Date
+        var isUsed = false
+        /// The family begun with it.
+        var familyID: String?
+    }
+
     private let clock: ProviderClock
     let grace: TimeInterval
-    var families: [String: RefreshFamily] = [:]
-    var devices: [Fingerprint: DeviceAuthorization] = [:]
-    private var codes: [Fingerprint: AuthorizationCode] = [:]
+    var families: [String: Family] = [:]
+    var devices: [Fingerprint: Device] = [:]
+    private var codes: [Fingerprint: Code] = [:]
     private var revokedAccessTokens: Set<String> = []
 
     var now: Date { clock.now }
@@ -17,37 +27,27 @@ actor Grants {
         self.grace = grace
     }
 
-    // MARK: Authorization codes
-
     func issueCode(for request: AuthorizationRequest, _ signedIn: SignedIn) -> String {
         codes = codes.filter { $0.value.expires + 3600 > now }
         let text = RandomToken.make(prefix: "ac_")
-        codes[Fingerprint(text)] = AuthorizationCode(
-            request: request,
-            signedIn: signedIn,
-            expires: now + TimeInterval(Lifetime.authorizationCode)
-        )
+        let expires = now + Lifetime.authorizationCode
+        codes[Fingerprint(text)] = Code(request: request, signedIn: signedIn, expires: expires)
         return text
     }
 
     /// Redeems a code; a second use ends what the first one began (RFC 6749 section 4.1.2).
-    func redeem(_ request: ClientRequest) throws -> (AuthorizationCode, RefreshFamily) {
-        let refused = ProtocolError.badAuthorizationCode
-        let text = try request.form.required("code")
-        let redirectURI = try request.form.required("redirect_uri")
-        let fingerprint = Fingerprint(text)
-        guard let code = codes[fingerprint], code.request.holder == request.holder else { throw refused }
-        guard !code.isUsed else {
-            if let family = code.familyID { end(family, because: "its code was used twice") }
-            throw refused
-        }
-        codes[fingerprint]?.isUsed = true
-        guard now < code.expires, code.request.response.redirectURI == redirectURI,
-            Self.verify(request.form["code_verifier"], against: code.request.challenge)
-        else { throw refused }
-        let family = begin(request.holder, signedIn: code.signedIn, scope: code.request.scope)
-        codes[fingerprint]?.familyID = family.id
-        return (code, family)
+    func redeem(_ form: Parameters, holder: Holder) throws -> (Family, nonce: String?) {
+        let key = Fingerprint(try form.required("code"))
+        let redirectURI = try form.required("redirect_uri")
+        guard let code = codes[key], code.request.holder == holder else { throw ProtocolError.badAuthorizationCode }
+        if let family = code.familyID { end(family) }
+        codes[key]?.isUsed = true
+        guard !code.isUsed, now < code.expires, code.request.response.redirectURI == redirectURI,
+            Self.verify(form["code_verifier"], against: code.request.challenge)
+        else { throw ProtocolError.badAuthorizationCode }
+        let family = begin(holder, signedIn: code.signedIn, scope: code.request.scope)
+        codes[key]?.familyID = family.id
+        return (family, code.request.nonce)
     }
 
     /// RFC 7636 section 4.6, S256 only.
@@ -57,15 +57,11 @@ actor Grants {
         return SHA256.hash(data: Array(verifier.utf8)).base64URL == challenge
     }
 
-    // MARK: Access tokens
-
     func revokeAccessToken(_ id: String) { revokedAccessTokens.insert(id) }
 
-    /// The family of an access token that is neither revoked itself nor of an ended family.
-    func liveFamily(ofAccessToken id: String, familyID: String) -> RefreshFamily? {
-        guard let family = families[familyID], family.ended == nil, !revokedAccessTokens.contains(id) else {
-            return nil
-        }
+    /// The family of an access token, unless either was ended.
+    func family(_ id: String, ofAccessToken tokenID: String) -> Family? {
+        guard let family = families[id], !family.isEnded, !revokedAccessTokens.contains(tokenID) else { return nil }
         return family
     }
 }

@@ -2,14 +2,12 @@ import Foundation
 
 /// One journey through the pages, from the request that opened it to its end.
 struct Interaction: Sendable {
-    /// Where the journey leads.
     enum Goal: Sendable {
         case authorize(AuthorizationRequest)
         /// The device code may still be unknown.
         case device(userCode: String?)
     }
 
-    /// The page that was shown last.
     enum Step: Sendable {
         case signIn
         case chooseAccount([User])
@@ -23,7 +21,6 @@ struct Interaction: Sendable {
         case approveDevice(SignedIn)
     }
 
-    /// What the right code leads to.
     enum CodePurpose: Sendable {
         case signIn(userID: String)
         case secondFactor(SignedIn)
@@ -40,13 +37,12 @@ struct Interaction: Sendable {
         }
     }
 
-    let id: String
+    let id = RandomToken.make()
     /// Binds the journey to the browser that began it.
     let browser: Fingerprint
     let realm: Realm
     let client: Client?
     let goal: Goal
     var step: Step
-    var codes = OneTimeCodes()
     let expires: Date
 }

@@ -1,18 +1,10 @@
 import Foundation
-import JWTKit
 
 /// The signing keys of every issuer, made when an issuer is first used.
 actor Keys {
-    private struct Ring {
-        var active: SigningKey
-        /// Listed before it signs, so that clients know it when the rotation comes.
-        var next: SigningKey
-        var retiring: [SigningKey] = []
-    }
-
     private let clock: ProviderClock
-    private var rings: [String: Ring] = [:]
-    private var making: [String: Task<Ring, any Error>] = [:]
+    /// Of each issuer the key that signs, the next one, listed early so that clients know it, and the retiring ones.
+    private var rings: [String: Task<[SigningKey], any Error>] = [:]
     private var spare: [String]
 
     init(clock: ProviderClock, spare: [String]) {
@@ -20,35 +12,27 @@ actor Keys {
         self.spare = spare
     }
 
-    func active(for realm: Realm) async throws -> SigningKey { try await ring(of: realm).active }
+    func active(for realm: Realm) async throws -> SigningKey { try await ring(of: realm)[0] }
 
     /// The issuer's key set as JSON (RFC 7517 section 5).
     func published(for realm: Realm) async throws -> JSON {
-        let ring = try await ring(of: realm)
-        let retiring = ring.retiring.filter { ($0.retiresAt ?? .distantPast) > clock.now }
-        return ["keys": .array(([ring.active, ring.next] + retiring).map(\.jwk))]
+        let listed = try await ring(of: realm).filter { $0.retiresAt ?? .distantFuture > clock.now }
+        return ["keys": .array(listed.map(\.jwk))]
     }
 
     func rotate(_ realm: Realm) async throws {
-        var ring = try await ring(of: realm)
-        var old = ring.active
-        old.retiresAt = clock.now + TimeInterval(Lifetime.retiringKey)
-        ring.retiring.append(old)
-        ring.active = ring.next
-        ring.next = try await make(realm.algorithm)
-        rings[realm.issuer] = ring
+        let ring = try await ring(of: realm)
+        var old = ring[0]
+        old.retiresAt = clock.now + Lifetime.retiringKey
+        let next = try await make(realm.tenant.algorithm)
+        rings[realm.issuer] = Task { [old] in [ring[1], next] + ring.dropFirst(2) + [old] }
     }
 
-    private func ring(of realm: Realm) async throws -> Ring {
-        if let ring = rings[realm.issuer] { return ring }
-        let task =
-            making[realm.issuer]
-            ?? Task { Ring(active: try await make(realm.algorithm), next: try await make(realm.algorithm)) }
-        making[realm.issuer] = task
-        defer { making[realm.issuer] = nil }
-        let ring = try await task.value
-        if rings[realm.issuer] == nil { rings[realm.issuer] = ring }
-        return rings[realm.issuer] ?? ring
+    private func ring(of realm: Realm) async throws -> [SigningKey] {
+        let algorithm = realm.tenant.algorithm
+        let ring = rings[realm.issuer] ?? Task { [try await make(algorithm), try await make(algorithm)] }
+        rings[realm.issuer] = ring
+        return try await ring.value
     }
 
     private func make(_ algorithm: SigningAlgorithm) async throws -> SigningKey {

@@ -1,32 +1,44 @@
 import Foundation
 
-/// The codes sent on one way, of which the newest counts; none is kept in clear.
-struct OneTimeCodes: Sendable {
-    static let maximumAttempts = 5
-    static let maximumSent = 6
+/// The one-time codes of every flow and journey; none is kept in clear (section 7.5).
+actor OneTimeCodes {
+    private struct Sent {
+        var newest: Fingerprint?
+        var expires: Date
+        var count = 0
+        var attempts = 0
+    }
 
-    private var newest: (fingerprint: Fingerprint, expires: Date)?
-    private var attempts = 0
-    private var sent = 0
+    private let clock: ProviderClock
+    private let outbox: Outbox
+    private var sent: [String: Sent] = [:]
 
-    /// Delivers a code, which voids the ones before it.
-    mutating func send(to method: AuthMethod, purpose: String, by outbox: Outbox, now: Date) throws {
-        guard sent < Self.maximumSent else { throw ProtocolError.tooManyCodes }
+    init(clock: ProviderClock, outbox: Outbox) {
+        self.clock = clock
+        self.outbox = outbox
+    }
+
+    /// Delivers a code for the flow, at most six times; it voids the ones before it.
+    func send(_ flowID: String, to method: AuthMethod, purpose: String) throws {
+        if sent.count.isMultiple(of: 1024) { sent = sent.filter { $0.value.expires + Lifetime.flow > clock.now } }
+        let count = (sent[flowID]?.count ?? 0) + 1
+        guard count <= 6 else { throw ProtocolError.tooManyCodes }
         let code = RandomToken.digits()
-        newest = (Fingerprint(code), now + TimeInterval(Lifetime.oneTimeCode))
-        attempts = 0
-        sent += 1
-        outbox.deliver(code, to: method, purpose: purpose, at: now)
+        sent[flowID] = Sent(newest: Fingerprint(code), expires: clock.now + Lifetime.oneTimeCode, count: count)
+        outbox.deliver(code, to: method, purpose: purpose, at: clock.now)
     }
 
     /// Counts one attempt; after five wrong ones the right code fails too.
-    mutating func check(_ code: String, now: Date) throws {
-        guard attempts < Self.maximumAttempts, let newest, now < newest.expires else { throw ProtocolError.wrongCode }
-        guard newest.fingerprint == Fingerprint(code) else {
-            attempts += 1
+    func check(_ code: String, of flowID: String) throws {
+        guard let now = sent[flowID], let newest = now.newest, now.attempts < 5, clock.now < now.expires else {
+            throw ProtocolError.wrongCode
+        }
+        guard newest == Fingerprint(code) else {
+            sent[flowID]?.attempts += 1
             throw ProtocolError.wrongCode
         }
     }
 
-    mutating func forget() { newest = nil }
+    /// Voids what was sent, once it has served.
+    func forget(_ flowID: String) { sent[flowID]?.newest = nil }
 }

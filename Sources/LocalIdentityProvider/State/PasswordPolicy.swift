@@ -2,35 +2,21 @@
 enum PasswordPolicy {
     private static let banned = ["password", "qwerty", "letmein", "welcome", "admin123", "iloveyou", "fabrikvine"]
 
-    /// The hash of a password that may be used.
     static func hash(_ password: String, for email: String) throws -> PasswordHash {
-        try check(password, for: email)
-        return try PasswordHash(password)
-    }
-
-    private static func check(_ password: String, for email: String) throws {
         guard password.unicodeScalars.allSatisfy({ (0x20...0x7E).contains($0.value) }) else {
-            throw ProtocolError.password("password_is_invalid", "The password has characters outside printable ASCII.")
+            throw ProtocolError.password("password_is_invalid", "Use printable ASCII only.")
         }
-        guard password.count >= 8 else {
-            throw ProtocolError.password("password_too_short", "Use at least 8 characters.")
-        }
-        guard password.count <= 256 else {
-            throw ProtocolError.password("password_too_long", "Use at most 256 characters.")
-        }
+        guard password.count >= 8 else { throw ProtocolError.password("password_too_short", "Use at least 8.") }
+        guard password.count <= 256 else { throw ProtocolError.password("password_too_long", "Use at most 256.") }
         guard kinds(of: password) >= 3 else {
-            throw ProtocolError.password(
-                "password_too_weak",
-                "Use three of upper case, lower case, digits and symbols.",
-                number: 399_246
-            )
+            let text = "Use three of upper case, lower case, digits and symbols."
+            throw ProtocolError.password("password_too_weak", text, number: 399_246)
         }
-        let plain = undisguised(password)
-        let local = undisguised(String(email.prefix { $0 != "@" }))
-        guard !banned.contains(where: { plain.contains(undisguised($0)) }), local.count < 3 || !plain.contains(local)
-        else {
-            throw ProtocolError.password("password_banned", "The password contains a word that is too easy to guess.")
+        let words = banned.map(undisguised) + [undisguised(String(email.prefix { $0 != "@" }))].filter { $0.count > 2 }
+        guard !words.contains(where: undisguised(password).contains) else {
+            throw ProtocolError.password("password_banned", "The password is too easy to guess.")
         }
+        return try PasswordHash(password)
     }
 
     private static func kinds(of password: String) -> Int {

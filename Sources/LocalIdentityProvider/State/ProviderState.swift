@@ -7,44 +7,69 @@ struct ProviderState: Sendable {
     let clock: ProviderClock
     let users: Users
     let flows: Flows
+    let codes: OneTimeCodes
     let grants: Grants
     let keys: Keys
     let browsers: Browsers
-    let outbox: Outbox
-    let audit: AuditLog
-    let faults: Faults
+    let outbox = Outbox()
+    let audit = AuditLog()
+    let faults = Faults()
     let adminKey: String?
 
     init(_ configuration: LocalIdentityProvider.Configuration, baseURL: String) throws {
         seed = try configuration.seed ?? .standard
         self.baseURL = baseURL
         clock = configuration.clock
-        outbox = Outbox()
         users = try Users(seed, clock: clock)
-        flows = Flows(clock: clock, outbox: outbox)
+        flows = Flows(clock: clock)
         grants = Grants(clock: clock, grace: configuration.refreshGrace)
         keys = Keys(clock: clock, spare: configuration.signingKeys)
-        browsers = Browsers(clock: clock, outbox: outbox)
-        audit = AuditLog()
-        faults = Faults()
+        browsers = Browsers(clock: clock)
+        codes = OneTimeCodes(clock: clock, outbox: outbox)
         adminKey = configuration.adminKey
     }
 
-    var timestamp: String { clock.now.formatted(.iso8601) }
-
-    /// The issuer that a path names.
-    func realm(tenant name: String, policy policyName: String? = nil) throws -> Realm {
+    func realm(tenant name: String, policy: String? = nil) throws -> Realm {
         guard let tenant = seed.tenants.first(where: { $0.isNamed(name) }) else { throw ProtocolError.unknownRealm }
-        let policy = policyName.flatMap { name in tenant.policies.first { $0.name == name.lowercased() } }
-        guard policyName == nil || policy != nil else { throw ProtocolError.unknownRealm }
-        return Realm(tenant: tenant, policy: policy, baseURL: baseURL)
+        guard let policy else { return Realm(tenant: tenant, policy: nil, baseURL: baseURL) }
+        guard let flow = tenant.policies.first(where: { $0.name == policy.lowercased() }) else {
+            throw ProtocolError.unknownRealm
+        }
+        return Realm(tenant: tenant, policy: flow, baseURL: baseURL)
     }
 
-    /// The issuer with exactly this identifier.
-    func realm(issuer: String) -> Realm? {
+    func record(_ exchange: Exchange, _ reply: Reply) {
+        // Test control would drown what it is there to watch.
+        guard exchange.route != .admin else { return }
+        audit.record(
+            AuditEntry(
+                time: clock.now,
+                route: exchange.route.name,
+                status: reply.status,
+                outcome: reply.outcome ?? "\(reply.status)",
+                correlationID: exchange.correlationID
+            )
+        )
+    }
+
+    /// The claims of an access token, judged as an API would: by the issuer's published key set and the clock.
+    func claims(of token: String) async throws -> (claims: Claims, realm: Realm)? {
         let realms = seed.tenants.flatMap { tenant in
             ([nil] + tenant.policies.map(Optional.some)).map { Realm(tenant: tenant, policy: $0, baseURL: baseURL) }
         }
-        return realms.first { $0.issuer == issuer }
+        guard let issuer = await Claims.unverified(token)?["iss"]?.text,
+            let realm = realms.first(where: { $0.issuer == issuer }),
+            let claims = try await Claims.verified(token, by: keys.published(for: realm)), claims.isValid(at: clock.now)
+        else { return nil }
+        return (claims, realm)
+    }
+
+    /// Like ``claims(of:)``, and not revoked either.
+    func liveClaims(of token: String) async throws -> (claims: Claims, realm: Realm)? {
+        guard let verified = try await claims(of: token), let id = verified.claims["jti"]?.text,
+            let family = await grants.family(verified.claims["sid"]?.text ?? "", ofAccessToken: id),
+            await !users.isEnded(family.signedIn.userID, since: family.created)
+        else { return nil }
+        return verified
     }
 }

@@ -3,7 +3,6 @@ import CryptoExtras
 import Foundation
 import JWTKit
 
-/// A key pair of one issuer.
 struct SigningKey: Sendable {
     let id: String
     let algorithm: SigningAlgorithm

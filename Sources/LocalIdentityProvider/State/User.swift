@@ -1,6 +1,5 @@
 import Foundation
 
-/// One person of a tenant.
 struct User: Sendable {
     var id = UUID().uuidString.lowercased()
     let email: String
@@ -19,4 +18,15 @@ struct User: Sendable {
     var familiesEndBefore: Date?
 
     var name: String { attributes["displayName"] ?? "unknown" }
+}
+
+extension User {
+    init(_ person: Person) throws {
+        let password = try person.password.map(PasswordHash.init)
+        self.init(email: person.email.lowercased(), password: password, attributes: person.attributes)
+        id = person.id ?? id
+        methods = person.methods
+        isDisabled = person.isDisabled
+        mustResetPassword = person.mustResetPassword
+    }
 }

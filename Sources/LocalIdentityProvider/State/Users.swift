@@ -11,22 +11,14 @@ actor Users {
         self.clock = clock
         for tenant in seed.tenants {
             for person in tenant.users {
-                var user = User(
-                    email: person.email.lowercased(),
-                    password: try person.password.map(PasswordHash.init),
-                    attributes: person.attributes
-                )
-                user.id = person.id ?? user.id
-                user.methods = person.methods
-                user.isDisabled = person.isDisabled
-                user.mustResetPassword = person.mustResetPassword
+                let user = try User(person)
                 users[user.id] = user
-                ids[Self.key(user.email, tenant.id)] = user.id
+                ids[Self.key(user.email, tenant)] = user.id
             }
         }
     }
 
-    private static func key(_ email: String, _ tenantID: String) -> String { "\(tenantID) \(email.lowercased())" }
+    private static func key(_ email: String, _ tenant: Tenant) -> String { "\(tenant.id) \(email.lowercased())" }
 
     // MARK: Reading
 
@@ -38,7 +30,7 @@ actor Users {
     }
 
     func user(named email: String, in tenant: Tenant) throws -> User {
-        guard let id = ids[Self.key(email, tenant.id)] else { throw ProtocolError.userNotFound }
+        guard let id = ids[Self.key(email, tenant)] else { throw ProtocolError.userNotFound }
         return try user(id)
     }
 
@@ -49,9 +41,7 @@ actor Users {
         return user.familiesEndBefore.map { instant < $0 } ?? false
     }
 
-    func email(of id: String) -> String? { users[id]?.email }
-
-    func exists(_ email: String, in tenant: Tenant) -> Bool { ids[Self.key(email, tenant.id)] != nil }
+    func exists(_ email: String, in tenant: Tenant) -> Bool { ids[Self.key(email, tenant)] != nil }
 
     // MARK: Passwords
 
@@ -68,7 +58,7 @@ actor Users {
         user.failedPasswords = isRight ? 0 : user.failedPasswords + 1
         if user.failedPasswords >= 10 {
             user.failedPasswords = 0
-            user.lockedUntil = clock.now + TimeInterval(Lifetime.passwordLock)
+            user.lockedUntil = clock.now + Lifetime.passwordLock
         }
         users[id] = user
     }
@@ -108,13 +98,11 @@ actor Users {
     func create(_ email: String, in tenant: Tenant, password: PasswordHash?, attributes: [String: String]) throws
         -> User
     {
-        let key = Self.key(email, tenant.id)
-        guard ids[key] == nil else { throw ProtocolError.userExists }
-        var attributes = attributes
-        attributes["displayName"] = attributes["displayName"] ?? String(email.prefix { $0 != "@" })
-        let user = User(email: email.lowercased(), password: password, attributes: attributes)
+        guard !exists(email, in: tenant) else { throw ProtocolError.userExists }
+        var user = User(email: email.lowercased(), password: password, attributes: attributes)
+        user.attributes["displayName"] = user.attributes["displayName"] ?? String(email.prefix { $0 != "@" })
         users[user.id] = user
-        ids[key] = user.id
+        ids[Self.key(email, tenant)] = user.id
         return user
     }
 
@@ -128,7 +116,7 @@ actor Users {
 
     func consents(of id: String, to client: Client) -> Set<String> { consents["\(id) \(client.id)"] ?? [] }
 
-    func consent(_ id: String, to scopes: [String], for client: Client) {
-        consents["\(id) \(client.id)", default: []].formUnion(scopes)
+    func consent(_ id: String, to scopes: [String], for clientID: String) {
+        consents["\(id) \(clientID)", default: []].formUnion(scopes)
     }
 }

@@ -1,14 +1,10 @@
 /// The `claims` parameter (OpenID Connect Core section 5.5), of which authentication contexts are honoured.
-struct ClaimsRequest: Sendable {
-    /// The values asked for under `acrs`.
-    let contexts: [String]
-
-    /// No text, or one that is no JSON object, asks for nothing.
-    init(_ text: String?) {
+enum ClaimsRequest {
+    /// The values asked for under `acrs`; what is absent or no JSON object asks for nothing.
+    static func contexts(_ text: String?) -> [String] {
         let json = text.flatMap { try? JSON(parsing: $0.utf8) }
-        contexts = ["access_token", "id_token"].flatMap { target in
-            guard let asked = json?[target]?["acrs"] else { return [String]() }
-            return ([asked["value"]] + (asked["values"]?.elements ?? [])).compactMap { $0?.text }
+        return ["access_token", "id_token"].compactMap { json?[$0]?["acrs"] }.flatMap { asked in
+            ([asked["value"]] + (asked["values"]?.elements ?? [])).compactMap { $0?.text }
         }
     }
 }

@@ -1,38 +1,90 @@
+import Foundation
 import HTTPTypes
+import Hummingbird
+import NIOCore
 
 /// One request, read whole and checked for form.
 struct Exchange: Sendable {
-    let route: Route
-    /// Nil only for routes that belong to no tenant: the APIs and test control.
-    var realm: Realm?
-    /// The tenant and policy in the path, not looked up yet.
-    var names: (tenant: String, policy: String?)?
+    static let maximumBody = 262_144
+
     let head: HTTPRequest
+    let route: Route
     /// The path's segments behind the part that chose the route.
     let rest: [String]
-    var query: Parameters = .empty
-    var form: Parameters = .empty
-    var body: [UInt8] = []
+    /// What the path calls its tenant and policy; nil for the APIs and test control.
+    let names: (tenant: String, policy: String?)?
     let correlationID: String
     /// What the next ID token must get wrong, when a fault asks for it.
-    var idTokenFault: Fault.IDTokenFlaw?
+    var flaw: Fault.IDTokenFlaw?
+    private(set) var query = Parameters()
+    private(set) var form = Parameters()
+    private(set) var body: [UInt8] = []
 
     var method: HTTPRequest.Method { head.method }
-    var headers: HTTPFields { head.headerFields }
+    /// The query, or the form of a POST.
+    var parameters: Parameters { method == .post ? form : query }
 
-    func cookie(_ name: String) -> String? {
-        for pair in (headers[.cookie] ?? "").split(separator: ";") {
-            let halves = pair.drop { $0 == " " }.split(separator: "=", maxSplits: 1)
-            if halves.count == 2, halves[0] == name { return String(halves[1]) }
-        }
-        return nil
+    init(_ request: Request) {
+        head = request.head
+        (route, rest, names) = Self.target(request.uri.path.split(separator: "/").map(String.init))
+        let correlation = HTTPField.Name("client-request-id").flatMap { request.headers[$0] }
+        correlationID = (correlation.flatMap(UUID.init(uuidString:)) ?? UUID()).uuidString.lowercased()
     }
 
-    /// The token of an `Authorization: Bearer` header (RFC 6750 section 2.1).
-    var bearer: String? {
-        guard let value = headers[.authorization] else { return nil }
-        let halves = value.split(separator: " ", maxSplits: 1)
-        guard halves.count == 2, halves[0].lowercased() == "bearer" else { return nil }
-        return String(halves[1])
+    private typealias Target = (route: Route, rest: [String], names: (tenant: String, policy: String?)?)
+
+    /// Finds the route; the form of a policy's path without `tfp` is an alias.
+    private static func target(_ segments: [String]) -> Target {
+        let first = segments.first ?? ""
+        if first == "api1" || first == "api2" { return (.api, segments, nil) }
+        if first == "admin" { return (.admin, Array(segments.dropFirst()), nil) }
+        let path = first == "tfp" ? segments.dropFirst() : segments[...]
+        for count in (first == "tfp" ? 2 : 1)...2 where path.count > count {
+            guard let route = Route(rawValue: path.dropFirst(count).joined(separator: "/")) else { continue }
+            let names = Array(path.prefix(count))
+            return (route, [], (names[0], count == 2 ? names[1] : nil))
+        }
+        return (.unknown, [], nil)
+    }
+
+    /// Refuses names that a page elsewhere could point at this machine, and methods the route does not have.
+    func check() throws {
+        let name = (head.authority ?? "").replacing(/:[0-9]*$/, with: "").lowercased()
+        guard ["127.0.0.1", "[::1]", "localhost"].contains(name) || name.hasSuffix(".localhost") else {
+            throw ProtocolError.foreignHost
+        }
+        guard route != .unknown else { throw ProtocolError.unknownRoute }
+        guard route.methods.contains(method) else {
+            throw ProtocolError.wrongMethod(allowed: route.methods.map(\.rawValue).joined(separator: ", "))
+        }
+    }
+
+    mutating func read(_ request: Request) async throws {
+        query = try Parameters(urlEncoded: Array((request.uri.query ?? "").utf8))
+        guard method != .get, method != .head else { return }
+        let length = request.headers[.contentLength].flatMap { Int($0) } ?? 0
+        guard length <= Self.maximumBody else { throw ProtocolError.oversizedBody }
+        do {
+            body = Array(try await request.body.collect(upTo: Self.maximumBody).readableBytesView)
+        } catch is NIOTooManyBytesError {
+            throw ProtocolError.oversizedBody
+        }
+        guard route != .api, route != .admin else { return }
+        let type = (request.headers[.contentType] ?? "").split(separator: ";").first?.lowercased() ?? ""
+        guard type == "application/x-www-form-urlencoded" || (body.isEmpty && route.methods != [.post]) else {
+            throw ProtocolError.contentType
+        }
+        form = try Parameters(urlEncoded: body)
+    }
+
+    func cookie(_ name: String) -> String? {
+        let pairs = (head.headerFields[.cookie] ?? "").split(separator: ";").map { $0.drop { $0 == " " } }
+        return pairs.first { $0.hasPrefix(name + "=") }.map { String($0.dropFirst(name.count + 1)) }
+    }
+
+    /// What follows the scheme in the `Authorization` header, such as `Bearer` (RFC 6750 section 2.1).
+    func authorization(_ scheme: String) -> String? {
+        let halves = (head.headerFields[.authorization] ?? "").split(separator: " ", maxSplits: 1)
+        return halves.count == 2 && halves[0].lowercased() == scheme ? String(halves[1]) : nil
     }
 }

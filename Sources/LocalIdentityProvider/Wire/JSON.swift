@@ -23,30 +23,11 @@ package enum JSON: Hashable, Sendable {
         }
     }
 
-    package subscript(key: String) -> JSON? {
-        guard case .object(let members) = self else { return nil }
-        return members[key]
-    }
-
-    package var text: String? {
-        guard case .string(let text) = self else { return nil }
-        return text
-    }
-
-    package var whole: Int? {
-        guard case .integer(let value) = self else { return nil }
-        return value
-    }
-
-    package var elements: [JSON]? {
-        guard case .array(let elements) = self else { return nil }
-        return elements
-    }
-
-    package var members: [String: JSON]? {
-        guard case .object(let members) = self else { return nil }
-        return members
-    }
+    package subscript(key: String) -> JSON? { members?[key] }
+    package var text: String? { if case .string(let text) = self { text } else { nil } }
+    package var whole: Int? { if case .integer(let value) = self { value } else { nil } }
+    package var elements: [JSON]? { if case .array(let elements) = self { elements } else { nil } }
+    package var members: [String: JSON]? { if case .object(let members) = self { members } else { nil } }
 }
 
 extension JSON: Codable {

@@ -4,16 +4,8 @@ struct Realm: Sendable {
     let policy: UserFlow?
     let baseURL: String
 
-    /// The prefix of this realm's endpoints.
-    var authority: String {
-        guard let policy else { return "\(baseURL)/\(tenant.id)" }
-        return "\(baseURL)/tfp/\(tenant.id)/\(policy.name)"
-    }
-
+    var authority: String { baseURL + (policy.map { "/tfp/\(tenant.id)/\($0.name)" } ?? "/\(tenant.id)") }
     var issuer: String { authority + (policy == nil ? "/v2.0" : "/v2.0/") }
-
-    var algorithm: SigningAlgorithm { tenant.algorithm }
-
     /// The audience of a token that was asked for no API.
     var userInfoAudience: String { "\(baseURL)/\(tenant.id)/\(Route.userInfo.rawValue)" }
 
@@ -21,6 +13,10 @@ struct Realm: Sendable {
 
     /// The first half of `client_info`: one person has one account per policy.
     func accountID(of oid: String) -> String { policy.map { "\(oid)-\($0.name)" } ?? oid }
+
+    func holder(_ clientID: String) -> Holder {
+        Holder(clientID: clientID, tenantID: tenant.id, policy: policy?.name)
+    }
 
     func client(_ id: String?) throws -> Client {
         guard let id, id.count <= 128, id.wholeMatch(of: /[A-Za-z0-9._-]+/) != nil else {

@@ -1,44 +1,40 @@
-import HTTPTypes
+import Foundation
 
 /// One answer as plain values, so that a fault can change it.
 struct Reply: Sendable {
-    var status: Int
-    var headers: [String: String]
-    var body: [UInt8]
-    /// The `Set-Cookie` lines.
+    var status = 200
+    var headers: [String: String] = [:]
+    var body: [UInt8] = []
     var cookies: [String] = []
-    /// What the audit log says of it.
-    var outcome: String
+    /// What the audit log says of it; nil stands for the status.
+    var outcome: String?
 
-    init(status: Int = 200, headers: [String: String] = [:], body: [UInt8] = [], outcome: String? = nil) {
-        self.status = status
-        self.headers = headers
-        self.body = body
-        self.outcome = outcome ?? "\(status)"
+    /// Members that are nil are left out.
+    static func object(_ members: KeyValuePairs<String, JSON?>, outcome: String? = nil) throws -> Reply {
+        let present = members.compactMap { name, value in value.map { (name, $0) } }
+        return try json(.object(Dictionary(present) { $1 }), outcome: outcome)
     }
 
     static func json(_ value: JSON, status: Int = 200, outcome: String? = nil) throws -> Reply {
-        Reply(
-            status: status,
-            headers: ["content-type": "application/json; charset=utf-8"],
-            body: try value.encoded,
-            outcome: outcome
-        )
+        Reply(status: status, headers: ["content-type": json], body: try value.encoded, outcome: outcome)
     }
 
-    static func found(_ location: String, outcome: String = "302") -> Reply {
+    private static let json = "application/json; charset=utf-8"
+
+    static func found(_ location: String, outcome: String) -> Reply {
         Reply(status: 302, headers: ["location": location], outcome: outcome)
     }
 
-    init(_ error: ProtocolError, correlationID: String, timestamp: String) throws {
-        var members = error.extra
+    static func error(_ error: ProtocolError, correlationID: String, at now: Date) throws -> Reply {
+        var members = error.members
         members["error"] = .string(error.error)
-        if let suberror = error.suberror { members["suberror"] = .string(suberror) }
+        members["suberror"] = error.suberror.map(JSON.string)
         members["error_description"] = .string(error.text)
         members["error_codes"] = [.integer(error.number)]
         members["correlation_id"] = .string(correlationID)
-        members["timestamp"] = .string(timestamp)
-        self = try .json(.object(members), status: error.status, outcome: error.description)
-        headers.merge(error.headers) { _, last in last }
+        members["timestamp"] = .string(now.formatted(.iso8601))
+        var reply = try json(.object(members), status: error.status, outcome: error.description)
+        reply.headers.merge(error.headers) { $1 }
+        return reply
     }
 }

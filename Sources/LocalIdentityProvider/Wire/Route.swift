@@ -4,14 +4,16 @@ import HTTPTypes
 enum Route: String, CaseIterable, Sendable {
     case metadata = "v2.0/.well-known/openid-configuration"
     case keys = "discovery/v2.0/keys"
+    case userInfo = "openid/v2.0/userinfo"
+
     case authorize = "oauth2/v2.0/authorize"
+    case device = "oauth2/v2.0/device"
+    case logout = "oauth2/v2.0/logout"
+
     case token = "oauth2/v2.0/token"
     case deviceCode = "oauth2/v2.0/devicecode"
-    case device = "oauth2/v2.0/device"
-    case userInfo = "openid/v2.0/userinfo"
     case revoke = "oauth2/v2.0/revoke"
     case introspectToken = "oauth2/v2.0/introspection"
-    case logout = "oauth2/v2.0/logout"
 
     case initiate = "oauth2/v2.0/initiate"
     case challenge = "oauth2/v2.0/challenge"
@@ -28,24 +30,13 @@ enum Route: String, CaseIterable, Sendable {
     case resetSubmit = "resetpassword/v1.0/submit"
     case resetPoll = "resetpassword/v1.0/poll_completion"
 
-    case api = "api"
-    case admin = "admin"
-    case unknown = "unknown"
+    case api, admin, unknown
 
     /// The name in the audit log and in faults, such as `token` or `signup/continue`.
-    var name: String { Self.names[self] ?? rawValue }
-
-    private static let names = Dictionary(
-        uniqueKeysWithValues: allCases.map { route in
-            let path = route.rawValue
-            return switch route {
-            case .metadata: (route, "metadata")
-            case .keys: (route, "keys")
-            default:
-                (route, path.replacing(/^(oauth2|openid)\/v2\.0\//, with: "").replacing("/v1.0/", with: "/"))
-            }
-        }
-    )
+    var name: String {
+        let parts = rawValue.split(separator: "/")
+        return self == .metadata ? "metadata" : (isVersion1 ? "\(parts[0])/" : "") + (parts.last ?? "")
+    }
 
     var methods: [HTTPRequest.Method] {
         switch self {
@@ -61,10 +52,7 @@ enum Route: String, CaseIterable, Sendable {
     var isPage: Bool { [.authorize, .device, .logout].contains(self) }
 
     /// Whether the route belongs to native authentication and so to a tenant, never to a policy.
-    var isNative: Bool {
-        switch self {
-        case .initiate, .challenge, .introspect: true
-        default: rawValue.contains("/v1.0/")
-        }
-    }
+    var isNative: Bool { [.initiate, .challenge, .introspect].contains(self) || isVersion1 }
+
+    private var isVersion1: Bool { rawValue.contains("/v1.0/") }
 }

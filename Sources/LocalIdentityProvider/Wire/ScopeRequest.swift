@@ -4,10 +4,10 @@ struct ScopeRequest: Sendable {
     static let usual = "openid profile offline_access"
     static let openIDScopes = ["openid", "profile", "email", "offline_access"]
 
-    var openID: [String] = []
-    var resource: ProtectedResource?
+    private(set) var openID: [String] = []
+    private(set) var resource: ProtectedResource?
     /// Full names, in the order asked.
-    var resourceScopes: [String] = []
+    private(set) var resourceScopes: [String] = []
 
     init(_ text: String?, tenant: Tenant) throws {
         for token in (text ?? Self.usual).split(separator: " ").map(String.init) {
@@ -15,19 +15,16 @@ struct ScopeRequest: Sendable {
                 if !openID.contains(token) { openID.append(token) }
                 continue
             }
-            guard let match = tenant.resource(forScope: token) else {
+            guard let match = tenant.resources.first(where: { $0.scopeNames.contains(token) }) else {
                 throw ProtocolError.scope("No API has the scope \(token.prefix(80)).")
             }
-            guard resource == nil || resource?.identifier == match.resource.identifier else {
+            guard resource == nil || resource?.identifier == match.identifier else {
                 throw ProtocolError.scope("The scopes belong to two APIs. Ask for one API's scopes at a time.")
             }
-            resource = match.resource
-            for scope in match.scopes where !resourceScopes.contains(scope) { resourceScopes.append(scope) }
+            resource = match
+            if !resourceScopes.contains(token) { resourceScopes.append(token) }
         }
     }
-
-    var isRefreshable: Bool { openID.contains("offline_access") }
-    var wantsIDToken: Bool { openID.contains("openid") }
 
     /// What the token response says was granted: an API's scopes alone, or OpenID Connect's.
     var granted: [String] { resource == nil ? openID : resourceScopes }

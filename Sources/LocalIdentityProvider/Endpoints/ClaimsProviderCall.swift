@@ -3,16 +3,17 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
-/// Asks a client's claims provider what to add to a token.
+/// Asks a client's claims provider what to add to a token (section 7.8).
 struct ClaimsProviderCall: Sendable {
-    static let maximumBytes = 3072
-    static let reserved: Set<String> = ["iss", "aud", "sub", "exp", "nbf", "iat", "oid", "tid", "tfp"]
+    static let responseType = "microsoft.graph.tokenIssuanceStart.provideClaimsForToken"
+    private static let maximumBytes = 3072
+    private static let reserved: Set<String> = ["iss", "aud", "sub", "exp", "nbf", "iat", "oid", "tid", "tfp"]
+
+    private struct Disagreement: Error {}
 
     let provider: ClaimsProvider
-    let request: ClientRequest
+    let endpoints: ClientEndpoints
     let user: User
-
-    private var client: Client { request.client }
 
     /// The mapped claims; after two failures nothing, or an error if the seed says so.
     func claims() async throws -> [String: JSON] {
@@ -28,8 +29,6 @@ struct ClaimsProviderCall: Sendable {
         guard provider.onFailure == .refuse else { return [:] }
         throw ProtocolError.claimsProvider
     }
-
-    private struct Disagreement: Error {}
 
     private func answer() async throws -> JSON {
         var call = HTTPClientRequest(url: provider.url)
@@ -55,24 +54,22 @@ struct ClaimsProviderCall: Sendable {
     }
 
     private var event: JSON {
-        [
+        let (client, tenant) = (endpoints.client, endpoints.tenant)
+        let principal: JSON = ["appId": .string(client.id), "displayName": .string(client.displayName)]
+        return [
             "type": "microsoft.graph.authenticationEvent.tokenIssuanceStart",
-            "source": .string("/tenants/\(request.realm.tenant.id)/applications/\(client.id)"),
+            "source": .string("/tenants/\(tenant.id)/applications/\(client.id)"),
             "data": [
                 "@odata.type": "microsoft.graph.onTokenIssuanceStartCalloutData",
-                "tenantId": .string(request.realm.tenant.id),
+                "tenantId": .string(tenant.id),
                 "authenticationEventListenerId": .string("listener-\(client.id)"),
                 "customAuthenticationExtensionId": .string("extension-\(client.id)"),
                 "authenticationContext": [
-                    "correlationId": .string(request.exchange.correlationID),
+                    "correlationId": .string(endpoints.exchange.correlationID),
                     "client": ["ip": "127.0.0.1"],
                     "protocol": "OAUTH2.0",
-                    "clientServicePrincipal": [
-                        "appId": .string(client.id), "displayName": .string(client.displayName),
-                    ],
-                    "resourceServicePrincipal": [
-                        "appId": .string(client.id), "displayName": .string(client.displayName),
-                    ],
+                    "clientServicePrincipal": principal,
+                    "resourceServicePrincipal": principal,
                     "user": [
                         "id": .string(user.id), "mail": .string(user.email), "displayName": .string(user.name),
                         "userPrincipalName": .string(user.email),
@@ -85,14 +82,12 @@ struct ClaimsProviderCall: Sendable {
     /// Strings and arrays of strings under the names the seed maps, all of them at most 3 KB.
     private func mapped(_ answer: JSON) throws -> [String: JSON] {
         guard let action = answer["data"]?["actions"]?.elements?.first,
-            action["@odata.type"]?.text == "microsoft.graph.tokenIssuanceStart.provideClaimsForToken",
-            let claims = action["claims"]?.members
+            action["@odata.type"]?.text == Self.responseType, let claims = action["claims"]?.members
         else { throw Disagreement() }
         var mapped: [String: JSON] = [:]
-        for (source, value) in claims {
-            guard let name = provider.claims[source], !Self.reserved.contains(name) else { continue }
-            let isStrings = value.elements?.allSatisfy { $0.text != nil } ?? false
-            if value.text != nil || isStrings { mapped[name] = value }
+        for (source, name) in provider.claims where !Self.reserved.contains(name) {
+            guard let value = claims[source] else { continue }
+            if (value.elements ?? [value]).allSatisfy({ $0.text != nil }) { mapped[name] = value }
         }
         guard try JSON.object(mapped).encoded.count <= Self.maximumBytes else { throw Disagreement() }
         return mapped

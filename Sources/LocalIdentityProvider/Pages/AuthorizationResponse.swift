@@ -6,14 +6,14 @@ struct AuthorizationResponse: Sendable {
     let mode: String
     let state: String?
 
-    func success(_ code: String) -> Reply { reply([("code", code)], outcome: "code") }
+    func success(_ code: String) -> Reply { reply(["code": code], outcome: "code") }
 
     func failure(_ error: String, _ text: String) -> Reply {
-        reply([("error", error), ("error_description", text)], outcome: error)
+        reply(["error": error, "error_description": text], outcome: error)
     }
 
-    private func reply(_ parameters: [(String, String)], outcome: String) -> Reply {
-        let parameters = parameters + (state.map { [("state", $0)] } ?? [])
+    private func reply(_ parameters: KeyValuePairs<String, String>, outcome: String) -> Reply {
+        let parameters = parameters.map { ($0, $1) } + (state.map { [("state", $0)] } ?? [])
         if mode == "form_post" { return formPost(parameters, outcome) }
         let encoded = parameters.map { "\($0)=\(Self.encode($1))" }.joined(separator: "&")
         let separator = mode == "fragment" ? "#" : (redirectURI.contains("?") ? "&" : "?")
@@ -25,14 +25,11 @@ struct AuthorizationResponse: Sendable {
             "<input type=\"hidden\" name=\"\(name)\" value=\"\(value)\">"
         }
         let nonce = RandomToken.make()
-        let page = Page(
-            title: "Back to the app",
-            content: """
-                <form method="post" action="\(redirectURI)">\(fields)<button>Continue</button></form>\
-                <script nonce="\(nonce)">document.forms[0].submit()</script>
-                """
-        )
-        var reply = page.reply(outcome: outcome)
+        let content: HTML = """
+            <form method="post" action="\(redirectURI)">\(fields)<button>Continue</button></form>\
+            <script nonce="\(nonce)">document.forms[0].submit()</script>
+            """
+        var reply = Page(title: "Back to the app", content: content).reply(outcome: outcome)
         reply.headers["content-security-policy"]? += "; script-src 'nonce-\(nonce)'"
         return reply
     }

@@ -1,0 +1,101 @@
+import Crypto
+import Foundation
+
+/// Makes and signs the tokens of one grant (section 7.7).
+struct TokenMint: Sendable {
+    let endpoints: ClientEndpoints
+    let user: User
+    let scopes: ScopeRequest
+    let addedClaims: [String: JSON]
+
+    private var realm: Realm { endpoints.realm }
+    private var client: Client { endpoints.client }
+
+    /// The token response (RFC 6749 section 5.1), with the family's first refresh token unless another is given.
+    func tokens(of family: Grants.Family, nonce: String? = nil, refreshToken: String? = nil) async throws -> Reply {
+        let key = try await endpoints.state.keys.active(for: realm)
+        let now = Int(endpoints.state.clock.now.timeIntervalSince1970)
+        let lifetime = realm.policy?.accessTokenLifetime ?? Lifetime.accessToken
+        let clientInfo: JSON = ["uid": .string(realm.accountID(of: user.id)), "utid": .string(realm.tenant.id)]
+        let access = accessClaims(of: family).merging(times(now, lifetime)) { $1 }
+        var idToken: String?
+        if scopes.openID.contains("openid") {
+            var claims = idClaims(of: family).merging(times(now, Lifetime.idToken)) { $1 }
+            claims["nonce"] = nonce.map(JSON.string)
+            idToken = try await signed(claims, by: key)
+        }
+        let ownRefreshToken = scopes.openID.contains("offline_access") ? family.token : nil
+        // User flows send numbers as text, and clients must cope.
+        let isPolicy = realm.policy != nil
+        return try .object([
+            "token_type": "Bearer",
+            "scope": .string(scopes.granted.joined(separator: " ")),
+            "expires_in": isPolicy ? .string("\(lifetime)") : .integer(lifetime),
+            "not_before": isPolicy ? .string("\(now)") : nil,
+            "access_token": .string(try await key.sign(Claims(access))),
+            "refresh_token": (refreshToken ?? ownRefreshToken).map(JSON.string),
+            "id_token": idToken.map(JSON.string),
+            "client_info": .string(try clientInfo.encoded.base64URL),
+        ])
+    }
+
+    private func times(_ now: Int, _ lifetime: Int) -> [String: JSON] {
+        ["iat": .integer(now), "nbf": .integer(now), "exp": .integer(now + lifetime)]
+    }
+
+    private var identity: [String: JSON] {
+        var claims: [String: JSON] = [
+            "iss": .string(realm.issuer), "sub": .string(Self.subject(of: user.id, for: client.id)),
+            "oid": .string(user.id), "tid": .string(realm.tenant.id), "ver": "2.0",
+        ]
+        claims["tfp"] = realm.policy.map { .string($0.name) }
+        return claims
+    }
+
+    private func accessClaims(of family: Grants.Family) -> [String: JSON] {
+        var claims = identity
+        let names = scopes.granted.map { $0.split(separator: "/").last.map(String.init) ?? $0 }
+        claims["aud"] = .string(scopes.resource?.audience ?? realm.userInfoAudience)
+        claims["scp"] = .string(names.joined(separator: " "))
+        claims["azp"] = .string(client.id)
+        claims["appid"] = .string(client.id)
+        claims["jti"] = .string(RandomToken.make(bytes: 16))
+        claims["sid"] = .string(family.id)
+        let contexts = family.signedIn.contexts
+        claims["acrs"] = contexts.isEmpty ? nil : .array(contexts.map(JSON.string))
+        return claims
+    }
+
+    private func idClaims(of family: Grants.Family) -> [String: JSON] {
+        var claims = identity
+        claims["aud"] = .string(client.id)
+        claims["name"] = .string(user.name)
+        claims["preferred_username"] = .string(user.email)
+        claims["email"] = .string(user.email)
+        claims["auth_time"] = .integer(Int(family.signedIn.at.timeIntervalSince1970))
+        claims["amr"] = .array(family.signedIn.methods.map(JSON.string))
+        return claims.merging(realm.tenant.claims(of: user.attributes)) { $1 }.merging(addedClaims) { $1 }
+    }
+
+    /// Signs an ID token, wrong in the way that a fault asks for.
+    private func signed(_ claims: [String: JSON], by key: SigningKey) async throws -> String {
+        var claims = claims
+        switch endpoints.exchange.flaw {
+        case .issuer: claims["iss"] = "https://elsewhere.example/v2.0"
+        case .audience: claims["aud"] = "another-client"
+        case .expiry: claims["exp"] = .integer((claims["iat"]?.whole ?? 0) - 3600)
+        case .nonce: claims["nonce"] = "another-nonce"
+        case .signature:
+            let token = try await key.sign(Claims(claims))
+            let signature = token.split(separator: ".").last ?? ""
+            return token.dropLast(signature.count) + String(signature.reversed())
+        case nil: break
+        }
+        return try await key.sign(Claims(claims))
+    }
+
+    /// Two clients cannot tell that they serve the same person (OpenID Connect Core section 8.1).
+    static func subject(of userID: String, for clientID: String) -> String {
+        SHA256.hash(data: Array("\(userID) \(clientID)".utf8)).base64URL
+    }
+}
