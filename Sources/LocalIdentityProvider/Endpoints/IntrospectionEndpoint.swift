@@ -1,0 +1,29 @@
+import Foundation
+
+/// RFC 7662, for clients that can keep a secret.
+struct IntrospectionEndpoint: Sendable {
+    let state: ProviderState
+
+    func respond(_ exchange: Exchange, _ realm: Realm) async throws -> Reply {
+        let client = try ClientAuthentication(realm: realm).client(exchange)
+        guard !client.isPublic else { throw ClientAuthentication.refused }
+        let token = try exchange.form.required("token")
+        if let family = await state.grants.liveFamily(of: token), family.tenantID == realm.tenant.id {
+            return try .json([
+                "active": true, "token_type": "refresh_token", "client_id": .string(family.clientID),
+                "scope": .string(family.scope), "iat": .integer(Int(family.currentIssued.timeIntervalSince1970)),
+                "sub": .string(TokenMint.subject(of: family.signedIn.userID, for: family.clientID)),
+            ])
+        }
+        guard let verified = try await TokenVerifier(state: state).liveClaims(of: token),
+            verified.realm.tenant.id == realm.tenant.id
+        else { return try .json(["active": false]) }
+        var members: [String: JSON] = ["active": true, "token_type": "Bearer"]
+        for name in ["iss", "sub", "aud", "exp", "iat", "nbf", "jti", "oid", "tid"] {
+            members[name] = verified.claims[name]
+        }
+        members["client_id"] = verified.claims["azp"]
+        members["scope"] = verified.claims["scp"]
+        return try .json(.object(members))
+    }
+}

@@ -1,0 +1,28 @@
+/// A web API that accepts access tokens.
+package struct ProtectedResource: Codable, Sendable, Hashable {
+    /// One permission of an API.
+    package struct Permission: Codable, Sendable, Hashable {
+        package var value: String
+        package var needsConsent: Bool
+
+        package init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            value = try container.decode(String.self, forKey: .value)
+            needsConsent = try container.decodeIfPresent(Bool.self, forKey: .needsConsent) ?? false
+        }
+    }
+
+    /// The application ID URI that scopes begin with.
+    package var identifier: String
+    package var audience: String
+    /// `api1` or `api2`: where this provider serves it.
+    package var path: String
+    /// The first one reads, the last one writes.
+    package var scopes: [Permission]
+
+    var scopeNames: [String] { scopes.map { "\(identifier)/\($0.value)" } }
+
+    func needsConsent(toScope scope: String) -> Bool {
+        scopes.contains { $0.needsConsent && "\(identifier)/\($0.value)" == scope }
+    }
+}

@@ -1,0 +1,102 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+
+/// Asks a client's claims provider what to add to a token.
+struct ClaimsProviderCall: Sendable {
+    static let maximumBytes = 3072
+    static let reserved: Set<String> = ["iss", "aud", "sub", "exp", "nbf", "iat", "oid", "tid", "tfp"]
+
+    let provider: ClaimsProvider
+    let realm: Realm
+    let client: Client
+    let user: User
+    let correlationID: String
+
+    /// The mapped claims; after two failures nothing, or an error if the seed says so.
+    func claims() async throws -> [String: JSON] {
+        for _ in 1...2 {
+            do {
+                return try mapped(await answer())
+            } catch is CancellationError {
+                throw CancellationError()
+            } catch {
+                continue  // asked once more; what failed is the provider's to find out
+            }
+        }
+        guard provider.onFailure == .refuse else { return [:] }
+        throw ProtocolError(
+            "server_error",
+            ErrorNumber.claimsProvider,
+            "The claims provider did not answer as agreed. Start it, or let the seed omit its claims.",
+            status: 400
+        )
+    }
+
+    private struct Disagreement: Error {}
+
+    private func answer() async throws -> JSON {
+        var request = HTTPClientRequest(url: provider.url)
+        request.method = .POST
+        request.headers.add(name: "content-type", value: "application/json")
+        request.body = .bytes(try event.encoded)
+        let call = request
+        let timeout = Duration.milliseconds(provider.timeoutMilliseconds)
+        return try await withThrowingTaskGroup(of: JSON.self) { group in
+            group.addTask {
+                let response = try await HTTPClient.shared.execute(call, timeout: .seconds(30))
+                guard response.status == .ok else { throw Disagreement() }
+                return try await JSON(parsing: response.body.collect(upTo: 65_536).readableBytesView)
+            }
+            // The client's own deadline ends at the head; this one covers the body.
+            group.addTask {
+                try await Task.sleep(for: timeout)
+                throw Disagreement()
+            }
+            defer { group.cancelAll() }
+            guard let answer = try await group.next() else { throw Disagreement() }
+            return answer
+        }
+    }
+
+    private var event: JSON {
+        [
+            "type": "microsoft.graph.authenticationEvent.tokenIssuanceStart",
+            "source": .string("/tenants/\(realm.tenant.id)/applications/\(client.id)"),
+            "data": [
+                "@odata.type": "microsoft.graph.onTokenIssuanceStartCalloutData",
+                "tenantId": .string(realm.tenant.id),
+                "authenticationEventListenerId": .string("listener-\(client.id)"),
+                "customAuthenticationExtensionId": .string("extension-\(client.id)"),
+                "authenticationContext": [
+                    "correlationId": .string(correlationID),
+                    "client": ["ip": "127.0.0.1"],
+                    "protocol": "OAUTH2.0",
+                    "clientServicePrincipal": ["appId": .string(client.id), "displayName": .string(client.name)],
+                    "resourceServicePrincipal": ["appId": .string(client.id), "displayName": .string(client.name)],
+                    "user": [
+                        "id": .string(user.id), "mail": .string(user.email), "displayName": .string(user.name),
+                        "userPrincipalName": .string(user.email),
+                    ],
+                ],
+            ],
+        ]
+    }
+
+    /// Strings and arrays of strings under the names the seed maps, all of them at most 3 KB.
+    private func mapped(_ answer: JSON) throws -> [String: JSON] {
+        guard let action = answer["data"]?["actions"]?.elements?.first,
+            action["@odata.type"]?.text == "microsoft.graph.tokenIssuanceStart.provideClaimsForToken",
+            let claims = action["claims"]?.members
+        else { throw Disagreement() }
+        var mapped: [String: JSON] = [:]
+        for (source, value) in claims {
+            guard let name = provider.claims[source], !Self.reserved.contains(name) else { continue }
+            let isStrings = value.elements?.allSatisfy { $0.text != nil } ?? false
+            if value.text != nil || isStrings { mapped[name] = value }
+        }
+        guard try JSON.object(mapped).encoded.count <= Self.maximumBytes else { throw Disagreement() }
+        return mapped
+    }
+}

@@ -1,0 +1,72 @@
+import Crypto
+import Foundation
+
+/// Everything that can be exchanged for tokens: codes, device codes, refresh families.
+actor Grants {
+    private let clock: ProviderClock
+    let grace: TimeInterval
+    let key = SymmetricKey(size: .bits256)
+    var families: [String: RefreshFamily] = [:]
+    var devices: [Fingerprint: DeviceAuthorization] = [:]
+    private var codes: [Fingerprint: AuthorizationCode] = [:]
+    private var revokedAccessTokens: Set<String> = []
+
+    var now: Date { clock.now }
+
+    init(clock: ProviderClock, grace: TimeInterval) {
+        self.clock = clock
+        self.grace = grace
+    }
+
+    // MARK: Authorization codes
+
+    func issueCode(_ code: AuthorizationCode) -> String {
+        codes = codes.filter { $0.value.expires + 3600 > now }
+        let text = RandomToken.make(prefix: "ac_")
+        codes[Fingerprint(text, key: key)] = code
+        return text
+    }
+
+    /// Redeems a code; a second use ends what the first one began (RFC 6749 section 4.1.2).
+    func redeem(code text: String, client: Client, realm: Realm, redirectURI: String, verifier: String?) throws
+        -> (AuthorizationCode, RefreshFamily)
+    {
+        let refused = ProtocolError.invalidGrant(
+            ErrorNumber.grant,
+            "The code is unknown, too old, used or belongs to another client, policy, redirect_uri or code_verifier. "
+                + "Sign in again."
+        )
+        let fingerprint = Fingerprint(text, key: key)
+        guard let code = codes[fingerprint], code.clientID == client.id, code.tenantID == realm.tenant.id,
+            code.policy == realm.policy?.name
+        else { throw refused }
+        guard !code.isUsed else {
+            if let family = code.familyID { end(family, because: "its code was used twice") }
+            throw refused
+        }
+        codes[fingerprint]?.isUsed = true
+        guard now < code.expires, code.redirectURI == redirectURI,
+            Self.verify(verifier, against: code.challenge)
+        else { throw refused }
+        let family = begin(client: client, realm: realm, signedIn: code.signedIn, scope: code.scope)
+        codes[fingerprint]?.familyID = family.id
+        return (code, family)
+    }
+
+    /// RFC 7636 section 4.6, S256 only.
+    private static func verify(_ verifier: String?, against challenge: String?) -> Bool {
+        guard let challenge else { return verifier == nil }
+        guard let verifier, verifier.wholeMatch(of: /[A-Za-z0-9._~-]{43,128}/) != nil else { return false }
+        return SHA256.hash(data: Array(verifier.utf8)).base64URL == challenge
+    }
+
+    // MARK: Access tokens
+
+    func revokeAccessToken(_ id: String) { revokedAccessTokens.insert(id) }
+
+    /// Whether an access token is neither revoked itself nor of an ended family.
+    func isLive(accessToken id: String, familyID: String) -> Bool {
+        guard let family = families[familyID] else { return false }
+        return family.ended == nil && !revokedAccessTokens.contains(id)
+    }
+}

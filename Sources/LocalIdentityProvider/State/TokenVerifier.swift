@@ -1,0 +1,40 @@
+import Foundation
+import JWTKit
+
+/// Judges access tokens as an API would: through the issuer's published key set.
+struct TokenVerifier: Sendable {
+    let state: ProviderState
+
+    /// The claims of a token of this provider; nil when signature, issuer or time is wrong.
+    func claims(of token: String) async throws -> (claims: Claims, realm: Realm)? {
+        guard let unverified = Self.unverifiedClaims(of: token), let issuer = unverified["iss"]?.text,
+            let realm = state.realm(issuer: issuer)
+        else { return nil }
+        let keySet = try await state.keys.published(for: realm)
+        let keys = try await JWTKeyCollection().add(jwksJSON: String(decoding: keySet.encoded, as: UTF8.self))
+        do {
+            let claims = try await keys.verify(token, as: Claims.self)
+            return claims.isValid(at: state.clock.now) ? (claims, realm) : nil
+        } catch {
+            return nil  // whatever is wrong with it, it is no token of ours
+        }
+    }
+
+    /// Like ``claims(of:)``, and not revoked either.
+    func liveClaims(of token: String) async throws -> (claims: Claims, realm: Realm)? {
+        guard let verified = try await claims(of: token), let id = verified.claims["jti"]?.text,
+            let family = verified.claims["sid"]?.text,
+            await state.grants.isLive(accessToken: id, familyID: family)
+        else { return nil }
+        return verified
+    }
+
+    private static func unverifiedClaims(of token: String) -> Claims? {
+        let parts = token.split(separator: ".")
+        guard parts.count == 3 else { return nil }
+        var text = String(parts[1]).replacing("-", with: "+").replacing("_", with: "/")
+        text += String(repeating: "=", count: (4 - text.count % 4) % 4)
+        guard let bytes = Data(base64Encoded: text) else { return nil }
+        return (try? JSON(parsing: bytes))?.members.map(Claims.init)  // not JSON means not a token
+    }
+}

@@ -1,0 +1,144 @@
+import Foundation
+
+/// The people of every tenant, their passwords, attributes, methods and consents.
+actor Users {
+    private let clock: ProviderClock
+    private var users: [String: User] = [:]
+    private var ids: [String: String] = [:]
+    private var consents: [String: Set<String>] = [:]
+
+    init(_ seed: Seed, clock: ProviderClock) throws {
+        self.clock = clock
+        for tenant in seed.tenants {
+            for person in tenant.users {
+                let user = User(
+                    id: person.id ?? UUID().uuidString.lowercased(),
+                    tenantID: tenant.id,
+                    email: person.email.lowercased(),
+                    password: try person.password.map(PasswordHash.init),
+                    attributes: person.attributes,
+                    methods: person.methods,
+                    isDisabled: person.isDisabled,
+                    mustResetPassword: person.mustResetPassword
+                )
+                users[user.id] = user
+                ids[Self.key(user.email, tenant.id)] = user.id
+            }
+        }
+    }
+
+    private static func key(_ email: String, _ tenantID: String) -> String { "\(tenantID) \(email.lowercased())" }
+
+    // MARK: Reading
+
+    func user(_ id: String) throws -> User {
+        settle(id)
+        guard let user = users[id] else { throw ProtocolError.userNotFound }
+        guard !user.isDisabled else {
+            throw ProtocolError.invalidGrant(
+                ErrorNumber.userDisabled,
+                "The account is disabled. Ask its administrator."
+            )
+        }
+        return user
+    }
+
+    func user(named email: String, in tenant: Tenant) throws -> User {
+        guard let id = ids[Self.key(email, tenant.id)] else { throw ProtocolError.userNotFound }
+        return try user(id)
+    }
+
+    func email(of id: String) -> String? { users[id]?.email }
+
+    func exists(_ email: String, in tenant: Tenant) -> Bool { ids[Self.key(email, tenant.id)] != nil }
+
+    // MARK: Passwords
+
+    /// Checks a password; ten wrong ones lock the user for a minute, which answers like a wrong one.
+    nonisolated func checkPassword(_ password: String, of user: User) async throws {
+        if let until = user.lockedUntil, clock.now < until { throw ProtocolError.wrongPassword }
+        let isRight = try user.password?.matches(password) ?? false
+        await recordAttempt(of: user.id, isRight: isRight)
+        guard isRight else { throw ProtocolError.wrongPassword }
+    }
+
+    private func recordAttempt(of id: String, isRight: Bool) {
+        guard var user = users[id] else { return }
+        user.failedPasswords = isRight ? 0 : user.failedPasswords + 1
+        if user.failedPasswords >= 10 {
+            user.failedPasswords = 0
+            user.lockedUntil = clock.now + TimeInterval(Lifetime.passwordLock)
+        }
+        users[id] = user
+    }
+
+    /// Refuses the current password and the three before it.
+    nonisolated func checkNotUsed(_ password: String, by user: User) throws {
+        for hash in [user.password].compactMap({ $0 }) + user.earlierPasswords where try hash.matches(password) {
+            throw PasswordPolicy.refusal("password_recently_used", "The password was used recently.")
+        }
+    }
+
+    /// Sets a new password `delay` seconds from now and ends the sessions begun before that.
+    func reset(_ id: String, to hash: PasswordHash, after delay: Int) {
+        users[id]?.pendingPassword = (hash, clock.now + TimeInterval(delay))
+        settle(id)
+    }
+
+    func isResetPending(_ id: String) -> Bool {
+        settle(id)
+        return users[id]?.pendingPassword != nil
+    }
+
+    private func settle(_ id: String) {
+        guard var user = users[id], let pending = user.pendingPassword, pending.appliesAt <= clock.now else { return }
+        if let current = user.password { user.earlierPasswords = [current] + user.earlierPasswords.prefix(2) }
+        user.password = pending.hash
+        user.pendingPassword = nil
+        user.mustResetPassword = false
+        user.lockedUntil = nil
+        user.failedPasswords = 0
+        user.familiesEndBefore = pending.appliesAt
+        users[id] = user
+    }
+
+    // MARK: Changes
+
+    func create(_ email: String, in tenant: Tenant, password: PasswordHash?, attributes: [String: String]) throws
+        -> User
+    {
+        let key = Self.key(email, tenant.id)
+        guard ids[key] == nil else { throw Self.alreadyExists }
+        var attributes = attributes
+        attributes["displayName"] = attributes["displayName"] ?? String(email.prefix { $0 != "@" })
+        let user = User(
+            id: UUID().uuidString.lowercased(),
+            tenantID: tenant.id,
+            email: email.lowercased(),
+            password: password,
+            attributes: attributes,
+            methods: []
+        )
+        users[user.id] = user
+        ids[key] = user.id
+        return user
+    }
+
+    static var alreadyExists: ProtocolError {
+        ProtocolError("user_already_exists", ErrorNumber.userExists, "The address is already registered. Sign in.")
+    }
+
+    func update(_ id: String, attributes: [String: String]) {
+        users[id]?.attributes.merge(attributes) { _, new in new }
+    }
+
+    func add(_ method: AuthMethod, to id: String) { users[id]?.methods.append(method) }
+
+    // MARK: Consent
+
+    func consents(of id: String, to client: Client) -> Set<String> { consents["\(id) \(client.id)"] ?? [] }
+
+    func consent(_ id: String, to scopes: [String], for client: Client) {
+        consents["\(id) \(client.id)", default: []].formUnion(scopes)
+    }
+}

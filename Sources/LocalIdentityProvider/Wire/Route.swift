@@ -1,0 +1,65 @@
+/// What a path means; the raw value is the path behind tenant and policy.
+enum Route: String, CaseIterable, Sendable {
+    case metadata = "v2.0/.well-known/openid-configuration"
+    case keys = "discovery/v2.0/keys"
+    case authorize = "oauth2/v2.0/authorize"
+    case token = "oauth2/v2.0/token"
+    case deviceCode = "oauth2/v2.0/devicecode"
+    case device = "oauth2/v2.0/device"
+    case userInfo = "openid/v2.0/userinfo"
+    case revoke = "oauth2/v2.0/revoke"
+    case introspectToken = "oauth2/v2.0/introspection"
+    case logout = "oauth2/v2.0/logout"
+
+    case initiate = "oauth2/v2.0/initiate"
+    case challenge = "oauth2/v2.0/challenge"
+    case introspect = "oauth2/v2.0/introspect"
+    case signUpStart = "signup/v1.0/start"
+    case signUpChallenge = "signup/v1.0/challenge"
+    case signUpContinue = "signup/v1.0/continue"
+    case registerIntrospect = "register/v1.0/introspect"
+    case registerChallenge = "register/v1.0/challenge"
+    case registerContinue = "register/v1.0/continue"
+    case resetStart = "resetpassword/v1.0/start"
+    case resetChallenge = "resetpassword/v1.0/challenge"
+    case resetContinue = "resetpassword/v1.0/continue"
+    case resetSubmit = "resetpassword/v1.0/submit"
+    case resetPoll = "resetpassword/v1.0/poll_completion"
+
+    case api = "api"
+    case admin = "admin"
+    case unknown = "unknown"
+
+    /// The name in the audit log and in faults, such as `token` or `signup/continue`.
+    var name: String {
+        switch self {
+        case .metadata: "metadata"
+        case .introspectToken: "introspection"
+        case .keys: "keys"
+        default:
+            rawValue.replacing("oauth2/v2.0/", with: "").replacing("openid/v2.0/", with: "").replacing(
+                "/v1.0/",
+                with: "/"
+            )
+        }
+    }
+
+    /// Whether the route takes a form body by POST and nothing else.
+    var isFormOnly: Bool {
+        switch self {
+        case .metadata, .keys, .authorize, .device, .userInfo, .logout, .api, .admin, .unknown: false
+        default: true
+        }
+    }
+
+    /// Whether a person looks at the answers, errors included.
+    var isPage: Bool { [.authorize, .device, .logout].contains(self) }
+
+    /// Whether the route belongs to native authentication and so to a tenant, never to a policy.
+    var isNative: Bool {
+        switch self {
+        case .initiate, .challenge, .introspect: true
+        default: rawValue.contains("/v1.0/")
+        }
+    }
+}

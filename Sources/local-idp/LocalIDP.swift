@@ -1,0 +1,58 @@
+import ArgumentParser
+import Foundation
+import LocalIdentityProvider
+
+/// `local-idp`: serves the development identity provider until it is interrupted.
+@main
+struct LocalIDP: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "local-idp",
+        abstract: "An OAuth 2.0 and OpenID Connect issuer on loopback, for development and tests.",
+        discussion: """
+            Prints one line of JSON with its addresses, then answers until it is interrupted. Everything is kept in \
+            memory. It listens on 127.0.0.1 and ::1 and refuses any other address.
+            """
+    )
+
+    @Option(help: "The port; 0 picks a free one.") var port = 8470
+    @Option(help: "A loopback address; give it twice for both families. (default: 127.0.0.1 and ::1)")
+    var host: [String] = []
+    @Option(
+        parsing: .upToNextOption,
+        help: ArgumentHelp("Two PEM files: the certificate chain and its key.", valueName: "cert> <key")
+    )
+    var tls: [String] = []
+    @Option(help: "A JSON file of tenants, clients, policies, users and APIs.") var seed: String?
+    @Option(help: "Opens /admin to whoever sends this as x-admin-key; \"random\" makes one up.") var adminKey: String?
+    @Option(help: "Seconds in which a repeat of a used refresh token gets the same answer; 0 ends the family.")
+    var refreshGrace = 10.0
+    @Flag(help: "Prints the seed that is used without --seed, and ends.") var printSeed = false
+
+    func validate() throws {
+        guard tls.isEmpty || tls.count == 2 else { throw ValidationError("--tls takes two files: CERT KEY") }
+        guard (0...65_535).contains(port) else { throw ValidationError("--port is 0 to 65535") }
+        guard refreshGrace >= 0 else { throw ValidationError("--refresh-grace is 0 or more") }
+    }
+
+    func run() async throws {
+        guard !printSeed else { return print(Seed.standardJSON) }
+        let configuration = try configuration()
+        let provider = try await LocalIdentityProvider.start(configuration)
+        let announcement = Announcement(addresses: provider.addresses, adminKey: configuration.adminKey)
+        print(try announcement.line)
+        fflush(nil)
+        await Interruption.wait()
+        await provider.stop()
+    }
+
+    private func configuration() throws -> LocalIdentityProvider.Configuration {
+        var configuration = LocalIdentityProvider.Configuration()
+        configuration.port = port
+        if !host.isEmpty { configuration.hosts = host }
+        if tls.count == 2 { configuration.tls = .init(chain: tls[0], key: tls[1]) }
+        if let seed { configuration.seed = try Seed(json: Data(contentsOf: URL(filePath: seed))) }
+        configuration.adminKey = adminKey == "random" ? UUID().uuidString : adminKey
+        configuration.refreshGrace = refreshGrace
+        return configuration
+    }
+}
