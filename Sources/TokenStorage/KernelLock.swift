@@ -9,34 +9,35 @@ import Darwin
 /// A lock that the kernel takes back when its holder dies, on a range of the store's lock file.
 ///
 /// Open-file-description locks: two stores opened in one process exclude each other like two processes do.
-final class KernelLock {
-    /// What is locked, as byte ranges of the lock file.
-    enum Range: Int64 {
+final class KernelLock: Sendable {
+    /// What is locked, as one byte of the lock file, which need not be that long.
+    struct Range: Hashable, Sendable {
+        let offset: Int64
+
         /// First open and migration.
-        case schema = 0
+        static let schema = Range(offset: 0)
         /// A rekey, which runs for many transactions.
-        case rekey = 1
+        static let rekey = Range(offset: 1)
     }
 
     private let descriptor: Int32
 
-    /// Waits for the lock.
-    ///
-    /// - Throws: ``TokenStoreError/busy(_:)`` after `timeout`.
-    init(_ range: Range, of path: StorePath, timeout: Duration) throws(TokenStoreError) {
+    /// Opens the lock file without locking anything.
+    init(of path: StorePath) throws(TokenStoreError) {
         descriptor = open(path.lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else {
             throw .file("\(path.lock) cannot be opened, \(Self.reason()); check its permissions")
         }
+    }
+
+    /// Waits for the lock.
+    ///
+    /// - Throws: ``TokenStoreError/busy(_:)`` after `timeout`.
+    convenience init(_ range: Range, of path: StorePath, timeout: Duration) throws(TokenStoreError) {
+        try self.init(of: path)
         let start = ContinuousClock.now
-        while !tryLock(range) {
-            guard errno == EAGAIN || errno == EACCES || errno == EINTR else {
-                let reason = Self.reason()
-                close(descriptor)
-                throw .unsupported("\(path.lock) cannot be locked, \(reason); keep the store on a local disk")
-            }
+        while try !tryLock(range, of: path) {
             guard ContinuousClock.now - start < timeout else {
-                close(descriptor)
                 throw .busy(
                     "another process has held \(path.database) for \(timeout.components.seconds) s; try again later"
                 )
@@ -48,11 +49,20 @@ final class KernelLock {
 
     deinit { close(descriptor) }
 
-    private func tryLock(_ range: Range) -> Bool {
+    /// Takes the lock if nobody has it.
+    func tryLock(_ range: Range, of path: StorePath) throws(TokenStoreError) -> Bool {
+        if setLock(range) { return true }
+        guard errno == EAGAIN || errno == EACCES || errno == EINTR else {
+            throw .unsupported("\(path.lock) cannot be locked, \(Self.reason()); keep the store on a local disk")
+        }
+        return false
+    }
+
+    private func setLock(_ range: Range) -> Bool {
         var lock = flock()
         lock.l_type = Int16(F_WRLCK)
         lock.l_whence = Int16(SEEK_SET)
-        lock.l_start = off_t(range.rawValue)
+        lock.l_start = off_t(range.offset)
         lock.l_len = 1
         return fcntl(descriptor, Self.setLock, &lock) == 0
     }

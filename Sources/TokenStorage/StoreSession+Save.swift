@@ -20,6 +20,7 @@ extension StoreSession {
                 let token = refreshToken(secret, response: response, request: request, client: request.clientID)
                 try replaceRefreshToken(with: token, account: id)
             }
+            try liftThrottles(account: id, client: request.clientID)
             try setSignInState(.signedIn, of: account.id, client: request.clientID)
             try record(.signIn, account: account.id, client: request.clientID, refreshToken: response.refreshToken)
             row = id
@@ -45,7 +46,7 @@ extension StoreSession {
     ) throws -> SavedTokens {
         let isSignedOut = try signInState(of: used.account, client: request.clientID) == .signedOut
         guard !isSignedOut, let account = try accountRow(used.account) else {
-            return outcome(.discarded, response, request, used.account)
+            return outcome(.discarded, response, request, used.account, accessToken: nil)
         }
         let identity = try ResponseIdentity(response, request: request)
         guard try isAbout(used.account, row: account, identity) else { throw MismatchedAccount() }
@@ -57,6 +58,8 @@ extension StoreSession {
                 try rotateRefreshToken(used.rowID, to: token, account: account)
             }
         }
+        try forgetAttempt(used)
+        try liftThrottles(account: account, client: request.clientID)
         try saveIDToken(of: identity, request: request, account: account)
         try touchAccount(account)
         try saveFamily(of: response, request: request)
@@ -75,7 +78,13 @@ extension StoreSession {
             id: used.account
         )
         guard !isNewest else { return saved }
-        return outcome(.storedBesideNewerRefreshToken, response, request, used.account)
+        return outcome(
+            .storedBesideNewerRefreshToken,
+            response,
+            request,
+            used.account,
+            accessToken: saved.accessToken
+        )
     }
 
     /// Whether a refresh was answered for the account it was asked for; an answer that names nobody was.
@@ -136,6 +145,7 @@ extension StoreSession {
         account: Int64?,
         id: Account.ID?
     ) throws -> SavedTokens {
+        var accessToken: AccessToken?
         if let secret = response.accessToken {
             let expiresOn = now + response.lifetime(at: now)
             let token = StoredAccessToken(
@@ -155,20 +165,23 @@ extension StoreSession {
                 secret: secret
             )
             try replaceAccessTokens(with: token, account: account)
+            accessToken = AccessToken(token)
         }
-        return outcome(.stored, response, request, id)
+        return outcome(.stored, response, request, id, accessToken: accessToken)
     }
 
     private func outcome(
         _ outcome: SavedTokens.Outcome,
         _ response: TokenResponse,
         _ request: TokenRequest,
-        _ account: Account.ID?
+        _ account: Account.ID?,
+        accessToken: AccessToken?
     ) -> SavedTokens {
         let granted = response.scope ?? request.scope
         let declined = request.scope.tokens.filter { !granted.covers(Scope([$0])) }
         return SavedTokens(
             account: account,
+            accessToken: accessToken,
             grantedScope: granted,
             declinedScope: Scope(declined),
             outcome: outcome

@@ -1,3 +1,5 @@
+import SQLite
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -25,6 +27,10 @@ public final class TokenStore: Sendable {
     /// Connections for reading: one per reader at a time, so that reads wait neither for each other nor for a write.
     private let readers = SessionPool()
     private let writer = GuardedSession()
+
+    /// Notices commits; it reads nothing else, and so never misses one.
+    private let observer = GuardedSession()
+    let opened = OpenedTokens()
 
     private init(path: StorePath, options: StoreOptions, isInspection: Bool) {
         self.path = path
@@ -78,6 +84,12 @@ public final class TokenStore: Sendable {
         return try TokenStoreError.translating(at: path) {
             try writer.withSession(or: StoreOpener(path: path, options: options).open, body)
         }
+    }
+
+    /// A number that changes with every commit, of this process or another; nil where that cannot be told.
+    func dataVersion() throws -> Int64? {
+        guard !isInspection else { return nil }
+        return try observer.withSession(or: openReader) { try $0.connection.integer("PRAGMA data_version") }
     }
 
     private func openReader() throws -> StoreSession {

@@ -1,0 +1,55 @@
+import AsyncHTTPClient
+import NIOCore
+import NIOPosix
+import NIOSSL
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+extension HTTPTransportError {
+    /// What an error of the client means for whoever sent the request.
+    init(_ error: any Error, host: String) {
+        switch error {
+        case let error as HTTPTransportError: self = error
+        case let error as HTTPClientError: self.init(error, at: host)
+        case let error as NIOConnectionError:
+            let reason = error.connectionErrors.first.map { "\($0.error)" } ?? "its name is unknown"
+            self = .notConnected(host: host, reason: Self.short(reason))
+        case is SocketAddressError: self = .notConnected(host: host, reason: "its name is unknown")
+        case let error as NIOSSLError: self.init(error, at: host)
+        case let error as NIOSSLExtraError: self = .notTrusted(host: host, reason: Self.short("\(error)"))
+        case let error as IOError where error.errnoCode == ECONNREFUSED:
+            self = .notConnected(host: host, reason: "refused")
+        default: self = .interrupted(host: host, reason: Self.short("\(error)"))
+        }
+    }
+
+    private init(_ error: HTTPClientError, at host: String) {
+        switch error {
+        case .connectTimeout: self = .notConnected(host: host, reason: "no answer in time")
+        case .deadlineExceeded, .readTimeout, .writeTimeout: self = .timedOut(host: host)
+        case .httpProxyHandshakeTimeout, .socksHandshakeTimeout, .tlsHandshakeTimeout, .proxyAuthenticationRequired:
+            self = .notConnected(host: host, reason: error.shortDescription)
+        default: self = .interrupted(host: host, reason: Self.short(error.shortDescription))
+        }
+    }
+
+    private init(_ error: NIOSSLError, at host: String) {
+        if case .handshakeFailed(let reason) = error {
+            self = .notTrusted(host: host, reason: Self.short("\(reason)"))
+        } else {
+            self = .interrupted(host: host, reason: Self.short("\(error)"))
+        }
+    }
+
+    /// Errors of the layers below can be long, and they repeat what the sentence says already.
+    private static func short(_ reason: String) -> String {
+        let line = reason.prefix { !$0.isNewline }
+        return line.count > 120 ? line.prefix(117) + "..." : String(line)
+    }
+}

@@ -1,0 +1,32 @@
+public import HTTPTransport
+public import Logging
+public import TokenStorage
+
+/// How a ``TokenManager`` behaves.
+public struct TokenManagerOptions: Sendable {
+    /// How long before its end a token is no longer handed out.
+    public var buffer = ExpiryBuffer.standard
+
+    /// Whether a token past its end may serve while the issuer cannot be reached, where the issuer allows it.
+    public var allowsExtendedLifetime = false
+
+    /// Whether refresh tokens of the client's family are used (Microsoft's `foci`).
+    public var usesFamilyTokens = false
+
+    /// Microsoft's `xms_cc`: what the client can do, such as `CP1`.
+    public var clientCapabilities: [String] = []
+
+    /// The limits of each request to the issuer.
+    public var limits = HTTPLimits.issuer
+
+    public var logger = Logger(label: "tokenstore.manager")
+
+    /// How long to wait before a request is repeated.
+    package var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+
+    public init() {}
+
+    /// How long a holder of the refresh lock that is alive can take: two exchanges for each of metadata, tokens and
+    /// keys is more than it has.
+    var patience: Duration { limits.total * 2 + .seconds(1) }
+}
