@@ -120,6 +120,7 @@ let package = Package(
             dependencies: [
                 "HTTPTransport", "LocalIdentityProvider", "OAuth", "OpenIDConnect", "SQLite", "TestSupport",
                 "TokenManagement", "TokenStorage",
+                .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),

@@ -1,0 +1,48 @@
+import HTTPTransport
+import LocalIdentityProvider
+import OAuth
+import OpenIDConnect
+
+/// Signs a person in with a password, over HTTP.
+struct Login: Sendable {
+    static let ana = "ana.rojas@example.org"
+    private static let password = "Quinoa-7-Lunas"
+
+    let provider: LocalIdentityProvider
+    let transport: any HTTPTransport
+    private var tenant: String { provider.baseURL + "/fabrikvine.onmicrosoft.com" }
+
+    func response(client: String, scope: Scope) async throws -> TokenResponse {
+        let types = ("challenge_type", "password redirect oob")
+        let start = try await post("oauth2/v2.0/initiate", [("client_id", client), ("username", Self.ana), types])
+        let challenge = try await post(
+            "oauth2/v2.0/challenge",
+            [("client_id", client), ("continuation_token", try token(start)), types]
+        )
+        let answer = try await post(
+            "oauth2/v2.0/token",
+            [
+                ("client_id", client), ("grant_type", "password"), ("continuation_token", try token(challenge)),
+                ("username", Self.ana), ("password", Self.password), ("client_info", "true"),
+                ("scope", scope.text + " openid profile offline_access"), types,
+            ]
+        )
+        return try answer.body.withUnsafeBytes { try TokenResponse(parsing: $0) }
+    }
+
+    private func post(_ path: String, _ fields: [(String, String)]) async throws -> HTTPResponse {
+        var form = FormParameters()
+        for (name, value) in fields { form.append(name, value) }
+        let headers: HTTPHeaders = ["content-type": "application/x-www-form-urlencoded"]
+        let request = HTTPRequest("POST", "\(tenant)/\(path)", headers: headers, body: form.encoded)
+        let response = try await transport.send(request, limits: .issuer)
+        guard response.status == 200 else { throw Missing("success at \(path): \(response.body.reveal())") }
+        return response
+    }
+
+    private func token(_ response: HTTPResponse) throws -> String {
+        let object = try JSON(parsing: response.body.reveal()).object
+        guard let token = object?["continuation_token"]?.text else { throw Missing("a continuation token") }
+        return token
+    }
+}

@@ -1,0 +1,40 @@
+import HTTPTransport
+import LocalIdentityProvider
+import OAuth
+import TokenManagement
+import TokenStorage
+
+extension Scene {
+    /// Signs the same person in again, to another client or for another scope.
+    func signIn(client: String = client, scope: Scope = toDo) async throws {
+        var response = try await Login(provider: provider, transport: Self.transport)
+            .response(client: Self.client, scope: scope)
+        let count = provider.audit.count(of: "token")
+        if client != Self.client { response.idToken = nil }
+        let request = try TokenRequest(
+            clientID: client,
+            authority: authority,
+            scope: scope,
+            grant: Grant(rawValue: "password")
+        )
+        try store.save(response, for: request)
+        if count > 0, client != Self.client { provider.audit.reset() }
+    }
+
+    /// Stores a refresh token of a sibling client that the whole family may use.
+    func addFamilyToken(_ secret: String, client: String = "sibling-app") throws {
+        let info = account.homeAccountID.split(separator: ".")
+        let text = #"{"uid":"\#(info[0])","utid":"\#(info[1])"}"#
+        var response = TokenResponse()
+        response.clientInfo = Base64URL.encode(Array(text.utf8))
+        response.refreshToken = Secret(secret)
+        response.familyID = "1"
+        let request = try TokenRequest(
+            clientID: client,
+            authority: authority,
+            scope: Self.toDo,
+            grant: Grant(rawValue: "password")
+        )
+        try store.save(response, for: request)
+    }
+}
