@@ -1,6 +1,9 @@
+import Foundation
 import HTTPTransport
 import LocalIdentityProvider
 import OAuth
+import SQLite
+import TestSupport
 import TokenManagement
 import TokenStorage
 
@@ -36,5 +39,20 @@ extension Scene {
             grant: Grant(rawValue: "password")
         )
         try store.save(response, for: request)
+    }
+
+    /// Changes the file behind the store's back.
+    func sql(_ statement: String) throws {
+        let connection = try Connection(path: store.path.database, mode: .readWrite, busyTimeout: .seconds(5))
+        try connection.execute(statement)
+    }
+
+    /// Whether the bytes of `secret` are in a file of the store.
+    func files(contain secret: Secret) throws -> Bool {
+        let needle = Data(secret.reveal().utf8)
+        for name in try FileManager.default.contentsOfDirectory(atPath: directory.path) {
+            if try Data(contentsOf: URL(filePath: directory.file(name))).range(of: needle) != nil { return true }
+        }
+        return false
     }
 }
