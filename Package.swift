@@ -4,6 +4,10 @@ import PackageDescription
 let package = Package(
     name: "tokenstore",
     platforms: [.macOS(.v15), .iOS(.v18)],
+    products: [
+        .library(name: "TokenStorage", targets: ["TokenStorage", "OAuth"]),
+        .executable(name: "tokenstore", targets: ["TokenStoreCLI"]),
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
@@ -87,6 +91,14 @@ let package = Package(
             ]
         ),
         .executableTarget(
+            name: "TokenStoreCLI",
+            dependencies: [
+                "HTTPTransport", "OAuth", "OpenIDConnect", "Sealing", "TokenManagement", "TokenStorage",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
+        .executableTarget(
             name: "local-idp",
             dependencies: [
                 "LocalIdentityProvider",
@@ -123,6 +135,10 @@ let package = Package(
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ]
+        ),
+        .testTarget(
+            name: "TokenStoreCLITests",
+            dependencies: ["SQLite", "TestSupport", "TokenStoreCLI"]
         ),
         .testTarget(
             name: "LocalIdentityProviderTests",

@@ -24,10 +24,12 @@ public struct ClientInfo: Hashable, Sendable {
     /// Whether an id has the shape `uid.utid` with a GUID for the tenant, which no other provider's `sub` has.
     package static func isShaped(_ homeAccountID: String) -> Bool {
         guard let dot = homeAccountID.lastIndex(of: "."), dot != homeAccountID.startIndex else { return false }
-        let groups = homeAccountID[homeAccountID.index(after: dot)...].split(
-            separator: "-",
-            omittingEmptySubsequences: false
-        )
+        return isTenantID(homeAccountID[homeAccountID.index(after: dot)...])
+    }
+
+    /// Whether a tenant is named by its GUID, rather than by a domain or by a word such as `common`.
+    package static func isTenantID(_ tenant: some StringProtocol) -> Bool {
+        let groups = tenant.split(separator: "-", omittingEmptySubsequences: false)
         return groups.map(\.count) == [8, 4, 4, 4, 12] && groups.joined().allSatisfy(\.isHexDigit)
     }
 

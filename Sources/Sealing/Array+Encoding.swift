@@ -2,12 +2,6 @@ extension [UInt8] {
     mutating func append(bigEndian number: some FixedWidthInteger) {
         Swift.withUnsafeBytes(of: number.bigEndian) { append(contentsOf: $0) }
     }
-
-    /// Appends the number of UTF-8 bytes in four bytes, then the bytes.
-    mutating func append(lengthPrefixed text: String) {
-        append(bigEndian: UInt32(text.utf8.count))
-        append(contentsOf: text.utf8)
-    }
 }
 
 extension Sequence<UInt8> {

@@ -1,7 +1,9 @@
 import Crypto
 
 /// The keys that a data key stands for, one for each use, so that no use weakens another (HKDF, RFC 5869).
-struct DerivedKeys: Sendable {
+///
+/// A class, so that a copy of a sealer counts one reference and not one for each key.
+final class DerivedKeys: Sendable {
     let sealing: SymmetricKey
     let claimName: HMAC<SHA256>
     let claimValue: HMAC<SHA256>

@@ -38,7 +38,8 @@ package struct KeyEncryptionKey: Sendable {
             let box = try key.key.withUnsafeBytes {
                 try AES.GCM.seal($0, using: wrapping, authenticating: header + storeID)
             }
-            return header + (box.combined ?? Data())
+            guard let combined = box.combined else { preconditionFailure("a nonce of 12 bytes is combined") }
+            return header + combined
         } catch {
             throw .valueTooLarge(count: DataKey.byteCount)
         }
@@ -53,10 +54,11 @@ package struct KeyEncryptionKey: Sendable {
         if let version = wrapped.first, version != Self.version { throw .unknownFormat(version: version) }
         let header = header(keyID: id)
         let overhead = header.count + SealedFormat.nonceCount + SealedFormat.tagCount
-        guard wrapped.count == overhead + DataKey.byteCount, wrapped.prefix(5) == header.prefix(5) else {
+        let prefix = header.prefix(SealedFormat.headerCount)
+        guard wrapped.count == overhead + DataKey.byteCount, wrapped.starts(with: prefix) else {
             throw .damagedDataKey(id)
         }
-        let wanted = wrapped[5..<header.count]
+        let wanted = wrapped[SealedFormat.headerCount..<header.count]
         guard wanted.elementsEqual(idBytes) else { throw .otherKey(wanted: wanted.hexadecimal, found: self.id) }
         do {
             let box = try AES.GCM.SealedBox(combined: wrapped[header.count...])

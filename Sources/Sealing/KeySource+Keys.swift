@@ -4,7 +4,7 @@ extension KeySource {
         switch place {
         case .file(let path): try keyFile(path, context).load()
         case .passphrase(let descriptor): try passphraseKey(descriptor, context).load()
-        case .secretService: throw Self.withoutSecretService
+        case .secretService: try SecretServiceKey(context: context).load()
         case .credential(let name): try CredentialFile(name: name, environment: context.environment).load()
         case .environment: try EnvironmentKey(environment: context.environment).load()
         }
@@ -19,7 +19,7 @@ extension KeySource {
         switch place {
         case .file(let path): (try keyFile(path, context).create(), [:])
         case .passphrase(let descriptor): try passphraseKey(descriptor, context).create()
-        case .secretService: throw Self.withoutSecretService
+        case .secretService: (try SecretServiceKey(context: context).create(), [:])
         case .credential, .environment: (try load(context), [:])
         }
     }
@@ -31,8 +31,4 @@ extension KeySource {
     private func passphraseKey(_ descriptor: Int32?, _ context: KeySourceContext) -> PassphraseKey {
         PassphraseKey(passphrase: Passphrase(descriptor: descriptor, context: context), context: context)
     }
-
-    private static let withoutSecretService = SealingError.keyUnavailable(
-        "secret-service is not part of this build; choose another key source, such as file"
-    )
 }

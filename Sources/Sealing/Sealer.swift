@@ -13,13 +13,11 @@ import Foundation
 package struct Sealer: Sendable {
     package let keyID: UInt32
     let keys: DerivedKeys
-    private let header: [UInt8]
 
     /// Derives the keys, which costs more than sealing a value: keep the sealer.
     package init(key: DataKey) {
         keyID = key.id
         keys = DerivedKeys(of: key)
-        header = SealedFormat.header(keyID: key.id)
     }
 
     package func seal(_ secret: Secret, as place: SealedPlace) throws(SealingError) -> [UInt8] {
@@ -27,18 +25,23 @@ package struct Sealer: Sendable {
     }
 
     package func seal(_ plaintext: UnsafeRawBufferPointer, as place: SealedPlace) throws(SealingError) -> [UInt8] {
-        let box: Data
+        let body: Data
         do {
-            let associated = place.associatedData(header: header)
-            box = try AES.GCM.seal(plaintext, using: keys.sealing, authenticating: associated).combined ?? Data()
+            let box = try place.withAssociatedData(keyID: keyID) {
+                try AES.GCM.seal(plaintext, using: keys.sealing, nonce: SealedFormat.nonce(), authenticating: $0)
+            }
+            guard let combined = box.combined else { preconditionFailure("a nonce of 12 bytes is combined") }
+            body = combined
         } catch {
             throw .valueTooLarge(count: plaintext.count)
         }
-        return [UInt8](unsafeUninitializedCapacity: header.count + box.count) { buffer, count in
+        return [UInt8](unsafeUninitializedCapacity: SealedFormat.headerCount + body.count) { buffer, count in
             let bytes = UnsafeMutableRawBufferPointer(buffer)
-            bytes.copyBytes(from: header)
-            box.withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: bytes[header.count...]).copyMemory(from: $0) }
-            count = header.count + box.count
+            SealedFormat.writeHeader(keyID: keyID, to: bytes)
+            body.withUnsafeBytes {
+                UnsafeMutableRawBufferPointer(rebasing: bytes[SealedFormat.headerCount...]).copyMemory(from: $0)
+            }
+            count = SealedFormat.headerCount + body.count
         }
     }
 
@@ -61,11 +64,9 @@ package struct Sealer: Sendable {
         do {
             let body = UnsafeRawBufferPointer(rebasing: sealed[SealedFormat.headerCount...])
             let box = try AES.GCM.SealedBox(combined: body)
-            var plaintext = try AES.GCM.open(
-                box,
-                using: keys.sealing,
-                authenticating: place.associatedData(header: header)
-            )
+            var plaintext = try place.withAssociatedData(keyID: keyID) {
+                try AES.GCM.open(box, using: keys.sealing, authenticating: $0)
+            }
             return Secret(moving: &plaintext)
         } catch {
             throw .damaged(place)

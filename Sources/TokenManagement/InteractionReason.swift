@@ -6,6 +6,9 @@ public enum InteractionReason: Sendable {
     case signedOut
     case noRefreshToken
 
+    /// The account belongs to another authority than the one asked for.
+    case otherAuthority
+
     /// Every refresh token has ended, by the issuer's word.
     case ended
 
@@ -30,6 +33,7 @@ extension InteractionReason: CustomStringConvertible {
         switch self {
         case .signedOut: "the account has signed out; sign in again"
         case .noRefreshToken: "there is no refresh token for the account; sign in again"
+        case .otherAuthority: "the account is not one of the authority asked for; sign in there"
         case .ended: "the session has ended by the issuer's word; sign in again"
         case .refused(let error, _): "\(error); sign in again"
         case .refusedWithoutReason(let status): "the issuer refused the refresh token with status \(status); sign in again"

@@ -36,6 +36,7 @@ package struct TokenDecider: Sendable {
 
     private func decide(_ request: SilentRequest, by state: SilentState, at authority: Authority) -> TokenDecision {
         if !request.passesOverCache, let token = state.usable, !state.isAging { return .serve(result(token, request)) }
+        guard !state.isForeignAuthority else { return .fail(.interactionRequired(.otherAuthority)) }
         let fallback = fallback(request, state)
         func failing(_ error: AcquisitionError) -> TokenDecision {
             fallback?.result(after: error, account: request.account).map { .serve($0) } ?? .fail(error)

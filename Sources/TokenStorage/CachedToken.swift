@@ -15,6 +15,8 @@ public enum CachedToken: Sendable {
     /// Why someone has to sign in.
     public enum Reason: Sendable {
         case signedOut
+        /// The account is not one of the authority that was asked.
+        case otherAuthority
         case noRefreshToken
     }
 }

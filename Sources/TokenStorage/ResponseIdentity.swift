@@ -7,6 +7,9 @@ struct ResponseIdentity {
     let clientInfo: ClientInfo?
     let idToken: IDToken?
 
+    /// The tenant that the response itself names.
+    let namedTenant: String?
+
     /// The tenant the tokens are good in: never a word such as `common`.
     let realm: String
 
@@ -26,8 +29,9 @@ struct ResponseIdentity {
         self.idToken = idToken
         self.clientInfo = clientInfo
         let tenant = request.authority.isTenantless ? nil : request.authority.tenant
+        namedTenant = idToken?.claims.tenantID ?? clientInfo?.utid
         realm =
-            idToken?.claims.tenantID ?? clientInfo?.utid ?? tenant
+            namedTenant ?? tenant
             ?? request.authority.issuer.map(Self.firstPathSegment) ?? ""
     }
 

@@ -13,6 +13,9 @@ package struct SilentState: Sendable {
 
     package let signInState: SignInState
 
+    /// Whether the authority that was asked for is not the one that vouches for the account.
+    package let isForeignAuthority: Bool
+
     /// In the order they are to be tried.
     package let candidates: [RefreshCandidate]
 }

@@ -49,21 +49,31 @@ struct StoreFile {
     /// Makes a whole database with the right settings, on disk, under another name.
     func create(as draft: String, _ body: (Connection) throws -> Void) throws {
         try refuseNetworkFileSystem()
-        for suffix in ["", "-wal", "-shm", "-journal"] { unlink(draft + suffix) }
-        try Self.createEmpty(draft)
+        Self.removeDatabase(draft)
         do {
-            let connection = try Connection(path: draft, mode: .readWrite, busyTimeout: timeout)
-            try Self.configure(connection)
-            try connection.execute("PRAGMA application_id = \(Schema.applicationID)")
-            try body(connection)
-            let mode = try connection.first("PRAGMA journal_mode = WAL") { $0.text(0) }
-            guard mode == "wal" else {
-                throw TokenStoreError.unsupported(
-                    "the file system of \(path.directory) has no shared memory; keep the store on a local disk"
-                )
-            }
+            try Self.createEmpty(draft)
+            try fill(draft, body)
+            try synchronize(draft)
+        } catch {
+            Self.removeDatabase(draft)
+            throw error
         }
-        try synchronize(draft)
+    }
+
+    private func fill(_ draft: String, _ body: (Connection) throws -> Void) throws {
+        let connection = try Connection(path: draft, mode: .readWrite, busyTimeout: timeout)
+        try Self.configure(connection)
+        try connection.execute("PRAGMA application_id = \(Schema.applicationID)")
+        try body(connection)
+        guard try connection.first("PRAGMA journal_mode = WAL", body: { $0.text(0) }) == "wal" else {
+            throw TokenStoreError.unsupported(
+                "the file system of \(path.directory) has no shared memory; keep the store on a local disk"
+            )
+        }
+    }
+
+    private static func removeDatabase(_ name: String) {
+        for suffix in ["", "-wal", "-shm", "-journal"] { unlink(name + suffix) }
     }
 
     /// Copies a file to a new one that only its owner may use.

@@ -108,7 +108,7 @@ struct StoreOpener {
             .integer(schema.migrations.map(\.readerFloor).max() ?? 0),
             .integer(schema.migrations.map(\.writerFloor).max() ?? 0),
             .text(TokenStore.version),
-            .text(source.description),
+            .text(source.recorded.description),
             .text(StoreHeader.text(parameters)),
             .integer(options.seconds)
         )

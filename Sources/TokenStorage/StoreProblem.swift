@@ -5,4 +5,9 @@ public struct StoreProblem: Hashable, Sendable {
 
     /// What is wrong, a clause without a full stop.
     public let problem: String
+
+    package init(place: String, problem: String) {
+        self.place = place
+        self.problem = problem
+    }
 }

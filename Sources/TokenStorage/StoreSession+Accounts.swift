@@ -98,12 +98,21 @@ extension StoreSession {
             environment: row.text(3),
             issuer: row.optionalText(4),
             username: row.text(5),
-            name: row.isNull(9) ? nil : try open(row, 9, as: place).reveal(),
+            name: row.isNull(9) ? nil : try openName(row, 9, as: place),
             policy: row.optionalText(6),
             uid: row.optionalText(7),
             utid: row.optionalText(8),
             tenantProfiles: profiles
         )
+    }
+
+    /// A damaged name hides nothing but itself; a check reports it.
+    private func openName(_ row: Row, _ column: CInt, as place: SealedPlace) throws -> String? {
+        do {
+            return try open(row, column, as: place).reveal()
+        } catch SealingError.damagedValue, SealingError.unknownFormat {
+            return nil
+        }
     }
 
     func touchAccount(_ row: Int64) throws {

@@ -5,6 +5,9 @@ import Sealing
 extension StoreSession {
     /// What the store has for `query`.
     func cachedToken(_ query: TokenQuery) throws -> CachedToken {
+        if let authority = query.authority, !authority.vouches(for: query.account) {
+            return .signInRequired(.otherAuthority)
+        }
         let (usable, isAging, extended) = try accessTokens(query)
         if let usable { return .usable(usable, isAging: isAging) }
         guard try signInState(of: query.account, client: query.clientID) != .signedOut else {
@@ -64,12 +67,18 @@ extension StoreSession {
             .text(query.account.homeAccountID.folded),
             .text(query.account.authority),
             .text(query.clientID.folded),
-            .optional(try realm(query)),
+            .optional(try tenant(query)),
             .text(StoredAccessToken.fold(tokenType: query.tokenType)),
             .text(query.keyID ?? ""),
             .text(query.requestedClaims == nil ? "" : TokenVariant(requestedClaims: query.requestedClaims).text),
             body: body
         )
+    }
+
+    /// The tenant a query is about; nil: any, the account has but one.
+    private func tenant(_ query: TokenQuery) throws -> String? {
+        guard let authority = query.authority else { return homeTenant(query.account) }
+        return try tenant(of: authority, account: query.account, client: query.clientID)
     }
 
     /// The token of a row; nil if it cannot be opened: a damaged access token is one that has to be fetched anew.
@@ -92,25 +101,5 @@ extension StoreSession {
             extendedExpiresAt: row.optionalDate(3),
             refreshAt: row.optionalDate(4)
         )
-    }
-
-    /// The tenant that the authority of a query means for its account; nil: any, the account has but one.
-    private func realm(_ query: TokenQuery) throws -> String? {
-        guard let authority = query.authority else { return homeTenant(query.account) }
-        guard authority.issuer == nil, authority.policy == nil else { return nil }
-        guard authority.isTenantless, let tenant = authority.tenant else { return authority.tenant }
-        let mapped = try connection.first(
-            "SELECT resolved FROM authority_map WHERE home_account_fold = ?1 AND client_fold = ?2 AND requested = ?3",
-            .text(query.account.homeAccountID.folded),
-            .text(query.clientID.folded),
-            .text("https://\(authority.environment)/\(tenant)")
-        ) { $0.text(0) }
-        let resolved = mapped.flatMap { try? Authority(parsing: $0) }?.tenant
-        return resolved ?? homeTenant(query.account)
-    }
-
-    private func homeTenant(_ id: Account.ID) -> String? {
-        guard Cloud.contains(id.authority), let dot = id.homeAccountID.lastIndex(of: ".") else { return nil }
-        return String(id.homeAccountID[id.homeAccountID.index(after: dot)...]).folded
     }
 }

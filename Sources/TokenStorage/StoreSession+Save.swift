@@ -15,7 +15,8 @@ extension StoreSession {
                 grant: request.grant
             )
             _ = try saveTenantProfile(profile, account: id)
-            try saveIDToken(of: identity, request: request, account: id)
+            try saveIDToken(of: identity, realm: identity.realm, request: request, account: id)
+            try learnTenant(identity.realm, of: request, account: account.id)
             if let secret = response.refreshToken {
                 let token = refreshToken(secret, response: response, request: request, client: request.clientID)
                 try replaceRefreshToken(with: token, account: id)
@@ -60,7 +61,9 @@ extension StoreSession {
         }
         try forgetAttempt(used)
         try liftThrottles(account: account, client: request.clientID)
-        try saveIDToken(of: identity, request: request, account: account)
+        let realm = try identity.namedTenant ?? refreshedTenant(request, account: used.account, row: account)
+        try saveIDToken(of: identity, realm: realm, request: request, account: account)
+        try learnTenant(realm, of: request, account: used.account)
         try touchAccount(account)
         try saveFamily(of: response, request: request)
         try record(
@@ -69,7 +72,6 @@ extension StoreSession {
             client: request.clientID,
             refreshToken: response.refreshToken
         )
-        let realm = try identity.claims == nil ? refreshedRealm(request, account: account) : identity.realm
         let saved = try saveAccessToken(
             response,
             request: request,
@@ -101,13 +103,18 @@ extension StoreSession {
         ) != nil
     }
 
-    private func saveIDToken(of identity: ResponseIdentity, request: TokenRequest, account: Int64) throws {
+    private func saveIDToken(
+        of identity: ResponseIdentity,
+        realm: String,
+        request: TokenRequest,
+        account: Int64
+    ) throws {
         guard let idToken = identity.idToken else { return }
         let token = StoredIDTokenRow(
             clientID: request.clientID,
             environment: request.authority.environment,
-            realm: identity.realm,
-            realmFold: identity.realm.folded,
+            realm: realm,
+            realmFold: realm.folded,
             secret: idToken.secret
         )
         _ = try saveIDToken(token, claims: idToken.claims, account: account)
@@ -186,15 +193,6 @@ extension StoreSession {
             declinedScope: Scope(declined),
             outcome: outcome
         )
-    }
-
-    /// The tenant of a refreshed token whose answer names none.
-    private func refreshedRealm(_ request: TokenRequest, account: Int64) throws -> String {
-        if !request.authority.isTenantless, let tenant = request.authority.tenant { return tenant }
-        return try connection.first(
-            "SELECT realm_fold FROM tenant_profile WHERE account_id = ?1 ORDER BY id LIMIT 1",
-            .integer(account)
-        ) { $0.text(0) } ?? ""
     }
 }
 

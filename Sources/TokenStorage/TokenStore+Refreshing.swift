@@ -77,9 +77,10 @@ extension TokenStore {
 
 extension StoreSession {
     fileprivate func silentState(_ query: TokenQuery, authority: String) throws -> SilentState {
-        let (usable, isAging, extended) = try accessTokens(query)
+        let isForeign = query.authority.map { !$0.vouches(for: query.account) } ?? false
+        let (usable, isAging, extended) = try isForeign ? (nil, false, nil) : accessTokens(query)
         let state = try signInState(of: query.account, client: query.clientID)
-        let tokens = state == .signedOut ? [] : try usableRefreshTokens(query)
+        let tokens = state == .signedOut || isForeign ? [] : try usableRefreshTokens(query)
         let candidates = try tokens.map { token in
             RefreshCandidate(
                 token: token,
@@ -92,6 +93,7 @@ extension StoreSession {
             isAging: isAging,
             extended: extended,
             signInState: state,
+            isForeignAuthority: isForeign,
             candidates: candidates
         )
     }

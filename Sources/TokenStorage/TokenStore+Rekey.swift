@@ -76,7 +76,7 @@ extension StoreSession {
             }
             try connection.run(
                 "UPDATE store SET key_source = ?1, key_parameters = ?2",
-                .text(source.description),
+                .text(source.recorded.description),
                 .text(StoreHeader.text(parameters))
             )
             try record(.rekey, outcome: "key source \(source.kind.rawValue)")

@@ -71,7 +71,7 @@ struct PassphraseSourceTests {
     @Test(arguments: ["correct horse", "correct horse\n", "correct horse\nand more\n"])
     func `a file descriptor gives its first line`(contents: String) throws {
         let (key, parameters) = try KeySource.passphrase.create(context("correct horse"))
-        let pipe = try Pipe(holding: contents)
+        let pipe = try FilledPipe(holding: contents)
         let context = context("not this one", parameters)
         #expect(try KeySource.passphrase(descriptor: pipe.descriptor).load(context).id == key.id)
         #expect(pipe.rest() == (contents.contains("more") ? "and more\n" : ""))
@@ -111,7 +111,7 @@ struct PassphraseSourceTests {
     }
 
     @Test func `an empty passphrase is refused`() throws {
-        let pipe = try Pipe(holding: "\nhunter2\n")
+        let pipe = try FilledPipe(holding: "\nhunter2\n")
         var asking = context(nil)
         asking.askPassphrase = { _ in Secret("") }
         expect(.malformed, saying: "empty") { _ = try KeySource.passphrase.create(context("")) }
@@ -122,7 +122,7 @@ struct PassphraseSourceTests {
     }
 
     @Test func `an endless passphrase is refused`() throws {
-        let pipe = try Pipe(holding: String(repeating: "x", count: 5000))
+        let pipe = try FilledPipe(holding: String(repeating: "x", count: 5000))
         expect(.malformed, saying: "4096") {
             _ = try KeySource.passphrase(descriptor: pipe.descriptor).create(context(nil))
         }

@@ -23,11 +23,16 @@ struct MSALCacheIndex {
         guard !bytes.isEmpty else {
             throw Self.error("the document is empty, and an empty cache is {}; check where it comes from")
         }
+        let found: [Bucket]?
         do {
-            buckets = try Self.buckets(bytes)
+            found = try Self.buckets(bytes)
         } catch {
             throw Self.error("the document is \(error); nothing was imported, check where it comes from")
         }
+        guard let found else {
+            throw Self.error("the document is JSON but no object, as an MSAL cache is; check where it comes from")
+        }
+        buckets = found
         let isCache = isKnownFormat || buckets.isEmpty || buckets.contains { MSALBucket(rawValue: $0.name) != nil }
         guard isCache else {
             throw Self.error(
@@ -39,13 +44,14 @@ struct MSALCacheIndex {
     /// The number of entries in all buckets.
     var entryCount: Int { buckets.reduce(0) { $0 + ($1.entries?.count ?? 1) } }
 
-    private static func buckets(_ bytes: UnsafeRawBufferPointer) throws(JSONError) -> [Bucket] {
+    /// The buckets; nil if the document is no object.
+    private static func buckets(_ bytes: UnsafeRawBufferPointer) throws(JSONError) -> [Bucket]? {
         let hasByteOrderMark = bytes.count > 2 && bytes[0] == 0xEF && bytes[1] == 0xBB && bytes[2] == 0xBF
         var reader = JSONReader(bytes, from: hasByteOrderMark ? 3 : 0)
         guard reader.peek() == UInt8(ascii: "{") else {
-            let value = try reader.value()
+            try reader.skipValue()
             try reader.end()
-            throw JSONError(reason: "it is \(value.kind) and no MSAL cache, which is an object", offset: 0)
+            return nil
         }
         var buckets: [Bucket] = []
         try reader.members { name, reader throws(JSONError) in

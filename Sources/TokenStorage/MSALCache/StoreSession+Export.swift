@@ -38,9 +38,13 @@ extension StoreSession {
                 extra: try openMembers(row, 13, as: .accessToken("extra", owner: owner, row: id)),
                 nullable: ["home_account_id"]
             )
-            let parts = [row.text(2), row.text(3), "AccessToken", row.text(4), row.text(5)]
+            // A token of a further partition stands under a type of its own, with the partition at the end.
+            let partition = entity["ext_cache_key"]?.text
+            let type = partition == nil ? "AccessToken" : "atext"
+            let parts = [row.text(2), row.text(3), type, row.text(4), row.text(5)]
             let sorted = row.text(6).split(separator: " ").sorted().joined(separator: " ")
-            try body([sorted, row.text(6)].map { Self.key(parts + [$0]) }, .object(entity))
+            let tail = partition.map { [$0] } ?? []
+            try body([sorted, row.text(6)].map { Self.key(parts + [$0] + tail) }, .object(entity))
         }
     }
 

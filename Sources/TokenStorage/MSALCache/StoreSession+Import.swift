@@ -166,24 +166,4 @@ extension StoreSession {
             }
         }
     }
-
-    private func saveAuthority(
-        _ resolved: String,
-        for requested: String,
-        homeAccountID: String,
-        client: String
-    ) throws {
-        var requested = requested.folded
-        while requested.hasSuffix("/") { requested.removeLast() }
-        try connection.run(
-            """
-            INSERT INTO authority_map (home_account_fold, client_fold, requested, resolved) VALUES (?1, ?2, ?3, ?4)
-            ON CONFLICT DO UPDATE SET resolved = excluded.resolved
-            """,
-            .text(homeAccountID.folded),
-            .text(client.folded),
-            .text(requested),
-            .text(resolved)
-        )
-    }
 }

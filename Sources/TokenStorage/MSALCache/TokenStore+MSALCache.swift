@@ -22,6 +22,12 @@ extension TokenStore {
         }
     }
 
+    /// Throws what ``importMSALCache(_:isKnownFormat:progress:)`` would throw for a document that is no cache, so that no
+    /// store need be made for one.
+    package static func requireMSALCache(_ document: UnsafeRawBufferPointer, isKnownFormat: Bool) throws {
+        _ = try MSALCacheIndex(document, isKnownFormat: isKnownFormat)
+    }
+
     /// Writes everything as an MSAL unified cache, with what imports brought and was not understood, in pieces.
     ///
     /// The document holds every token in the clear.

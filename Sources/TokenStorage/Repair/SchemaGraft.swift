@@ -15,6 +15,7 @@ import Darwin
 struct SchemaGraft {
     private let pages: [Int: [UInt8]]
     private let pageSize: Int
+    private let pageCount: Int
 
     init(template: Connection) throws {
         let size = Int(try template.integer("PRAGMA page_size") ?? 4096)
@@ -22,6 +23,7 @@ struct SchemaGraft {
         let count = Int(try template.integer("PRAGMA page_count") ?? 0)
         let image = try template.image()
         pageSize = size
+        pageCount = count
         var pages: [Int: [UInt8]] = [:]
         for page in Set(1...max(count, 1)).subtracting(roots) {
             pages[page] = Array(image[(page - 1) * size..<page * size])
@@ -34,10 +36,13 @@ struct SchemaGraft {
         let descriptor = StoreFile.openExisting(file)
         guard descriptor >= 0 else { throw StoreFile.failure("opened", file) }
         defer { close(descriptor) }
-        let size = FileStatus(file)?.size ?? 0
+        let found = Int(FileStatus(file)?.size ?? 0) / pageSize
+        // A root beyond the end would make the schema invalid; a page of zeros only makes its table unreadable.
+        let pageCount = max(found, pageCount)
+        guard ftruncate(descriptor, off_t(pageCount * pageSize)) == 0 else { throw StoreFile.failure("written", file) }
         for (page, bytes) in pages {
             var bytes = bytes
-            if page == 1 { describe(&bytes, pageCount: UInt32(max(1, size / Int64(pageSize)))) }
+            if page == 1 { describe(&bytes, pageCount: UInt32(pageCount)) }
             let written = bytes.withUnsafeBytes {
                 pwrite(descriptor, $0.baseAddress, $0.count, off_t((page - 1) * pageSize))
             }

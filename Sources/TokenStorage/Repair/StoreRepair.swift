@@ -65,9 +65,10 @@ struct StoreRepair {
             number += 1
         }
         guard link(path.database, kept) == 0 else { throw StoreFile.failure("kept as \(kept)", path.database) }
-        if FileStatus(path.log) != nil, rename(path.log, kept + "-wal") != 0 {
+        if FileStatus(path.log).map({ $0.size > 0 }) ?? false, rename(path.log, kept + "-wal") != 0 {
             throw StoreFile.failure("kept", path.log)
         }
+        unlink(path.log)
         unlink(path.sharedMemory)
         guard rename(path.unfinished, path.database) == 0 else { throw StoreFile.failure("replaced", path.database) }
         try file.synchronize(path.directory)

@@ -7,7 +7,7 @@ import Darwin
 #endif
 
 /// The reading end of a pipe whose writer has finished.
-final class Pipe: Sendable {
+final class FilledPipe: Sendable {
     struct Failure: Error {
         let number: Int32
     }

@@ -1,0 +1,81 @@
+import OAuth
+import SQLite
+
+extension Authority {
+    /// Whether this is where the tokens of an account come from.
+    func vouches(for account: Account.ID) -> Bool {
+        // What names no issuer is a host, or the name of a group of them.
+        guard let accountIssuer = try? Authority(issuer: account.authority) else {
+            return account.authority == Cloud.group(of: environment)
+        }
+        guard let issuer else { return accountIssuer.environment == environment }
+        return issuer == account.authority
+    }
+
+    /// Whether its tokens are told apart by tenant: a user flow, an External ID host and an issuer have but one.
+    fileprivate var hasTenants: Bool { issuer == nil && policy == nil && !Cloud.isExternalID(environment) }
+}
+
+extension StoreSession {
+    /// The tenant that an authority means for an account; nil: any, the account has but one there.
+    ///
+    /// A word such as `common`, and a domain, mean the tenant that the issuer named when it was asked there.
+    func tenant(of authority: Authority, account: Account.ID, client: String) throws -> String? {
+        guard authority.hasTenants, let tenant = authority.tenant else { return nil }
+        if ClientInfo.isTenantID(tenant) { return tenant }
+        let mapped = try connection.first(
+            "SELECT resolved FROM authority_map WHERE home_account_fold = ?1 AND client_fold = ?2 AND requested = ?3",
+            .text(account.homeAccountID.folded),
+            .text(client.folded),
+            .text("https://\(authority.environment)/\(tenant)")
+        ) { $0.text(0) }
+        // What an import brought may be no authority of this kind; then it says nothing.
+        if let resolved = mapped.flatMap({ try? Authority(parsing: $0) })?.tenant { return resolved }
+        return authority.isTenantless ? homeTenant(account) : tenant
+    }
+
+    /// The tenant part of a Microsoft home account id.
+    func homeTenant(_ id: Account.ID) -> String? {
+        guard Cloud.contains(id.authority), let dot = id.homeAccountID.lastIndex(of: ".") else { return nil }
+        return String(id.homeAccountID[id.homeAccountID.index(after: dot)...]).folded
+    }
+
+    /// The tenant of a token that a refresh brought without naming one.
+    func refreshedTenant(_ request: TokenRequest, account: Account.ID, row: Int64) throws -> String {
+        let asked = try tenant(of: request.authority, account: account, client: request.clientID)
+        if let known = asked ?? homeTenant(account) { return known }
+        return try connection.first(
+            "SELECT realm_fold FROM tenant_profile WHERE account_id = ?1 ORDER BY id LIMIT 1",
+            .integer(row)
+        ) { $0.text(0) } ?? ""
+    }
+
+    /// Remembers the tenant that the issuer named, where a lookup at the same authority would look for another.
+    func learnTenant(_ realm: String, of request: TokenRequest, account: Account.ID) throws {
+        let authority = request.authority
+        guard authority.hasTenants, let tenant = authority.tenant, !realm.isEmpty,
+            try self.tenant(of: authority, account: account, client: request.clientID) != realm.folded
+        else { return }
+        try saveAuthority(
+            "https://\(authority.environment)/\(realm.folded)",
+            for: "https://\(authority.environment)/\(tenant)",
+            homeAccountID: account.homeAccountID,
+            client: request.clientID
+        )
+    }
+
+    func saveAuthority(_ resolved: String, for requested: String, homeAccountID: String, client: String) throws {
+        var requested = requested.folded
+        while requested.hasSuffix("/") { requested.removeLast() }
+        try connection.run(
+            """
+            INSERT INTO authority_map (home_account_fold, client_fold, requested, resolved) VALUES (?1, ?2, ?3, ?4)
+            ON CONFLICT DO UPDATE SET resolved = excluded.resolved
+            """,
+            .text(homeAccountID.folded),
+            .text(client.folded),
+            .text(requested),
+            .text(resolved)
+        )
+    }
+}

@@ -1,0 +1,4 @@
+public import ArgumentParser
+public import TokenStorage
+
+extension AccountOrder: ExpressibleByArgument {}

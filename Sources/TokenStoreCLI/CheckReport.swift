@@ -1,0 +1,54 @@
+import OAuth
+import TokenStorage
+
+/// What a check found, and what a repair made of it.
+struct CheckReport {
+    let problems: [StoreProblem]
+    let repair: RepairReport?
+
+    func write(_ arguments: StoreArguments, on console: Console) throws {
+        if arguments.json { return try document(on: console) }
+        for problem in problems { try console.line("\(problem.place): \(problem.problem)".printable) }
+        if let repair {
+            try text(repair, on: console)
+        } else if problems.isEmpty, !console.isQuiet {
+            try console.line("no problems")
+        }
+        try console.output.flush()
+    }
+
+    private func text(_ repair: RepairReport, on console: Console) throws {
+        for (table, rows) in repair.salvaged { try console.line("salvaged \(rows.counting("row")) of \(table)") }
+        for (table, rows) in repair.lost {
+            try console.line("lost \(rows.map { $0.counting("row") } ?? "an unknown number of rows") of \(table)")
+        }
+        try console.line("the damaged file is kept as \(repair.damagedCopy)".printable)
+    }
+
+    private func document(on console: Console) throws {
+        try console.document {
+            $0.array("problems", problems) { problem, json in
+                json.object {
+                    $0.member("place", problem.place)
+                    $0.member("problem", problem.problem)
+                }
+            }
+            guard let repair else { return $0.member("repair", JSON.null) }
+            $0.object("repair") {
+                $0.member("damagedCopy", repair.damagedCopy)
+                $0.array("salvaged", repair.salvaged) { table, json in
+                    json.object {
+                        $0.member("table", table.table)
+                        $0.member("rows", table.rows)
+                    }
+                }
+                $0.array("lost", repair.lost) { table, json in
+                    json.object {
+                        $0.member("table", table.table)
+                        $0.member("rows", table.rows)
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,29 @@
+import ArgumentParser
+import OAuth
+import TokenStorage
+
+/// What `--where` asks of a claim.
+struct ClaimCondition {
+    let policy: AccountPolicy
+
+    init(parsing text: String) throws {
+        guard let sign = text.firstIndex(of: "=") else {
+            policy = .claim(try Self.name(text[...], of: text))
+            return
+        }
+        let value = String(text[text.index(after: sign)...])
+        let name = text[..<sign]
+        if name.hasSuffix("~") {
+            policy = .claim(try Self.name(name.dropLast(), of: text), contains: value)
+        } else {
+            policy = .claim(try Self.name(name, of: text), equals: .string(value))
+        }
+    }
+
+    private static func name(_ name: Substring, of text: String) throws -> String {
+        guard !name.isEmpty else {
+            throw ValidationError("'\(text)' names no claim; write NAME=VALUE, NAME~=TEXT or NAME.")
+        }
+        return String(name)
+    }
+}

@@ -1,0 +1,62 @@
+import ArgumentParser
+import OAuth
+import TokenStorage
+
+struct ClaimsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "claims",
+        abstract: "Show the claims of an account's newest ID token.",
+        discussion: """
+            The first argument names the account, unless --account or a filter does; without either it is the only \
+            account of the store. The other arguments name claims, dots reaching into objects. With one NAME its \
+            value is printed and nothing else, a list or an object as JSON. The token's signature is not checked.
+
+            EXAMPLES
+              tokenstore claims mara@example.net
+              tokenstore claims mara@example.net emails
+              tokenstore claims --policy B2C_1_SUSI extension_plan.name
+              tokenstore claims --json | jq '.profiles[0].claims'
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The account, then names of claims.", valueName: "account|name"))
+    var words: [String] = []
+
+    @OptionGroup(title: "Which account") var filters: AccountFilters
+
+    @OptionGroup(title: "Options of every command") var arguments: StoreArguments
+
+    private var accountWord: String? { filters.isEmpty ? words.first : nil }
+    private var names: [String] { Array(words.dropFirst(accountWord == nil ? 0 : 1)) }
+
+    func run() throws {
+        let console = arguments.console
+        let policy = filters.policy(account: accountWord)
+        guard policy == nil || !arguments.path.isVacant else {
+            let message = "no account fits, for there is no store at \(arguments.path.database)"
+            throw CommandFailure(.noMatch, message, "fill one with 'tokenstore import FILE'")
+        }
+        guard let store = try arguments.inspect(console) else {
+            if arguments.json { try ClaimsReport(account: nil, profiles: []).document(names, on: console) }
+            return
+        }
+        let account = try store.account(policy ?? .only, isNamed: policy != nil)
+        let tokens = try store.idTokens(of: account.id)
+        if tokens.isEmpty { console.note("no ID token is stored for \(account.username)") }
+        let report = ClaimsReport(account: try store.summary(of: account), profiles: Self.newest(tokens))
+        try report.require(names)
+        if arguments.json {
+            try report.document(names, on: console)
+        } else if names.count == 1 {
+            try report.value(names[0], on: console)
+        } else {
+            try report.text(names, on: console)
+        }
+    }
+
+    /// The first, and so newest, token of each tenant.
+    private static func newest(_ tokens: [StoredIDToken]) -> [StoredIDToken] {
+        var seen: Set<String> = []
+        return tokens.filter { seen.insert($0.tenantID.lowercased()).inserted }
+    }
+}

@@ -1,0 +1,63 @@
+import OAuth
+import Sealing
+import TokenStorage
+
+/// An error as a person reads it: what happened, and what to do.
+struct CommandFailure: Error {
+    let status: ExitStatus
+    let message: String
+    let hint: String?
+
+    /// The accounts of which one has to be named.
+    var candidates: [Account] = []
+
+    init(_ status: ExitStatus, _ message: String, _ hint: String?, candidates: [Account] = []) {
+        self.status = status
+        self.message = message
+        self.hint = hint
+        self.candidates = candidates
+    }
+
+    /// Takes apart a sentence such as `the store is damaged; run 'tokenstore check'`.
+    init(_ status: ExitStatus, sentence: String, candidates: [Account] = []) {
+        guard let semicolon = sentence.lastSemicolon else {
+            self.init(status, sentence, nil, candidates: candidates)
+            return
+        }
+        let message = String(sentence[..<semicolon.lowerBound])
+        self.init(status, message, String(sentence[semicolon.upperBound...]), candidates: candidates)
+    }
+
+    init(_ error: any Error) {
+        switch error {
+        case let failure as CommandFailure: self = failure
+        case let error as TokenStoreError: self.init(error)
+        case let error as SealingError: self.init(TokenStoreError.key(error))
+        default: self.init(.failure, sentence: String(describing: error))
+        }
+    }
+
+    private init(_ error: TokenStoreError) {
+        let status: ExitStatus =
+            switch error.kind {
+            case .failure: .failure
+            case .selection: .ambiguous
+            case .busy: .storeBusy
+            case .damaged: .storeDamaged
+            case .keyUnavailable: .keyUnavailable
+            case .newerStore: .newerStore
+            }
+        guard case .ambiguousAccount(let accounts) = error else {
+            self.init(status, sentence: error.description)
+            return
+        }
+        self.init(status, sentence: error.description, candidates: accounts)
+    }
+}
+
+extension String {
+    fileprivate var lastSemicolon: Range<String.Index>? {
+        guard let end = ranges(of: "; ").last else { return nil }
+        return end
+    }
+}

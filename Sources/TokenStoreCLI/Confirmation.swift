@@ -1,0 +1,23 @@
+/// The one question before something is deleted.
+struct Confirmation {
+    /// What will happen, as a question without its mark: `Delete 2 accounts`.
+    let question: String
+
+    /// Returns if the person agrees.
+    func ask(_ arguments: StoreArguments, isGiven: Bool) throws {
+        if isGiven { return }
+        guard arguments.mayAsk else {
+            throw CommandFailure(
+                .failure,
+                "nobody can be asked '\(question)?', and nothing was changed",
+                "add --yes to go ahead, or --dry-run to see what would go"
+            )
+        }
+        StandardError.write("\(question.printable)? [y/N] ")
+        let answer = readLine()
+        if answer == nil { StandardError.write("\n") }
+        guard let answer, ["y", "yes"].contains(answer.lowercased()) else {
+            throw CommandFailure(.cancelled, "cancelled, and nothing was changed", "answer y to go ahead")
+        }
+    }
+}

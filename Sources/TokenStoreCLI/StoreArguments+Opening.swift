@@ -1,0 +1,30 @@
+import Sealing
+import TokenStorage
+
+extension StoreArguments {
+    /// How the store is opened; without unlocking, rows can be counted and deleted, not read.
+    func options(unlocks: Bool = true) -> StoreOptions {
+        var options = StoreOptions(keySource: key)
+        options.busyTimeout = .seconds(timeout)
+        options.program = "tokenstore"
+        options.unlocks = unlocks
+        if mayAsk { options.askPassphrase = { try PassphraseMemory.shared.passphrase(isNew: $0) } }
+        return options
+    }
+
+    /// Opens the store for reading only; nil, after a line that says how to fill it, where there is none.
+    func inspect(_ console: Console, unlocks: Bool = true) throws -> TokenStore? {
+        console.log(.debug, "inspecting \(path.database)")
+        guard let store = try TokenStore.inspect(at: path, options: options(unlocks: unlocks)) else {
+            console.note("no store at \(path.database) yet; fill it with 'tokenstore import FILE'")
+            return nil
+        }
+        return store
+    }
+
+    /// Opens the store for writing, creating it where there is none.
+    func open(_ console: Console, unlocks: Bool = true) throws -> TokenStore {
+        console.log(.debug, "opening \(path.database)")
+        return try TokenStore.open(at: path, options: options(unlocks: unlocks))
+    }
+}

@@ -1,0 +1,77 @@
+import ArgumentParser
+import TokenStorage
+
+/// The root of the command line.
+@main
+struct TokenStoreCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "tokenstore",
+        abstract: "Keep sign-ins: accounts, claims and tokens in one sealed file.",
+        discussion: """
+            Import the cache of a program that signs in with MSAL, then look at it:
+              tokenstore import ~/cache.json
+              tokenstore list
+              tokenstore claims mara@example.net
+
+            ENVIRONMENT
+              TOKENSTORE_PATH        the store, where --store is not given
+              TOKENSTORE_PASSPHRASE  the passphrase, with --key passphrase
+              TOKENSTORE_KEY         the key, with --key environment (base64)
+              NO_COLOR               no colour
+
+            EXIT STATUS
+              0    done, also when there was nothing to do
+              1    a failure without a number of its own
+              3    no account fits, or too many do
+              5    another process holds the store
+              6    the store is damaged, or the file is no store
+              7    the store's key is not available
+              9    cancelled
+              10   a newer version wrote the store
+              64   wrong arguments
+              130  interrupted
+
+            COMPLETION
+              tokenstore --generate-completion-script bash    (or zsh, or fish)
+            """,
+        version: "tokenstore \(TokenStore.version)",
+        subcommands: [
+            ListCommand.self, ClaimsCommand.self, PurgeCommand.self, ImportCommand.self, ExportCommand.self,
+            StatusCommand.self, CheckCommand.self, RekeyCommand.self,
+        ]
+    )
+
+    static func main() {
+        do {
+            var command = try command(CommandLine.arguments.dropFirst())
+            try command.run()
+        } catch {
+            end(with: error)
+        }
+    }
+
+    /// Reads the arguments, at first without the root command, which costs a tenth of the whole run of a list.
+    private static func command(_ arguments: ArraySlice<String>) throws -> any ParsableCommand {
+        let named = configuration.subcommands.first { $0.configuration.commandName == arguments.first }
+        // Help and whatever is wrong is told by the whole parser, which knows the root command.
+        if let command = try? named?.parseAsRoot(Array(arguments.dropFirst())), type(of: command) == named {
+            return command
+        }
+        return try parseAsRoot()
+    }
+
+    private static func end(with error: any Error) -> Never {
+        let code = exitCode(for: error)
+        // Help, the version and completion scripts come as errors too.
+        if code.isSuccess { exit(withError: error) }
+        let isUsage = code == .validationFailure
+        let arguments = CommandLine.arguments.dropFirst().prefix { $0 != "--" }
+        let command = configuration.subcommands.map { $0.configuration.commandName }.first { $0 == arguments.first }
+        let failure =
+            isUsage
+            ? CommandFailure(usage: message(for: error), of: command ?? nil)
+            : PassphraseMemory.shared.failure ?? CommandFailure(error)
+        ErrorReport(failure: failure).write(asJSON: arguments.contains("--json"))
+        exit(withError: ExitCode(failure.status.code))
+    }
+}

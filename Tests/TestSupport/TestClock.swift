@@ -1,0 +1,17 @@
+public import Foundation
+import Synchronization
+
+/// A clock that stands still until it is told to go on.
+public final class TestClock: Sendable {
+    private let time: Mutex<Int64>
+
+    public init(_ seconds: Int64 = Fixture.now) { time = Mutex(seconds) }
+
+    /// Unix seconds.
+    public var seconds: Int64 {
+        get { time.withLock { $0 } }
+        set { time.withLock { $0 = newValue } }
+    }
+
+    public var date: Date { Date(timeIntervalSince1970: Double(seconds)) }
+}

@@ -1,0 +1,142 @@
+public import OAuth
+public import TokenStorage
+
+/// A store in a directory of its own, whose clock stands still.
+public final class TestStore: Sendable {
+    public let directory: TemporaryDirectory
+    public let clock: TestClock
+    public let options: StoreOptions
+    public let path: StorePath
+    public let store: TokenStore
+
+    public init(_ configure: (inout StoreOptions) -> Void = { _ in }) throws {
+        directory = try TemporaryDirectory()
+        clock = TestClock()
+        path = StorePath(directory.file("tokenstore.db"))
+        options = Self.options(clock, configure)
+        store = try TokenStore.open(at: path, options: options)
+    }
+
+    /// A store that took in a document.
+    public convenience init(_ document: JSON) throws {
+        try self.init()
+        try take(document)
+    }
+
+    public static func options(
+        _ clock: TestClock,
+        _ configure: (inout StoreOptions) -> Void = { _ in }
+    ) -> StoreOptions {
+        var options = StoreOptions()
+        options.environment = [:]
+        options.program = "test"
+        options.busyTimeout = .seconds(5)
+        options.now = { clock.date }
+        configure(&options)
+        return options
+    }
+
+    /// The same store by other connections, like another process would open it.
+    public func another() throws -> TokenStore { try TokenStore.open(at: path, options: options) }
+
+    @discardableResult
+    public func take(_ document: JSON) throws -> ImportReport { try store.take(document.serialized) }
+
+    /// What an export holds.
+    public func export() throws -> JSON { try store.exported() }
+
+    /// The entities of a bucket of an export.
+    public func rows(_ bucket: String) throws -> [JSON] { try store.rows(bucket) }
+
+    /// What a silent request of the default client for the default user finds.
+    public func request(
+        _ scope: Scope,
+        of account: Account.ID = Fixture.account,
+        client: String = Fixture.client,
+        at authority: String? = nil,
+        _ configure: (inout TokenQuery) -> Void = { _ in }
+    ) throws -> Answer {
+        var query = TokenQuery(account: account, clientID: client, scope: scope)
+        query.authority = try authority.map { try Authority(parsing: $0) }
+        configure(&query)
+        return Answer(try store.cachedToken(for: query))
+    }
+
+    /// Stores the answer to a sign-in of the default client.
+    @discardableResult
+    public func signIn(
+        _ response: TokenResponse,
+        scope: Scope = "s1 s2 s3",
+        client: String = Fixture.client,
+        at authority: String = "https://login.microsoftonline.com/t1",
+        _ configure: (inout TokenRequest) -> Void = { _ in }
+    ) throws -> SavedTokens {
+        var request = TokenRequest(
+            clientID: client,
+            authority: try Authority(parsing: authority),
+            scope: scope,
+            grant: .authorizationCode
+        )
+        configure(&request)
+        return try store.save(response, for: request)
+    }
+
+    /// Stores the answer to a refresh with the refresh token that the default client would use first.
+    @discardableResult
+    public func refresh(
+        _ response: TokenResponse,
+        scope: Scope = "s1",
+        of account: Account.ID = Fixture.account,
+        client: String = Fixture.client,
+        with used: RefreshToken? = nil,
+        at authority: String = "https://login.microsoftonline.com/t1"
+    ) throws -> SavedTokens {
+        let request = TokenRequest(
+            clientID: client,
+            authority: try Authority(parsing: authority),
+            scope: scope,
+            grant: .refreshToken
+        )
+        let used = try used ?? currentRefreshToken(of: account, client: client)
+        return try store.save(response, for: request, refreshing: used)
+    }
+
+    public func currentRefreshToken(
+        of account: Account.ID = Fixture.account,
+        client: String = Fixture.client
+    ) throws -> RefreshToken {
+        guard let token = try store.refreshTokens(of: account, client: client, family: "1").first else {
+            throw MissingRefreshToken()
+        }
+        return token
+    }
+}
+
+/// The store of a test has no refresh token, which the test took for granted.
+public struct MissingRefreshToken: Error {}
+
+extension TokenStore {
+    /// Takes in a document.
+    @discardableResult
+    public func take(_ document: String, isKnownFormat: Bool = false) throws -> ImportReport {
+        var document = document
+        return try document.withUTF8 {
+            try importMSALCache(UnsafeRawBufferPointer($0), isKnownFormat: isKnownFormat)
+        }
+    }
+
+    /// The text of an export.
+    public func exportedText() throws -> String {
+        var document: [UInt8] = []
+        try exportMSALCache { document.append(contentsOf: $0) }
+        return String(decoding: document, as: UTF8.self)
+    }
+
+    /// What an export holds.
+    public func exported() throws -> JSON { try JSON(parsing: exportedText()) }
+
+    /// The entities of a bucket of an export.
+    public func rows(_ bucket: String) throws -> [JSON] {
+        try exported()[bucket].object?.members.map(\.value) ?? []
+    }
+}

@@ -1,0 +1,211 @@
+import OAuth
+import TestSupport
+import Testing
+import TokenStorage
+
+/// Section 9.2 of the MSAL cache semantics.
+struct IdentityCases {
+    private static let b2cAuthority = "https://harbor.b2clogin.com/tfp/harbor.onmicrosoft.com/B2C_1_SignIn"
+
+    private func b2cResponse(_ policy: String, _ claims: KeyValuePairs<String, JSON> = [:]) throws -> TokenResponse {
+        let own: JSON = ["iss": "https://harbor.b2clogin.com/t9/v2.0/", "sub": "o1", "tfp": .string(policy)]
+        return try .signIn([
+            "client_info": .string(Fixture.clientInfo("o1-\(policy.lowercased())", "t9")),
+            "id_token": .string(Fixture.idToken(own.with(claims))),
+        ])
+    }
+
+    @Test func `C13: an id is found in any case and exported as it came`() throws {
+        let fixture = try TestStore()
+        try fixture.signIn(.signIn(["client_info": .string(Fixture.clientInfo("U1", "T1"))]))
+        #expect(try fixture.store.account(matching: .homeAccountID("u1.t1"))?.id.homeAccountID == "U1.T1")
+        #expect(try fixture.rows("Account")[0]["home_account_id"] == "U1.T1")
+        #expect(try fixture.request("s1") == .hit("a"))
+    }
+
+    @Test(arguments: [("https://idp.example.com/adfs", "ADFS"), ("https://login.microsoftonline.com/t1", "MSSTS")])
+    func `C14: without client_info the subject is the id`(authority: String, type: String) throws {
+        let fixture = try TestStore()
+        let claims: JSON = ["iss": "https://idp.example.com/adfs", "sub": "subj"]
+        let response = try TokenResponse.signIn(["id_token": .string(Fixture.idToken(claims))], without: "client_info")
+        try fixture.signIn(response, at: authority)
+        let account = try #require(try fixture.store.account(matching: .only))
+        #expect(account.id.homeAccountID == "subj")
+        #expect(try fixture.rows("Account").map { $0["authority_type"] } == [.string(type)])
+    }
+
+    @Test func `C15: a token of nobody is stored and never answers a request for an account`() throws {
+        let fixture = try TestStore()
+        try fixture.signIn(.new(["scope": "s1"]))
+        #expect(try fixture.rows("AccessToken").map { $0.object?["home_account_id"] } == [.null])
+        #expect(try fixture.request("s1") == .signIn(.noRefreshToken))
+        #expect(try fixture.store.accounts().isEmpty)
+    }
+
+    @Test(arguments: ["%%%", "bm90IGpzb24", "e30", "eyJ1aWQiOiJ1MSJ9"])
+    func `C16: client_info that cannot be decoded counts as not sent`(clientInfo: String) throws {
+        let fixture = try TestStore()
+        try fixture.signIn(.signIn(["client_info": .string(clientInfo)]))
+        #expect(try fixture.store.accounts().map(\.id.homeAccountID) == ["s1"])
+    }
+
+    @Test func `C17: an imported id with several dots is split at the last one`() throws {
+        let fixture = try TestStore(
+            .cache(
+                refreshTokens: [.refreshToken("r1", ["home_account_id": "a.b.c"])],
+                accounts: [.account(["home_account_id": "a.b.c", "realm": "c"])]
+            )
+        )
+        let account = try #require(try fixture.store.account(matching: .homeAccountID("A.B.C")))
+        #expect(account.uid == "a.b")
+        #expect(account.utid == "c")
+        #expect(try fixture.request("s1", of: account.id) == .refresh(["r1"]))
+    }
+
+    @Test func `C18: each user flow is an account of its own`() throws {
+        let fixture = try TestStore()
+        for policy in ["B2C_1_SignIn", "B2C_1_Edit"] {
+            try fixture.signIn(
+                b2cResponse(policy),
+                at: "https://harbor.b2clogin.com/harbor.onmicrosoft.com/\(policy)"
+            )
+        }
+        let ids = try fixture.store.accounts().map(\.id.homeAccountID)
+        #expect(Set(ids) == ["o1-b2c_1_signin.t9", "o1-b2c_1_edit.t9"])
+        #expect(try fixture.rows("AccessToken").count == 2)
+        #expect(try fixture.rows("RefreshToken").count == 2)
+    }
+
+    @Test func `C19: a B2C token without tid, upn and username takes its tenant and its e-mail address`() throws {
+        let fixture = try TestStore()
+        try fixture.signIn(b2cResponse("B2C_1_SignIn", ["emails": ["m@x"]]), at: Self.b2cAuthority)
+        let account = try #require(try fixture.store.account(matching: .only))
+        #expect(account.username == "m@x")
+        #expect(account.tenantProfiles.map(\.tenantID) == ["t9"])
+        #expect(try fixture.rows("AccessToken")[0]["realm"] == "t9")
+    }
+
+    @Test func `C20: the placeholder for a username reads as none, and goes back out`() throws {
+        let sentence: JSON = "Missing from the token response"
+        let fixture = try TestStore(.cache(accounts: [.account(["username": sentence])]))
+        #expect(try fixture.store.accounts().map(\.username) == [""])
+        #expect(try fixture.rows("Account")[0]["username"] == sentence)
+    }
+
+    @Test func `C21: a user flow is compared whole`() throws {
+        let guid = "3f9a7b52-8c1d-4e60-a2b4-5d6e7f809112"
+        let ids = ["\(guid)-b2c_1_susi.t9", "\(guid)-xb2c_1_susi.t9"]
+        let rows = ids.map {
+            JSON.account(["home_account_id": .string($0), "environment": .string(Fixture.b2cHost), "realm": "t9"])
+        }
+        let fixture = try TestStore(.cache(accounts: rows))
+        #expect(try fixture.store.accounts(matching: .userFlow("B2C_1_SUSI")).map(\.id.homeAccountID) == [ids[0]])
+    }
+
+    @Test func `C22: two users of one user flow are ambiguous, and both named`() throws {
+        let rows = ["o1", "o2"].map {
+            JSON.account([
+                "home_account_id": .string("\($0)-b2c_1_susi.t9"), "environment": .string(Fixture.b2cHost),
+                "realm": "t9",
+            ])
+        }
+        let fixture = try TestStore(.cache(accounts: rows))
+        let error = #expect(throws: TokenStoreError.self) {
+            try fixture.store.account(matching: .userFlow("B2C_1_SUSI"))
+        }
+        guard case .ambiguousAccount(let accounts) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(accounts.count == 2)
+        #expect(error?.kind == .selection)
+    }
+
+    @Test func `C23: another user flow than the account's is refused before any request`() throws {
+        let fixture = try TestStore()
+        try fixture.signIn(b2cResponse("B2C_1_SignIn"), at: Self.b2cAuthority)
+        let error = #expect(throws: TokenStoreError.self) {
+            try fixture.request(
+                "s9",
+                of: Fixture.b2cAccount,
+                at: "https://harbor.b2clogin.com/harbor.onmicrosoft.com/b2c_1_edit"
+            )
+        }
+        guard case .policyMismatch(requested: "b2c_1_edit", account: "b2c_1_signin") = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
+    @Test func `C24: both forms of a B2C authority are one`() throws {
+        let fixture = try TestStore()
+        try fixture.signIn(b2cResponse("B2C_1_SignIn"), at: Self.b2cAuthority)
+        let other = "https://harbor.b2clogin.com/harbor.onmicrosoft.com/b2c_1_signin"
+        #expect(try fixture.request("s1", of: Fixture.b2cAccount, at: other) == .hit("a"))
+    }
+
+    @Test func `C25: an External ID address without a tenant names one, and its tokens are found again`() throws {
+        let authority = try Authority(parsing: "https://harbor.ciamlogin.com/")
+        #expect(authority.tenant == "harbor.onmicrosoft.com")
+        #expect(authority.policy == nil)
+        let fixture = try TestStore()
+        let saved = try fixture.signIn(.signIn(), at: "https://harbor.ciamlogin.com/")
+        let account = try #require(saved.account)
+        #expect(try fixture.rows("AccessToken")[0]["realm"] == "t1")
+        #expect(try fixture.request("s1", of: account, at: "https://harbor.ciamlogin.com/") == .hit("a"))
+    }
+
+    @Test(arguments: [(3600, Answer.hit("a")), (-10, .refresh(["r1"]))] as [(Int64, Answer)])
+    func `C26: tokens under an alias of the host are found`(expiresIn: Int64, answer: Answer) throws {
+        let alias: JSON = .string(Fixture.aliasHost)
+        let fixture = try TestStore(
+            .cache(
+                accessTokens: [.accessToken("a", "s1", expiresIn: expiresIn, ["environment": alias])],
+                refreshTokens: [.refreshToken("r1", ["environment": alias])],
+                idTokens: [.idToken()],
+                accounts: [.account()]
+            )
+        )
+        #expect(try fixture.request("s1") == answer)
+        #expect(try fixture.request("s1", at: "https://login.microsoftonline.com/t1") == answer)
+        #expect(try fixture.store.accounts().count == 1)
+    }
+
+    @Test func `C27: two hosts of one B2C tenant share nothing`() throws {
+        let fixture = try TestStore()
+        try fixture.signIn(b2cResponse("B2C_1_SignIn"), at: Self.b2cAuthority)
+        let other = "https://login.harbor.example/tfp/harbor.onmicrosoft.com/B2C_1_SignIn"
+        #expect(try fixture.request("s1", of: Fixture.b2cAccount, at: other) == .signIn(.otherAuthority))
+        #expect(try fixture.request("s1", of: Fixture.b2cAccount, at: Self.b2cAuthority) == .hit("a"))
+    }
+
+    @Test func `C28: common means the home tenant, and is never stored`() throws {
+        let common = "https://login.microsoftonline.com/common"
+        let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
+        #expect(try fixture.request("s1", at: common) == .hit("a"))
+        try fixture.refresh(.new(["scope": "s2"]), at: common)
+        try fixture.signIn(.signIn(["scope": "s3", "access_token": "b"]), at: common)
+        #expect(Set(try fixture.rows("AccessToken").map { $0["realm"] }) == ["t1"])
+        #expect(try fixture.request("s2", at: common) == .hit("new"))
+    }
+
+    @Test(arguments: ["https://idp.example.com:8443/a", "http://127.0.0.1:9000"])
+    func `an account of another provider is served by its own issuer only`(issuer: String) throws {
+        let fixture = try TestStore()
+        let claims: JSON = ["iss": .string(issuer), "sub": "s1"]
+        let request = TokenRequest(
+            clientID: "cid",
+            authority: try Authority(issuer: issuer),
+            scope: "s1",
+            grant: .authorizationCode
+        )
+        let body: JSON = ["access_token": "a", "expires_in": 3600, "id_token": .string(Fixture.idToken(claims))]
+        let account = try #require(try fixture.store.save(TokenResponse(body), for: request).account)
+        func answer(_ issuer: String) throws -> Answer {
+            try fixture.request("s1", of: account) { $0.authority = try? Authority(issuer: issuer) }
+        }
+        #expect(try answer(issuer) == .hit("a"))
+        #expect(try answer(issuer + "/b") == .signIn(.otherAuthority))
+        #expect(try answer("https://other.example.com") == .signIn(.otherAuthority))
+    }
+}

@@ -1,0 +1,162 @@
+import OAuth
+import TestSupport
+import Testing
+import TokenStorage
+
+/// Section 9.3 of the MSAL cache semantics.
+struct LookupCases {
+    @Test(arguments: [("s1 s2 s3", "s3 s1"), ("s1 s2 s3", "S1"), ("s1 s2 s3", "s1 s1"), ("s1 s1", "s1")])
+    func `C29: scopes match in any order, any case and any number`(stored: String, wanted: String) throws {
+        let fixture = try TestStore(.standardCache(.accessToken("a", stored)))
+        #expect(try fixture.request(Scope(wanted)) == .hit("a"))
+    }
+
+    @Test func `C30: a scope that was not granted needs a refresh`() throws {
+        let fixture = try TestStore(.standardCache(.accessToken("a", "s1 s2 s3")))
+        #expect(try fixture.request("s4") == .refresh(["r1"]))
+        #expect(try fixture.request("s1 s4") == .refresh(["r1"]))
+        try fixture.refresh(.new(), scope: "s4")
+        #expect(try fixture.request("s4") == .hit("new"))
+    }
+
+    @Test func `C31: reserved scopes take no part`() throws {
+        let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
+        #expect(try fixture.request("s1 openid profile offline_access") == .hit("a"))
+    }
+
+    @Test(arguments: ["", "openid", "openid profile offline_access"])
+    func `C32: a request without a scope is refused`(scope: String) throws {
+        let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
+        let error = #expect(throws: TokenStoreError.self) { try fixture.request(Scope(scope)) }
+        guard case .invalidArgument = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
+    @Test(arguments: [(300, Answer.hit("a")), (299, .refresh(["r1"]))] as [(Int64, Answer)])
+    func `C33: a token is handed out while it is good for 300 seconds`(left: Int64, answer: Answer) throws {
+        let row = JSON.accessToken("a", "s1", expiresIn: left, ["cached_at": .seconds(Fixture.now - 3000)])
+        #expect(try TestStore(.standardCache(row)).request("s1") == answer)
+    }
+
+    @Test(arguments: [(150, Answer.hit("a")), (50, .refresh(["r1"]))] as [(Int64, Answer)])
+    func `C34: the buffer can be chosen`(left: Int64, answer: Answer) throws {
+        let row = JSON.accessToken("a", "s1", expiresIn: left, ["cached_at": .seconds(Fixture.now - 3000)])
+        let fixture = try TestStore(.standardCache(row))
+        #expect(try fixture.request("s1") { $0.buffer = ExpiryBuffer(seconds: 100) } == answer)
+    }
+
+    @Test(
+        arguments: [(3600, Answer.refresh(["r1"])), (61, .refresh(["r1"])), (60, .hit("a")), (30, .hit("a"))]
+            as [(Int64, Answer)]
+    )
+    func `C35: a token cached more than a minute in the future has ended`(ahead: Int64, answer: Answer) throws {
+        let row = JSON.accessToken("a", "s1", expiresIn: 7200, ["cached_at": .seconds(Fixture.now + ahead)])
+        #expect(try TestStore(.standardCache(row)).request("s1") == answer)
+    }
+
+    @Test(arguments: [true, false])
+    func `C36: an expired token does not hide a valid one`(isExpiredFirst: Bool) throws {
+        let rows: [JSON] = [.accessToken("old", "s1 s2", expiresIn: -10), .accessToken("ok", "s1 s3")]
+        let ordered = isExpiredFirst ? rows : rows.reversed()
+        let fixture = try TestStore(.cache(accessTokens: ordered, refreshTokens: [.refreshToken("r1")]))
+        #expect(try fixture.request("s1") == .hit("ok"))
+    }
+
+    @Test(arguments: [true, false])
+    func `C37: the exact set of scopes comes first`(isExactFirst: Bool) throws {
+        let rows: [JSON] = [.accessToken("x", "s1", expiresIn: 900), .accessToken("y", "s1 s2")]
+        let fixture = try TestStore(.cache(accessTokens: isExactFirst ? rows : rows.reversed()))
+        #expect(try fixture.request("s1") == .hit("x"))
+    }
+
+    @Test func `after the fewest scopes come freshness, the latest end and the newest row`() throws {
+        func answer(_ rows: JSON...) throws -> Answer { try TestStore(.cache(accessTokens: rows)).request("s1") }
+        let aging: KeyValuePairs<String, JSON> = ["refresh_on": .seconds(Fixture.now - 1)]
+        #expect(try answer(.accessToken("x", "s1 s2 s3"), .accessToken("y", "s1 s4", expiresIn: 900)) == .hit("y"))
+        #expect(
+            try answer(.accessToken("x", "s1 s2", expiresIn: 7200, aging), .accessToken("y", "s1 s3")) == .hit("y")
+        )
+        #expect(try answer(.accessToken("x", "s1 s2", expiresIn: 900), .accessToken("y", "s1 s3")) == .hit("y"))
+        #expect(try answer(.accessToken("x", "s1 s2"), .accessToken("y", "s1 s3")) == .hit("y"))
+    }
+
+    @Test func `C38: a token minted for claims answers only a request for these claims`() throws {
+        let claims: JSON = ["access_token": ["nbf": ["essential": true]]]
+        let row = JSON.accessToken("a", "s1", ["requested_claims": .string(claims.serialized)])
+        let fixture = try TestStore(.standardCache(row))
+        #expect(try fixture.request("s1") == .refresh(["r1"]))
+        #expect(try fixture.request("s1") { $0.requestedClaims = claims } == .hit("a"))
+        try fixture.refresh(.new())
+        #expect(try fixture.rows("AccessToken").map { $0["secret"] } == ["a", "new"])
+    }
+
+    @Test(arguments: [("pop", "k1", Answer.hit("a")), ("PoP", "k1", .hit("a")), ("pop", "k2", .refresh(["r1"]))])
+    func `C39: a bound token answers only for its key`(type: String, key: String, answer: Answer) throws {
+        let fixture = try TestStore(.standardCache(.accessToken("a", "s1", ["token_type": "pop", "kid": "k1"])))
+        let found = try fixture.request("s1") {
+            $0.tokenType = type
+            $0.keyID = key
+        }
+        #expect(found == answer)
+        #expect(try fixture.request("s1") == .refresh(["r1"]))
+        #expect(try fixture.rows("AccessToken").map { $0["secret"] } == ["a"])
+    }
+
+    @Test(arguments: ["", nil, "bearer"] as [JSON])
+    func `C40: a missing token type is Bearer`(type: JSON) throws {
+        let fixture = try TestStore(.standardCache(.accessToken("a", "s1", ["token_type": type])))
+        #expect(try fixture.request("s1") == .hit("a"))
+    }
+
+    @Test func `C41: what a forced refresh brings replaces the valid token`() throws {
+        let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
+        try fixture.refresh(.new())
+        #expect(try fixture.rows("AccessToken").map { $0["secret"] } == ["new"])
+    }
+
+    @Test func `C42: without a refresh token nothing can be forced, and the valid token stays`() throws {
+        let fixture = try TestStore(.cache(accessTokens: [.accessToken("a", "s1")], accounts: [.account()]))
+        #expect(try fixture.store.refreshTokens(of: Fixture.account, client: "cid", family: "1").isEmpty)
+        #expect(try fixture.request("s9") == .signIn(.noRefreshToken))
+        #expect(try fixture.request("s1") == .hit("a"))
+    }
+
+    @Test func `C43: a valid token does not answer a claims challenge`() throws {
+        let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
+        let challenge: JSON = ["access_token": ["nbf": nil]]
+        #expect(try fixture.request("s1") { $0.requestedClaims = challenge } == .refresh(["r1"]))
+    }
+
+    @Test func `C44: another client's refresh token outside a family is not used`() throws {
+        let fixture = try TestStore(.cache(refreshTokens: [.refreshToken("r2", ["client_id": "cid2"])]))
+        #expect(try fixture.request("s1") == .signIn(.noRefreshToken))
+    }
+
+    @Test func `C45: a token without its ID token is a hit`() throws {
+        let fixture = try TestStore(.cache(accessTokens: [.accessToken("a", "s1")]))
+        #expect(try fixture.request("s1") == .hit("a"))
+        #expect(try fixture.store.idTokens(of: Fixture.account).isEmpty)
+    }
+
+    @Test func `C46: a refresh token needs no app metadata`() throws {
+        let fixture = try TestStore(
+            .cache(accessTokens: [.accessToken("a", "s1", expiresIn: -10)], refreshTokens: [.refreshToken("r1")])
+        )
+        #expect(try fixture.request("s1") == .refresh(["r1"]))
+    }
+
+    @Test func `of several refresh tokens the client's own and newest come first`() throws {
+        func row(_ secret: String, _ changes: KeyValuePairs<String, JSON>) -> JSON { .refreshToken(secret, changes) }
+        let fixture = try TestStore(
+            .cache(refreshTokens: [
+                row("old", ["target": "s1", "last_modification_time": "1789990000"]),
+                row("new", ["target": "s2", "last_modification_time": "1789999000.125"]),
+                row("unknown", ["target": "s3"]),
+                row("sibling", ["client_id": "cid2", "family_id": "1", "last_modification_time": "1789999999"]),
+            ])
+        )
+        #expect(try fixture.request("s1") == .refresh(["new", "old", "unknown", "sibling"]))
+    }
+}

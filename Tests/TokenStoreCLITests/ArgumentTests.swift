@@ -1,0 +1,66 @@
+import Testing
+
+struct ArgumentTests {
+    @Test(arguments: [
+        ["frob"], ["list", "--bogus"], ["list", "--limit", "x"], ["list", "--limit", "-1"],
+        ["list", "--timeout", "-1"],
+        ["list", "--key", "nonsense"], ["list", "--sort", "age"], ["list", "--log-level", "loud"],
+        ["list", "--store", ""], ["list", "--where", "=x"], ["purge", "--older-than", "3x"],
+        ["purge", "--all", "--account", "mara"], ["import", "--format", "yaml"], ["export", ""],
+    ])
+    func `wrong arguments end with 64 and one line that says what to do`(arguments: [String]) throws {
+        let scratch = try ScratchDirectory()
+        let outcome = try Command(arguments: arguments, environment: ["TOKENSTORE_PATH": scratch.store])
+            .run(in: scratch)
+        #expect(outcome.status == 64)
+        #expect(outcome.output.isEmpty)
+        #expect(outcome.error.hasPrefix("tokenstore: error: "))
+        #expect(outcome.error.split(separator: "\n").count == 1)
+        #expect(outcome.error.contains("; "))
+        #expect(try scratch.names.isEmpty)
+    }
+
+    @Test func `with --json wrong arguments are a JSON error`() throws {
+        let outcome = try ScratchDirectory().run("list", "--json", "--bogus")
+        let error = try outcome.errorJSON
+        #expect(outcome.status == 64)
+        #expect(error["code"] as? String == "usage")
+        #expect(error["exitCode"] as? Int == 64)
+        #expect(Set(error.keys) == ["code", "exitCode", "message", "hint"])
+    }
+
+    @Test func `the version is one line`() throws {
+        let outcome = try ScratchDirectory().run("--version")
+        #expect(outcome.status == 0)
+        #expect(outcome.lines.count == 1)
+        #expect(outcome.output.hasPrefix("tokenstore "))
+    }
+
+    @Test(arguments: ["list", "claims", "purge", "import", "export", "status", "check", "rekey"])
+    func `the help of every command has examples and the options of every command`(name: String) throws {
+        let outcome = try ScratchDirectory().run(name, "--help")
+        #expect(outcome.status == 0)
+        for word in [
+            "EXAMPLES", "tokenstore \(name)", "--store", "--key", "--json", "--quiet", "--no-input", "--no-color",
+            "--timeout", "--log-level",
+        ] {
+            #expect(outcome.output.contains(word))
+        }
+    }
+
+    @Test(arguments: ["bash", "zsh", "fish"])
+    func `there is a completion script for each shell`(shell: String) throws {
+        let outcome = try ScratchDirectory().run("--generate-completion-script", shell)
+        #expect(outcome.status == 0)
+        #expect(outcome.output.contains("rekey"))
+    }
+
+    @Test func `diagnostics go to standard error, and only when asked for`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        #expect(try scratch.run("list").error.isEmpty)
+        let outcome = try scratch.run("list", "--log-level", "debug")
+        #expect(outcome.error.contains("tokenstore: debug: "))
+        #expect(!outcome.output.contains("debug"))
+    }
+}

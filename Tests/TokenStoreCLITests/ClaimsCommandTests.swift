@@ -1,0 +1,94 @@
+import Foundation
+import Testing
+
+struct ClaimsCommandTests {
+    @Test func `the claims of the only account are shown with readable times`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        let outcome = try scratch.run("claims")
+        #expect(outcome.status == 0)
+        #expect(outcome.lines[0] == "tenant \(Person.mara.tenant), client \(Person.mara.client)")
+        #expect(outcome.lines.contains { $0.contains(/^  department +finance$/) })
+        #expect(outcome.lines.contains { $0.contains(/^  iat +2026-09-21T14:13:20Z$/) })
+        #expect(outcome.lines.contains { $0.contains(/^  roles +\["reader","admin"\]$/) })
+    }
+
+    @Test(arguments: [
+        (["mara@example.net", "department"], "finance"), (["3F9A", "roles"], "[\"reader\",\"admin\"]"),
+        (["mara@example.net", "plan.name"], "gold"), (["mara@example.net", "level"], "7"),
+        (["--account", "mara@example.net", "department"], "finance"),
+        (["--policy", "b2c_1_susi", "department"], "legal"),
+        (["--where", "department=legal", "preferred_username"], "ivo@example.org"),
+    ])
+    func `one name prints its value alone`(arguments: [String], expected: String) throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara, .ivo)
+        let outcome = try Command(
+            arguments: ["claims"] + arguments,
+            environment: ["TOKENSTORE_PATH": scratch.store]
+        ).run(in: scratch)
+        #expect(outcome.status == 0)
+        #expect(outcome.output == expected + "\n")
+        #expect(outcome.error.isEmpty)
+    }
+
+    @Test func `several names print names and values`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        let outcome = try scratch.run("claims", "mara@example.net", "department", "plan.name")
+        #expect(outcome.lines.dropFirst() == ["  department  finance", "  plan.name   gold"])
+    }
+
+    @Test(arguments: [["nothing"], ["department", "nothing"]])
+    func `a claim that is not there is an error`(names: [String]) throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        let outcome = try Command(
+            arguments: ["claims", "mara@example.net"] + names,
+            environment: ["TOKENSTORE_PATH": scratch.store]
+        ).run(in: scratch)
+        #expect(outcome.status == 3)
+        #expect(outcome.output.isEmpty)
+        #expect(outcome.error == "tokenstore: error: there is no claim 'nothing'; see all with 'tokenstore claims'\n")
+    }
+
+    @Test func `without a selector several accounts are an ambiguity that lists them`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara, .ivo)
+        let outcome = try scratch.run("claims")
+        #expect(outcome.status == 3)
+        #expect(outcome.output.isEmpty)
+        #expect(outcome.error.contains("mara@example.net"))
+        #expect(outcome.error.contains("ivo@example.org"))
+    }
+
+    @Test func `the document holds the payload as issued`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        let document = try scratch.run("claims", "--json").json
+        #expect(document["schemaVersion"] as? Int == 1)
+        #expect((document["account"] as? [String: Any])?["homeAccountId"] as? String == Person.mara.homeAccountID)
+        let profile = try #require((document["profiles"] as? [[String: Any]])?.first)
+        #expect(profile["tenantId"] as? String == Person.mara.tenant)
+        #expect(profile["clientId"] as? String == Person.mara.client)
+        let claims = try #require(profile["claims"] as? [String: Any])
+        #expect(claims["exp"] as? Int == 1_790_003_600)
+        #expect(claims["roles"] as? [String] == ["reader", "admin"])
+        #expect((claims["plan"] as? [String: String]) == ["name": "gold"])
+    }
+
+    @Test func `each tenant has a heading of its own`() throws {
+        let scratch = try ScratchDirectory()
+        var home = Person.mara
+        home.policy = nil
+        home.environment = "login.microsoftonline.com"
+        try scratch.fill(home)
+        let cache = try Person.cache([home])
+        let guest = "b0000000-0000-4000-8000-000000000001"
+        let visited = cache.replacing("\"realm\":\"\(home.tenant)\"", with: "\"realm\":\"\(guest)\"")
+        #expect(try scratch.run("import", input: visited).status == 0)
+        let outcome = try scratch.run("claims")
+        #expect(outcome.output.contains("tenant \(home.tenant), "))
+        #expect(outcome.output.contains("tenant \(guest), "))
+    }
+}

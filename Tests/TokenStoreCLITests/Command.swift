@@ -1,0 +1,56 @@
+import Foundation
+
+/// The program as a person runs it, with its standard streams on files so that any number may run at once.
+struct Command {
+    /// What a run left behind.
+    struct Outcome {
+        /// The exit status, or 128 and the number of the signal as a shell reports it.
+        let status: Int32
+        let output: String
+        let error: String
+
+        var lines: [String] { output.split(separator: "\n").map(String.init) }
+
+        var json: [String: Any] {
+            get throws { try JSONSerialization.jsonObject(with: Data(output.utf8)) as? [String: Any] ?? [:] }
+        }
+
+        /// The `error` object of standard error.
+        var errorJSON: [String: Any] {
+            get throws {
+                let document = try JSONSerialization.jsonObject(with: Data(error.utf8)) as? [String: Any]
+                return document?["error"] as? [String: Any] ?? [:]
+            }
+        }
+    }
+
+    static let binary: String = {
+        let directory =
+            Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL.deletingLastPathComponent()
+            ?? Bundle.main.bundleURL
+        return directory.appending(path: "tokenstore").path
+    }()
+
+    let arguments: [String]
+    var environment: [String: String] = [:]
+    var input = Data()
+
+    /// Runs it and waits for its end.
+    func run(in directory: ScratchDirectory) throws -> Outcome {
+        let name = UUID().uuidString
+        let files = ["in", "out", "err"].map { directory.path("\(name).\($0)") }
+        defer { for file in files { unlink(file) } }
+        try input.write(to: URL(filePath: files[0]))
+        var actions = SpawnActions()
+        actions.open(files[0], O_RDONLY, as: STDIN_FILENO)
+        actions.open(files[1], O_WRONLY | O_CREAT, as: STDOUT_FILENO)
+        actions.open(files[2], O_WRONLY | O_CREAT, as: STDERR_FILENO)
+        let process = try actions.spawn(Self.binary, arguments, environment: environment, home: directory)
+        let status = SpawnActions.wait(for: process)
+        return Outcome(status: status, output: try Self.text(files[1]), error: try Self.text(files[2]))
+    }
+
+    private static func text(_ file: String) throws -> String {
+        String(decoding: try Data(contentsOf: URL(filePath: file)), as: UTF8.self)
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import Testing
+
+struct ExportCommandTests {
+    @Test func `what was imported comes back, with what was not understood`() throws {
+        let scratch = try ScratchDirectory()
+        var cache = try Person.cache([.mara, .ivo])
+        cache = "{\"HarborBucket\":{\"k\":{\"kept\":1.50}},\"" + cache.dropFirst(2)
+        #expect(try scratch.run("import", input: cache).status == 0)
+        let outcome = try scratch.run("export")
+        #expect(outcome.status == 0)
+        #expect(outcome.output.contains("1.50"))
+        let document = try outcome.json
+        #expect((document["RefreshToken"] as? [String: [String: Any]])?.count == 2)
+        #expect(outcome.output.contains(Person.mara.secret("access")))
+        let copy = try ScratchDirectory()
+        #expect(try copy.run("import", input: outcome.output).status == 0)
+        #expect(try copy.run("list").lines.count == 3)
+    }
+
+    @Test func `a file gets the document whole and private`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        try scratch.write("old", to: "cache.json")
+        let outcome = try scratch.run("export", scratch.path("cache.json"))
+        #expect(outcome.status == 0)
+        #expect(outcome.output.isEmpty)
+        #expect(try scratch.permissions("cache.json") == 0o600)
+        #expect(try scratch.contents("cache.json") == Data(try scratch.run("export").output.utf8))
+        #expect(try !scratch.names.contains { $0.hasSuffix(".new") })
+    }
+
+    @Test func `a symbolic link, a directory and a device are refused`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        try scratch.write("untouched", to: "target")
+        symlink(scratch.path("target"), scratch.path("link"))
+        for path in [scratch.path("link"), scratch.path, "/dev/null"] {
+            let outcome = try scratch.run("export", path)
+            #expect(outcome.status == 1)
+            #expect(outcome.error.contains(path))
+        }
+        #expect(try scratch.contents("target") == Data("untouched".utf8))
+        #expect(try scratch.run("export", scratch.path("none/cache.json")).status == 1)
+    }
+
+    @Test func `with --json a file is confirmed by a document`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        let outcome = try scratch.run("export", scratch.path("cache.json"), "--json")
+        #expect(try outcome.json["file"] as? String == scratch.path("cache.json"))
+    }
+
+    @Test func `a terminal gets it only with --yes`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        let refused = try scratch.runOnTerminal("export")
+        #expect(refused.status == 1)
+        #expect(refused.output.contains("--yes"))
+        #expect(!refused.output.contains(Person.mara.secret("access")))
+        #expect(try scratch.runOnTerminal("export", "--yes").output.contains(Person.mara.secret("access")))
+    }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import Testing
+
+struct ImportCommandTests {
+    @Test func `a cache is taken over, once`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.write(try Person.cache([.mara, .ivo]), to: "cache.json")
+        let file = scratch.path("cache.json")
+        let first = try scratch.run("import", file, "--json")
+        #expect(first.status == 0)
+        let document = try first.json
+        #expect(document["schemaVersion"] as? Int == 1)
+        #expect(
+            document["imported"] as? [String: Int] == [
+                "accounts": 2, "accessTokens": 2, "refreshTokens": 2, "idTokens": 2, "appMetadata": 0, "other": 0,
+            ]
+        )
+        #expect(document["unchanged"] as? Int == 0)
+        #expect((document["rejected"] as? [Any])?.isEmpty == true)
+        let before = try scratch.run("list", "--json", "--tokens").output
+        let second = try scratch.run("import", file)
+        #expect(second.status == 0)
+        #expect(second.output.contains("imported 0 accounts, 0 access tokens"))
+        #expect(try scratch.run("list", "--json", "--tokens").output == before)
+    }
+
+    @Test(arguments: [["import"], ["import", "-"], ["import", "/dev/stdin"], ["import", "--format", "msal"]])
+    func `a document comes from standard input as well`(arguments: [String]) throws {
+        let scratch = try ScratchDirectory()
+        var command = Command(arguments: arguments, environment: ["TOKENSTORE_PATH": scratch.store])
+        command.input = Data(try Person.cache([.mara]).utf8)
+        #expect(try command.run(in: scratch).status == 0)
+        #expect(try scratch.run("list").lines.count == 2)
+    }
+
+    @Test func `a row that cannot be read is reported, and the others go in`() throws {
+        let scratch = try ScratchDirectory()
+        let cache = try Person.cache([.mara])
+        let damaged = cache.replacing("\"RefreshToken\":{", with: "\"RefreshToken\":{\"x\":{\"client_id\":\"c\"},")
+        let outcome = try scratch.run("import", input: damaged)
+        #expect(outcome.status == 0)
+        #expect(outcome.error.hasPrefix("tokenstore: error: RefreshToken: "))
+        #expect(outcome.output.contains("1 refresh token"))
+        #expect(outcome.output.contains("rejected 1"))
+        let other = try ScratchDirectory()
+        let rejected = try other.run("import", "--json", input: damaged).json["rejected"] as? [[String: String]]
+        #expect(rejected?.map { $0["bucket"] } == ["RefreshToken"])
+        #expect(rejected?.first?["reason"]?.isEmpty == false)
+    }
+
+    @Test(arguments: ["", "nonsense", "[]", "null", "{\"Account\": "])
+    func `a document that is no cache changes nothing`(document: String) throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        let before = try scratch.run("export").output
+        #expect(try scratch.run("import", input: document).status == 1)
+        #expect(try scratch.run("export").output == before)
+    }
+
+    @Test func `a file that is not there, a directory and an unreadable file are named`() throws {
+        let scratch = try ScratchDirectory()
+        for path in [scratch.path("none.json"), scratch.path] {
+            let outcome = try scratch.run("import", path)
+            #expect(outcome.status == 1)
+            #expect(outcome.error.contains(path))
+            #expect(outcome.error.contains("; "))
+        }
+        #expect(try scratch.names.isEmpty)
+    }
+
+    @Test func `on a terminal without a file there is nothing to read`() throws {
+        let outcome = try ScratchDirectory().runOnTerminal("import")
+        #expect(outcome.status == 64)
+        #expect(outcome.output.contains("name a FILE"))
+    }
+
+    @Test func `the empty cache is a cache where the format is given`() throws {
+        #expect(try ScratchDirectory().run("import", "--format", "msal", input: "{}").status == 0)
+    }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import Testing
+
+struct KeyTests {
+    @Test func `a key that is gone or wrong ends with 7 and leaves the store as it was`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        let database = try scratch.contents("tokenstore.db")
+        let key = try scratch.contents("key")
+        let other = try ScratchDirectory()
+        try other.fill(.ivo)
+        try scratch.overwrite("key", with: try other.contents("key"))
+        for name in ["claims", "export", "check", "rekey"] {
+            let outcome = try scratch.run(name, "--json")
+            #expect(outcome.status == 7, "\(name)")
+            #expect(try outcome.errorJSON["code"] as? String == "key_unavailable")
+            #expect(try outcome.errorJSON["hint"] is String)
+        }
+        unlink(scratch.path("key"))
+        #expect(try scratch.run("claims").status == 7)
+        #expect(try scratch.contents("tokenstore.db") == database)
+        try scratch.overwrite("key", with: key)
+        #expect(try scratch.run("claims").status == 0)
+    }
+
+    @Test func `a passphrase comes from the environment or the terminal, and is never shown`() throws {
+        let scratch = try ScratchDirectory()
+        let phrase = "correct horse battery"
+        try scratch.write(try Person.cache([.mara]), to: "cache.json")
+        let file = scratch.path("cache.json")
+        let created = try scratch.runOnTerminal(
+            "import",
+            "--key",
+            "passphrase",
+            file,
+            answers: [("New passphrase for the store: ", "\(phrase)\n"), ("The same again: ", "\(phrase)\n")]
+        )
+        #expect(created.status == 0)
+        #expect(!created.output.contains(phrase))
+        let variables = ["TOKENSTORE_PASSPHRASE": phrase]
+        #expect(try scratch.run("claims", "mara@example.net", "level", environment: variables).output == "7\n")
+        #expect(try scratch.run("claims").status == 7)
+        #expect(try scratch.run("claims", environment: ["TOKENSTORE_PASSPHRASE": "wrong"]).status == 7)
+        let asked = try scratch.runOnTerminal("claims", answers: [("Passphrase for the store: ", "\(phrase)\n")])
+        #expect(asked.status == 0)
+        #expect(asked.output.contains("finance"))
+        #expect(try scratch.runOnTerminal("claims", "--no-input").status == 7)
+    }
+
+    @Test func `passphrases that differ create nothing`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.write(try Person.cache([.mara]), to: "cache.json")
+        let outcome = try scratch.runOnTerminal(
+            "import",
+            "--key",
+            "passphrase",
+            scratch.path("cache.json"),
+            answers: [("New passphrase", "one\n"), ("The same again: ", "two\n")]
+        )
+        #expect(outcome.status == 1)
+        #expect(outcome.output.contains("the passphrases differ"))
+        #expect(try !scratch.names.contains("tokenstore.db"))
+    }
+
+    @Test func `Ctrl-C at the prompt ends with 130`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.write(try Person.cache([.mara]), to: "cache.json")
+        let outcome = try scratch.runOnTerminal(
+            "import",
+            "--key",
+            "passphrase",
+            scratch.path("cache.json"),
+            answers: [("New passphrase", "\u{3}")]
+        )
+        #expect(outcome.status == 130)
+    }
+}

@@ -1,0 +1,78 @@
+import Foundation
+import Testing
+
+struct MissingStoreTests {
+    @Test(arguments: [["list"], ["claims"], ["status"], ["check"]])
+    func `looking at a store that does not exist is no error and creates nothing`(arguments: [String]) throws {
+        let scratch = try ScratchDirectory()
+        let outcome = try Command(arguments: arguments, environment: ["TOKENSTORE_PATH": scratch.path("deep/store/")])
+            .run(in: scratch)
+        #expect(outcome.status == 0)
+        #expect(outcome.error.split(separator: "\n").count == 1)
+        #expect(outcome.error.contains(scratch.path("deep/store/tokenstore.db")))
+        #expect(outcome.error.contains("tokenstore import FILE"))
+        #expect(try scratch.names.isEmpty)
+    }
+
+    @Test func `--quiet leaves the line out`() throws {
+        let outcome = try ScratchDirectory().run("status", "--quiet")
+        #expect(outcome.status == 0)
+        #expect(outcome.error.isEmpty)
+    }
+
+    @Test func `its list is an empty document`() throws {
+        let document = try ScratchDirectory().run("list", "--json").json
+        #expect(document["schemaVersion"] as? Int == 1)
+        #expect((document["accounts"] as? [Any])?.isEmpty == true)
+    }
+
+    @Test func `its claims are an empty document`() throws {
+        let document = try ScratchDirectory().run("claims", "--json").json
+        #expect(document["account"] is NSNull)
+        #expect((document["profiles"] as? [Any])?.isEmpty == true)
+    }
+
+    @Test func `an account named in it fits nothing`() throws {
+        let outcome = try ScratchDirectory().run("claims", "mara", "--json")
+        #expect(outcome.status == 3)
+        #expect(try outcome.errorJSON["code"] as? String == "no_match")
+    }
+
+    @Test func `its export is the empty cache`() throws {
+        let scratch = try ScratchDirectory()
+        let outcome = try scratch.run("export")
+        #expect(outcome.status == 0)
+        #expect(outcome.output == "{}\n")
+        #expect(try scratch.names.isEmpty)
+    }
+
+    @Test(arguments: [[], ["--all", "--yes"], ["--account", "mara", "--yes"], ["--dry-run"]])
+    func `there is nothing in it to purge`(options: [String]) throws {
+        let scratch = try ScratchDirectory()
+        let outcome = try Command(
+            arguments: ["purge", "--json"] + options,
+            environment: ["TOKENSTORE_PATH": scratch.store]
+        ).run(in: scratch)
+        #expect(outcome.status == 0)
+        #expect((try outcome.json["deleted"] as? [String: Int]) == .nothing)
+        #expect(try scratch.names.isEmpty)
+    }
+
+    @Test func `it has no key to change`() throws {
+        let scratch = try ScratchDirectory()
+        let outcome = try scratch.run("rekey")
+        #expect(outcome.status == 1)
+        #expect(outcome.error.contains("; make one with 'tokenstore import"))
+        #expect(try scratch.names.isEmpty)
+    }
+
+    @Test(arguments: ["", "nonsense", "{", "[]", "null", "{\"Unknown\": {}}", "{\"Account\": {}} x"])
+    func `a document that is refused does not create it`(document: String) throws {
+        let scratch = try ScratchDirectory()
+        let outcome = try scratch.run("import", input: document)
+        #expect(outcome.status == 1)
+        #expect(outcome.error.hasPrefix("tokenstore: error: "))
+        #expect(outcome.error.contains("; "))
+        #expect(try scratch.names.isEmpty)
+    }
+}

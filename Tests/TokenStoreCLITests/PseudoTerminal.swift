@@ -1,0 +1,32 @@
+import Foundation
+
+/// A terminal that a test sits at.
+struct PseudoTerminal {
+    /// Where the test reads and types.
+    let descriptor: Int32
+
+    /// What the program opens.
+    let path: String
+
+    init(columns: UInt16) throws {
+        #if os(Linux)
+        // The functions for this are hidden from Swift, so these are the requests they are made of.
+        let (unlock, number) = (UInt(0x4004_5431), UInt(0x8004_5430))
+        descriptor = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+        var zero: Int32 = 0
+        var index: Int32 = 0
+        guard ioctl(descriptor, unlock, &zero) == 0, ioctl(descriptor, number, &index) == 0 else {
+            throw POSIXError(.ENXIO)
+        }
+        path = "/dev/pts/\(index)"
+        #else
+        descriptor = posix_openpt(O_RDWR | O_NOCTTY)
+        guard grantpt(descriptor) == 0, unlockpt(descriptor) == 0, let name = ptsname(descriptor) else {
+            throw POSIXError(.ENXIO)
+        }
+        path = String(cString: name)
+        #endif
+        var size = winsize(ws_row: 40, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+        guard ioctl(descriptor, UInt(TIOCSWINSZ), &size) == 0 else { throw POSIXError(.ENXIO) }
+    }
+}

@@ -1,0 +1,125 @@
+import Foundation
+import Testing
+
+struct PurgeCommandTests {
+    @Test func `without a selector only expired access tokens go, and nothing is asked`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara, .ivo)
+        let outcome = try scratch.run("purge")
+        #expect(outcome.status == 0)
+        #expect(outcome.output == "deleted 0 accounts, 1 access token, 0 refresh tokens, 0 ID tokens\n")
+        #expect(try scratch.run("list", "--json").json["accounts"] as? [Any] != nil)
+        #expect(try scratch.run("purge", "--json").json["deleted"] as? [String: Int] == .nothing)
+        #expect(try scratch.run("list").lines.count == 3)
+    }
+
+    @Test func `a selected account goes with everything it has`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara, .ivo)
+        let outcome = try scratch.run("purge", "--account", "mara@example.net", "--yes", "--json")
+        #expect(outcome.status == 0)
+        let document = try outcome.json
+        #expect(document["schemaVersion"] as? Int == 1)
+        #expect(document["dryRun"] as? Bool == false)
+        #expect(
+            document["deleted"] as? [String: Int]
+                == .deleted(accounts: 1, accessTokens: 1, refreshTokens: 1, idTokens: 1)
+        )
+        #expect(try scratch.run("list").lines.count == 2)
+    }
+
+    @Test(arguments: [["--account", "mara@example.net"], ["--policy", "b2c_1_signin"], ["--all"], []])
+    func `a dry run says exactly what would go, and changes nothing`(selector: [String]) throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara, .ivo)
+        func purge(_ options: String...) throws -> Command.Outcome {
+            try Command(arguments: ["purge"] + selector + options, environment: ["TOKENSTORE_PATH": scratch.store])
+                .run(in: scratch)
+        }
+        let before = try scratch.run("list", "--json", "--tokens").output
+        let trial = try purge("--dry-run", "--json")
+        #expect(trial.status == 0)
+        #expect(try trial.json["dryRun"] as? Bool == true)
+        #expect(try scratch.run("list", "--json", "--tokens").output == before)
+        let text = try purge("--dry-run").output
+        #expect(text.hasPrefix("would delete "))
+        #expect(try purge("--yes").output == text.replacing("would delete", with: "deleted"))
+    }
+
+    @Test func `without a terminal and without --yes nothing is deleted`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        let outcome = try scratch.run("purge", "--account", "mara@example.net")
+        #expect(outcome.status == 1)
+        #expect(outcome.error.contains("--yes"))
+        #expect(try scratch.run("list").lines.count == 2)
+    }
+
+    @Test(arguments: [("y\n", 0, 1), ("n\n", 9, 2), ("\n", 9, 2), ("\u{4}", 9, 2)])
+    func `on a terminal it asks once`(answer: String, status: Int32, lines: Int) throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        let question = "Delete 1 account, 1 access token, 1 refresh token, 1 ID token? [y/N] "
+        let outcome = try scratch.runOnTerminal("purge", "--all", answers: [(question, answer)])
+        #expect(outcome.status == status)
+        #expect(try scratch.run("list").lines.count == lines)
+    }
+
+    @Test func `--no-input does not ask even on a terminal`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        let outcome = try scratch.runOnTerminal("purge", "--all", "--no-input")
+        #expect(outcome.status == 1)
+        #expect(outcome.output.contains("--yes"))
+    }
+
+    @Test func `Ctrl-C at the question ends with 130`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        let outcome = try scratch.runOnTerminal("purge", "--all", answers: [("[y/N]", "\u{3}")])
+        #expect(outcome.status == 130)
+        #expect(try scratch.run("list").lines.count == 2)
+    }
+
+    @Test(arguments: [("2w", 0), ("11d", 0), ("9d", 1), ("1w", 1), ("230h", 1), ("14000m", 1), ("800000s", 1)])
+    func `accounts that were not used for long go`(age: String, accounts: Int) throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        try scratch.age()
+        let document = try scratch.run("purge", "--older-than", age, "--yes", "--json").json
+        #expect((document["deleted"] as? [String: Int])?["accounts"] == accounts)
+    }
+
+    @Test func `an account that does not exist is an error`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        #expect(try scratch.run("purge", "--account", "nobody", "--yes").status == 3)
+    }
+
+    @Test func `an account can be deleted without the key`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara, .ivo)
+        unlink(scratch.path("key"))
+        let outcome = try scratch.run("purge", "--account", "mara@example.net", "--yes")
+        #expect(outcome.status == 0)
+        #expect(outcome.output.hasPrefix("deleted 1 account, "))
+        #expect(try scratch.run("purge", "--where", "department", "--yes").status == 7)
+    }
+
+    @Test func `--quiet prints nothing`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        let outcome = try scratch.run("purge", "--all", "--yes", "--quiet")
+        #expect(outcome.output.isEmpty)
+        #expect(outcome.error.isEmpty)
+    }
+
+    @Test func `--all removes a store that is too damaged to open`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.overwrite("tokenstore.db", with: Data("this was a store once".utf8))
+        #expect(try scratch.run("list").status == 6)
+        #expect(try scratch.run("purge", "--all").status == 1)
+        #expect(try scratch.run("purge", "--all", "--yes").status == 0)
+        #expect(try scratch.run("list").status == 0)
+    }
+}

@@ -1,0 +1,30 @@
+import SQLite
+
+/// What time, a failing disk, a newer version or another process does to a store.
+extension ScratchDirectory {
+    /// Turns some bits of a sealed access token.
+    func damageValue() throws {
+        try execute("UPDATE access_token SET secret = CAST(zeroblob(length(secret)) AS BLOB) WHERE id = 1")
+    }
+
+    /// Makes the store one that only a newer version may read.
+    func shutOut() throws {
+        try execute(
+            "UPDATE store SET schema_version = 99, reader_floor = 99, writer_floor = 99; PRAGMA user_version = 99"
+        )
+    }
+
+    /// Makes every account one that was last used ten days ago.
+    func age() throws { try execute("UPDATE account SET last_used_at = last_used_at - 864000") }
+
+    /// Keeps everybody else from writing until the connection goes.
+    func holdForWriting() throws -> Connection {
+        let connection = try Connection(path: store, mode: .readWrite, busyTimeout: .seconds(5))
+        try connection.execute("BEGIN IMMEDIATE")
+        return connection
+    }
+
+    private func execute(_ statement: String) throws {
+        try Connection(path: store, mode: .readWrite, busyTimeout: .seconds(5)).execute(statement)
+    }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import Testing
+
+struct StoreAccessTests {
+    @Test func `a newer store that shuts this version out ends with 10`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        try scratch.shutOut()
+        let outcome = try scratch.run("list", "--json")
+        #expect(outcome.status == 10)
+        #expect(try outcome.errorJSON["code"] as? String == "newer_store")
+        #expect(try scratch.run("purge").status == 10)
+    }
+
+    @Test func `a store that is in use for longer than --timeout ends with 5`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        let other = try scratch.holdForWriting()
+        let outcome = try scratch.run("purge", "--timeout", "0.1", "--json")
+        #expect(outcome.status == 5)
+        #expect(try outcome.errorJSON["code"] as? String == "store_busy")
+        #expect(try scratch.run("list").status == 0)
+        withExtendedLifetime(other) {}
+    }
+
+    @Test func `looking works on a read-only file in a read-only directory, and writes nothing`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        let before = try scratch.names
+        chmod(scratch.store, 0o400)
+        chmod(scratch.path, 0o500)
+        defer { chmod(scratch.path, 0o700) }
+        for name in ["list", "claims", "status", "check"] {
+            let outcome = try Command(
+                arguments: [name],
+                environment: ["TOKENSTORE_PATH": scratch.store]
+            ).run(in: try ScratchDirectory())
+            #expect(outcome.status == 0, "\(name): \(outcome.error)")
+        }
+        #expect(try scratch.names == before)
+    }
+
+    @Test func `no command shows a secret, not even with all diagnostics`() throws {
+        let scratch = try ScratchDirectory()
+        let cache = try Person.cache([.mara, .ivo])
+        let commands = [
+            ["import"], ["list", "--tokens"], ["list", "--tokens", "--json"], ["claims", "mara@example.net"],
+            ["claims", "mara@example.net", "--json"], ["status"], ["check"], ["rekey"], ["claims"], ["purge"],
+            ["purge", "--account", "mara@example.net", "--yes"],
+        ]
+        for arguments in commands {
+            var command = Command(
+                arguments: arguments + ["--log-level", "trace"],
+                environment: ["TOKENSTORE_PATH": scratch.store]
+            )
+            command.input = Data(cache.utf8)
+            let outcome = try command.run(in: scratch)
+            for person in [Person.mara, .ivo] {
+                for secret in [person.secret("access"), person.secret("refresh"), try person.idToken] {
+                    #expect(!outcome.output.contains(secret), "\(arguments)")
+                    #expect(!outcome.error.contains(secret), "\(arguments)")
+                }
+            }
+        }
+    }
+
+    @Test func `--store names a file or a directory`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        #expect(try scratch.run("list", "--store", scratch.path, environment: ["TOKENSTORE_PATH": ""]).lines.count == 2)
+        #expect(
+            try scratch.run("list", "--store", scratch.store, environment: ["TOKENSTORE_PATH": ""]).lines.count == 2
+        )
+    }
+
+    @Test func `without --store it is in the home directory`() throws {
+        let scratch = try ScratchDirectory()
+        let outcome = try Command(arguments: ["list"]).run(in: scratch)
+        #expect(outcome.status == 0)
+        #expect(outcome.error.contains(scratch.path))
+    }
+}

@@ -1,0 +1,93 @@
+import Foundation
+import Testing
+
+struct TerminalTests {
+    @Test(arguments: [40, 60, 80, 100, 140] as [UInt16])
+    func `a table fits the terminal`(columns: UInt16) throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara, .ivo)
+        let outcome = try scratch.runOnTerminal("list", "--tokens", "--no-color", columns: columns)
+        #expect(outcome.status == 0)
+        #expect(outcome.lines.allSatisfy { $0.count <= Int(columns) })
+        #expect(outcome.output.contains("…"))
+        #expect(outcome.lines[0].contains("EXPIRES"))
+        #expect(outcome.lines[0].contains("POLICY") == (columns >= 80))
+    }
+
+    @Test func `COLUMNS says how wide the terminal is`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        let outcome = try scratch.runOnTerminal("list", "--no-color", environment: ["COLUMNS": "300"])
+        #expect(!outcome.output.contains("…"))
+        #expect(outcome.output.contains(Person.mara.client))
+    }
+
+    @Test func `times are told as distances`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        let outcome = try scratch.runOnTerminal("list")
+        #expect(outcome.output.contains(/in (59 min|1 h)/))
+        #expect(outcome.output.contains(/(now|\d s ago)/))
+    }
+
+    @Test(arguments: [
+        (seconds: 20, text: "in (19|20) s"), (90, "in 1 min"), (5400, "in 1 h"), (260_000, "in 3 d"),
+        (8_000_000, "in 3 mo"), (100_000_000, "in 3 y"), (-90, "1 min ago"),
+    ])
+    func `distances are rounded down to a unit`(seconds: Int, text: String) throws {
+        let scratch = try ScratchDirectory()
+        var mara = Person.mara
+        mara.claims["auth_time"] = Int(Date().timeIntervalSince1970) + seconds
+        try scratch.fill(mara)
+        let outcome = try scratch.runOnTerminal("claims")
+        #expect(outcome.output.contains(try Regex("auth_time +20[^ ]+Z \\(\(text)\\)")))
+    }
+
+    @Test(
+        arguments: [
+            ([:], [], true), (["NO_COLOR": "1"], [], false), (["TERM": "dumb"], [], false),
+            ([:], ["--no-color"], false),
+        ] as [([String: String], [String], Bool)]
+    )
+    func `colour is for terminals that want it`(
+        environment: [String: String],
+        options: [String],
+        isColoured: Bool
+    ) throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        let variables = environment.merging(["TOKENSTORE_PATH": scratch.store]) { $1 }
+        let outcome = try Command(arguments: ["list"] + options, environment: variables).runOnTerminal(in: scratch)
+        #expect(outcome.output.contains("\u{1B}[") == isColoured)
+    }
+
+    @Test func `control characters of names and claims do not reach the terminal`() throws {
+        let scratch = try ScratchDirectory()
+        var mara = Person.mara
+        mara.username = "ma\u{1B}]0;x\u{07}ra\u{9B}31m\u{202E}"
+        mara.claims["note"] = "a\u{1B}[2Jb\nc"
+        try scratch.fill(mara)
+        let commands = [["list", "--no-color"], ["list", "--json"], ["claims", "--no-color"], ["claims", "--json"]]
+        for arguments in commands + [["claims", "--account", mara.uid, "note"]] {
+            let outcome = try Command(arguments: arguments, environment: ["TOKENSTORE_PATH": scratch.store])
+                .runOnTerminal(in: scratch, columns: 300)
+            #expect(outcome.status == 0)
+            #expect(!outcome.output.unicodeScalars.contains { "\u{1B}\u{07}\u{9B}".unicodeScalars.contains($0) })
+        }
+        #expect(try scratch.run("claims", "--account", mara.uid, "note").output == "a\u{1B}[2Jb\nc\n")
+        #expect(try scratch.run("list").lines[1].hasPrefix("ma\\u{1b}]0;x\\u{7}ra\\u{9b}31m\\u{202e}  "))
+    }
+
+    @Test func `wide characters take two columns`() throws {
+        let scratch = try ScratchDirectory()
+        var mara = Person.mara
+        mara.username = "漢字テスト@example.net"
+        try scratch.fill(mara, .ivo)
+        let lines = try scratch.run("list").lines
+        let wide = try #require(lines.first { $0.hasPrefix("漢") }?.firstRange(of: "https"))
+        let narrow = try #require(lines.first { $0.hasPrefix("ivo") }?.firstRange(of: "https"))
+        let wideLine = try #require(lines.first { $0.hasPrefix("漢") })
+        let narrowLine = try #require(lines.first { $0.hasPrefix("ivo") })
+        #expect(wideLine[..<wide.lowerBound].count + 5 == narrowLine[..<narrow.lowerBound].count)
+    }
+}
