@@ -50,9 +50,19 @@ struct LocalIDP: AsyncParsableCommand {
         configuration.port = port
         if !host.isEmpty { configuration.hosts = host }
         if tls.count == 2 { configuration.tls = .init(chain: tls[0], key: tls[1]) }
-        if let seed { configuration.seed = try Seed(json: Data(contentsOf: URL(filePath: seed))) }
+        if let seed { configuration.seed = try Self.seed(in: seed) }
         configuration.adminKey = adminKey == "random" ? UUID().uuidString : adminKey
         configuration.refreshGrace = refreshGrace
         return configuration
+    }
+
+    private static func seed(in path: String) throws -> Seed {
+        let json: Data
+        do {
+            json = try Data(contentsOf: URL(filePath: path))
+        } catch {
+            throw StartError.seed("\(path) cannot be read")
+        }
+        return try Seed(json: json)
     }
 }

@@ -64,7 +64,7 @@ struct FaultTests {
     }
 
     @Test func `a response can be lost after the request took effect`() async throws {
-        try await Site.open({ $0.refreshGrace = 0 }) { site in
+        try await Site.open(grace: 0) { site in
             let token = try await site.signInWithPassword().text("refresh_token")
             site.provider.faults.add(.lostResponse(at: "token"))
             await #expect(throws: (any Error).self) { try await site.refresh(token, client: "pwd-app") }

@@ -86,7 +86,7 @@ struct RefreshTests {
     }
 
     @Test func `N43: a token used twice ends the whole family`() async throws {
-        try await Site.open({ $0.refreshGrace = 0 }) { site in
+        try await Site.open(grace: 0) { site in
             let first = try await site.signInWithPassword().text("refresh_token")
             let child = try await site.refresh(first, client: "pwd-app").text("refresh_token")
             let reused = try await site.refresh(first, client: "pwd-app")
@@ -96,7 +96,7 @@ struct RefreshTests {
     }
 
     @Test func `N43: 64 parallel refreshes have one winner and end the family`() async throws {
-        try await Site.open({ $0.refreshGrace = 0 }) { site in
+        try await Site.open(grace: 0) { site in
             let token = try await site.signInWithPassword().text("refresh_token")
             let answers = try await withThrowingTaskGroup(of: Answer.self) { group in
                 for _ in 1...64 { group.addTask { try await site.refresh(token, client: "pwd-app") } }

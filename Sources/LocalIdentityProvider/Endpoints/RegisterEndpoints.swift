@@ -4,7 +4,7 @@ struct RegisterEndpoints: Sendable {
 
     func introspect(_ request: NativeRequest) async throws -> Reply {
         let token = try request.continuationToken()
-        let flow = try await state.flows.open(token, client: request.client, at: .registerIntrospect)
+        let flow = try await state.flows.open(token, request, at: .registerIntrospect)
         let next = try await state.flows.repeatStep(
             with: token,
             at: .registerIntrospect,
@@ -24,7 +24,7 @@ struct RegisterEndpoints: Sendable {
 
     func challenge(_ request: NativeRequest) async throws -> Reply {
         let token = try request.continuationToken()
-        let flow = try await state.flows.open(token, client: request.client, at: .registerChallenge)
+        let flow = try await state.flows.open(token, request, at: .registerChallenge)
         let target = try request.parameters.required("challenge_target").lowercased()
         guard try request.parameters.required("challenge_type").split(separator: " ").contains("oob") else {
             throw ProtocolError.invalidParameter("challenge_type")
@@ -61,7 +61,7 @@ struct RegisterEndpoints: Sendable {
 
     func `continue`(_ request: NativeRequest) async throws -> Reply {
         let token = try request.continuationToken()
-        let flow = try await state.flows.open(token, client: request.client, at: .registerContinue)
+        let flow = try await state.flows.open(token, request, at: .registerContinue)
         guard let method = flow.secondFactor, let userID = flow.userID else {
             throw Flows.refusal(at: .registerContinue)
         }

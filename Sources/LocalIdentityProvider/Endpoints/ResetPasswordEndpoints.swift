@@ -17,24 +17,14 @@ struct ResetPasswordEndpoints: Sendable {
         guard types.contains("oob") else {
             return try .redirectToBrowser("A reset needs oob, which the client did not list.")
         }
-        var flow = Flow(
-            kind: .reset,
-            tenantID: request.realm.tenant.id,
-            clientID: request.client.id,
-            username: user.email,
-            challengeTypes: types,
-            capabilities: request.capabilities,
-            expires: state.clock.now + TimeInterval(Lifetime.flow),
-            step: .challenge
-        )
-        flow.userID = user.id
+        let flow = Flow(request, username: user.email, userID: user.id, now: state.clock.now)
         return try .json(["continuation_token": .string(await state.flows.begin(flow, for: [.resetChallenge]))])
     }
 
     func challenge(_ request: NativeRequest) async throws -> Reply {
         if request.parameters["challenge_type"] != nil { _ = try request.challengeTypes() }
         let token = try request.continuationToken()
-        let flow = try await state.flows.open(token, client: request.client, at: .resetChallenge)
+        let flow = try await state.flows.open(token, request, at: .resetChallenge)
         try await state.flows.sendCode(for: flow, to: flow.username, channel: "email", purpose: "password reset")
         let next = try await state.flows.repeatStep(
             with: token,
@@ -46,7 +36,7 @@ struct ResetPasswordEndpoints: Sendable {
 
     func `continue`(_ request: NativeRequest) async throws -> Reply {
         let token = try request.continuationToken()
-        let flow = try await state.flows.open(token, client: request.client, at: .resetContinue)
+        let flow = try await state.flows.open(token, request, at: .resetContinue)
         guard try request.parameters.required("grant_type") == "oob" else { throw Flows.refusal(at: .resetContinue) }
         try await state.flows.checkCode(request.parameters.required("oob"), of: flow)
         let next = try await state.flows.advance(with: token, at: .resetContinue, for: [.resetSubmit]) {
@@ -59,7 +49,7 @@ struct ResetPasswordEndpoints: Sendable {
 
     func submit(_ request: NativeRequest) async throws -> Reply {
         let token = try request.continuationToken()
-        let flow = try await state.flows.open(token, client: request.client, at: .resetSubmit)
+        let flow = try await state.flows.open(token, request, at: .resetSubmit)
         let password = try request.parameters.required("new_password")
         guard let userID = flow.userID else { throw Flows.refusal(at: .resetSubmit) }
         try PasswordPolicy.check(password, for: flow.username)
@@ -74,7 +64,7 @@ struct ResetPasswordEndpoints: Sendable {
 
     func poll(_ request: NativeRequest) async throws -> Reply {
         let token = try request.continuationToken()
-        let flow = try await state.flows.open(token, client: request.client, at: .resetPoll)
+        let flow = try await state.flows.open(token, request, at: .resetPoll)
         guard let userID = flow.userID else { throw Flows.refusal(at: .resetPoll) }
         guard await !state.users.isResetPending(userID) else { return try .json(["status": "in_progress"]) }
         let next = try await state.flows.advance(with: token, at: .resetPoll, for: [.token]) { $0.step = .tokens }

@@ -12,17 +12,7 @@ struct SignInEndpoints: Sendable {
         guard types.contains(method) else {
             return try .redirectToBrowser("The user signs in with \(method), which the client did not list.")
         }
-        var flow = Flow(
-            kind: .signIn,
-            tenantID: request.realm.tenant.id,
-            clientID: request.client.id,
-            username: user.email,
-            challengeTypes: types,
-            capabilities: request.capabilities,
-            expires: state.clock.now + TimeInterval(Lifetime.flow),
-            step: .challenge
-        )
-        flow.userID = user.id
+        let flow = Flow(request, username: user.email, userID: user.id, now: state.clock.now)
         return try .json(["continuation_token": .string(await state.flows.begin(flow, for: [.challenge]))])
     }
 
@@ -33,7 +23,7 @@ struct SignInEndpoints: Sendable {
 
     func challenge(_ request: NativeRequest) async throws -> Reply {
         let token = try request.continuationToken()
-        let flow = try await state.flows.open(token, client: request.client, at: .challenge)
+        let flow = try await state.flows.open(token, request, at: .challenge)
         guard let userID = flow.userID else { throw Flows.refusal(at: .challenge) }
         let user = try await state.users.user(userID)
         if case .secondFactor = flow.step { return try await challengeSecondFactor(request, token, flow, user) }
@@ -75,7 +65,7 @@ struct SignInEndpoints: Sendable {
 
     func introspect(_ request: NativeRequest) async throws -> Reply {
         let token = try request.continuationToken()
-        let flow = try await state.flows.open(token, client: request.client, at: .introspect)
+        let flow = try await state.flows.open(token, request, at: .introspect)
         guard let userID = flow.userID else { throw Flows.refusal(at: .introspect) }
         let user = try await state.users.user(userID)
         let next = try await state.flows.repeatStep(with: token, at: .introspect, for: [.introspect, .challenge])

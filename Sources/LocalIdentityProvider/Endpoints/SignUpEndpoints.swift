@@ -15,16 +15,7 @@ struct SignUpEndpoints: Sendable {
             return try .redirectToBrowser("Sign-up needs \(needed.joined(separator: " and ")).")
         }
         guard await !state.users.exists(username, in: request.realm.tenant) else { throw Users.alreadyExists }
-        var flow = Flow(
-            kind: .signUp,
-            tenantID: request.realm.tenant.id,
-            clientID: request.client.id,
-            username: username,
-            challengeTypes: types,
-            capabilities: request.capabilities,
-            expires: state.clock.now + TimeInterval(Lifetime.flow),
-            step: .challenge
-        )
+        var flow = Flow(request, username: username, userID: nil, now: state.clock.now)
         if let password = request.parameters["password"], request.client.signUpMethod == .password {
             try PasswordPolicy.check(password, for: username)
             flow.password = try PasswordHash(password)
@@ -36,7 +27,7 @@ struct SignUpEndpoints: Sendable {
     func challenge(_ request: NativeRequest) async throws -> Reply {
         if request.parameters["challenge_type"] != nil { _ = try request.challengeTypes() }
         let token = try request.continuationToken()
-        let flow = try await state.flows.open(token, client: request.client, at: .signUpChallenge)
+        let flow = try await state.flows.open(token, request, at: .signUpChallenge)
         if case .password = flow.step {
             return try .passwordExpected(
                 await state.flows.repeatStep(
@@ -57,7 +48,7 @@ struct SignUpEndpoints: Sendable {
 
     func `continue`(_ request: NativeRequest) async throws -> Reply {
         let token = try request.continuationToken()
-        var flow = try await state.flows.open(token, client: request.client, at: .signUpContinue)
+        var flow = try await state.flows.open(token, request, at: .signUpContinue)
         switch (try request.parameters.required("grant_type"), flow.step) {
         case ("oob", .code):
             try await state.flows.checkCode(request.parameters.required("oob"), of: flow)

@@ -4,7 +4,7 @@ import Foundation
 extension TokenEndpoint {
     func native(_ grant: String, _ request: NativeRequest) async throws -> Reply {
         let token = try request.parameters.required("continuation_token")
-        let flow = try await state.flows.open(token, client: request.client, at: .token)
+        let flow = try await state.flows.open(token, request, at: .token)
         if let username = request.parameters["username"], username.lowercased() != flow.username.lowercased() {
             throw Flows.refusal(at: .token)
         }

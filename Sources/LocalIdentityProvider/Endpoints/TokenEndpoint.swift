@@ -31,22 +31,7 @@ struct TokenEndpoint: Sendable {
             redirectURI: exchange.form.required("redirect_uri"),
             verifier: exchange.form["code_verifier"]
         )
-        let scopes = try ScopeRequest(code.scope, tenant: realm.tenant)
-        let user = try await state.users.user(code.signedIn.userID)
-        return try await mint.tokens(
-            for: .init(
-                realm: realm,
-                client: client,
-                user: user,
-                signedIn: code.signedIn,
-                scopes: scopes,
-                familyID: family.id,
-                refreshToken: scopes.isRefreshable ? await state.grants.text(of: family) : nil,
-                nonce: code.nonce,
-                addedClaims: addedClaims(exchange, realm, client, user),
-                idTokenFault: exchange.idTokenFault
-            )
-        )
+        return try await begun(family, scope: code.scope, nonce: code.nonce, exchange, realm, client)
     }
 
     /// Everything that can refuse comes before the token is spent, so that a refusal costs nothing.
@@ -87,8 +72,20 @@ struct TokenEndpoint: Sendable {
     private func deviceCode(_ exchange: Exchange, _ realm: Realm, _ client: Client) async throws -> Reply {
         let code = try exchange.form.required("device_code")
         let (device, family) = try await state.grants.pollDevice(code, client: client, realm: realm)
-        let scopes = try ScopeRequest(device.scope, tenant: realm.tenant)
+        return try await begun(family, scope: device.scope, nonce: nil, exchange, realm, client)
+    }
+
+    /// The first tokens of a family.
+    private func begun(
+        _ family: RefreshFamily,
+        scope: String,
+        nonce: String?,
+        _ exchange: Exchange,
+        _ realm: Realm,
+        _ client: Client
+    ) async throws -> Reply {
         let user = try await state.users.user(family.signedIn.userID)
+        let scopes = try ScopeRequest(scope, tenant: realm.tenant)
         return try await mint.tokens(
             for: .init(
                 realm: realm,
@@ -98,6 +95,7 @@ struct TokenEndpoint: Sendable {
                 scopes: scopes,
                 familyID: family.id,
                 refreshToken: scopes.isRefreshable ? await state.grants.text(of: family) : nil,
+                nonce: nonce,
                 addedClaims: addedClaims(exchange, realm, client, user),
                 idTokenFault: exchange.idTokenFault
             )

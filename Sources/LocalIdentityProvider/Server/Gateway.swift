@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import HummingbirdCore
 import NIOCore
+import NIOHTTP1
 
 /// Takes every request: finds its route, reads it, answers it and writes the audit log.
 struct Gateway: HTTPResponder {
@@ -21,6 +22,7 @@ struct Gateway: HTTPResponder {
         if fault?.hangs == true {
             record(exchange, status: 0, outcome: "fault")
             try await context.channel.closeFuture.get()
+            return Response(status: .serviceUnavailable)
         }
         if let delay = fault?.delayMilliseconds { try await Task.sleep(for: .milliseconds(delay)) }
         var reply: Reply
@@ -48,11 +50,16 @@ struct Gateway: HTTPResponder {
         } catch let error as ProtocolError {
             if exchange.route.isPage { return Page.failure(error) }
             return try Reply(error, correlationID: exchange.correlationID, timestamp: state.timestamp)
-        } catch let error as any HTTPResponseError {
-            throw error
         } catch is DecodingError {
             let error = ProtocolError.invalidParameter("The JSON body")
             return try Reply(error, correlationID: exchange.correlationID, timestamp: state.timestamp)
+        } catch {
+            // The server answers what is not HTTP itself, and nobody waits for an answer to a broken connection.
+            if error is HTTPParserError || error is CancellationError || error is IOError || error is ChannelError {
+                throw error
+            }
+            let fault = ProtocolError("server_error", ErrorNumber.internalFault, "The provider failed.", status: 500)
+            return try Reply(fault, correlationID: exchange.correlationID, timestamp: state.timestamp)
         }
     }
 

@@ -7,6 +7,7 @@ import NIOSSL
 
 /// One listening address.
 struct Listener: Sendable {
+    let host: String
     let port: Int
     private let task: Task<Void, any Error>
     private let connections: Connections
@@ -41,12 +42,10 @@ struct Listener: Sendable {
                 throw error
             }
         }
-        do {
-            for try await port in bound { return Listener(port: port, task: task, connections: connections) }
-        } catch {
-            throw StartError.bind("\(host) port \(port): \(error)")
+        for try await port in bound {
+            return Listener(host: host, port: port, task: task, connections: connections)
         }
-        throw StartError.bind("\(host) port \(port): the server ended")
+        throw StartError.bind("the server at \(host) ended")
     }
 
     func stop() async {

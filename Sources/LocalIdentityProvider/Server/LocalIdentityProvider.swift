@@ -1,9 +1,5 @@
 import Foundation
-import Hummingbird
-import HummingbirdTLS
-import Logging
 import NIOCore
-import NIOSSL
 
 /// An OAuth 2.0 and OpenID Connect issuer on loopback, for trying things and for tests.
 ///
@@ -38,17 +34,11 @@ package final class LocalIdentityProvider: Sendable {
         for host in configuration.hosts where host != "127.0.0.1" && host != "::1" {
             throw StartError.address(host)
         }
-        let scheme = configuration.tls == nil ? "http" : "https"
-        var listeners: [Listener] = []
-        var port = configuration.port
         let late = LateState()
+        let listeners = try await listeners(configuration, late)
+        let scheme = configuration.tls == nil ? "http" : "https"
+        let addresses = listeners.map { "\(scheme)://\($0.host.contains(":") ? "[\($0.host)]" : $0.host):\($0.port)" }
         do {
-            for host in configuration.hosts {
-                let listener = try await Listener.start(host, port: port, configuration, late)
-                listeners.append(listener)
-                port = listener.port
-            }
-            let addresses = configuration.hosts.map { "\(scheme)://\($0.contains(":") ? "[\($0)]" : $0):\(port)" }
             guard let baseURL = addresses.first else { throw StartError.address("an empty list") }
             let state = try ProviderState(configuration, baseURL: baseURL)
             late.set(state)
@@ -56,6 +46,31 @@ package final class LocalIdentityProvider: Sendable {
         } catch {
             for listener in listeners { await listener.stop() }
             throw error
+        }
+    }
+
+    /// One listener an address, all at one port.
+    private static func listeners(_ configuration: Configuration, _ late: LateState) async throws -> [Listener] {
+        var tries = configuration.port == 0 ? 5 : 1
+        while true {
+            var listeners: [Listener] = []
+            do {
+                for host in configuration.hosts {
+                    let port = listeners.first?.port ?? configuration.port
+                    do {
+                        listeners.append(try await Listener.start(host, port: port, configuration, late))
+                    } catch let error as IOError where error.isMissingFamily && !listeners.isEmpty {
+                        continue
+                    }
+                }
+                return listeners
+            } catch {
+                for listener in listeners { await listener.stop() }
+                tries -= 1
+                // A port that was free on one family may be taken on the other; another one is as good.
+                guard let failure = error as? IOError else { throw error }
+                guard failure.errnoCode == EADDRINUSE, tries > 0 else { throw StartError.bind("\(failure)") }
+            }
         }
     }
 
@@ -68,4 +83,9 @@ package final class LocalIdentityProvider: Sendable {
     package func stop() async {
         for listener in listeners { await listener.stop() }
     }
+}
+
+extension IOError {
+    /// A machine without IPv6 still serves IPv4.
+    fileprivate var isMissingFamily: Bool { [EADDRNOTAVAIL, EAFNOSUPPORT].contains(errnoCode) }
 }

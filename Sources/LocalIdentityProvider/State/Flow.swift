@@ -2,24 +2,17 @@ import Foundation
 
 /// One native sign-in, sign-up or reset on its way.
 struct Flow: Sendable, Identifiable {
-    enum Kind: Sendable {
-        case signIn
-        case signUp
-        case reset
-    }
-
     let id = UUID()
-    let kind: Kind
     let tenantID: String
     let clientID: String
     let username: String
-    let challengeTypes: Set<String>
     let capabilities: Set<String>
     let expires: Date
 
+    /// Nil until a sign-up has made the user.
     var userID: String?
     /// What the client has to send next.
-    var step: Step
+    var step = Step.challenge
     var password: PasswordHash?
     var attributes: [String: String] = [:]
     /// The scopes of the request that asked for a second factor.
@@ -34,6 +27,15 @@ struct Flow: Sendable, Identifiable {
     var isPreverified = false
     var sentCodes = 0
     var code: OneTimeCode?
+
+    init(_ request: NativeRequest, username: String, userID: String?, now: Date) {
+        tenantID = request.realm.tenant.id
+        clientID = request.client.id
+        self.username = username
+        self.userID = userID
+        capabilities = request.capabilities
+        expires = now + TimeInterval(Lifetime.flow)
+    }
 
     /// The next thing a client has to prove or send.
     enum Step: Sendable {

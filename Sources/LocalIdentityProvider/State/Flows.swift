@@ -14,7 +14,6 @@ actor Flows {
     private struct Entry {
         var flow: Flow
         var stage = 0
-        var isDone = false
     }
 
     private let clock: ProviderClock
@@ -36,10 +35,11 @@ actor Flows {
     }
 
     /// The flow that `token` continues at `route`; nothing is consumed.
-    func open(_ token: String, client: Client, at route: Route) throws -> Flow {
+    func open(_ token: String, _ request: NativeRequest, at route: Route) throws -> Flow {
         guard let continuation = continuations[Fingerprint(token, key: key)],
-            let entry = entries[continuation.flowID], entry.flow.clientID == client.id,
-            !entry.isDone, entry.stage == continuation.stage, continuation.routes.contains(route)
+            let entry = entries[continuation.flowID], entry.flow.clientID == request.client.id,
+            entry.flow.tenantID == request.realm.tenant.id, entry.stage == continuation.stage,
+            continuation.routes.contains(route)
         else { throw Self.refusal(at: route) }
         guard clock.now < continuation.expires, clock.now < entry.flow.expires else { throw ProtocolError.expiredToken }
         return entry.flow
@@ -87,8 +87,7 @@ actor Flows {
 
     /// Ends the flow, unless another request moved it first.
     func finish(with token: String, at route: Route) throws {
-        let id = try claim(token, at: route)
-        entries[id]?.isDone = true
+        entries[try claim(token, at: route)] = nil
     }
 
     private func claim(_ token: String, at route: Route) throws -> UUID {
@@ -100,7 +99,7 @@ actor Flows {
     /// The flow of a token that no other request has overtaken.
     private func current(_ token: String, at route: Route) throws -> UUID {
         guard let continuation = continuations[Fingerprint(token, key: key)],
-            let entry = entries[continuation.flowID], !entry.isDone, entry.stage == continuation.stage
+            entries[continuation.flowID]?.stage == continuation.stage
         else { throw Self.refusal(at: route) }
         return continuation.flowID
     }
@@ -139,8 +138,8 @@ actor Flows {
     }
 
     private func sweep() {
+        guard entries.count.isMultiple(of: 1024) else { return }
         let now = clock.now
-        guard entries.count > 1000 else { return }
         entries = entries.filter { $0.value.flow.expires + 3600 > now }
         continuations = continuations.filter { entries[$0.value.flowID] != nil }
     }

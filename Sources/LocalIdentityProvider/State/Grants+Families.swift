@@ -7,7 +7,7 @@ import Foundation
 /// within the grace can be told again without having been kept.
 extension Grants {
     func begin(client: Client, realm: Realm, signedIn: SignedIn, scope: String) -> RefreshFamily {
-        if families.count > 10_000 { families = families.filter { !isExpired($0.value, lifetime: .max) } }
+        if families.count.isMultiple(of: 10_000) { families = families.filter { !isExpired($0.value, lifetime: .max) } }
         let family = RefreshFamily(
             id: RandomToken.bytes(16).base64URL,
             clientID: client.id,

@@ -45,6 +45,7 @@ actor Keys {
             making[realm.issuer]
             ?? Task { Ring(active: try await make(realm.algorithm), next: try await make(realm.algorithm)) }
         making[realm.issuer] = task
+        defer { making[realm.issuer] = nil }
         let ring = try await task.value
         if rings[realm.issuer] == nil { rings[realm.issuer] = ring }
         return rings[realm.issuer] ?? ring

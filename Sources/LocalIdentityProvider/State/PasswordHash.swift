@@ -4,7 +4,7 @@ import Foundation
 
 /// A password as scrypt keeps it.
 ///
-/// The cost is low (N = 2¹², some milliseconds) because this is a development provider that many tests start.
+/// The cost is low (N = 2¹⁰, a few milliseconds) because this is a development provider that many tests start.
 struct PasswordHash: Sendable {
     private let salt: [UInt8]
     private let key: SymmetricKey
@@ -22,7 +22,7 @@ struct PasswordHash: Sendable {
             from: Array(password.utf8),
             salt: salt,
             outputByteCount: 32,
-            rounds: 1 << 12,
+            rounds: 1 << 10,
             blockSize: 8,
             parallelism: 1
         )

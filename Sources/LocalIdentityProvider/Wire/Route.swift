@@ -31,18 +31,19 @@ enum Route: String, CaseIterable, Sendable {
     case unknown = "unknown"
 
     /// The name in the audit log and in faults, such as `token` or `signup/continue`.
-    var name: String {
-        switch self {
-        case .metadata: "metadata"
-        case .introspectToken: "introspection"
-        case .keys: "keys"
-        default:
-            rawValue.replacing("oauth2/v2.0/", with: "").replacing("openid/v2.0/", with: "").replacing(
-                "/v1.0/",
-                with: "/"
-            )
+    var name: String { Self.names[self] ?? rawValue }
+
+    private static let names = Dictionary(
+        uniqueKeysWithValues: allCases.map { route in
+            let path = route.rawValue
+            return switch route {
+            case .metadata: (route, "metadata")
+            case .keys: (route, "keys")
+            default:
+                (route, path.replacing(/^(oauth2|openid)\/v2\.0\//, with: "").replacing("/v1.0/", with: "/"))
+            }
         }
-    }
+    )
 
     /// Whether the route takes a form body by POST and nothing else.
     var isFormOnly: Bool {

@@ -32,27 +32,41 @@ struct Site: Sendable {
 
     /// Runs `body` against a provider whose time stands still unless a test moves it.
     static func open(
-        _ change: (inout LocalIdentityProvider.Configuration) throws -> Void = { _ in },
+        grace: Double = 10,
+        seed: Seed? = nil,
+        tls: LocalIdentityProvider.Certificate? = nil,
+        clock: ProviderClock = ProviderClock { start },
+        requestTimeout: Int = 10,
         _ body: (Site) async throws -> Void
     ) async throws {
         var configuration = LocalIdentityProvider.Configuration()
-        configuration.clock = ProviderClock { start }
+        configuration.clock = clock
         configuration.signingKeys = try signingKeys.get()
         configuration.adminKey = "test-key"
-        try change(&configuration)
-        let provider = try await LocalIdentityProvider.start(configuration)
+        configuration.refreshGrace = grace
+        configuration.seed = seed
+        configuration.tls = tls
+        configuration.requestTimeout = requestTimeout
+        await Gate.shared.enter()
         do {
-            try await body(Site(provider: provider))
-        } catch {
+            let provider = try await LocalIdentityProvider.start(configuration)
+            do {
+                try await body(Site(provider: provider))
+            } catch {
+                await provider.stop()
+                throw error
+            }
             await provider.stop()
+        } catch {
+            await Gate.shared.leave()
             throw error
         }
-        await provider.stop()
+        await Gate.shared.leave()
     }
 
     // MARK: Requests
 
-    func send(
+    static func send(
         _ method: String,
         _ url: String,
         headers: [String: String] = [:],
@@ -63,7 +77,7 @@ struct Site: Sendable {
         request.method = .init(rawValue: method)
         for (name, value) in headers { request.headers.add(name: name, value: value) }
         if let body { request.body = .bytes(body) }
-        let response = try await Self.client.execute(request, timeout: .seconds(seconds))
+        let response = try await client.execute(request, timeout: .seconds(seconds))
         let bytes = try await response.body.collect(upTo: 1 << 20)
         return Answer(
             status: Int(response.status.code),
@@ -72,13 +86,31 @@ struct Site: Sendable {
         )
     }
 
-    func get(_ url: String, headers: [String: String] = [:]) async throws -> Answer {
+    static func get(_ url: String, headers: [String: String] = [:]) async throws -> Answer {
         try await send("GET", url, headers: headers)
     }
 
-    func post(_ url: String, _ form: [String: String], headers: [String: String] = [:]) async throws -> Answer {
+    static func post(_ url: String, _ form: [String: String], headers: [String: String] = [:]) async throws -> Answer {
         let headers = headers.merging(["content-type": "application/x-www-form-urlencoded"]) { given, _ in given }
-        return try await send("POST", url, headers: headers, body: Array(Self.encode(form).utf8))
+        return try await send("POST", url, headers: headers, body: Array(encode(form).utf8))
+    }
+
+    func send(
+        _ method: String,
+        _ url: String,
+        headers: [String: String] = [:],
+        body: [UInt8]? = nil,
+        seconds: Int64 = 20
+    ) async throws -> Answer {
+        try await Self.send(method, url, headers: headers, body: body, seconds: seconds)
+    }
+
+    func get(_ url: String, headers: [String: String] = [:]) async throws -> Answer {
+        try await Self.get(url, headers: headers)
+    }
+
+    func post(_ url: String, _ form: [String: String], headers: [String: String] = [:]) async throws -> Answer {
+        try await Self.post(url, form, headers: headers)
     }
 
     static func encode(_ form: [String: String]) -> String {

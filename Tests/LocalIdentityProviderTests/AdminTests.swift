@@ -1,0 +1,85 @@
+import LocalIdentityProvider
+import Testing
+
+struct AdminTests {
+    private static let key = ["x-admin-key": "test-key"]
+
+    private func admin(_ site: Site, _ method: String, _ path: String, _ body: JSON? = nil) async throws -> Answer {
+        try await site.send(method, "\(site.provider.baseURL)/admin/\(path)", headers: Self.key, body: body?.encoded)
+    }
+
+    @Test func `test control needs the key`() async throws {
+        try await Site.open { (site: Site) async throws in
+            for headers in [[:], ["x-admin-key": "wrong"]] {
+                #expect(try await site.get(site.provider.baseURL + "/admin/outbox", headers: headers).status == 401)
+            }
+        }
+    }
+
+    @Test func `without a key there is no test control`() async throws {
+        var configuration = LocalIdentityProvider.Configuration()
+        configuration.signingKeys = try Site.signingKeys.get()
+        let provider = try await LocalIdentityProvider.start(configuration)
+        let answer = try await Site(provider: provider).get(provider.baseURL + "/admin/outbox", headers: Self.key)
+        #expect(answer.status == 404)
+        await provider.stop()
+    }
+
+    @Test func `the outbox holds the code and no answer does`() async throws {
+        try await Site.open { site in
+            let challenged = try await site.challenged("otp-app", Site.bo)
+            let message = try await JSON(parsing: admin(site, "GET", "outbox?to=bo@example.org").body).elements?.last
+            let code = message?["code"]?.text ?? ""
+            #expect(code.wholeMatch(of: /[0-9]{8}/) != nil && !challenged.text.contains(code))
+        }
+    }
+
+    @Test func `the clock moves for everything`() async throws {
+        try await Site.open { (site: Site) async throws in
+            #expect(try await admin(site, "GET", "clock")["now"] == 1_790_000_000)
+            #expect(try await admin(site, "POST", "clock", ["advance": 61])["now"] == 1_790_000_061)
+            #expect(try await site.signInWithPassword().claims(of: "id_token")["iat"] == 1_790_000_061)
+            #expect(try await admin(site, "POST", "clock", ["now": 1_800_000_000])["now"] == 1_800_000_000)
+            #expect(try await admin(site, "POST", "clock", [:]).status == 400)
+        }
+    }
+
+    @Test func `faults are added and removed over HTTP`() async throws {
+        try await Site.open { site in
+            let fault: JSON = ["route": "token", "status": 429, "retryAfter": "3", "times": 1]
+            #expect(try await admin(site, "POST", "faults", fault).status == 200)
+            #expect(try await site.refresh("x", client: "pwd-app").header("retry-after") == "3")
+            #expect(try await site.refresh("x", client: "pwd-app").status == 400)
+            #expect(try await admin(site, "POST", "faults", ["route": "nowhere"]).status == 400)
+            #expect(try await admin(site, "POST", "faults", ["route": 1]).status == 400)
+            _ = try await admin(site, "POST", "faults", ["route": "token", "hangs": true])
+            #expect(try await admin(site, "DELETE", "faults").status == 200)
+            #expect(try await site.refresh("x", client: "pwd-app").status == 400)
+        }
+    }
+
+    @Test func `the audit log counts requests and holds no secret`() async throws {
+        try await Site.open { site in
+            let tokens = try await site.signInWithCode()
+            _ = try await site.refresh(tokens.text("refresh_token"), client: "otp-app")
+            let audit = try await admin(site, "GET", "audit")
+            #expect(audit["counts"]?["token"] == 2)
+            #expect(try audit.text("summary").contains("requests to token: 2"))
+            let secrets = try [
+                site.code(to: Site.bo), tokens.text("refresh_token"), tokens.text("access_token"),
+                tokens.text("id_token"), Site.bo,
+            ]
+            for secret in secrets { #expect(!audit.text.contains(secret)) }
+            #expect(try await admin(site, "DELETE", "audit").status == 200)
+            #expect(site.provider.audit.counts.isEmpty)
+        }
+    }
+
+    @Test func `keys rotate over HTTP`() async throws {
+        try await Site.open { site in
+            let before = try await JWTCheck(site).keys().count
+            #expect(try await admin(site, "POST", "keys", ["tenant": "fabrikvine"]).status == 200)
+            #expect(try await JWTCheck(site).keys().count == before + 1)
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import Foundation
+import LocalIdentityProvider
+import Testing
+
+struct ClaimsProviderTests {
+    /// The standard seed with a claims provider at the code client.
+    private func seed(_ url: String, onFailure: String = "refuse") throws -> Seed {
+        let provider = #"""
+            "claimsProvider": {"url": "\#(url)", "timeoutMilliseconds": 1000, "onFailure": "\#(onFailure)",
+             "claims": {"tier": "loyalty_tier", "teams": "teams", "vip": "vip", "subject": "sub"}},
+            """#
+        let json = Seed.standardJSON.replacing(#""name": "Code app","#, with: provider + #""name": "Code app","#)
+        return try Seed(json: Data(json.utf8))
+    }
+
+    private static func answer(_ claims: String) -> String {
+        let type = "microsoft.graph.tokenIssuanceStart.provideClaimsForToken"
+        return #"{"data":{"actions":[{"@odata.type":"\#(type)","claims":\#(claims)}]}}"#
+    }
+
+    @Test func `N48: a custom attribute arrives under its claim's name`() async throws {
+        try await Site.open { (site: Site) async throws in
+            #expect(try await site.signInWithPassword().claims(of: "id_token")["loyalty"] == "gold-17")
+        }
+    }
+
+    @Test func `N49: only mapped strings and arrays of strings are added`() async throws {
+        let claims = #"{"tier":"gold","teams":["a","b"],"vip":true,"other":"x","subject":"me","Tier":"no"}"#
+        try await RawServer.open(body: Self.answer(claims)) { server in
+            try await Site.open(seed: seed(server.url)) { site in
+                let token = try await site.signInWithCode().claims(of: "id_token")
+                #expect(token["loyalty_tier"] == "gold" && token["teams"] == ["a", "b"])
+                for absent in ["vip", "other", "tier", "subject", "Tier"] { #expect(token[absent] == nil) }
+                #expect(token["sub"]?.text?.count == 43)
+                let request = server.requests.last ?? ""
+                let event = try JSON(parsing: request.utf8.drop { $0 != UInt8(ascii: "{") })
+                #expect(event["type"] == "microsoft.graph.authenticationEvent.tokenIssuanceStart")
+                #expect(event["data"]?["authenticationContext"]?["user"]?["mail"]?.text == Site.bo)
+            }
+        }
+    }
+
+    @Test(arguments: ["<html>", "{}", answer(#"{"tier":"\#(String(repeating: "x", count: 4000))"}"#)])
+    func `N50: an answer that breaks the agreement is asked for twice and then refused`(body: String) async throws {
+        try await RawServer.open(body: body) { server in
+            try await Site.open(seed: seed(server.url)) { site in
+                let refused = try await site.signInWithCode()
+                #expect(refused.error == "server_error" && refused["access_token"] == nil)
+                #expect(server.requests.count == 2)
+            }
+        }
+    }
+
+    @Test func `N50: a provider that is down refuses or is left out, as the seed says`() async throws {
+        let closed = try await RawServer.closedURL()
+        try await Site.open(seed: seed(closed)) { site in
+            let challenged = try await site.challenged("otp-app", Site.bo)
+            let form = try ["grant_type": "oob", "continuation_token": challenged.token, "oob": site.code(to: Site.bo)]
+            #expect(try await site.token("otp-app", form).error == "server_error")
+        }
+        try await Site.open(seed: seed(closed, onFailure: "omit")) { site in
+            let token = try await site.signInWithCode().claims(of: "id_token")
+            #expect(token["loyalty_tier"] == nil && token["name"] == "Bo Lind")
+        }
+    }
+}
