@@ -18,7 +18,7 @@ struct RefreshFailureTests {
     }
 
     @Test func `C61: a token worth refreshing is refreshed, and replaced`() async throws {
-        try await Self.aging { scene in
+        try await Self.aging { (scene: Scene) async throws in
             let result = try await scene.manager().acquireTokenSilently(scene.request())
             #expect(result.source == .refresh && result.freshness == .fresh && scene.net == 1)
             #expect(try scene.store.status().accessTokens == 1)
@@ -26,7 +26,7 @@ struct RefreshFailureTests {
     }
 
     @Test func `C62 and C63: an outage leaves the stored token, and is not met again at once`() async throws {
-        try await Self.aging { scene in
+        try await Self.aging { (scene: Scene) async throws in
             scene.provider.faults.add(.status(503, at: "token", times: 2))
             let manager = try scene.manager()
             for net in [2, 2] {
@@ -38,7 +38,7 @@ struct RefreshFailureTests {
     }
 
     @Test func `C64: without a network the stored token serves`() async throws {
-        try await Self.aging { scene in
+        try await Self.aging { (scene: Scene) async throws in
             scene.provider.faults.add(.lostResponse(at: "token", times: 2))
             let result = try await scene.manager().acquireTokenSilently(scene.request())
             #expect(result.freshness == .aging && result.refreshFailed && !result.interactionSoon)
@@ -46,7 +46,7 @@ struct RefreshFailureTests {
     }
 
     @Test func `C64: asked too often, the stored token serves`() async throws {
-        try await Self.aging { scene in
+        try await Self.aging { (scene: Scene) async throws in
             scene.provider.faults.add(.tooManyRequests(seconds: 30, at: "token"))
             let result = try await scene.manager().acquireTokenSilently(scene.request())
             #expect(result.freshness == .aging && result.refreshFailed && scene.net == 1)
@@ -54,7 +54,7 @@ struct RefreshFailureTests {
     }
 
     @Test func `C64: when the session has ended, the stored token serves and says so`() async throws {
-        try await Self.aging { scene in
+        try await Self.aging { (scene: Scene) async throws in
             scene.refuse("invalid_grant")
             let result = try await scene.manager().acquireTokenSilently(scene.request())
             #expect(result.freshness == .aging && result.interactionSoon && !result.refreshFailed)
@@ -62,7 +62,7 @@ struct RefreshFailureTests {
     }
 
     @Test func `C64: without a refresh token the stored token serves and says so`() async throws {
-        try await Self.aging { scene in
+        try await Self.aging { (scene: Scene) async throws in
             for token in try scene.refreshTokens { try scene.store.removeRefreshToken(token) }
             let result = try await scene.manager().acquireTokenSilently(scene.request())
             #expect(result.freshness == .aging && result.interactionSoon && scene.net == 0)
@@ -86,7 +86,7 @@ struct RefreshFailureTests {
     }
 
     @Test func `C66: a refusal with a reason of the issuer's own asks for a person and keeps the token`() async throws {
-        try await Scene.open { scene in
+        try await Scene.open { (scene: Scene) async throws in
             scene.expire()
             scene.refuse("invalid_grant", suberror: "my_suberror")
             let error = try await acquisitionError { try await scene.manager().acquireTokenSilently(scene.request()) }
@@ -99,7 +99,7 @@ struct RefreshFailureTests {
     }
 
     @Test func `C67: a bad token is removed, and the next request stays at home`() async throws {
-        try await Scene.open { scene in
+        try await Scene.open { (scene: Scene) async throws in
             scene.expire()
             scene.refuse("invalid_grant", suberror: "bad_token")
             let manager = try scene.manager()
@@ -112,7 +112,7 @@ struct RefreshFailureTests {
     }
 
     @Test func `C68: a bad token that was replaced meanwhile leaves the new one alone`() async throws {
-        try await Scene.open { scene in
+        try await Scene.open { (scene: Scene) async throws in
             scene.expire()
             scene.refuse("invalid_grant", suberror: "bad_token")
             let other = try Scene.openStore(scene.directory, scene.clock)
@@ -136,7 +136,7 @@ struct RefreshFailureTests {
     }
 
     @Test func `C69: a deleted user loses this client's credentials and keeps another's`() async throws {
-        try await Scene.open { scene in
+        try await Scene.open { (scene: Scene) async throws in
             try await scene.signIn(client: "otp-app")
             scene.expire()
             scene.refuse("invalid_grant", suberror: "user_account_deleted")
@@ -149,7 +149,7 @@ struct RefreshFailureTests {
     }
 
     @Test func `C70: a scope, a client and a policy that are refused are told apart and keep the token`() async throws {
-        try await Scene.open { scene in
+        try await Scene.open { (scene: Scene) async throws in
             scene.expire()
             let manager = try scene.manager()
             scene.refuse("invalid_scope")
@@ -170,7 +170,7 @@ struct RefreshFailureTests {
     }
 
     @Test func `C71 and C74: a wait that the issuer asks for is kept by every process`() async throws {
-        try await Scene.open { scene in
+        try await Scene.open { (scene: Scene) async throws in
             scene.expire()
             scene.provider.faults.add(.tooManyRequests(seconds: 256, at: "token"))
             for (advance, expected, net) in [(0, 256, 1), (255, 1, 1)] {
@@ -192,7 +192,7 @@ struct RefreshFailureTests {
         header: String,
         wait: ClosedRange<Int64>
     ) async throws {
-        try await Scene.open { scene in
+        try await Scene.open { (scene: Scene) async throws in
             scene.expire()
             var fault = Fault.tooManyRequests(seconds: 1, at: "token")
             if header == "date" {
@@ -209,7 +209,7 @@ struct RefreshFailureTests {
     }
 
     @Test func `C73: a refusal is remembered for a minute, for this scope, until someone signs in`() async throws {
-        try await Scene.open { scene in
+        try await Scene.open { (scene: Scene) async throws in
             scene.expire()
             let manager = try scene.manager()
             scene.refuse("invalid_grant", suberror: "basic_action", numbers: "[50076]")
@@ -222,7 +222,7 @@ struct RefreshFailureTests {
             _ = try await manager.acquireTokenSilently(scene.request(Scene.demo))
             #expect(scene.net == 2)
         }
-        try await Scene.open { scene in
+        try await Scene.open { (scene: Scene) async throws in
             scene.expire()
             let manager = try scene.manager()
             scene.refuse("invalid_grant")
@@ -249,7 +249,7 @@ struct RefreshFailureTests {
     }
 
     @Test func `C76: a token endpoint in another cloud never sees the refresh token`() async throws {
-        try await Scene.open { scene in
+        try await Scene.open { (scene: Scene) async throws in
             scene.expire()
             let base = scene.provider.baseURL
             let body = #"{"issuer":"\#(base)/x/v2.0","token_endpoint":"https://login.example.net/token"}"#
@@ -261,7 +261,7 @@ struct RefreshFailureTests {
     }
 
     @Test func `C77: a 403 is an answer of its own and keeps the token`() async throws {
-        try await Scene.open { scene in
+        try await Scene.open { (scene: Scene) async throws in
             scene.expire()
             scene.provider.faults.add(.answer(status: 403, body: "<html>", at: "token"))
             let error = try await acquisitionError { try await scene.manager().acquireTokenSilently(scene.request()) }
@@ -272,7 +272,7 @@ struct RefreshFailureTests {
     }
 
     @Test func `C78: another account's tokens are refused and nothing is stored`() async throws {
-        try await Scene.open { scene in
+        try await Scene.open { (scene: Scene) async throws in
             scene.expire()
             let before = try scene.refreshTokens.map { $0.secret.reveal() }
             let info = Base64URL.encode(Array(#"{"uid":"u2","utid":"t1"}"#.utf8))
@@ -285,7 +285,7 @@ struct RefreshFailureTests {
     }
 
     @Test func `C79: when the app's own token has been revoked, the family's is tried`() async throws {
-        try await Scene.open { scene in
+        try await Scene.open { (scene: Scene) async throws in
             try scene.addFamilyToken("family-token")
             try scene.sql("UPDATE app_metadata SET family_id = '1'")
             scene.expire()

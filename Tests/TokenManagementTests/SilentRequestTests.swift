@@ -8,7 +8,7 @@ import TokenStorage
 /// What a silent request sends and what it brings.
 struct SilentRequestTests {
     @Test func `C43: a claims challenge passes over the stored token and goes out with the capabilities`() async throws {
-        try await Scene.open { scene in
+        try await Scene.open { (scene: Scene) async throws in
             let sent = SentForms()
             let transport = InterceptingTransport(Scene.transport) { sent.keep($0) }
             let manager = try scene.manager({ $0.clientCapabilities = ["CP1"] }, transport: transport)
@@ -22,7 +22,7 @@ struct SilentRequestTests {
     }
 
     @Test func `C52: an unknown client of the family is tried with the family's token`() async throws {
-        try await Scene.open { scene in
+        try await Scene.open { (scene: Scene) async throws in
             try scene.addFamilyToken("family-token")
             scene.answer(#"{"access_token":"new","expires_in":3600,"foci":"1"}"#)
             let manager = try scene.manager(client: "second-app") { $0.usesFamilyTokens = true }
@@ -32,7 +32,7 @@ struct SilentRequestTests {
     }
 
     @Test func `C53: a client that is not of the family asks once`() async throws {
-        try await Scene.open { scene in
+        try await Scene.open { (scene: Scene) async throws in
             try scene.addFamilyToken("family-token")
             scene.refuse("invalid_grant", suberror: "client_mismatch")
             let manager = try scene.manager(client: "second-app") { $0.usesFamilyTokens = true }
@@ -45,7 +45,7 @@ struct SilentRequestTests {
     }
 
     @Test func `the family's token stays unused where that is off`() async throws {
-        try await Scene.open { scene in
+        try await Scene.open { (scene: Scene) async throws in
             try scene.addFamilyToken("family-token")
             let manager = try scene.manager(client: "second-app")
             let error = try await acquisitionError { try await manager.acquireTokenSilently(scene.request()) }
@@ -55,7 +55,7 @@ struct SilentRequestTests {
     }
 
     @Test func `N36 and N37: each API has a token of its own, and both stay`() async throws {
-        try await Scene.open { scene in
+        try await Scene.open { (scene: Scene) async throws in
             let manager = try scene.manager()
             let first = try await manager.acquireTokenSilently(scene.request(Scene.toDo))
             let second = try await manager.acquireTokenSilently(scene.request(Scene.demo))
@@ -67,7 +67,7 @@ struct SilentRequestTests {
     }
 
     @Test func `N38: close to its end a token is refreshed and the other API's stays`() async throws {
-        try await Scene.open { scene in
+        try await Scene.open { (scene: Scene) async throws in
             let manager = try scene.manager()
             scene.clock.advance(by: 600)
             let other = try await manager.acquireTokenSilently(scene.request(Scene.demo))
@@ -81,7 +81,7 @@ struct SilentRequestTests {
     }
 
     @Test func `N39: a forced refresh asks although the token is good, and replaces the ID token`() async throws {
-        try await Scene.open { scene in
+        try await Scene.open { (scene: Scene) async throws in
             scene.clock.advance(by: 60)
             let result = try await scene.manager().acquireTokenSilently(scene.request { $0.forcesRefresh = true })
             #expect(result.source == .refresh && scene.net == 1)
@@ -91,7 +91,7 @@ struct SilentRequestTests {
     }
 
     @Test func `N40: scopes of OpenID Connect alone are refused without a request`() async throws {
-        try await Scene.open { scene in
+        try await Scene.open { (scene: Scene) async throws in
             await #expect(throws: TokenStoreError.self) {
                 try await scene.manager().acquireTokenSilently(scene.request("openid profile"))
             }
@@ -100,7 +100,7 @@ struct SilentRequestTests {
     }
 
     @Test func `N41: scopes of two APIs at once are the issuer's to refuse`() async throws {
-        try await Scene.open { scene in
+        try await Scene.open { (scene: Scene) async throws in
             let both = Scope(Scene.toDo.tokens + Scene.demo.tokens)
             let error = try await acquisitionError { try await scene.manager().acquireTokenSilently(scene.request(both)) }
             guard case .invalidScope = error else { throw Missing("invalidScope") }
@@ -109,7 +109,7 @@ struct SilentRequestTests {
     }
 
     @Test func `N42: a scope nobody agreed to asks for a person`() async throws {
-        try await Scene.open { scene in
+        try await Scene.open { (scene: Scene) async throws in
             let scope: Scope = "https://fabrikvine.onmicrosoft.com/helloapi/demo.write"
             let error = try await acquisitionError { try await scene.manager().acquireTokenSilently(scene.request(scope)) }
             #expect(error?.needsInteraction == true && "\(error ?? .timedOut)".contains("interactively"))
@@ -117,7 +117,7 @@ struct SilentRequestTests {
     }
 
     @Test func `N43: a token used twice is removed, and its child is dead too`() async throws {
-        try await Scene.open { scene in
+        try await Scene.open { (scene: Scene) async throws in
             let old = try scene.refreshTokens[0]
             let manager = try scene.manager()
             scene.expire()
@@ -139,7 +139,7 @@ struct SilentRequestTests {
     }
 
     @Test func `N45: the account and its claims are there without the network`() async throws {
-        try await Scene.open { scene in
+        try await Scene.open { (scene: Scene) async throws in
             let store = try Scene.openStore(scene.directory, scene.clock)
             #expect(try store.account(username: Login.ana)?.id == scene.account)
             #expect(try store.idTokens(of: scene.account).first?.idToken.claims.name == "Ana Rojas")
@@ -150,7 +150,7 @@ struct SilentRequestTests {
     @Test func `a token for less than asked is a success that names what is missing, or an error where all is needed`()
         async throws
     {
-        try await Scene.open { scene in
+        try await Scene.open { (scene: Scene) async throws in
             let both: Scope = "api://todolist/ToDoList.Read api://todolist/ToDoList.ReadWrite"
             let body = #"{"access_token":"new","expires_in":3600,"scope":"api://todolist/ToDoList.Read"}"#
             scene.answer(body, times: 2)
@@ -165,7 +165,7 @@ struct SilentRequestTests {
     }
 
     @Test func `a token that is good for too short a time is refreshed`() async throws {
-        try await Scene.open { scene in
+        try await Scene.open { (scene: Scene) async throws in
             scene.clock.advance(by: 1_800)
             let manager = try scene.manager()
             #expect(try await manager.acquireTokenSilently(scene.request { $0.minimumLifetime = 1_700 }).source == .cache)
@@ -175,7 +175,7 @@ struct SilentRequestTests {
 
     @Test(arguments: [Fault.IDTokenFlaw.signature, .issuer, .audience])
     func `a wrong ID token bars the tokens beside it, and the session goes on`(flaw: Fault.IDTokenFlaw) async throws {
-        try await Scene.open { scene in
+        try await Scene.open { (scene: Scene) async throws in
             scene.expire()
             scene.provider.faults.add(.wrongIDToken(flaw))
             let manager = try scene.manager()
@@ -186,7 +186,7 @@ struct SilentRequestTests {
     }
 
     @Test func `N70: keys that were rotated are fetched once more`() async throws {
-        try await Scene.open { scene in
+        try await Scene.open { (scene: Scene) async throws in
             let manager = try scene.manager()
             _ = try await manager.acquireTokenSilently(scene.request { $0.forcesRefresh = true })
             try await scene.provider.rotateKeys(tenant: "fabrikvine.onmicrosoft.com")

@@ -9,7 +9,7 @@ import TokenStorage
 /// One refresh, however many ask.
 struct SingleRefreshTests {
     @Test func `C87: eight who need one token cause one request, with reuse detection on`() async throws {
-        try await Scene.open { scene in
+        try await Scene.open { (scene: Scene) async throws in
             scene.expire()
             scene.provider.faults.add(.delay(milliseconds: 50, at: "token"))
             let managers = try (0..<8).map { _ in try scene.manager() }
@@ -28,7 +28,7 @@ struct SingleRefreshTests {
     }
 
     @Test func `callers in one process share a refresh, and those for other scopes go next`() async throws {
-        try await Scene.open { scene in
+        try await Scene.open { (scene: Scene) async throws in
             scene.expire()
             let manager = try scene.manager()
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -44,7 +44,7 @@ struct SingleRefreshTests {
     }
 
     @Test func `every caller of a failing refresh gets the failure, and the issuer one request`() async throws {
-        try await Scene.open { scene in
+        try await Scene.open { (scene: Scene) async throws in
             scene.expire()
             scene.refuse("invalid_grant", times: nil)
             let managers = try (0..<4).map { _ in try scene.manager() }
@@ -62,7 +62,7 @@ struct SingleRefreshTests {
     }
 
     @Test func `cancelling one who waits leaves the others their token`() async throws {
-        try await Scene.open { scene in
+        try await Scene.open { (scene: Scene) async throws in
             scene.expire()
             scene.provider.faults.add(.delay(milliseconds: 150, at: "token"))
             let manager = try scene.manager()
@@ -76,7 +76,7 @@ struct SingleRefreshTests {
     }
 
     @Test func `one who has little time leaves, and the refresh goes on`() async throws {
-        try await Scene.open { scene in
+        try await Scene.open { (scene: Scene) async throws in
             scene.expire()
             scene.provider.faults.add(.delay(milliseconds: 200, at: "token"))
             let manager = try scene.manager()
@@ -90,7 +90,7 @@ struct SingleRefreshTests {
     }
 
     @Test func `a forced refresh that another process has just made is not made again`() async throws {
-        try await Scene.open { scene in
+        try await Scene.open { (scene: Scene) async throws in
             scene.provider.faults.add(.delay(milliseconds: 50, at: "token"))
             let managers = try (0..<4).map { _ in try scene.manager() }
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -106,7 +106,7 @@ struct SingleRefreshTests {
     }
 
     @Test func `a refresh token that may have been spent is tried once, and its refusal says so`() async throws {
-        try await Scene.open { scene in
+        try await Scene.open { (scene: Scene) async throws in
             scene.expire()
             scene.provider.faults.add(.lostResponse(at: "token", times: 1))
             let manager = try scene.manager()
@@ -121,7 +121,7 @@ struct SingleRefreshTests {
     }
 
     @Test func `after a crash the intent is there, and the refusal names who crashed`() async throws {
-        try await Scene.open { scene in
+        try await Scene.open { (scene: Scene) async throws in
             scene.expire()
             guard let token = try scene.refreshTokens.first else { throw Missing("a refresh token") }
             #expect(try scene.store.beginRefresh(with: token) == nil)
@@ -134,7 +134,7 @@ struct SingleRefreshTests {
     }
 
     @Test func `after a crash before the request was sent the session goes on`() async throws {
-        try await Scene.open { scene in
+        try await Scene.open { (scene: Scene) async throws in
             scene.expire()
             guard let token = try scene.refreshTokens.first else { throw Missing("a refresh token") }
             _ = try scene.store.beginRefresh(with: token)
@@ -145,7 +145,7 @@ struct SingleRefreshTests {
     }
 
     @Test func `a sign-out beats a refresh in flight, whose new token is revoked`() async throws {
-        try await Scene.open { scene in
+        try await Scene.open { (scene: Scene) async throws in
             scene.expire()
             let other = try Scene.openStore(scene.directory, scene.clock)
             let transport = InterceptingTransport(Scene.transport) { request in

@@ -1,0 +1,100 @@
+import OAuth
+import SQLite
+
+extension TokenStore {
+    /// The access tokens of an account, at most a few dozen, with the reason each answers `query` or does not.
+    package func consideredTokens(for query: TokenQuery) throws -> [ConsideredToken] {
+        try read { session in try session.connection.read { try session.consideredTokens(query) } }
+    }
+}
+
+extension StoreSession {
+    /// How many tokens an explanation names.
+    private static let explained = 50
+
+    private struct Explained {
+        let id: Int64
+        let candidate: AccessTokenCandidate
+        let token: ConsideredToken
+    }
+
+    fileprivate func consideredTokens(_ query: TokenQuery) throws -> [ConsideredToken] {
+        let tenant = try query.authority.map {
+            try self.tenant(of: $0, account: query.account, client: query.clientID)
+        } ?? homeTenant(query.account)
+        var explained: [Explained] = []
+        try forEachToken(of: query.account) { row in
+            let candidate = AccessTokenCandidate(row, scope: query.scope.folded, buffer: query.buffer, now: now)
+            let mismatch = mismatch(row, query, tenant: tenant) ?? failure(candidate, row, query)
+            explained.append(
+                Explained(id: candidate.id, candidate: candidate, token: token(row, isTaken: false, mismatch ?? ""))
+            )
+        }
+        let fitting = explained.filter { $0.token.reason.isEmpty }
+        let best = fitting.reduce(fitting.first) { best, next in
+            best.map { next.candidate.outranks($0.candidate) ? next : $0 }
+        }
+        return explained.map { entry in
+            guard entry.token.reason.isEmpty else { return entry.token }
+            let isBest = entry.id == best?.id
+            let reason =
+                !isBest
+                ? "it fits, but another fits better"
+                : entry.candidate.isAging ? "it fits, and is worth refreshing" : "it fits best"
+            return ConsideredToken(
+                clientID: entry.token.clientID,
+                scope: entry.token.scope,
+                tokenType: entry.token.tokenType,
+                expiresOn: entry.token.expiresOn,
+                isTaken: isBest,
+                reason: reason
+            )
+        }
+    }
+
+    private func forEachToken(of account: Account.ID, _ body: (Row) throws -> Void) throws {
+        try connection.forEach(
+            """
+            SELECT id, expires_on, cached_at, extended_expires_on, refresh_on, scope_fold, client_id, target, token_type,
+                token_type_fold, key_id, variant, realm_fold, client_fold
+            FROM access_token
+            WHERE account_id = (SELECT id FROM account WHERE home_account_fold = ?1 AND authority = ?2)
+            ORDER BY expires_on DESC LIMIT ?3
+            """,
+            .text(account.homeAccountID.folded),
+            .text(account.authority),
+            .integer(Int64(Self.explained)),
+            body: body
+        )
+    }
+
+    private func token(_ row: Row, isTaken: Bool, _ reason: String) -> ConsideredToken {
+        ConsideredToken(
+            clientID: row.text(6),
+            scope: Scope(row.text(7)),
+            tokenType: row.text(8).isEmpty ? "Bearer" : row.text(8),
+            expiresOn: row.integer(1),
+            isTaken: isTaken,
+            reason: reason
+        )
+    }
+
+    private func mismatch(_ row: Row, _ query: TokenQuery, tenant: String?) -> String? {
+        if row.text(13) != query.clientID.folded { return "it is of client \(row.text(6))" }
+        if let tenant, row.text(12) != tenant { return "it is of tenant \(row.text(12))" }
+        if row.text(9) != StoredAccessToken.fold(tokenType: query.tokenType) { return "its type is \(row.text(8))" }
+        if row.text(10) != query.keyID ?? "" { return "it is bound to another key" }
+        let variant = query.requestedClaims == nil ? "" : TokenVariant(requestedClaims: query.requestedClaims).text
+        return row.text(11) == variant ? nil : "it was issued for other claims"
+    }
+
+    private func failure(_ candidate: AccessTokenCandidate, _ row: Row, _ query: TokenQuery) -> String? {
+        if candidate.surplus == nil {
+            let granted = Scope(row.text(7))
+            let missing = query.scope.tokens.filter { !granted.covers(Scope([$0])) }
+            return "it lacks the scope \(missing.joined(separator: " "))"
+        }
+        if candidate.expiresOn <= now { return "it has ended" }
+        return candidate.isUsable ? nil : "it ends too soon"
+    }
+}
