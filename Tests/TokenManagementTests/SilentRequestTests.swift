@@ -189,9 +189,10 @@ struct SilentRequestTests {
         try await Scene.open { (scene: Scene) async throws in
             let manager = try scene.manager()
             _ = try await manager.acquireTokenSilently(scene.request { $0.forcesRefresh = true })
-            try await scene.provider.rotateKeys(tenant: "fabrikvine.onmicrosoft.com")
+            // The next key is published before it signs, so only the one after it is unknown.
+            for _ in 1...2 { try await scene.provider.rotateKeys(tenant: "fabrikvine.onmicrosoft.com") }
             _ = try await manager.acquireTokenSilently(scene.request { $0.forcesRefresh = true })
-            #expect(scene.provider.audit.count(of: "keys") == 2 && scene.provider.audit.count(of: "metadata") == 1)
+            #expect(scene.provider.audit.counts == ["metadata": 1, "keys": 2, "token": 2])
         }
     }
 }
