@@ -111,6 +111,14 @@ let package = Package(
             name: "TokenStorageTests",
             dependencies: ["OAuth", "Sealing", "SQLite", "TestSupport", "TokenStorage"]
         ),
+        .target(
+            name: "IssuerSupport",
+            dependencies: [
+                "HTTPTransport", "LocalIdentityProvider", "OAuth", "OpenIDConnect", "TokenManagement", "TokenStorage",
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+            ],
+            path: "Tests/IssuerSupport"
+        ),
         .testTarget(
             name: "HTTPTransportTests",
             dependencies: [
@@ -130,15 +138,18 @@ let package = Package(
         .testTarget(
             name: "TokenManagementTests",
             dependencies: [
-                "HTTPTransport", "LocalIdentityProvider", "OAuth", "OpenIDConnect", "SQLite", "TestSupport",
-                "TokenManagement", "TokenStorage",
+                "HTTPTransport", "IssuerSupport", "LocalIdentityProvider", "OAuth", "OpenIDConnect", "SQLite",
+                "TestSupport", "TokenManagement", "TokenStorage",
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
         .testTarget(
             name: "TokenStoreCLITests",
-            dependencies: ["SQLite", "TestSupport", "TokenStoreCLI"]
+            dependencies: [
+                "HTTPTransport", "IssuerSupport", "LocalIdentityProvider", "OAuth", "SQLite", "TestSupport",
+                "TokenStorage", "TokenStoreCLI",
+            ]
         ),
         .testTarget(
             name: "LocalIdentityProviderTests",

@@ -8,12 +8,14 @@ package struct HTTPAddress: Hashable, Sendable {
 
     /// Reads `url`; nil unless it is `https`, or `http` on a loopback address, and names no user.
     package init?(_ url: String) {
-        guard let colon = url.firstRange(of: "://"), url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return nil }
+        guard let colon = url.firstRange(of: "://"), url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+        else { return nil }
         scheme = url[..<colon.lowerBound].lowercased()
         let authority = url[colon.upperBound...].prefix { !"/?#\\".contains($0) }.lowercased()
         guard !authority.isEmpty, !authority.contains("@") else { return nil }
         let isBracketed = authority.hasPrefix("[")
-        guard let end = isBracketed ? authority.firstIndex(of: "]") : authority.firstIndex(of: ":") ?? authority.endIndex
+        guard
+            let end = isBracketed ? authority.firstIndex(of: "]") : authority.firstIndex(of: ":") ?? authority.endIndex
         else { return nil }
         host = String(isBracketed ? authority[authority.index(after: authority.startIndex)..<end] : authority[..<end])
         let rest = authority[end...].drop { $0 == "]" }

@@ -37,7 +37,8 @@ struct HTTPClients: Sendable {
 
     private static func tls(_ options: HTTPTransportOptions) throws(HTTPTransportError) -> TLSConfiguration {
         var tls = TLSConfiguration.makeClientConfiguration()
-        let named = options.caFile.map { ("--ca-file", $0) } ?? options.environment["SSL_CERT_FILE"].map { ("SSL_CERT_FILE", $0) }
+        let given = options.caFile.map { ("--ca-file", $0) }
+        let named = given ?? options.environment["SSL_CERT_FILE"].map { ("SSL_CERT_FILE", $0) }
         guard let (name, path) = named, !path.isEmpty else { return tls }
         do {
             tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(path))

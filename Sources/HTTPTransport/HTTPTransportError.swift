@@ -43,7 +43,8 @@ extension HTTPTransportError {
 extension HTTPTransportError: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .invalidURL(let url): "'\(url)' is not an https address; plain http is for loopback only, correct the address"
+        case .invalidURL(let url):
+            "'\(url)' is not an https address, and plain http is for loopback only; correct the address"
         case .configuration(let sentence): sentence
         case .notConnected(let host, let reason):
             "no connection to \(host) (\(reason)); check the network and try again"

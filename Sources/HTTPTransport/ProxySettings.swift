@@ -45,10 +45,7 @@ struct ProxySettings: Sendable {
         let user = authority.lastIndex(of: "@").map { String(authority[..<$0]) }
         guard let user else { return .server(host: host, port: port) }
         let separator = user.firstIndex(of: ":") ?? user.endIndex
-        return .server(
-            host: host,
-            port: port,
-            authorization: .basic(username: String(user[..<separator]), password: String(user[separator...].dropFirst()))
-        )
+        let (name, password) = (String(user[..<separator]), String(user[separator...].dropFirst()))
+        return .server(host: host, port: port, authorization: .basic(username: name, password: password))
     }
 }

@@ -54,6 +54,14 @@ public struct Authority: Hashable, Sendable {
         self.issuer = issuer
     }
 
+    private init(_ other: Authority, tenant: String) {
+        environment = other.environment
+        scheme = other.scheme
+        self.tenant = tenant
+        policy = other.policy
+        issuer = nil
+    }
+
     /// The address in the one form that every other form of it comes to.
     public var url: String {
         if let issuer { return issuer }
@@ -63,8 +71,8 @@ public struct Authority: Hashable, Sendable {
 
     /// The same authority for another tenant.
     package func replacing(tenant: String) -> Authority {
-        guard issuer == nil, let other = try? Authority(parsing: "\(scheme)://\(environment)/\(tenant)") else { return self }
-        return other
+        guard issuer == nil else { return self }
+        return Authority(self, tenant: tenant.lowercased())
     }
 
     /// Whether the tenant is one of the words that stand for "whatever tenant the account is from".

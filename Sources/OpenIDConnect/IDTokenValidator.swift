@@ -39,7 +39,9 @@ public struct IDTokenValidator: Sendable {
 
     /// Checks who issued the token, for whom, to whom, and when.
     ///
-    /// - Parameter clocks: Unix seconds of our clock, and of the issuer's where its answer told; one that fits is enough.
+    /// The clocks are ours and, where its answer told, the issuer's, in Unix seconds; one that fits is enough.
+    ///
+    /// - Throws: ``IDTokenFlaw``.
     public func checkClaims(of token: IDToken, clocks: [Int64]) throws(IDTokenFlaw) {
         let claims = token.claims
         guard let found = claims.issuer, found == expectedIssuer(claims) else { throw .issuer }

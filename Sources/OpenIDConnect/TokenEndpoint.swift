@@ -13,12 +13,8 @@ public struct TokenEndpoint: Sendable {
         self.limits = limits
     }
 
-    /// Sends a token request, once.
+    /// Sends a token request, once: `parameters` are all but `grant_type`, `now` is the caller's clock in Unix seconds.
     ///
-    /// - Parameters:
-    ///   - grant: What is offered in exchange.
-    ///   - parameters: Everything but `grant_type`.
-    ///   - now: Unix seconds of the caller's clock.
     /// - Throws: ``OAuthError`` for a refusal, ``IssuerUnavailable`` for 429 and 5xx, ``UnusableAnswer`` for what is
     ///   neither, ``HTTPTransportError``.
     public func send(_ grant: Grant, _ parameters: FormParameters, now: Int64) async throws -> TokenEndpointAnswer {
@@ -42,7 +38,9 @@ public struct TokenEndpoint: Sendable {
         var tokens = try response.body.withUnsafeBytes { try TokenResponse(parsing: $0) }
         let issuerNow = response.headers["date"].flatMap(HTTPDate.seconds)
         // The end of a token counts from the issuer's clock, which may differ from ours by minutes.
-        if tokens.expiresIn == nil, let end = tokens.expiresOn, let issuerNow { tokens.expiresIn = max(0, end - issuerNow) }
+        if tokens.expiresIn == nil, let end = tokens.expiresOn, let issuerNow {
+            tokens.expiresIn = max(0, end - issuerNow)
+        }
         return TokenEndpointAnswer(response: tokens, issuerNow: issuerNow)
     }
 }

@@ -36,7 +36,8 @@ extension InteractionReason: CustomStringConvertible {
         case .otherAuthority: "the account is not one of the authority asked for; sign in there"
         case .ended: "the session has ended by the issuer's word; sign in again"
         case .refused(let error, _): "\(error); sign in again"
-        case .refusedWithoutReason(let status): "the issuer refused the refresh token with status \(status); sign in again"
+        case .refusedWithoutReason(let status):
+            "the issuer refused the refresh token with status \(status); sign in again"
         case .passwordReset(let error): "\(error); sign in again and choose a new password"
         case .accountDeleted: "the issuer no longer knows the account; sign in with another"
         case .foreignEndpoint: "the token endpoint is outside the account's cloud and was not used; sign in again"

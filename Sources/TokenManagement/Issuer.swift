@@ -37,7 +37,7 @@ struct Issuer: Sendable {
             let (fetched, lifetime) = try await discovery.keys(at: url)
             try await keep(fetched, url, lifetime)
             keys = fetched
-        } catch where error is HTTPTransportError || error is IssuerUnavailable || error is MetadataError {
+        } catch  where error is HTTPTransportError || error is IssuerUnavailable || error is MetadataError {
             // The token came from the issuer itself over TLS, which may stand in for its signature
             // (OpenID Connect Core §3.1.3.7, step 6); an outage of the keys must not end a session.
             return

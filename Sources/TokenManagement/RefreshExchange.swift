@@ -63,7 +63,7 @@ struct RefreshExchange: Sendable {
         let form = form(token, scope: wire.sent)
         do {
             return (try await send(form, before: end), tokenRequest)
-        } catch where Self.isWorthRepeating(error) {
+        } catch  where Self.isWorthRepeating(error) {
             let wasReceived = (error as? HTTPTransportError)?.mayHaveTakenEffect ?? true
             options.logger.debug("repeating a refresh", metadata: ["reason": "\(error)"])
             do {
@@ -153,7 +153,9 @@ struct RefreshExchange: Sendable {
             try await issuer.check(idToken, of: metadata, clientID: decider.clientID, clocks: clocks)
             return idToken
         } catch let flaw as IDTokenFlaw {
-            try await store.perform { try $0.keepRefreshToken(of: answer.response, for: tokenRequest, refreshing: token) }
+            try await store.perform {
+                try $0.keepRefreshToken(of: answer.response, for: tokenRequest, refreshing: token)
+            }
             throw AcquisitionError.invalidIDToken(flaw)
         }
     }

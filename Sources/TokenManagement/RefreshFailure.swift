@@ -18,10 +18,12 @@ struct RefreshFailure {
     private static let outageWait: Int64 = 60
     private static let waits: ClosedRange<Int64> = 1...3_600
 
-    /// - Parameters:
-    ///   - failure: What the token endpoint, or the way to it, threw.
-    ///   - doubt: An earlier use of the token whose answer nobody saw.
-    init(_ failure: any Error, at authority: Authority, doubt: RefreshAttempt?, now: Int64, events: [StoreEvent]) throws {
+    /// Judges what the token endpoint, or the way to it, threw; `doubt` is an earlier use of the token whose answer
+    /// nobody saw.
+    ///
+    /// - Throws: `failure` itself where it is none of those.
+    init(_ failure: any Error, at authority: Authority, doubt: RefreshAttempt?, now: Int64, events: [StoreEvent]) throws
+    {
         consequence = RefreshConsequence(token: doubt == nil ? .unspent : .maybeSpent)
         switch failure {
         case let failure as HTTPTransportError:
@@ -32,7 +34,7 @@ struct RefreshFailure {
             error = .unavailable(IssuerUnavailable(status: failure.status, retryAfter: wait), isHeldBack: false)
             if failure.status >= 500 { consequence.token = .maybeSpent }
             holdBack(for: wait, now: now)
-        case let failure as UnusableAnswer: 
+        case let failure as UnusableAnswer:
             error = .unusableAnswer(failure)
             judge(failure, doubt: doubt, now: now, events: events)
         case let failure as OAuthError:
@@ -74,16 +76,20 @@ struct RefreshFailure {
         switch refusal {
         case .transient:
             consequence.token = .maybeSpent
-            error = .unavailable(
-                IssuerUnavailable(status: answer.status, retryAfter: Self.outageWait),
-                isHeldBack: false
-            )
-            return holdBack(for: Self.outageWait, now: now)
-        case .clientMisconfigured: return error = .clientMisconfigured(answer)
-        case .invalidScope: return error = .invalidScope(answer)
+            let outage = IssuerUnavailable(status: answer.status, retryAfter: Self.outageWait)
+            error = .unavailable(outage, isHeldBack: false)
+            holdBack(for: Self.outageWait, now: now)
+            return
+        case .clientMisconfigured:
+            error = .clientMisconfigured(answer)
+            return
+        case .invalidScope:
+            error = .invalidScope(answer)
+            return
         case .accountDeleted:
             isAccountDeleted = true
-            return error = .interactionRequired(.accountDeleted)
+            error = .interactionRequired(.accountDeleted)
+            return
         case .badToken: consequence.token = .removed
         case .tokenExpired: consequence.token = .ended
         case .clientMismatch: consequence.leavesFamily = true

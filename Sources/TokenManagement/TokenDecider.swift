@@ -22,8 +22,9 @@ package struct TokenDecider: Sendable {
 
     /// - Throws: ``TokenStoreError``, ``AuthorityError``.
     package func decide(_ request: SilentRequest) throws -> TokenDecision {
-        if !request.passesOverCache, case .usable(let token, isAging: false) = try store.cachedToken(for: query(request)) {
-            return .serve(result(token, request))
+        if !request.passesOverCache {
+            let cached = try store.cachedToken(for: query(request))
+            if case .usable(let token, isAging: false) = cached { return .serve(result(token, request)) }
         }
         guard let account = try store.account(request.account) else {
             let state = try store.signInState(of: request.account, client: clientID)

@@ -7,9 +7,9 @@ import TokenStorage
 extension TokenManager {
     /// Signs an account out of this client: revokes its refresh tokens at the issuer, then removes them.
     ///
-    /// A refresh in flight does not bring the account back. Doing it twice is no error.
+    /// A refresh in flight does not bring the account back. Doing it twice is no error. A local sign-out leaves the
+    /// issuer out of it.
     ///
-    /// - Parameter isLocal: Leaves the issuer out of it.
     /// - Returns: what the issuer made of it; the account is removed all the same.
     /// - Throws: ``TokenStoreError``.
     @discardableResult

@@ -118,7 +118,8 @@ public final class TokenManager: Sendable {
         )
         defer { withExtendedLifetime(lock) {} }
         if lock.wasWaitedFor { metrics.countWaiting() }
-        let request = request.isAnswered(by: candidates, now: try await currentTokens(request)) ? request.easier : request
+        let isAnswered = request.isAnswered(by: candidates, now: try await currentTokens(request))
+        let request = isAnswered ? request.easier : request
         switch try await store.perform({ [decider] _ in try decider.decide(request) }) {
         case .serve(let result): return result
         case .fail(let error): throw error

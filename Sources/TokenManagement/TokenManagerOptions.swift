@@ -28,5 +28,5 @@ public struct TokenManagerOptions: Sendable {
 
     /// How long a holder of the refresh lock that is alive can take: two exchanges for each of metadata, tokens and
     /// keys is more than it has.
-    var patience: Duration { limits.total * 2 + .seconds(1) }
+    var patience: Duration { limits.total * 2 + .milliseconds(250) }
 }

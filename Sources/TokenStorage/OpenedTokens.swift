@@ -41,14 +41,13 @@ final class OpenedTokens: Sendable {
 
     /// The token that is kept for `query`, else what `lookUp` finds.
     ///
-    /// - Parameter version: Read before anything else, so that a commit in between is noticed the next time.
+    /// `version` was read before, so that a commit since then is noticed the next time.
     func token(
         for query: TokenQuery,
         at now: Int64,
-        version: () throws -> Int64?,
+        version: Int64,
         _ lookUp: () throws -> CachedToken
     ) throws -> CachedToken {
-        guard let version = try version() else { return try lookUp() }
         let key = Key(query)
         let kept = state.withLock { state -> AccessToken? in
             guard state.version == version else {

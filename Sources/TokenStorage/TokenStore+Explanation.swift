@@ -19,9 +19,12 @@ extension StoreSession {
     }
 
     fileprivate func consideredTokens(_ query: TokenQuery) throws -> [ConsideredToken] {
-        let tenant = try query.authority.map {
-            try self.tenant(of: $0, account: query.account, client: query.clientID)
-        } ?? homeTenant(query.account)
+        let tenant: String?
+        if let authority = query.authority {
+            tenant = try self.tenant(of: authority, account: query.account, client: query.clientID)
+        } else {
+            tenant = homeTenant(query.account)
+        }
         var explained: [Explained] = []
         try forEachToken(of: query.account) { row in
             let candidate = AccessTokenCandidate(row, scope: query.scope.folded, buffer: query.buffer, now: now)

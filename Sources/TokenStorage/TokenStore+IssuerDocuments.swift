@@ -5,12 +5,13 @@ extension TokenStore {
     /// What an issuer published at `url`, if it may still be used.
     package func issuerDocument(_ url: String) throws -> JSON.Object? {
         try read { session in
-            try session.connection.first(
+            let text = try session.connection.first(
                 "SELECT document FROM issuer_document WHERE url = ?1 AND ends_at > ?2 AND fetched_at <= ?2 + 60",
                 .text(url),
                 .integer(session.now)
+            ) { $0.text(0) }
             // A document that cannot be read is fetched again.
-            ) { (try? JSON(parsing: $0.text(0)))?.object } ?? nil
+            return text.flatMap { try? JSON(parsing: $0) }?.object
         }
     }
 

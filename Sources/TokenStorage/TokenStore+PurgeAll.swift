@@ -35,7 +35,8 @@ extension TokenStore {
     private func deleteEverything() throws {
         try forgetting { session in
             for table in [
-                "refresh_attempt", "throttle", "issuer_document", "access_token", "refresh_token", "id_token", "tenant_profile", "account", "account_state",
+                "refresh_attempt", "throttle", "issuer_document", "access_token", "refresh_token", "id_token",
+                "tenant_profile", "account", "account_state",
                 "authority_map", "app_metadata", "event", "foreign_entry",
             ] {
                 try session.connection.execute("DELETE FROM \(table)")

@@ -14,13 +14,16 @@ extension TokenStore {
                 "no scope was asked for; name at least one besides openid and profile"
             )
         }
-        return try opened.token(for: query, at: options.seconds, version: { try dataVersion() }) {
-            try read { session in
-                guard let policy = query.authority?.policy else { return try session.cachedToken(query) }
-                return try session.connection.read {
-                    try session.requirePolicy(policy, of: query.account)
-                    return try session.cachedToken(query)
-                }
+        guard let version = try dataVersion() else { return try lookUp(query) }
+        return try opened.token(for: query, at: options.seconds, version: version) { try lookUp(query) }
+    }
+
+    private func lookUp(_ query: TokenQuery) throws -> CachedToken {
+        try read { session in
+            guard let policy = query.authority?.policy else { return try session.cachedToken(query) }
+            return try session.connection.read {
+                try session.requirePolicy(policy, of: query.account)
+                return try session.cachedToken(query)
             }
         }
     }

@@ -37,13 +37,16 @@ struct ExplainCommand: ParsableCommand {
         let selection = try store.select(filters.policy() ?? .only)
         explanation.accounts = selection.considered
         guard case .account(let account) = selection.outcome else {
-            return explanation.decision = .fail(selection.isAmbiguous ? "several accounts fit; name one" : "no account fits")
+            let sentence = selection.isAmbiguous ? "several accounts fit; name one" : "no account fits; sign in"
+            explanation.decision = .fail(sentence)
+            return
         }
         let client: String
         do {
             (_, client) = try store.account(filters)
         } catch let failure as CommandFailure {
-            return explanation.decision = .fail("\(failure.message); \(failure.hint ?? "")")
+            explanation.decision = .fail("\(failure.message); \(failure.hint ?? "")")
+            return
         }
         let decider = TokenDecider(store: store, clientID: client, options: network.options(arguments))
         let request = token.request(for: account.id, timeout: arguments.timeout)

@@ -29,7 +29,9 @@ struct Explanation {
         for candidate in decision.refreshTokens {
             let doubt = candidate.isPossiblySpent ? ", may have been spent by an interrupted refresh" : ""
             let stored = console.time(candidate.storedAt)
-            try console.line("  refresh token of client \(candidate.token.clientID), stored \(stored)\(doubt)".printable)
+            try console.line(
+                "  refresh token of client \(candidate.token.clientID), stored \(stored)\(doubt)".printable
+            )
         }
         try console.output.flush()
     }

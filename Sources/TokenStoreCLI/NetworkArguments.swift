@@ -7,7 +7,10 @@ import TokenStorage
 /// How a command reaches an issuer.
 struct NetworkArguments: ParsableArguments {
     @Option(
-        help: ArgumentHelp("PEM file of the authorities to trust. Default: $SSL_CERT_FILE, else the system's.", valueName: "path"),
+        help: ArgumentHelp(
+            "PEM file of the authorities to trust. Default: $SSL_CERT_FILE, else the system's.",
+            valueName: "path"
+        ),
         completion: .file()
     )
     var caFile: String?

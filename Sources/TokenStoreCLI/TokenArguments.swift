@@ -9,11 +9,17 @@ import TokenStorage
 struct TokenArguments: ParsableArguments {
     @Option(
         parsing: .singleValue,
-        help: ArgumentHelp("A scope the token must have; repeatable, or a list with commas or spaces.", valueName: "scope")
+        help: ArgumentHelp(
+            "A scope the token must have; repeatable, or a list with commas or spaces.",
+            valueName: "scope"
+        )
     )
     var scope: [String] = []
 
-    @Option(name: .customLong("min-ttl"), help: ArgumentHelp("How long the token must be good for.", valueName: "seconds"))
+    @Option(
+        name: .customLong("min-ttl"),
+        help: ArgumentHelp("How long the token must be good for.", valueName: "seconds")
+    )
     var minTTL: Int64 = 0
 
     @Flag(help: "Refresh although a stored token is good.")

@@ -43,7 +43,9 @@ struct TokenCommand: ParsableCommand {
     /// The answer where the store alone has it, found without opening the store for writing.
     private func stored() throws -> TokenResult? {
         do {
-            guard let store = try TokenStore.inspect(at: arguments.path, options: arguments.options()) else { return nil }
+            guard let store = try TokenStore.inspect(at: arguments.path, options: arguments.options()) else {
+                return nil
+            }
             let (account, client) = try store.account(filters)
             let decider = TokenDecider(store: store, clientID: client, options: network.options(arguments))
             guard case .serve(let result) = try decider.decide(request(account)) else { return nil }

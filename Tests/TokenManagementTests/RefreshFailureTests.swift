@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTransport
+import IssuerSupport
 import LocalIdentityProvider
 import OAuth
 import OpenIDConnect
@@ -11,7 +12,7 @@ import TokenStorage
 struct RefreshFailureTests {
     /// Signs in with a token that is worth refreshing after half an hour.
     private static func aging(_ body: (Scene) async throws -> Void) async throws {
-        try await Scene.open(answer: { $0.refreshIn = 1_800 }) { scene in
+        try await Scene.open(answering: .init(refreshIn: 1_800)) { scene in
             scene.clock.advance(by: 1_801)
             try await body(scene)
         }
@@ -71,7 +72,7 @@ struct RefreshFailureTests {
 
     @Test(arguments: [false, true])
     func `C65: a token past its end serves during an outage only where that is allowed`(isAllowed: Bool) async throws {
-        try await Scene.open(answer: { $0.extendedExpiresIn = 7_200 }) { scene in
+        try await Scene.open(answering: .init(extendedExpiresIn: 7_200)) { scene in
             scene.expire()
             scene.provider.faults.add(.status(503, at: "token", times: 2))
             let manager = try scene.manager { $0.allowsExtendedLifetime = isAllowed }

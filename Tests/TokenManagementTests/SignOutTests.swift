@@ -1,3 +1,4 @@
+import IssuerSupport
 import LocalIdentityProvider
 import OAuth
 import Testing

@@ -1,3 +1,4 @@
+import IssuerSupport
 import LocalIdentityProvider
 import OAuth
 import OpenIDConnect
@@ -7,7 +8,8 @@ import TokenStorage
 
 /// What a silent request sends and what it brings.
 struct SilentRequestTests {
-    @Test func `C43: a claims challenge passes over the stored token and goes out with the capabilities`() async throws {
+    @Test func `C43: a claims challenge passes over the stored token and goes out with the capabilities`() async throws
+    {
         try await Scene.open { (scene: Scene) async throws in
             let sent = SentForms()
             let transport = InterceptingTransport(Scene.transport) { sent.keep($0) }
@@ -17,7 +19,9 @@ struct SilentRequestTests {
             #expect(result.source == .refresh && scene.net == 1)
             let wanted = try JSON(parsing: #"{"access_token":{"nbf":null,"xms_cc":{"values":["CP1"]}}}"#)
             #expect(try JSON(parsing: sent.last("claims")) == wanted)
-            #expect(try await manager.acquireTokenSilently(scene.request()).accessToken.secret == result.accessToken.secret)
+            #expect(
+                try await manager.acquireTokenSilently(scene.request()).accessToken.secret == result.accessToken.secret
+            )
         }
     }
 
@@ -61,7 +65,10 @@ struct SilentRequestTests {
             let second = try await manager.acquireTokenSilently(scene.request(Scene.demo))
             #expect(first.source == .cache && second.source == .refresh && scene.net == 1)
             #expect(second.accessToken.scope.covers(Scene.demo) && second.declinedScope.isEmpty)
-            #expect(try await manager.acquireTokenSilently(scene.request(Scene.toDo)).accessToken.secret == first.accessToken.secret)
+            #expect(
+                try await manager.acquireTokenSilently(scene.request(Scene.toDo)).accessToken.secret
+                    == first.accessToken.secret
+            )
             #expect(scene.net == 1)
         }
     }
@@ -76,7 +83,10 @@ struct SilentRequestTests {
             #expect(try await manager.acquireTokenSilently(scene.request()).source == .refresh)
             #expect(scene.net == 2)
             #expect(try scene.refreshTokens[0].secret != before)
-            #expect(try await manager.acquireTokenSilently(scene.request(Scene.demo)).accessToken.secret == other.accessToken.secret)
+            #expect(
+                try await manager.acquireTokenSilently(scene.request(Scene.demo)).accessToken.secret
+                    == other.accessToken.secret
+            )
         }
     }
 
@@ -102,7 +112,9 @@ struct SilentRequestTests {
     @Test func `N41: scopes of two APIs at once are the issuer's to refuse`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             let both = Scope(Scene.toDo.tokens + Scene.demo.tokens)
-            let error = try await acquisitionError { try await scene.manager().acquireTokenSilently(scene.request(both)) }
+            let error = try await acquisitionError {
+                try await scene.manager().acquireTokenSilently(scene.request(both))
+            }
             guard case .invalidScope = error else { throw Missing("invalidScope") }
             #expect(try scene.refreshTokens.count == 1)
         }
@@ -111,7 +123,9 @@ struct SilentRequestTests {
     @Test func `N42: a scope nobody agreed to asks for a person`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             let scope: Scope = "https://fabrikvine.onmicrosoft.com/helloapi/demo.write"
-            let error = try await acquisitionError { try await scene.manager().acquireTokenSilently(scene.request(scope)) }
+            let error = try await acquisitionError {
+                try await scene.manager().acquireTokenSilently(scene.request(scope))
+            }
             #expect(error?.needsInteraction == true && "\(error ?? .timedOut)".contains("interactively"))
         }
     }
@@ -168,8 +182,12 @@ struct SilentRequestTests {
         try await Scene.open { (scene: Scene) async throws in
             scene.clock.advance(by: 1_800)
             let manager = try scene.manager()
-            #expect(try await manager.acquireTokenSilently(scene.request { $0.minimumLifetime = 1_700 }).source == .cache)
-            #expect(try await manager.acquireTokenSilently(scene.request { $0.minimumLifetime = 1_900 }).source == .refresh)
+            #expect(
+                try await manager.acquireTokenSilently(scene.request { $0.minimumLifetime = 1_700 }).source == .cache
+            )
+            #expect(
+                try await manager.acquireTokenSilently(scene.request { $0.minimumLifetime = 1_900 }).source == .refresh
+            )
         }
     }
 
@@ -180,7 +198,9 @@ struct SilentRequestTests {
             scene.provider.faults.add(.wrongIDToken(flaw))
             let manager = try scene.manager()
             let error = try await acquisitionError { try await manager.acquireTokenSilently(scene.request()) }
-            guard case .invalidIDToken = error else { throw Missing("invalidIDToken, not \(String(describing: error))") }
+            guard case .invalidIDToken = error else {
+                throw Missing("invalidIDToken, not \(String(describing: error))")
+            }
             #expect(try await manager.acquireTokenSilently(scene.request()).source == .refresh)
         }
     }

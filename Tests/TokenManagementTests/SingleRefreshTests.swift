@@ -1,4 +1,5 @@
 import HTTPTransport
+import IssuerSupport
 import LocalIdentityProvider
 import OAuth
 import OpenIDConnect
@@ -51,7 +52,9 @@ struct SingleRefreshTests {
             let failures = await withTaskGroup(of: Bool.self) { group in
                 for manager in managers {
                     group.addTask {
-                        let error = try? await acquisitionError { try await manager.acquireTokenSilently(scene.request()) }
+                        let error = try? await acquisitionError {
+                            try await manager.acquireTokenSilently(scene.request())
+                        }
                         return error?.needsInteraction == true
                     }
                 }

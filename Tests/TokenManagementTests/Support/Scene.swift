@@ -1,6 +1,6 @@
-import CryptoExtras
 import Foundation
 import HTTPTransport
+import IssuerSupport
 import LocalIdentityProvider
 import OAuth
 import OpenIDConnect
@@ -16,9 +16,10 @@ struct Scene: Sendable {
     static let demo: Scope = "https://fabrikvine.onmicrosoft.com/helloapi/demo.read"
     static let transport = AsyncHTTPTransport()
 
-    /// Made once, because a debug build takes its time to find primes.
-    private static let signingKeys: Result<[String], any Error> = Result {
-        try (0..<2).map { _ in try _RSA.Signing.PrivateKey(keySize: .bits2048).pemRepresentation }
+    /// What the answer to the sign-in says beside `expires_in`, in seconds.
+    struct Lifetimes {
+        var refreshIn: Int64?
+        var extendedExpiresIn: Int64?
     }
 
     let provider: LocalIdentityProvider
@@ -37,18 +38,18 @@ struct Scene: Sendable {
     /// Runs `body` with a person signed in, whose access token for ``toDo`` ends in an hour.
     static func open(
         grace: TimeInterval = 0,
-        answer change: (inout TokenResponse) -> Void = { _ in },
+        answering lifetimes: Lifetimes = Lifetimes(),
         _ body: (Scene) async throws -> Void
     ) async throws {
         var configuration = LocalIdentityProvider.Configuration()
         configuration.clock = ProviderClock { start }
         configuration.hosts = ["127.0.0.1"]
-        configuration.signingKeys = try signingKeys.get()
+        configuration.signingKeys = try SigningKeys.pem.get()
         configuration.refreshGrace = grace
         let provider = try await LocalIdentityProvider.start(configuration)
         let outcome: Result<Void, any Error>
         do {
-            try await body(Scene(provider, change))
+            try await body(Scene(provider, lifetimes))
             outcome = .success(())
         } catch {
             outcome = .failure(error)
@@ -57,13 +58,14 @@ struct Scene: Sendable {
         try outcome.get()
     }
 
-    private init(_ provider: LocalIdentityProvider, _ change: (inout TokenResponse) -> Void) async throws {
+    private init(_ provider: LocalIdentityProvider, _ lifetimes: Lifetimes) async throws {
         self.provider = provider
         directory = try TemporaryDirectory()
         store = try Self.openStore(directory, provider.clock)
         let login = Login(provider: provider, transport: Self.transport)
         var response = try await login.response(client: Self.client, scope: Self.toDo)
-        change(&response)
+        response.refreshIn = lifetimes.refreshIn
+        response.extendedExpiresIn = lifetimes.extendedExpiresIn
         var request = TokenRequest(
             clientID: Self.client,
             authority: try Authority(parsing: provider.baseURL + "/fabrikvine.onmicrosoft.com"),

@@ -1,18 +1,23 @@
-import HTTPTransport
-import LocalIdentityProvider
-import OAuth
+package import HTTPTransport
+package import LocalIdentityProvider
+package import OAuth
 import OpenIDConnect
 
 /// Signs a person in with a password, over HTTP.
-struct Login: Sendable {
-    static let ana = "ana.rojas@example.org"
+package struct Login: Sendable {
+    package static let ana = "ana.rojas@example.org"
     private static let password = "Quinoa-7-Lunas"
 
     let provider: LocalIdentityProvider
     let transport: any HTTPTransport
     private var tenant: String { provider.baseURL + "/fabrikvine.onmicrosoft.com" }
 
-    func response(client: String, scope: Scope) async throws -> TokenResponse {
+    package init(provider: LocalIdentityProvider, transport: any HTTPTransport) {
+        self.provider = provider
+        self.transport = transport
+    }
+
+    package func response(client: String, scope: Scope) async throws -> TokenResponse {
         let types = ("challenge_type", "password redirect oob")
         let start = try await post("oauth2/v2.0/initiate", [("client_id", client), ("username", Self.ana), types])
         let challenge = try await post(

@@ -1,0 +1,93 @@
+import Foundation
+import HTTPTransport
+import IssuerSupport
+import LocalIdentityProvider
+import OAuth
+import TokenStorage
+
+/// A provider, and a store with a person signed in, for the program itself to use.
+struct IssuerScene: Sendable {
+    static let scope: Scope = "api://todolist/ToDoList.Read"
+
+    let provider: LocalIdentityProvider
+    let scratch: ScratchDirectory
+
+    /// The number of requests to the token endpoint since the sign-in.
+    var net: Int { provider.audit.count(of: "token") }
+
+    /// Runs `body` with a person whose access token has `lifetime` seconds left, at an issuer that ends a session
+    /// when a refresh token is used twice.
+    static func open(lifetime: Int64, _ body: (IssuerScene) async throws -> Void) async throws {
+        var configuration = LocalIdentityProvider.Configuration()
+        configuration.hosts = ["127.0.0.1"]
+        configuration.signingKeys = try SigningKeys.pem.get()
+        configuration.refreshGrace = 0
+        let provider = try await LocalIdentityProvider.start(configuration)
+        let outcome: Result<Void, any Error>
+        do {
+            let scene = IssuerScene(provider: provider, scratch: try ScratchDirectory())
+            try await scene.signIn(lifetime: lifetime)
+            try await body(scene)
+            outcome = .success(())
+        } catch {
+            outcome = .failure(error)
+        }
+        await provider.stop()
+        try outcome.get()
+    }
+
+    /// Signs the person in anew.
+    func signIn(lifetime: Int64) async throws {
+        let login = Login(provider: provider, transport: AsyncHTTPTransport())
+        var response = try await login.response(client: "pwd-app", scope: Self.scope)
+        response.expiresIn = lifetime
+        let request = TokenRequest(
+            clientID: "pwd-app",
+            authority: try Authority(parsing: provider.baseURL + "/fabrikvine.onmicrosoft.com"),
+            scope: Self.scope,
+            grant: Grant(rawValue: "password")
+        )
+        let store = try TokenStore.open(at: StorePath(scratch.store))
+        try store.save(response, for: request)
+        provider.audit.reset()
+    }
+
+    /// Runs `token` in `count` processes at once.
+    func tokens(_ count: Int, _ arguments: String...) async throws -> [Command.Outcome] {
+        let command = Command(
+            arguments: ["token", "--scope", Self.scope.text] + arguments,
+            environment: ["TOKENSTORE_PATH": scratch.store]
+        )
+        let scratch = scratch
+        return try await withThrowingTaskGroup(of: Command.Outcome.self) { group in
+            for _ in 0..<count {
+                group.addTask {
+                    try await withCheckedThrowingContinuation { continuation in
+                        // Waiting for a process blocks its thread, which must not be one of the pool's.
+                        Thread.detachNewThread { continuation.resume(with: Result { try command.run(in: scratch) }) }
+                    }
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+}
+
+extension IssuerScene {
+    /// Starts `token` and goes on.
+    func start() throws -> pid_t {
+        var actions = SpawnActions()
+        for descriptor in [STDOUT_FILENO, STDERR_FILENO] { actions.open("/dev/null", O_WRONLY, as: descriptor) }
+        return try actions.spawn(
+            Command.binary,
+            ["token", "--scope", Self.scope.text],
+            environment: ["TOKENSTORE_PATH": scratch.store],
+            home: scratch
+        )
+    }
+
+    /// Returns once the token endpoint has seen so many requests.
+    func waitForRequests(_ count: Int) async throws {
+        while net < count { try await Task.sleep(for: .milliseconds(5)) }
+    }
+}
