@@ -7,6 +7,7 @@ let package = Package(
     products: [
         .library(name: "TokenStorage", targets: ["TokenStorage", "OAuth"]),
         .executable(name: "tokenstore", targets: ["TokenStoreCLI"]),
+        .executable(name: "tokenstore-bench", targets: ["Benchmarks"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -105,6 +106,20 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
+        .target(
+            name: "CFloor",
+            dependencies: ["CSQLite", .product(name: "Crypto", package: "swift-crypto")],
+            path: "Sources/Benchmarks/CFloor"
+        ),
+        .executableTarget(
+            name: "Benchmarks",
+            dependencies: [
+                "CFloor", "IssuerSupport", "LocalIdentityProvider", "OAuth", "SQLite", "Sealing", "TokenManagement",
+                "TokenStorage", "HTTPTransport",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            exclude: ["CFloor"]
+        ),
 
         .target(name: "TestSupport", dependencies: ["OAuth", "TokenStorage"], path: "Tests/TestSupport"),
         .testTarget(
@@ -121,18 +136,12 @@ let package = Package(
         ),
         .testTarget(
             name: "HTTPTransportTests",
-            dependencies: [
-                "HTTPTransport", "OAuth", "TestSupport",
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-            ]
+            dependencies: ["HTTPTransport", "OAuth"]
         ),
         .testTarget(
             name: "OpenIDConnectTests",
             dependencies: [
-                "HTTPTransport", "LocalIdentityProvider", "OAuth", "OpenIDConnect", "TestSupport",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "CryptoExtras", package: "swift-crypto"),
+                "HTTPTransport", "OAuth", "OpenIDConnect", .product(name: "Crypto", package: "swift-crypto"),
             ]
         ),
         .testTarget(

@@ -8,7 +8,9 @@ public import Foundation
 public struct AccessToken: Equatable, Sendable {
     public let secret: Secret
     public let clientID: String
-    public let scope: Scope
+
+    /// The scope as granted; most readers of a token never ask for it, so that it is taken apart only then.
+    package let target: String
 
     /// `Bearer` unless the issuer said otherwise.
     public let tokenType: String
@@ -28,10 +30,12 @@ public struct AccessToken: Equatable, Sendable {
     /// When it is worth refreshing although still valid.
     public let refreshAt: Date?
 
+    public var scope: Scope { Scope(target) }
+
     package init(
         secret: Secret,
         clientID: String,
-        scope: Scope,
+        target: String,
         tokenType: String,
         keyID: String?,
         realm: String,
@@ -42,7 +46,7 @@ public struct AccessToken: Equatable, Sendable {
     ) {
         self.secret = secret
         self.clientID = clientID
-        self.scope = scope
+        self.target = target
         self.tokenType = tokenType
         self.keyID = keyID
         self.realm = realm

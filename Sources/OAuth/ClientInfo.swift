@@ -29,8 +29,13 @@ public struct ClientInfo: Hashable, Sendable {
 
     /// Whether a tenant is named by its GUID, rather than by a domain or by a word such as `common`.
     package static func isTenantID(_ tenant: some StringProtocol) -> Bool {
-        let groups = tenant.split(separator: "-", omittingEmptySubsequences: false)
-        return groups.map(\.count) == [8, 4, 4, 4, 12] && groups.joined().allSatisfy(\.isHexDigit)
+        var position = 0
+        for byte in tenant.utf8 {
+            let isDash = [8, 13, 18, 23].contains(position)
+            guard isDash ? byte == UInt8(ascii: "-") : Character(Unicode.Scalar(byte)).isHexDigit else { return false }
+            position += 1
+        }
+        return position == 36
     }
 
     public var homeAccountID: String { "\(uid).\(utid)" }

@@ -10,14 +10,28 @@ public struct Scope: Sendable {
 
     /// Reads scope tokens separated by spaces; several spaces count as one.
     public init(_ text: String) {
-        self.init(text.split(whereSeparator: \.isWhitespace).map(String.init))
+        var text = text
+        // Scope tokens are ASCII; to look for grapheme clusters in them costs more than all the rest of a lookup.
+        let tokens = text.withUTF8 { bytes in
+            bytes.allSatisfy { $0 < 0x80 }
+                ? bytes.split(whereSeparator: Self.isSpace).map { String(decoding: $0, as: UTF8.self) } : nil
+        }
+        self.init(tokens ?? text.split(whereSeparator: \.isWhitespace).map(String.init))
     }
 
     public init(_ tokens: some Sequence<String>) {
         var seen: Set<String> = []
-        self.tokens = tokens.filter { !$0.isEmpty && seen.insert($0.lowercased()).inserted }
-        folded = seen.subtracting(Self.reserved).filter { !$0.isEmpty }.sorted()
+        var folded: [String] = []
+        self.tokens = tokens.filter { token in
+            let lowered = token.lowercased()
+            guard !token.isEmpty, seen.insert(lowered).inserted else { return false }
+            if !Self.reserved.contains(lowered) { folded.append(lowered) }
+            return true
+        }
+        self.folded = folded.sorted()
     }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte &- 0x09 < 5 }
 
     /// The tokens as one text, separated by single spaces.
     public var text: String { tokens.joined(separator: " ") }

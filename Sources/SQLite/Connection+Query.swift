@@ -7,7 +7,7 @@ extension Connection {
     }
 
     /// Calls `body` with each row, in order.
-    package func forEach(_ sql: StaticString, _ values: Value..., body: (Row) throws -> Void) throws {
+    @inlinable package func forEach(_ sql: StaticString, _ values: Value..., body: (Row) throws -> Void) throws {
         try statement(sql).forEach(values) {
             try body($0)
             return true
@@ -15,7 +15,9 @@ extension Connection {
     }
 
     /// What `body` makes of each row, in order.
-    package func all<Result>(_ sql: StaticString, _ values: Value..., body: (Row) throws -> Result) throws -> [Result] {
+    @inlinable package func all<Result>(_ sql: StaticString, _ values: Value..., body: (Row) throws -> Result) throws
+        -> [Result]
+    {
         var results: [Result] = []
         try statement(sql).forEach(values) {
             results.append(try body($0))
@@ -25,7 +27,7 @@ extension Connection {
     }
 
     /// What `body` makes of the first row, or nil where there is none.
-    package func first<Result>(
+    @inlinable package func first<Result>(
         _ sql: StaticString,
         _ values: Value...,
         body: (Row) throws -> Result
@@ -34,7 +36,7 @@ extension Connection {
     }
 
     /// The first column of the first row as an integer, or nil where there is no row.
-    package func integer(_ sql: StaticString, _ values: Value...) throws -> Int64? {
+    @inlinable package func integer(_ sql: StaticString, _ values: Value...) throws -> Int64? {
         try statement(sql).first(values) { $0.integer(0) }
     }
 }

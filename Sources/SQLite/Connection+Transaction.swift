@@ -4,19 +4,19 @@ extension Connection {
     /// Runs `body` in a write transaction: all of it happens, or none of it.
     ///
     /// The write lock is taken at once (`BEGIN IMMEDIATE`), so that waiting for it never happens half-way through.
-    package func write<Result>(_ body: () throws -> Result) throws -> Result {
+    @inlinable package func write<Result>(_ body: () throws -> Result) throws -> Result {
         try transaction(begin: "BEGIN IMMEDIATE", body)
     }
 
     /// Runs `body` in a read transaction: all it reads is from one moment, and the lock is taken once.
-    package func read<Result>(_ body: () throws -> Result) throws -> Result {
+    @inlinable package func read<Result>(_ body: () throws -> Result) throws -> Result {
         try transaction(begin: "BEGIN", body)
     }
 
     /// Whether a transaction is open.
     package var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
-    private func transaction<Result>(begin: StaticString, _ body: () throws -> Result) throws -> Result {
+    @inlinable func transaction<Result>(begin: StaticString, _ body: () throws -> Result) throws -> Result {
         // A transaction inside another is part of it.
         if isInTransaction { return try body() }
         try run(begin)
@@ -25,9 +25,14 @@ extension Connection {
             try run("COMMIT")
             return result
         } catch {
-            // SQLite may have rolled back by itself (disk full, I/O error); the first error is the one to report.
-            if isInTransaction { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
+            // The first error is the one to report.
+            rollBack()
             throw error
         }
+    }
+
+    @usableFromInline func rollBack() {
+        // SQLite may have rolled back by itself (disk full, I/O error).
+        if isInTransaction { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
     }
 }

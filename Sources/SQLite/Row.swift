@@ -2,7 +2,9 @@ import CSQLite
 
 /// The row a statement stands on; valid only inside the closure that received it.
 package struct Row {
-    let statement: OpaquePointer
+    @usableFromInline let statement: OpaquePointer
+
+    @usableFromInline init(statement: OpaquePointer) { self.statement = statement }
 
     package func isNull(_ column: CInt) -> Bool { sqlite3_column_type(statement, column) == SQLITE_NULL }
 
@@ -30,18 +32,15 @@ package struct Row {
         return true
     }
 
-    /// The bytes of a column, borrowed during `body`.
-    package func withBytes<Result, Failure: Error>(
-        _ column: CInt,
-        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
+    /// The bytes of a column, which are the statement's: like the row they are valid only inside its closure.
+    package func bytes(_ column: CInt) -> UnsafeRawBufferPointer {
         let start = sqlite3_column_blob(statement, column)
         let count = Int(sqlite3_column_bytes(statement, column))
-        return try body(UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count))
+        return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count)
     }
 
     /// A copy of the bytes of a column; `NULL` reads as empty.
-    package func blob(_ column: CInt) -> [UInt8] { withBytes(column) { Array($0) } }
+    package func blob(_ column: CInt) -> [UInt8] { Array(bytes(column)) }
 
     package func optionalBlob(_ column: CInt) -> [UInt8]? { isNull(column) ? nil : blob(column) }
 

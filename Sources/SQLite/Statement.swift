@@ -2,7 +2,7 @@ import CSQLite
 
 /// A prepared statement, to be run any number of times on the connection that made it.
 package final class Statement {
-    private let handle: OpaquePointer
+    @usableFromInline let handle: OpaquePointer
     private let connection: OpaquePointer
 
     init(_ sql: UnsafePointer<CChar>, length: CInt, on connection: OpaquePointer) throws(SQLiteError) {
@@ -27,7 +27,7 @@ package final class Statement {
     }
 
     /// Runs the statement and calls `body` with each row until it returns false.
-    package func forEach(_ values: [Value], while body: (Row) throws -> Bool) throws {
+    @inlinable package func forEach(_ values: [Value], while body: (Row) throws -> Bool) throws {
         try bind(values)
         defer { finish() }
         let row = Row(statement: handle)
@@ -37,13 +37,13 @@ package final class Statement {
     }
 
     /// Runs the statement and returns what `body` makes of the first row.
-    package func first<Result>(_ values: [Value], _ body: (Row) throws -> Result) throws -> Result? {
+    @inlinable package func first<Result>(_ values: [Value], _ body: (Row) throws -> Result) throws -> Result? {
         try bind(values)
         defer { finish() }
         return try step() ? try body(Row(statement: handle)) : nil
     }
 
-    private func step() throws(SQLiteError) -> Bool {
+    @usableFromInline func step() throws(SQLiteError) -> Bool {
         let result = sqlite3_step(handle)
         switch result {
         case SQLITE_ROW: return true
@@ -52,12 +52,12 @@ package final class Statement {
         }
     }
 
-    private func finish() {
+    @usableFromInline func finish() {
         sqlite3_reset(handle)
         sqlite3_clear_bindings(handle)
     }
 
-    private func bind(_ values: [Value]) throws(SQLiteError) {
+    @usableFromInline func bind(_ values: [Value]) throws(SQLiteError) {
         for index in values.indices {
             let position = CInt(index + 1)
             let result =

@@ -13,7 +13,7 @@ extension AccessToken {
         self.init(
             secret: row.secret,
             clientID: row.clientID,
-            scope: row.scope,
+            target: row.target,
             tokenType: row.tokenType ?? "Bearer",
             keyID: row.keyID.isEmpty ? nil : row.keyID,
             realm: row.realm,

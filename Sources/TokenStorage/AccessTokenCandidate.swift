@@ -23,7 +23,7 @@ struct AccessTokenCandidate {
         // A clock that ran ahead when the token was stored makes its end unknowable.
         let isFromTheFuture = cachedAt.map { $0 > now + 60 } ?? false
         isUsable = !isFromTheFuture && expiresOn >= now + buffer.seconds(cachedAt: cachedAt, expiresOn: expiresOn)
-        surplus = row.withBytes(5) { Self.surplus(of: $0, beyond: scope) }
+        surplus = Self.surplus(of: row.bytes(5), beyond: scope)
     }
 
     /// Whether this one is the better answer.
@@ -37,15 +37,31 @@ struct AccessTokenCandidate {
 
     /// Compares two sorted lists of folded scope tokens, one of them as text with single spaces.
     private static func surplus(of stored: UnsafeRawBufferPointer, beyond wanted: [String]) -> Int? {
-        var missing = wanted[...]
+        var found = 0
         var surplus = 0
-        for token in stored.split(separator: UInt8(ascii: " ")) {
-            if let next = missing.first, next.utf8.elementsEqual(token) {
-                missing.removeFirst()
+        var start = 0
+        while start < stored.count {
+            let rest = UnsafeRawBufferPointer(rebasing: stored[start...])
+            let count = rest.firstIndex(of: UInt8(ascii: " ")) ?? rest.count
+            start += count + 1
+            if found < wanted.count, rest.starts(with: wanted[found], count: count) {
+                found += 1
             } else {
                 surplus += 1
             }
         }
-        return missing.isEmpty ? surplus : nil
+        return found == wanted.count ? surplus : nil
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Whether the first `count` bytes are those of `text`.
+    fileprivate func starts(with text: String, count: Int) -> Bool {
+        guard text.utf8.count == count else { return false }
+        var text = text
+        return text.withUTF8 { bytes in
+            for index in 0..<count where bytes[index] != self[index] { return false }
+            return true
+        }
     }
 }

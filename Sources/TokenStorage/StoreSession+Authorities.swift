@@ -36,7 +36,9 @@ extension StoreSession {
 
     /// The tenant part of a Microsoft home account id.
     func homeTenant(_ id: Account.ID) -> String? {
-        guard Cloud.contains(id.authority), let dot = id.homeAccountID.lastIndex(of: ".") else { return nil }
+        guard Cloud.contains(id.authority), let dot = id.homeAccountID.utf8.lastIndex(of: UInt8(ascii: ".")) else {
+            return nil
+        }
         return String(id.homeAccountID[id.homeAccountID.index(after: dot)...]).folded
     }
 

@@ -21,9 +21,9 @@ extension StoreSession {
     func accessTokens(_ query: TokenQuery) throws -> (usable: AccessToken?, isAging: Bool, extended: AccessToken?) {
         var best: (candidate: AccessTokenCandidate, token: AccessToken)?
         var extended: (candidate: AccessTokenCandidate, token: AccessToken)?
-        let now = now
+        let (now, wanted) = (now, query.scope.folded)
         try forEachCandidate(query) { row in
-            let candidate = AccessTokenCandidate(row, scope: query.scope.folded, buffer: query.buffer, now: now)
+            let candidate = AccessTokenCandidate(row, scope: wanted, buffer: query.buffer, now: now)
             guard candidate.surplus != nil else { return }
             if candidate.isUsable {
                 guard best.map({ candidate.outranks($0.candidate) }) ?? true else { return }
@@ -92,7 +92,7 @@ extension StoreSession {
         return AccessToken(
             secret: secret,
             clientID: row.text(7),
-            scope: Scope(row.text(8)),
+            target: row.text(8),
             tokenType: row.text(9).isEmpty ? "Bearer" : row.text(9),
             keyID: row.text(10).isEmpty ? nil : row.text(10),
             realm: row.text(11),

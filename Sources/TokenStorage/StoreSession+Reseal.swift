@@ -50,7 +50,7 @@ extension StoreSession {
     private func resealed(_ row: Row, of table: SealedTable, under sealer: Sealer) throws -> [Value]? {
         let columns = table.columns.indices.map { CInt($0 + 2) }
         let isStale = columns.contains { column in
-            !row.isNull(column) && row.withBytes(column) { Sealer.keyID(of: $0) } != sealer.keyID
+            !row.isNull(column) && Sealer.keyID(of: row.bytes(column)) != sealer.keyID
         }
         guard isStale else { return nil }
         return try zip(columns, table.columns).map { column, name in

@@ -13,7 +13,7 @@ extension StoreSession {
     }
 
     func open(_ row: Row, _ column: CInt, as place: SealedPlace) throws -> Secret {
-        try row.withBytes(column) { try open($0, as: place) }
+        try open(row.bytes(column), as: place)
     }
 
     /// The JSON members of a sealed column; none where it is `NULL`.

@@ -14,11 +14,12 @@ extension TokenStore {
                 "no scope was asked for; name at least one besides openid and profile"
             )
         }
-        guard let version = try dataVersion() else { return try lookUp(query) }
-        return try opened.token(for: query, at: options.seconds, version: version) { try lookUp(query) }
+        guard let version = try dataVersion() else { return try storedToken(for: query) }
+        return try opened.token(for: query, at: options.seconds, version: version) { try storedToken(for: query) }
     }
 
-    private func lookUp(_ query: TokenQuery) throws -> CachedToken {
+    /// What the file has for `query`, opened anew.
+    package func storedToken(for query: TokenQuery) throws -> CachedToken {
         try read { session in
             guard let policy = query.authority?.policy else { return try session.cachedToken(query) }
             return try session.connection.read {

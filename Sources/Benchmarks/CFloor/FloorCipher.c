@@ -1,0 +1,82 @@
+#include "FloorCipher.h"
+
+#include <CCryptoBoringSSL_digest.h>
+#include <CCryptoBoringSSL_rand.h>
+#include <string.h>
+
+int floor_cipher_init(FloorCipher *cipher) {
+    uint8_t key[32];
+    RAND_bytes(key, sizeof key);
+    cipher->sealing = EVP_AEAD_CTX_new(EVP_aead_aes_256_gcm(), key, sizeof key, FLOOR_TAG);
+    cipher->hashing = HMAC_CTX_new();
+    return cipher->sealing && cipher->hashing && HMAC_Init_ex(cipher->hashing, key, sizeof key, EVP_sha256(), NULL);
+}
+
+void floor_cipher_free(FloorCipher *cipher) {
+    EVP_AEAD_CTX_free(cipher->sealing);
+    HMAC_CTX_free(cipher->hashing);
+}
+
+static uint8_t *put_number(uint8_t *out, uint64_t number, int bytes) {
+    for (int i = bytes - 1; i >= 0; i--) *out++ = (uint8_t)(number >> (8 * i));
+    return out;
+}
+
+static uint8_t *put_text(uint8_t *out, const char *text) {
+    size_t count = strlen(text);
+    out = put_number(out, count, 4);
+    memcpy(out, text, count);
+    return out + count;
+}
+
+static size_t associated_data(uint8_t out[128], const uint8_t *header, FloorPlace place) {
+    memcpy(out, header, FLOOR_HEADER);
+    uint8_t *end = put_text(put_text(out + FLOOR_HEADER, place.table), place.column);
+    return (size_t)(put_number(put_number(end, (uint64_t)place.owner, 8), (uint64_t)place.row, 8) - out);
+}
+
+size_t floor_seal(FloorCipher *cipher, uint8_t *sealed, const void *text, size_t count, FloorPlace place) {
+    uint8_t associated[128];
+    sealed[0] = 1;
+    put_number(sealed + 1, 1, 4);
+    size_t associated_count = associated_data(associated, sealed, place);
+    uint8_t *nonce = sealed + FLOOR_HEADER, *box = nonce + FLOOR_NONCE;
+    RAND_bytes(nonce, FLOOR_NONCE);
+    size_t written = 0;
+    int ok = EVP_AEAD_CTX_seal(
+        cipher->sealing, box, &written, count + FLOOR_TAG, nonce, FLOOR_NONCE, text, count, associated,
+        associated_count
+    );
+    return ok ? FLOOR_HEADER + FLOOR_NONCE + written : 0;
+}
+
+int floor_open_sealed(
+    FloorCipher *cipher, uint8_t *text, size_t room, const uint8_t *sealed, size_t count, FloorPlace place
+) {
+    if (count < FLOOR_OVERHEAD) return -1;
+    uint8_t associated[128];
+    size_t associated_count = associated_data(associated, sealed, place);
+    const uint8_t *nonce = sealed + FLOOR_HEADER, *box = nonce + FLOOR_NONCE;
+    size_t written = 0;
+    int ok = EVP_AEAD_CTX_open(
+        cipher->sealing, text, &written, room, nonce, FLOOR_NONCE, box, count - FLOOR_HEADER - FLOOR_NONCE,
+        associated, associated_count
+    );
+    return ok ? (int)written : -1;
+}
+
+void floor_hash(FloorCipher *cipher, uint8_t hash[32], const char *name, const char *value) {
+    HMAC_CTX code;
+    HMAC_CTX_init(&code);
+    HMAC_CTX_copy(&code, cipher->hashing);
+    if (value) {
+        uint8_t count[4];
+        put_number(count, strlen(name), 4);
+        HMAC_Update(&code, count, sizeof count);
+    }
+    HMAC_Update(&code, (const uint8_t *)name, strlen(name));
+    if (value) HMAC_Update(&code, (const uint8_t *)value, strlen(value));
+    unsigned size = 32;
+    HMAC_Final(&code, hash, &size);
+    HMAC_CTX_cleanup(&code);
+}

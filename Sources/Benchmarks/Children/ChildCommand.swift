@@ -1,0 +1,10 @@
+import ArgumentParser
+
+/// What this program does when it runs itself.
+struct ChildCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "child",
+        shouldDisplay: false,
+        subcommands: [ImportChild.self, WriteChild.self, SignInChild.self, DamageChild.self, FaultsChild.self]
+    )
+}

@@ -1,0 +1,76 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A program to be run as a process of its own.
+struct ChildProcess {
+    let program: String
+    let arguments: [String]
+
+    init(_ program: String, _ arguments: [String]) {
+        self.program = program
+        self.arguments = arguments
+    }
+
+    /// This program again, doing a child's work.
+    static func this(_ work: String...) -> ChildProcess { ChildProcess(thisProgram, ["child"] + work) }
+
+    static var thisProgram: String {
+        #if os(Linux)
+        return FileLink.target(of: "/proc/self/exe") ?? CommandLine.arguments[0]
+        #else
+        return CommandLine.arguments[0]
+        #endif
+    }
+
+    /// Runs the program to its end with its output thrown away.
+    func run() throws -> Ended { try start().wait() }
+
+    /// Runs the program to its end with everything it says in a new file.
+    func run(outputTo file: String) throws -> Ended {
+        let descriptor = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw BenchFailure("\(file) cannot be created, error \(errno)") }
+        defer { close(descriptor) }
+        return try start(output: descriptor, errors: descriptor).wait()
+    }
+
+    /// Starts the program; a descriptor that is not given is `/dev/null`.
+    func start(input: Int32? = nil, output: Int32? = nil, errors: Int32? = nil) throws -> RunningProcess {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        for (descriptor, given) in [(0 as Int32, input), (1, output), (2, errors)] {
+            if let given {
+                posix_spawn_file_actions_adddup2(&actions, given, descriptor)
+            } else {
+                posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0)
+            }
+        }
+        let texts = CTexts([program] + arguments)
+        var vector = texts.pointers.map { UnsafeMutablePointer(mutating: $0) } + [nil]
+        var process: pid_t = 0
+        let start = Stopwatch.now()
+        let result = posix_spawn(&process, program, &actions, nil, &vector, environ)
+        guard result == 0 else { throw BenchFailure("\(program) cannot be started, error \(result)") }
+        return RunningProcess(id: process, start: start)
+    }
+
+    /// How a process ended, and what it used.
+    struct Ended {
+        let status: Int32
+        let seconds: Double
+        let peakMegabytes: Double
+
+        var isSuccess: Bool { status == 0 }
+
+        /// The signal that killed it, or nil.
+        var signal: Int32? { status & 0x7F == 0 ? nil : status & 0x7F }
+
+        /// What it returned, unless a signal killed it.
+        var code: Int32? { status & 0x7F == 0 ? status >> 8 & 0xFF : nil }
+    }
+}

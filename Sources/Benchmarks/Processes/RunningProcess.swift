@@ -1,0 +1,43 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A process that has been started and has to be waited for.
+struct RunningProcess {
+    let id: pid_t
+    let start: Double
+
+    func kill() { _ = Self.sendKill(id) }
+
+    func wait() throws -> ChildProcess.Ended {
+        var status: Int32 = 0
+        var usage = rusage()
+        while wait4(id, &status, 0, &usage) < 0 {
+            guard errno == EINTR else { throw BenchFailure("process \(id) cannot be waited for, error \(errno)") }
+        }
+        #if canImport(Darwin)
+        let bytes = Double(usage.ru_maxrss)
+        #else
+        let bytes = Double(usage.ru_maxrss) * 1_024
+        #endif
+        return ChildProcess.Ended(
+            status: status,
+            seconds: Stopwatch.now() - start,
+            peakMegabytes: bytes / 1e6
+        )
+    }
+
+    private static func sendKill(_ id: pid_t) -> Int32 {
+        #if canImport(Glibc)
+        Glibc.kill(id, SIGKILL)
+        #elseif canImport(Musl)
+        Musl.kill(id, SIGKILL)
+        #else
+        Darwin.kill(id, SIGKILL)
+        #endif
+    }
+}

@@ -1,0 +1,26 @@
+import TokenStorage
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Where measurements happen and how long they may take.
+struct Bench {
+    let directory: ScratchDirectory
+    let isQuick: Bool
+    var rounds: Int
+    var tool = ""
+    var accounts = 0
+    var counts: [String: Int] = [:]
+
+    /// `full`, or less where only a sign of life is wanted.
+    func scaled(_ full: Int, quick: Int) -> Int { isQuick ? quick : full }
+
+    /// How many times to try something that was counted on the command line.
+    func count(_ bar: String, full: Int, quick: Int) -> Int { counts[bar] ?? scaled(full, quick: quick) }
+
+    /// A new directory for one bar.
+    func place(_ name: String) throws -> StorePath { try directory.store(name) }
+}

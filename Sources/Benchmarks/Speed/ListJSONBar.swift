@@ -1,0 +1,69 @@
+import TokenStorage
+
+/// `tokenstore list --json` of many accounts, beside the sqlite3 shell writing the same columns as JSON.
+enum ListJSONBar: Bar {
+    static let name = "P7"
+
+    static func measure(_ bench: Bench, _ add: (ReportRow) -> Void) throws {
+        let path = try filled(bench, accounts: 10_000)
+        let list = try bench.tool("list", "--json", "--store", path.database)
+        let shell = ChildProcess("/usr/bin/env", ["sqlite3", "-readonly", "-json", path.database, dump])
+        let outcome = try Contest(rounds: bench.rounds, turns: bench.scaled(5, quick: 1)).run { _ in
+            guard try list.run().isSuccess else { throw BenchFailure("tokenstore list failed") }
+        } floor: { _ in
+            guard try shell.run().isSuccess else { throw BenchFailure("the sqlite3 shell failed; is it installed?") }
+        }
+        let work = "tokenstore list --json of 10000 accounts, whole process"
+        add(ReportRow(name, work, unit: .milliseconds, outcome, floor: "sqlite3 -json", limit: "≤ 3"))
+        try measureMemory(bench, add)
+    }
+
+    /// Peak memory at two sizes; what grows with the number of accounts shows in the ratio.
+    private static func measureMemory(_ bench: Bench, _ add: (ReportRow) -> Void) throws {
+        var peaks: [[Double]] = []
+        for accounts in [20_000, 1_000] {
+            let path = try filled(bench, accounts: accounts)
+            let list = try bench.tool("list", "--json", "--store", path.database)
+            peaks.append(try (0..<5).map { _ in try list.run().peakMegabytes })
+        }
+        var row = ReportRow(
+            name,
+            "tokenstore list --json of 20000 accounts, peak memory",
+            unit: .megabytes,
+            value: Spread(peaks[0]),
+            limit: "flat"
+        )
+        row.floor = Spread(peaks[1])
+        row.floorName = "1000 accounts"
+        row.ratio = Spread(zip(peaks[0], peaks[1]).map { $0 / $1 })
+        add(row)
+    }
+
+    private static func filled(_ bench: Bench, accounts: Int) throws -> StorePath {
+        let path = try bench.place("list-\(accounts)")
+        try TokenStore.open(at: path).fill(0..<accounts, accessTokens: 2)
+        return path
+    }
+
+    /// Every column that the list shows, as far as it is in the clear: names are sealed, and left out here.
+    private static let dump = """
+        SELECT a.home_account_id, a.authority, a.environment, a.issuer, a.username, a.policy,
+            (SELECT json_group_array(json_object('tenant', p.realm_fold, 'id', p.local_account_id))
+                FROM tenant_profile p WHERE p.account_id = a.id) AS tenants,
+            (SELECT json_group_array(DISTINCT c.client_id) FROM (
+                SELECT client_id FROM id_token WHERE account_id = a.id
+                UNION ALL SELECT client_id FROM refresh_token WHERE account_id = a.id
+                UNION ALL SELECT client_id FROM access_token WHERE account_id = a.id) c) AS clients,
+            EXISTS (SELECT 1 FROM refresh_token r WHERE r.account_id = a.id) AS has_refresh_token,
+            (SELECT max(s.state = 'signed_in') FROM account_state s
+                WHERE s.home_account_fold = a.home_account_fold AND s.authority = a.authority) AS state,
+            (SELECT count(*) FILTER (WHERE t.expires_on > unixepoch()) FROM access_token t
+                WHERE t.account_id = a.id) AS valid,
+            (SELECT count(*) FILTER (WHERE t.expires_on <= unixepoch()) FROM access_token t
+                WHERE t.account_id = a.id) AS expired,
+            (SELECT min(t.expires_on) FROM access_token t
+                WHERE t.account_id = a.id AND t.expires_on > unixepoch()) AS next_expiry,
+            a.last_used_at
+        FROM account a ORDER BY a.username_fold, a.home_account_fold, a.authority
+        """
+}

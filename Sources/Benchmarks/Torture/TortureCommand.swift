@@ -1,0 +1,36 @@
+import ArgumentParser
+
+struct TortureCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "torture",
+        abstract: "Kills, crowds, floods and damages stores, and counts what went wrong.",
+        discussion: "Exits with 1 if anything did."
+    )
+
+    private static var bars: [any Bar.Type] {
+        [KillBar.self, CrowdBar.self, FirstOpenBar.self, PlantedSecretsBar.self, DamageBar.self, FaultBar.self]
+    }
+
+    @OptionGroup var options: BenchOptions
+    @OptionGroup var tool: ToolOption
+
+    @Option(help: "How many times a writer is killed (R1); 1,000 unless --quick.")
+    var kills: Int?
+
+    @Option(help: "How many processes sign in at once (R4); 128 unless --quick.")
+    var processes: Int?
+
+    @Option(help: "How many times a new store is opened by 24 processes (R5); 200 unless --quick.")
+    var opens: Int?
+
+    @Option(help: "How many damaged files are read (R7); 100,000 unless --quick.")
+    var cases: Int?
+
+    func run() throws {
+        let rows = try options.run(Self.bars) {
+            $0.tool = tool.path
+            $0.counts = ["R1": kills, "R4": processes, "R5": opens, "R7": cases].compactMapValues(\.self)
+        }
+        if rows.contains(where: { $0.value.greatest > 0 }) { throw ExitCode.failure }
+    }
+}
