@@ -6,6 +6,7 @@ import OpenIDConnect
 /// Signs a person in with a password, over HTTP.
 package struct Login: Sendable {
     package static let ana = "ana.rojas@example.org"
+    private static let limits = HTTPLimits(head: .seconds(60), total: .seconds(60), bodySize: 1 << 20)
     private static let password = "Quinoa-7-Lunas"
 
     let provider: LocalIdentityProvider
@@ -40,7 +41,7 @@ package struct Login: Sendable {
         for (name, value) in fields { form.append(name, value) }
         let headers: HTTPHeaders = ["content-type": "application/x-www-form-urlencoded"]
         let request = HTTPRequest("POST", "\(tenant)/\(path)", headers: headers, body: form.encoded)
-        let response = try await transport.send(request, limits: .issuer)
+        let response = try await transport.send(request, limits: Self.limits)
         guard response.status == 200 else { throw Missing("success at \(path): \(response.body.reveal())") }
         return response
     }

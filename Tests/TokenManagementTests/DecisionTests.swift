@@ -9,12 +9,12 @@ import TokenStorage
 
 /// What `explain` says and what the manager does are the same.
 struct DecisionTests {
-    /// Two hundred stores in which lifetimes, throttles, refresh tokens and sign-outs are drawn at random.
+    /// Four hundred stores in which lifetimes, throttles, refresh tokens and sign-outs are drawn at random.
     @Test func `the manager does what the decision says, in stores of every kind`() async throws {
         try await Scene.open(grace: 10) { (scene: Scene) async throws in
             var random = SplitMix(seed: 7)
             var seen: Set<String> = []
-            for _ in 0..<200 {
+            for _ in 0..<400 {
                 try scene.scramble(using: &random)
                 let manager = try scene.manager { $0.allowsExtendedLifetime = Bool.random(using: &random) }
                 let isForced = Int.random(in: 0..<4, using: &random) == 0
@@ -58,9 +58,9 @@ extension Scene {
                 FROM refresh_token;
             """
         )
-        guard Int.random(in: 0..<3, using: &random) == 0, let token = try refreshTokens.first else { return }
+        guard Bool.random(using: &random), let token = try refreshTokens.first else { return }
         var consequence = RefreshConsequence(token: .maybeSpent)
-        let kind = draw(["unavailable", "refused", "possiblyConsumed", "unusable"])
+        let kind = draw(["unavailable", "unavailable", "unavailable", "refused", "possiblyConsumed", "unusable"])
         let failure = JSON.Object([("kind", .string(kind)), ("status", 503), ("error", "invalid_grant")])
         consequence.throttle = Throttle(endsAt: now + 30, failure: failure)
         let decider = try manager().decider

@@ -52,23 +52,26 @@ struct IssuerScene: Sendable {
         provider.audit.reset()
     }
 
+    /// Runs a command.
+    func run(_ arguments: String...) async throws -> Command.Outcome { try await run(arguments) }
+
     /// Runs `token` in `count` processes at once.
     func tokens(_ count: Int, _ arguments: String...) async throws -> [Command.Outcome] {
-        let command = Command(
-            arguments: ["token", "--scope", Self.scope.text] + arguments,
-            environment: ["TOKENSTORE_PATH": scratch.store]
-        )
-        let scratch = scratch
-        return try await withThrowingTaskGroup(of: Command.Outcome.self) { group in
+        try await withThrowingTaskGroup(of: Command.Outcome.self) { group in
             for _ in 0..<count {
-                group.addTask {
-                    try await withCheckedThrowingContinuation { continuation in
-                        // Waiting for a process blocks its thread, which must not be one of the pool's.
-                        Thread.detachNewThread { continuation.resume(with: Result { try command.run(in: scratch) }) }
-                    }
-                }
+                group.addTask { try await run(["token", "--scope", Self.scope.text] + arguments) }
             }
             return try await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+
+    private func run(_ arguments: [String]) async throws -> Command.Outcome {
+        let command = Command(arguments: arguments, environment: ["TOKENSTORE_PATH": scratch.store])
+        return try await withCheckedThrowingContinuation { continuation in
+            // Waiting for a process blocks its thread, which must not be one of the pool's: the provider needs those.
+            Thread.detachNewThread { [scratch] in
+                continuation.resume(with: Result { try command.run(in: scratch) })
+            }
         }
     }
 }

@@ -93,6 +93,9 @@ struct Scene: Sendable {
     ) throws -> TokenManager {
         var options = TokenManagerOptions()
         options.pause = { _ in }
+        // The machine that runs the tests may be busy with others.
+        options.limits.head = .seconds(60)
+        options.limits.total = .seconds(60)
         change(&options)
         let store = try Self.openStore(directory, clock)
         return TokenManager(store: store, clientID: client, transport: transport, options: options)
