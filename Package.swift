@@ -7,6 +7,7 @@ let package = Package(
     products: [
         .library(name: "TokenStorage", targets: ["TokenStorage", "OAuth"]),
         .executable(name: "tokenstore", targets: ["TokenStoreCLI"]),
+        .executable(name: "local-idp", targets: ["local-idp"]),
         .executable(name: "tokenstore-bench", targets: ["Benchmarks"]),
     ],
     dependencies: [
@@ -124,7 +125,7 @@ let package = Package(
         .target(name: "TestSupport", dependencies: ["OAuth", "TokenStorage"], path: "Tests/TestSupport"),
         .testTarget(
             name: "TokenStorageTests",
-            dependencies: ["OAuth", "Sealing", "SQLite", "TestSupport", "TokenStorage"]
+            dependencies: ["CSQLite", "OAuth", "Sealing", "SQLite", "TestSupport", "TokenStorage"]
         ),
         .target(
             name: "IssuerSupport",

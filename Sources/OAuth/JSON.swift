@@ -53,6 +53,8 @@ extension JSON {
     }
 
     /// The value as whole seconds: a number, or text that holds one; fractions are cut off.
+    ///
+    /// A number beyond any calendar is none, so that sums of times cannot overflow.
     public var seconds: Int64? {
         switch self {
         case .number(let text), .string(let text): Int64(secondsIn: text)
@@ -93,12 +95,7 @@ extension JSON: Hashable {}
 extension Int64 {
     /// Whole seconds from decimal text such as `1790003600` or `1790000000.125`; nil if it is no number in range.
     fileprivate init?(secondsIn text: String) {
-        if let whole = Int64(text) {
-            self = whole
-        } else if let number = Double(text), number.isFinite, abs(number) < 9e15 {
-            self = Int64(number)
-        } else {
-            return nil
-        }
+        guard let number = Double(text), abs(number) < 9e15 else { return nil }
+        self = Int64(text) ?? Int64(number)
     }
 }

@@ -145,10 +145,16 @@ package struct JSONReader {
     private mutating func string() throws(JSONError) -> String {
         offset += 1
         let start = offset
+        var seen: UInt8 = 0
         while offset < bytes.count {
+            seen |= bytes[offset]
             switch bytes[offset] {
             case UInt8(ascii: "\""):
-                let text = String(validating: bytes[start..<offset], as: UTF8.self)
+                let content = UnsafeRawBufferPointer(rebasing: bytes[start..<offset])
+                // ASCII needs no validation, which for short texts is most of the work.
+                let text =
+                    seen < 0x80
+                    ? String(decoding: content, as: UTF8.self) : String(validating: content, as: UTF8.self)
                 guard let text else { throw error("text is not valid UTF-8") }
                 offset += 1
                 return text

@@ -19,6 +19,13 @@ extension Connection {
         sqlite3_file_control(handle, nil, SQLITE_FCNTL_PERSIST_WAL, &on)
     }
 
+    /// Whether the file is no longer the one under the name it was opened by.
+    package var hasMoved: Bool {
+        var moved: CInt = 0
+        sqlite3_file_control(handle, nil, SQLITE_FCNTL_HAS_MOVED, &moved)
+        return moved != 0
+    }
+
     /// A number that changes with every commit of another connection, in this process or not.
     package func dataVersion() throws -> Int64 { try integer("PRAGMA data_version") ?? 0 }
 

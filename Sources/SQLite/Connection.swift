@@ -11,6 +11,7 @@ package final class Connection {
     /// How a file is opened; a connection never creates one.
     package enum Mode: Sendable {
         case readWrite
+        /// Without writing to the index of the log either, which has to be there.
         case readOnly
         /// Without locks and without looking for a log: only for a file that nobody can be writing.
         case immutable
@@ -85,7 +86,11 @@ package final class Connection {
             let isReserved = byte < 0x21 || byte > 0x7E || "?#%".utf8.contains(byte)
             uri += isReserved ? "%" + hexadecimal(byte) : String(Unicode.Scalar(byte))
         }
-        return mode == .immutable ? uri + "?immutable=1" : uri
+        return switch mode {
+        case .immutable: uri + "?immutable=1"
+        case .readOnly: uri + "?readonly_shm=1"
+        case .readWrite, .memory: uri
+        }
     }
 
     private static func hexadecimal(_ byte: UInt8) -> String {

@@ -38,6 +38,8 @@ extension SQLiteError {
         package static let constraint = Code(rawValue: SQLITE_CONSTRAINT)
         package static let corrupt = Code(rawValue: SQLITE_CORRUPT)
         package static let diskFull = Code(rawValue: SQLITE_FULL)
+        /// SQL that does not fit the tables.
+        package static let generic = Code(rawValue: SQLITE_ERROR)
         package static let ioError = Code(rawValue: SQLITE_IOERR)
         package static let locked = Code(rawValue: SQLITE_LOCKED)
         package static let notADatabase = Code(rawValue: SQLITE_NOTADB)

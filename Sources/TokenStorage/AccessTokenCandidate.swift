@@ -22,7 +22,7 @@ struct AccessTokenCandidate {
         isAging = row.optionalInteger(4).map { $0 < now } ?? false
         // A clock that ran ahead when the token was stored makes its end unknowable.
         let isFromTheFuture = cachedAt.map { $0 > now + 60 } ?? false
-        isUsable = !isFromTheFuture && expiresOn >= now + buffer.seconds(cachedAt: cachedAt, expiresOn: expiresOn)
+        isUsable = !isFromTheFuture && buffer.isBehind(now, cachedAt: cachedAt, expiresOn: expiresOn)
         surplus = Self.surplus(of: row.bytes(5), beyond: scope)
     }
 

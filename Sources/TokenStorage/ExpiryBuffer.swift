@@ -17,6 +17,14 @@ public struct ExpiryBuffer: Hashable, Sendable {
     /// The buffer of one token.
     func seconds(cachedAt: Int64?, expiresOn: Int64) -> Int64 {
         guard let cachedAt, expiresOn > cachedAt else { return max(seconds, minimum) }
-        return max(min(seconds, (expiresOn - cachedAt) / 3), minimum)
+        // In a damaged file a time can be any number.
+        let (lifetime, isOverflow) = expiresOn.subtractingReportingOverflow(cachedAt)
+        return max(isOverflow ? seconds : min(seconds, lifetime / 3), minimum)
+    }
+
+    /// Whether a token is good for longer than its buffer.
+    func isBehind(_ now: Int64, cachedAt: Int64?, expiresOn: Int64) -> Bool {
+        let (end, isOverflow) = now.addingReportingOverflow(seconds(cachedAt: cachedAt, expiresOn: expiresOn))
+        return !isOverflow && expiresOn >= end
     }
 }

@@ -1,3 +1,4 @@
+import SQLite
 import Synchronization
 
 /// A session that one thread at a time uses.
@@ -9,6 +10,9 @@ final class GuardedSession: @unchecked Sendable {
     private var session: StoreSession?
 
     /// Runs `body` alone with the session, which `open` makes at the first call.
+    ///
+    /// It is made anew after it could not write: a connection that met an inspection of this process when it was
+    /// opened never will, although the inspection is long over.
     func withSession<Result: Sendable>(
         or open: () throws -> StoreSession,
         _ body: (StoreSession) throws -> Result
@@ -16,7 +20,12 @@ final class GuardedSession: @unchecked Sendable {
         try lock.withLock { _ in
             let opened = try session ?? open()
             session = opened
-            return try body(opened)
+            do {
+                return try body(opened)
+            } catch let error as SQLiteError where error.code.primary == .readOnly {
+                session = nil
+                throw error
+            }
         }
     }
 }

@@ -51,20 +51,21 @@ final class KernelLock: Sendable {
 
     /// Takes the lock if nobody has it.
     func tryLock(_ range: Range, of path: StorePath) throws(TokenStoreError) -> Bool {
-        if setLock(range) { return true }
+        if Self.tryLock(descriptor, start: range.offset, count: 1) { return true }
         guard errno == EAGAIN || errno == EACCES || errno == EINTR else {
             throw .unsupported("\(path.lock) cannot be locked, \(Self.reason()); keep the store on a local disk")
         }
         return false
     }
 
-    private func setLock(_ range: Range) -> Bool {
+    /// Locks a range of bytes for one open file, if nobody else has locked any of them.
+    static func tryLock(_ descriptor: Int32, start: Int64, count: Int64) -> Bool {
         var lock = flock()
         lock.l_type = Int16(F_WRLCK)
         lock.l_whence = Int16(SEEK_SET)
-        lock.l_start = off_t(range.offset)
-        lock.l_len = 1
-        return fcntl(descriptor, Self.setLock, &lock) == 0
+        lock.l_start = off_t(start)
+        lock.l_len = off_t(count)
+        return fcntl(descriptor, setLock, &lock) == 0
     }
 
     private static func reason() -> String { String(cString: strerror(errno)).lowercased() }

@@ -36,6 +36,8 @@ struct KeyRing: Sendable {
         sealers = reloaded
     }
 
+    var ids: Set<UInt32> { Set(sealers.keys) }
+
     func sealer(_ id: UInt32) -> Sealer? { sealers[id] }
 
     /// Every key that values may be sealed under: one, or two while a rekey is under way.

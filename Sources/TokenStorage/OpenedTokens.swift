@@ -86,8 +86,10 @@ extension OpenedTokens.Key {
 }
 
 extension OpenedTokens.Entry {
-    /// nil if a lookup a second later may answer differently.
+    /// nil if a lookup a second later may answer differently, or in a damaged file a time is no time.
     fileprivate init?(_ token: AccessToken, _ buffer: ExpiryBuffer, now: Int64) {
+        let times = [token.expiresAt, token.refreshAt, token.cachedAt].compactMap { $0?.timeIntervalSince1970 }
+        guard times.allSatisfy({ abs($0) < 1e15 }) else { return nil }
         func seconds(_ date: Date) -> Int64 { Int64(date.timeIntervalSince1970) }
         let expiresOn = seconds(token.expiresAt)
         let last = expiresOn - buffer.seconds(cachedAt: token.cachedAt.map(seconds), expiresOn: expiresOn)

@@ -15,8 +15,15 @@ package struct Schema: Sendable {
 
     /// The steps that `file` has not taken.
     ///
-    /// - Throws: ``TokenStoreError/newerStore(version:writtenBy:isReadable:)`` if its floors shut this program out.
+    /// - Throws: ``TokenStoreError/newerStore(version:writtenBy:isReadable:)`` if its floors shut this program out,
+    ///   ``TokenStoreError/damaged(_:)`` if the file does not agree with itself on its version.
     func pending(_ file: StoreHeader, forWriting: Bool) throws -> ArraySlice<Migration> {
+        guard file.userVersion == file.schemaVersion || file.userVersion > version else {
+            throw TokenStoreError.damaged(
+                "the store says that it is of schema version \(file.userVersion) and of \(file.schemaVersion); "
+                    + "run 'tokenstore check --repair' to salvage it"
+            )
+        }
         // Floors that were not written together with the version say nothing about it.
         let areFloorsKnown = file.schemaVersion == file.userVersion
         let isReadable = areFloorsKnown && file.readerFloor <= version

@@ -17,6 +17,8 @@ final class SessionPool: Sendable {
         idle.withLock { if $0.count < Self.capacity { $0.append(entry) } }
     }
 
+    func removeAll() { idle.withLock { $0 = [] } }
+
     /// Runs `body` with a session of its own, one that `open` makes if none is idle.
     ///
     /// After an error the session is closed: what the error left behind is not worth reasoning about.
@@ -27,7 +29,7 @@ final class SessionPool: Sendable {
         let taken = idle.withLock { $0.popLast() }
         let session = try taken?.session ?? open()
         let result = try body(session)
-        add(session)
+        if session.mayWait { add(session) }
         return result
     }
 }

@@ -30,14 +30,23 @@ struct StoreFile {
 
     /// Opens without ever writing, not even a log beside the file.
     ///
-    /// Where there is no log, nobody has the store open, and the file is read as it stands. A log that appears while
-    /// it is read means that somebody came: ``StoreSession/isOutdated`` says so.
+    /// Without a log and its index nobody has the store open, and the file is read as it stands. When they appear
+    /// while it is read, somebody came: ``StoreSession/isOutdated`` says so.
     func openForInspection() throws -> (connection: Connection, mode: Connection.Mode) {
-        let mode: Connection.Mode = FileStatus(path.log) == nil ? .immutable : .readOnly
+        let mode: Connection.Mode = isInUse ? .readOnly : .immutable
+        guard mode == .immutable || FileStatus(path.sharedMemory) != nil else {
+            throw TokenStoreError.file(
+                "\(path.log) holds commits and \(path.sharedMemory) is missing; copy that file too, or open the store "
+                    + "for writing once, such as with 'tokenstore purge'"
+            )
+        }
         let connection = try Connection(path: path.database, mode: mode, busyTimeout: timeout)
         try Self.configure(connection)
         return (connection, mode)
     }
+
+    /// Whether the database may have to be read together with a log.
+    var isInUse: Bool { FileStatus(path.sharedMemory) != nil || FileStatus(path.log).map { $0.size > 0 } ?? false }
 
     /// Makes `body`'s database a whole one under its final name, or leaves nothing.
     func create(_ body: (Connection) throws -> Void) throws {
@@ -49,13 +58,13 @@ struct StoreFile {
     /// Makes a whole database with the right settings, on disk, under another name.
     func create(as draft: String, _ body: (Connection) throws -> Void) throws {
         try refuseNetworkFileSystem()
-        Self.removeDatabase(draft)
+        remove(draft)
         do {
             try Self.createEmpty(draft)
             try fill(draft, body)
             try synchronize(draft)
         } catch {
-            Self.removeDatabase(draft)
+            remove(draft)
             throw error
         }
     }
@@ -65,14 +74,29 @@ struct StoreFile {
         try Self.configure(connection)
         try connection.execute("PRAGMA application_id = \(Schema.applicationID)")
         try body(connection)
+        try enableLog(connection)
+    }
+
+    /// Puts a database that nobody else has open into the mode that every store is in.
+    func enableLog(of name: String) throws {
+        try enableLog(Connection(path: name, mode: .readWrite, busyTimeout: timeout))
+    }
+
+    private func enableLog(_ connection: Connection) throws {
         guard try connection.first("PRAGMA journal_mode = WAL", body: { $0.text(0) }) == "wal" else {
             throw TokenStoreError.unsupported(
                 "the file system of \(path.directory) has no shared memory; keep the store on a local disk"
             )
         }
+        // The switch itself is in the log, which the final name does not take along: on a full disk the closing
+        // connection would leave it there without a word.
+        guard try connection.checkpointTruncating() else {
+            throw TokenStoreError.busy("another process holds \(draft); try again later")
+        }
     }
 
-    private static func removeDatabase(_ name: String) {
+    /// Removes a database that nobody has open, with what SQLite keeps beside it.
+    func remove(_ name: String) {
         for suffix in ["", "-wal", "-shm", "-journal"] { unlink(name + suffix) }
     }
 

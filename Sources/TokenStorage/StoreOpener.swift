@@ -14,8 +14,8 @@ import Darwin
 struct StoreOpener {
     let path: StorePath
     let options: StoreOptions
-    var schema = Schema.current
 
+    private var schema: Schema { options.schema }
     private var file: StoreFile { StoreFile(path: path, timeout: options.busyTimeout) }
 
     /// Opens the store for writing, creating it first if there is none.
@@ -24,14 +24,24 @@ struct StoreOpener {
             if FileStatus(path.directory) == nil { try createDirectory() }
             let files = FileGuard(path: path, isInspection: false)
             try files.checkDirectory()
-            if FileStatus(path.database) == nil { try create() }
-            try files.checkDatabase()
-            let connection = try file.openForWriting()
+            let (connection, newKey) = try openDatabase(files)
             var header = try StoreHeader(connection, at: path)
             if !(try schema.pending(header, forWriting: true)).isEmpty {
                 header = try migrate(connection)
             }
-            return try session(connection, header)
+            return try session(connection, header, key: newKey)
+        }
+    }
+
+    /// Opens the file that has the name now: a repair may replace it while this waits for its locks.
+    ///
+    /// - Returns: with the key, if the store is new.
+    private func openDatabase(_ files: FileGuard) throws -> (Connection, KeyEncryptionKey?) {
+        while true {
+            let newKey = try FileStatus(path.database) == nil ? create() : nil
+            try files.checkDatabase()
+            let connection = try file.openForWriting()
+            if !connection.hasMoved { return (connection, newKey) }
         }
     }
 
@@ -59,17 +69,27 @@ struct StoreOpener {
         }
     }
 
-    private func session(_ connection: Connection, _ header: StoreHeader) throws -> StoreSession {
+    private func session(
+        _ connection: Connection,
+        _ header: StoreHeader,
+        key: KeyEncryptionKey? = nil
+    ) throws -> StoreSession {
         let session = StoreSession(connection, at: path, header: header, options: options)
-        if options.unlocks { _ = try session.keys() }
+        if let key {
+            session.keyRing = try KeyRing(key, storeID: header.storeID, from: connection)
+        } else if options.unlocks {
+            _ = try session.keys()
+        }
         return session
     }
 
     /// Makes a new store; of several processes that come at once the first does, and the others find it.
-    private func create() throws {
+    ///
+    /// - Returns: the new store's key, for which a person then is not asked again; nil if another process was first.
+    private func create() throws -> KeyEncryptionKey? {
         let lock = try KernelLock(.schema, of: path, timeout: options.busyTimeout)
         defer { withExtendedLifetime(lock) {} }
-        guard FileStatus(path.database) == nil else { return }
+        guard FileStatus(path.database) == nil else { return nil }
         try refuseOrphanedLog()
         // An empty log is what a clean shutdown leaves; with another database it would be in the way.
         unlink(path.log)
@@ -89,6 +109,7 @@ struct StoreOpener {
             try insertHeader(connection, storeID: storeID, source: source, parameters: parameters)
             try connection.insertDataKey(DataKey(id: 1), under: key, storeID: storeID, at: options.seconds)
         }
+        return key
     }
 
     private func insertHeader(
@@ -137,6 +158,7 @@ struct StoreOpener {
         unlink(draft)
         try StoreFile.createEmpty(draft)
         try connection.prepare("VACUUM INTO ?1").run([.text(draft)])
+        try file.enableLog(of: draft)
         try file.synchronize(draft)
         guard rename(draft, copy) == 0 else { throw StoreFile.failure("created", copy) }
         try file.synchronize(path.directory)

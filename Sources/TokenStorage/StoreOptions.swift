@@ -28,6 +28,8 @@ public struct StoreOptions: Sendable {
     /// Whether the key is needed at once; without it, rows can be counted and deleted, not read.
     public var unlocks = true
 
+    package var schema = Schema.current
+
     /// What deriving a key from a new passphrase costs.
     package var scryptCost = ScryptCost.standard
 

@@ -21,7 +21,7 @@ public struct StorePath: Hashable, Sendable {
         let slash = database.lastIndex(of: "/") ?? database.startIndex
         let parent = slash == database.startIndex ? "/" : String(database[..<slash])
         // SQLite refuses every symbolic link in a path; only the file itself may not be one.
-        directory = FileStatus.resolved(parent) ?? parent
+        directory = Self.resolved(parent)
         self.database = Self.join(directory, String(database[database.index(after: slash)...]))
     }
 
@@ -43,6 +43,14 @@ public struct StorePath: Hashable, Sendable {
     package var lock: String { Self.withoutExtension(database) + ".lock" }
     /// A database being made, which takes its name when it is whole.
     package var unfinished: String { database + ".new" }
+
+    /// The directory without symbolic links, as far as it exists.
+    private static func resolved(_ directory: String) -> String {
+        if let resolved = FileStatus.resolved(directory) { return resolved }
+        guard directory != "/", let slash = directory.lastIndex(of: "/") else { return directory }
+        let parent = slash == directory.startIndex ? "/" : String(directory[..<slash])
+        return join(resolved(parent), String(directory[directory.index(after: slash)...]))
+    }
 
     private static func absolute(_ path: String) -> String {
         var path = path

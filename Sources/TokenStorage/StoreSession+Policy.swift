@@ -51,7 +51,7 @@ extension StoreSession {
 
     /// The SQL of an alternative; the key is needed only where it asks for claims.
     func query(_ alternative: AccountPolicy.Alternative) throws -> AccountQuery {
-        AccountQuery(alternative, sealers: try alternative.needsKey ? keys().all : [], now: now)
+        AccountQuery(alternative, sealers: try alternative.needsKey ? currentKeys().all : [], now: now)
     }
 
     private func hasClaim(_ criterion: ClaimCriterion, account: Int64) throws -> Bool {

@@ -7,7 +7,7 @@ extension StoreSession {
     func open(_ sealed: UnsafeRawBufferPointer, as place: SealedPlace) throws -> Secret {
         guard let id = Sealer.keyID(of: sealed) else { return try currentSealer().open(sealed, as: place) }
         if let sealer = try keys().sealer(id) { return try sealer.open(sealed, as: place) }
-        try keyRing?.reload(from: connection)
+        try reloadKeys()
         guard let sealer = try keys().sealer(id) else { throw SealingError.unknownDataKey(id) }
         return try sealer.open(sealed, as: place)
     }
@@ -55,12 +55,20 @@ extension StoreSession {
         try connection.write {
             if let keyRing {
                 let current = try connection.integer("SELECT id FROM data_key WHERE is_current = 1")
-                if current != Int64(keyRing.currentID) { try self.keyRing?.reload(from: connection) }
+                if current != Int64(keyRing.currentID) { try reloadKeys() }
             }
             return try body()
         }
     }
 
     /// The id the next row of a table gets, needed before the row is there: its sealed values are bound to it.
-    func nextID(_ greatest: StaticString) throws -> Int64 { (try connection.integer(greatest) ?? 0) + 1 }
+    func nextID(_ greatest: StaticString) throws -> Int64 {
+        let (id, isOverflow) = (try connection.integer(greatest) ?? 0).addingReportingOverflow(1)
+        guard !isOverflow else {
+            throw TokenStoreError.damaged(
+                "a row of \(path.database) has an id that no program gave; run 'tokenstore check --repair'"
+            )
+        }
+        return id
+    }
 }

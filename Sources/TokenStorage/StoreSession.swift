@@ -23,7 +23,12 @@ package final class StoreSession {
     package var now: Int64 { options.seconds }
 
     /// Whether somebody may have written to a file that is read without locks.
-    var isOutdated: Bool { mode == .immutable && FileStatus(path.log) != nil }
+    var isOutdated: Bool { mode == .immutable && StoreFile(path: path, timeout: .zero).isInUse }
+
+    /// Whether the connection may stay open while nobody uses it.
+    ///
+    /// One that must not write to the index of the log would keep every other connection of this process from it.
+    var mayWait: Bool { mode != .readOnly }
 
     /// The data keys, fetched at the first need.
     func keys() throws -> KeyRing {
@@ -32,6 +37,28 @@ package final class StoreSession {
         let ring = try KeyRing(key, storeID: header.storeID, from: connection)
         keyRing = ring
         return ring
+    }
+
+    /// The data keys that rows may be sealed or hashed under at this moment.
+    ///
+    /// A value names its key, a hash does not: one under a key that a rekey has retired is found nowhere.
+    func currentKeys() throws -> KeyRing {
+        let ring = try keys()
+        let ids = Set(try connection.all("SELECT id FROM data_key") { UInt32(truncatingIfNeeded: $0.integer(0)) })
+        guard ids != ring.ids else { return ring }
+        try reloadKeys()
+        return try keys()
+    }
+
+    /// Reads the data keys again, after another process has replaced them, or moved them to another key source.
+    func reloadKeys() throws {
+        do {
+            try keyRing?.reload(from: connection)
+        } catch SealingError.otherKey {
+            header = try StoreHeader(connection, at: path)
+            keyRing = nil
+            _ = try keys()
+        }
     }
 
     /// The recorded source, or the given one if it is of the same kind: a key file may have been moved.

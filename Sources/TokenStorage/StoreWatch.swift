@@ -22,7 +22,8 @@ final class StoreWatch: Sendable {
         guard pipe(&ends) == 0 else { throw StoreFile.failure("watched", path.directory) }
         #if os(Linux)
         let descriptor = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
-        let isWatching = inotify_add_watch(descriptor, path.directory, UInt32(IN_MODIFY | IN_CREATE | IN_MOVED_TO)) >= 0
+        let isWatching =
+            inotify_add_watch(descriptor, path.directory, UInt32(IN_MODIFY | IN_ATTRIB | IN_CREATE | IN_MOVED_TO)) >= 0
         #else
         let descriptor = kqueue()
         let watched = open(path.log, O_EVTONLY | O_CLOEXEC)
@@ -30,7 +31,7 @@ final class StoreWatch: Sendable {
             ident: UInt(watched),
             filter: Int16(EVFILT_VNODE),
             flags: UInt16(EV_ADD | EV_CLEAR),
-            fflags: UInt32(NOTE_WRITE | NOTE_EXTEND),
+            fflags: UInt32(NOTE_WRITE | NOTE_EXTEND | NOTE_ATTRIB),
             data: 0,
             udata: nil
         )
@@ -64,16 +65,31 @@ final class StoreWatch: Sendable {
         }
     }
 
-    /// Waits until something may have been written; false once stopped.
-    func wait() -> Bool {
+    /// What ended a wait.
+    enum Wake {
+        case written, quiet, stopped
+    }
+
+    /// Tells the watches of this and other processes that a commit can be read now.
+    ///
+    /// SQLite writes a commit to the log before others can read it, so that what that wakes may come too early.
+    static func announceCommit(_ path: StorePath) {
+        // A log that cannot be touched is one of a store that is going away.
+        _ = utimensat(AT_FDCWD, path.log, nil, 0)
+    }
+
+    /// Waits until something may have been written, for no longer than some milliseconds unless that is negative.
+    func wait(_ milliseconds: Int32) -> Wake {
         var polled = [
             pollfd(fd: events, events: Int16(POLLIN), revents: 0),
             pollfd(fd: stopReader, events: Int16(POLLIN), revents: 0),
         ]
-        while poll(&polled, 2, -1) < 0, errno == EINTR {}
-        if polled[1].revents != 0 { return false }
+        var count = poll(&polled, 2, milliseconds)
+        while count < 0, errno == EINTR { count = poll(&polled, 2, milliseconds) }
+        if polled[1].revents != 0 { return .stopped }
+        if count == 0 { return .quiet }
         drain()
-        return true
+        return .written
     }
 
     private func drain() {

@@ -10,7 +10,7 @@ public enum TokenState: String, Sendable {
         if expiresOn <= now {
             self = .expired
         } else if refreshOn.map({ $0 < now }) ?? false
-            || expiresOn < now + ExpiryBuffer.standard.seconds(cachedAt: cachedAt, expiresOn: expiresOn)
+            || !ExpiryBuffer.standard.isBehind(now, cachedAt: cachedAt, expiresOn: expiresOn)
         {
             self = .aging
         } else {

@@ -20,13 +20,20 @@ extension TokenStore {
         waitingWith watch: StoreWatch
     ) {
         var last = start
-        repeat {
+        var quietLooks = 0
+        while true {
             // A store that cannot be read any more has no changes to tell; reading it again says why.
             guard let events = try? read({ try $0.events(after: last) }) else { break }
             if let first = events.first, first.id > last + 1 { continuation.yield(.many) }
             for event in events { continuation.yield(StoreChange(event)) }
             last = events.last?.id ?? last
-        } while watch.wait()
+            let wake = watch.wait(quietLooks < Self.looks.count ? Self.looks[quietLooks] : -1)
+            if wake == .stopped { break }
+            quietLooks = wake == .quiet ? quietLooks + 1 : 0
+        }
         continuation.finish()
     }
+
+    /// After how many milliseconds to look again for a commit whose process was killed before it could announce it.
+    private static let looks: [Int32] = [20, 200, 2_000]
 }

@@ -12,7 +12,7 @@ extension TokenStore {
     public func events(of token: RefreshToken, limit: Int = 10) throws -> [StoreEvent] {
         try read { session in
             try session.connection.read {
-                let fingerprints = try session.keys().all.map { $0.fingerprint(token.secret) }
+                let fingerprints = try session.currentKeys().all.map { $0.fingerprint(token.secret) }
                 return try fingerprints.flatMap { try session.events(of: $0) }.suffix(limit).reversed()
             }
         }

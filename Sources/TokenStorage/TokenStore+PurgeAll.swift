@@ -36,12 +36,13 @@ extension TokenStore {
         try forgetting { session in
             for table in [
                 "refresh_attempt", "throttle", "issuer_document", "access_token", "refresh_token", "id_token",
-                "tenant_profile", "account", "account_state",
-                "authority_map", "app_metadata", "event", "foreign_entry",
+                "tenant_profile", "account", "account_state", "authority_map", "app_metadata", "foreign_entry",
             ] {
                 try session.connection.execute("DELETE FROM \(table)")
             }
+            // One entry stays, so that the ids go on rising: who waits for changes knows the last one.
             try session.record(.purge, outcome: "everything")
+            try session.connection.execute("DELETE FROM event WHERE id < (SELECT max(id) FROM event)")
         }
     }
 
@@ -50,6 +51,8 @@ extension TokenStore {
         try FileGuard(path: path, isInspection: false).checkDirectory()
         let lock = try KernelLock(.schema, of: path, timeout: timeout)
         defer { withExtendedLifetime(lock) {} }
+        let access = try FileStatus(path.database)?.kind == .regular ? SoleAccess(path, timeout: timeout) : nil
+        defer { withExtendedLifetime(access) {} }
         for name in [path.database, path.log, path.sharedMemory] {
             guard let status = FileStatus(name) else { continue }
             guard status.kind != .directory else {

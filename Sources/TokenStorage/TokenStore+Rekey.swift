@@ -13,7 +13,9 @@ extension TokenStore {
         to source: KeySource? = nil,
         progress: ((Progress) -> Void)? = nil
     ) throws -> RekeyReport {
-        try withWriter { session in
+        // Readers that wait were given the old key; a new one takes the writer's.
+        defer { if source != nil { closeReaders() } }
+        return try withWriter { session in
             let lock = try KernelLock(.rekey, of: path, timeout: options.busyTimeout)
             defer { withExtendedLifetime(lock) {} }
             if let source { return try session.changeSource(to: source) }

@@ -1,4 +1,5 @@
 import SQLite
+import Synchronization
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -32,6 +33,9 @@ public final class TokenStore: Sendable {
     private let observer = GuardedSession()
     let opened = OpenedTokens()
 
+    /// The keys of a store opened for inspection.
+    private let inspectedKeys = Mutex<KeyRing?>(nil)
+
     private init(path: StorePath, options: StoreOptions, isInspection: Bool) {
         self.path = path
         self.options = options
@@ -54,7 +58,8 @@ public final class TokenStore: Sendable {
     public static func inspect(at path: StorePath, options: StoreOptions = StoreOptions()) throws -> TokenStore? {
         guard let session = try StoreOpener(path: path, options: options).inspect() else { return nil }
         let store = TokenStore(path: path, options: options, isInspection: true)
-        store.readers.add(session)
+        store.inspectedKeys.withLock { $0 = session.keyRing }
+        if session.mayWait { store.readers.add(session) }
         return store
     }
 
@@ -78,6 +83,11 @@ public final class TokenStore: Sendable {
 
     /// Runs `body` with the writing connection, outside a transaction.
     package func withWriter<Result: Sendable>(_ body: (StoreSession) throws -> Result) throws -> Result {
+        defer { StoreWatch.announceCommit(path) }
+        return try withOpenWriter(body)
+    }
+
+    private func withOpenWriter<Result: Sendable>(_ body: (StoreSession) throws -> Result) throws -> Result {
         guard !isInspection else {
             throw TokenStoreError.invalidArgument("the store was opened for inspection; open it for writing")
         }
@@ -92,10 +102,13 @@ public final class TokenStore: Sendable {
         return try observer.withSession(or: openReader) { try $0.connection.integer("PRAGMA data_version") }
     }
 
+    /// Closes the connections for reading that are not in use.
+    func closeReaders() { readers.removeAll() }
+
     private func openReader() throws -> StoreSession {
         var options = options
         // The key was fetched when the store was opened; asking twice would ask a person twice.
-        let keyRing = try isInspection ? nil : withWriter { $0.keyRing }
+        let keyRing = try isInspection ? inspectedKeys.withLock { $0 } : withOpenWriter { $0.keyRing }
         if keyRing != nil { options.unlocks = false }
         let opener = StoreOpener(path: path, options: options)
         guard let session = try isInspection ? opener.inspect() : opener.open() else {

@@ -20,6 +20,11 @@ extension TokenStoreError {
             self = .damaged(
                 "\(file) is damaged or no store (\(error.message)); run 'tokenstore check --repair' to salvage it"
             )
+        case .generic:
+            self = .damaged(
+                "the tables of \(file) are not as they were made (\(error.message)); "
+                    + "run 'tokenstore check --repair' to salvage what is there"
+            )
         case .busy, .locked:
             self = .busy("another process holds \(file); try again later or raise --timeout")
         case .diskFull:

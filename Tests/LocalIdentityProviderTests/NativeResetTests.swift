@@ -44,10 +44,12 @@ struct NativeResetTests {
 
     @Test func `N30: a reset ends the refresh tokens from before it`() async throws {
         try await Site.open { site in
-            let refreshToken = try await site.signInWithPassword().text("refresh_token")
+            let tokens = try await site.signInWithPassword()
             _ = try await submit(Self.new, passwordToken(site), site)
             site.provider.clock.advance(by: 2)
-            let refused = try await site.refresh(refreshToken, client: "pwd-app")
+            let bearer = ["authorization": "Bearer \(try tokens.text("access_token"))"]
+            #expect(try await site.get(site.tenant + "/openid/v2.0/userinfo", headers: bearer).status == 401)
+            let refused = try await site.refresh(tokens.text("refresh_token"), client: "pwd-app")
             #expect(refused.error == "invalid_grant" && refused.suberror == "bad_token")
         }
     }

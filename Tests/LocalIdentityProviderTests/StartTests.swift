@@ -4,7 +4,7 @@ import Testing
 
 struct StartTests {
     /// The built program beside this test bundle.
-    private static var binary: String {
+    static var binary: String {
         let folder = Bundle.main.executableURL?.deletingLastPathComponent()
         let candidates = [folder, folder?.deletingLastPathComponent()].compactMap {
             $0?.appending(path: "local-idp").path

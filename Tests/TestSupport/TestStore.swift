@@ -7,14 +7,35 @@ public final class TestStore: Sendable {
     public let clock: TestClock
     public let options: StoreOptions
     public let path: StorePath
-    public let store: TokenStore
+    private let opened: TokenStore?
 
-    public init(_ configure: (inout StoreOptions) -> Void = { _ in }) throws {
+    public var store: TokenStore {
+        guard let opened else { preconditionFailure("the store of this test is closed; open it by its path") }
+        return opened
+    }
+
+    public convenience init(_ configure: (inout StoreOptions) -> Void = { _ in }) throws {
+        try self.init(isClosed: false, configure: configure) { _ in }
+    }
+
+    /// Opens a store, fills it, and closes it again if the test is about its files.
+    private init(
+        isClosed: Bool,
+        configure: (inout StoreOptions) -> Void = { _ in },
+        fill: (TokenStore) throws -> Void
+    ) throws {
         directory = try TemporaryDirectory()
         clock = TestClock()
         path = StorePath(directory.file("tokenstore.db"))
         options = Self.options(clock, configure)
-        store = try TokenStore.open(at: path, options: options)
+        let store = try TokenStore.open(at: path, options: options)
+        try fill(store)
+        opened = isClosed ? nil : store
+    }
+
+    /// A store that took in a document and that nobody has open.
+    public static func closed(_ document: JSON) throws -> TestStore {
+        try TestStore(isClosed: true) { try $0.take(document.serialized) }
     }
 
     /// A store that took in a document.

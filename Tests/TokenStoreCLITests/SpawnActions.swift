@@ -33,6 +33,9 @@ struct SpawnActions {
     /// Makes the first terminal that the process opens its own.
     mutating func startSession() { posix_spawnattr_setflags(&attributes, Self.newSession | Self.signals) }
 
+    /// How a sanitizer was told to behave holds for the program as it does for its tests.
+    private static let sanitizerOptions = ProcessInfo.processInfo.environment.filter { $0.key.hasSuffix("SAN_OPTIONS") }
+
     /// Starts it with no more environment than given, so that the tests do not depend on who runs them.
     mutating func spawn(
         _ binary: String,
@@ -41,6 +44,7 @@ struct SpawnActions {
         home: ScratchDirectory
     ) throws -> pid_t {
         let variables = ["HOME": home.path, "PATH": "/usr/bin:/bin"].merging(environment) { $1 }
+            .merging(Self.sanitizerOptions) { $1 }
         let words = ([binary] + arguments).map { strdup($0) } + [nil]
         let settings = variables.map { strdup("\($0)=\($1)") } + [nil]
         defer { for text in words + settings { free(text) } }

@@ -5,6 +5,8 @@ struct ChildCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "child",
         shouldDisplay: false,
-        subcommands: [ImportChild.self, WriteChild.self, SignInChild.self, DamageChild.self, FaultsChild.self]
+        subcommands: [
+            ImportChild.self, PeakChild.self, WriteChild.self, SignInChild.self, DamageChild.self, FaultsChild.self,
+        ]
     )
 }

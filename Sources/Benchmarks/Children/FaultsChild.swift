@@ -14,6 +14,9 @@ struct FaultsChild: ParsableCommand {
 
     @Argument var directory: String
 
+    /// One of how many writes is let fail; the others pass.
+    @Argument var stride: CInt
+
     func run() throws {
         guard fault_install() == 1 else { throw BenchFailure("SQLite has no file system to fail") }
         let model = StorePath(directory + "/model/")
@@ -23,7 +26,7 @@ struct FaultsChild: ParsableCommand {
             for kind in 0..<CInt(FAULT_KIND_COUNT) {
                 for lasting in 0...1 as ClosedRange<CInt> {
                     var n: CInt = 1
-                    while try fails(change, at: n, kind: kind, lasting: lasting, model: model) { n += 1 }
+                    while try fails(change, at: n, kind: kind, lasting: lasting, model: model) { n += stride }
                 }
             }
         }

@@ -30,6 +30,21 @@ struct ChildProcess {
     /// Runs the program to its end with its output thrown away.
     func run() throws -> Ended { try start().wait() }
 
+    /// Runs the program by way of a small process, and returns the most memory it had.
+    ///
+    /// Linux counts what the starting process had as the started one's, and this one has made large stores.
+    func peakMegabytes() throws -> Double {
+        let pipe = try Pipe()
+        let measuring = try ChildProcess(Self.thisProgram, ["child", "peak", "--", program] + arguments)
+            .start(output: pipe.writing)
+        pipe.closeWriting()
+        let text = String(decoding: pipe.rest(), as: UTF8.self)
+        guard try measuring.wait().isSuccess, let megabytes = Double(text) else {
+            throw BenchFailure("the memory of \(program) cannot be measured")
+        }
+        return megabytes
+    }
+
     /// Runs the program to its end with everything it says in a new file.
     func run(outputTo file: String) throws -> Ended {
         let descriptor = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
@@ -63,6 +78,8 @@ struct ChildProcess {
     struct Ended {
         let status: Int32
         let seconds: Double
+
+        /// At least what the process had that started it, if that was more.
         let peakMegabytes: Double
 
         var isSuccess: Bool { status == 0 }

@@ -24,7 +24,7 @@ enum ListJSONBar: Bar {
         for accounts in [20_000, 1_000] {
             let path = try filled(bench, accounts: accounts)
             let list = try bench.tool("list", "--json", "--store", path.database)
-            peaks.append(try (0..<5).map { _ in try list.run().peakMegabytes })
+            peaks.append(try (0..<5).map { _ in try list.peakMegabytes() })
         }
         var row = ReportRow(
             name,

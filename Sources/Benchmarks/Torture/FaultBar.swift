@@ -7,7 +7,9 @@ enum FaultBar: Bar {
     static func measure(_ bench: Bench, _ add: (ReportRow) -> Void) throws {
         let path = try bench.place("faults")
         let pipe = try Pipe()
-        let child = try ChildProcess.this("faults", path.directory).start(output: pipe.writing)
+        let child = try ChildProcess.this("faults", path.directory, "\(bench.scaled(1, quick: 9))").start(
+            output: pipe.writing
+        )
         pipe.closeWriting()
         var found = Findings()
         found.take(String(decoding: pipe.rest(), as: UTF8.self))

@@ -8,7 +8,9 @@ struct IntrospectionEndpoint: Sendable {
         let client = try ClientAuthentication(realm: realm).client(exchange)
         guard !client.isPublic else { throw ClientAuthentication.refused }
         let token = try exchange.form.required("token")
-        if let family = await state.grants.liveFamily(of: token), family.tenantID == realm.tenant.id {
+        if let family = await state.grants.liveFamily(of: token), family.tenantID == realm.tenant.id,
+            await !state.users.isEnded(family.signedIn.userID, since: family.created)
+        {
             return try .json([
                 "active": true, "token_type": "refresh_token", "client_id": .string(family.clientID),
                 "scope": .string(family.scope), "iat": .integer(Int(family.currentIssued.timeIntervalSince1970)),

@@ -39,7 +39,7 @@ struct TokenEndpoint: Sendable {
         let token = try exchange.form.required("refresh_token")
         let family = try await state.grants.family(of: token, client: client, realm: realm)
         let user = try await state.users.user(family.signedIn.userID)
-        if let end = user.familiesEndBefore, family.created < end {
+        if await state.users.isEnded(user.id, since: family.created) {
             await state.grants.end(family.id, because: "the password was reset")
             throw ProtocolError.badRefreshToken
         }

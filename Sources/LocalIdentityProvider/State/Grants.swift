@@ -64,9 +64,11 @@ actor Grants {
 
     func revokeAccessToken(_ id: String) { revokedAccessTokens.insert(id) }
 
-    /// Whether an access token is neither revoked itself nor of an ended family.
-    func isLive(accessToken id: String, familyID: String) -> Bool {
-        guard let family = families[familyID] else { return false }
-        return family.ended == nil && !revokedAccessTokens.contains(id)
+    /// The family of an access token that is neither revoked itself nor of an ended family.
+    func liveFamily(ofAccessToken id: String, familyID: String) -> RefreshFamily? {
+        guard let family = families[familyID], family.ended == nil, !revokedAccessTokens.contains(id) else {
+            return nil
+        }
+        return family
     }
 }

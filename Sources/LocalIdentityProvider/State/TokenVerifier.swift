@@ -23,8 +23,9 @@ struct TokenVerifier: Sendable {
     /// Like ``claims(of:)``, and not revoked either.
     func liveClaims(of token: String) async throws -> (claims: Claims, realm: Realm)? {
         guard let verified = try await claims(of: token), let id = verified.claims["jti"]?.text,
-            let family = verified.claims["sid"]?.text,
-            await state.grants.isLive(accessToken: id, familyID: family)
+            let familyID = verified.claims["sid"]?.text,
+            let family = await state.grants.liveFamily(ofAccessToken: id, familyID: familyID),
+            await !state.users.isEnded(family.signedIn.userID, since: family.created)
         else { return nil }
         return verified
     }

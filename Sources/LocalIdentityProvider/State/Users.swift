@@ -48,6 +48,13 @@ actor Users {
         return try user(id)
     }
 
+    /// Whether a password reset or an administrator ended what began at `instant`.
+    func isEnded(_ id: String, since instant: Date) -> Bool {
+        settle(id)
+        guard let user = users[id], !user.isDisabled else { return true }
+        return user.familiesEndBefore.map { instant < $0 } ?? false
+    }
+
     func email(of id: String) -> String? { users[id]?.email }
 
     func exists(_ email: String, in tenant: Tenant) -> Bool { ids[Self.key(email, tenant.id)] != nil }

@@ -24,8 +24,11 @@ struct StoreRepair {
         try files.checkDatabase()
         let lock = try KernelLock(.schema, of: path, timeout: options.busyTimeout)
         defer { withExtendedLifetime(lock) {} }
-        defer { removeCopies() }
-        removeCopies()
+        // What another connection committed while its file is being replaced would be lost.
+        let access = try SoleAccess(path, timeout: options.busyTimeout)
+        defer { withExtendedLifetime(access) {} }
+        defer { file.remove(copy) }
+        file.remove(copy)
         try file.copy(path.database, to: copy)
         if FileStatus(path.log) != nil { try file.copy(path.log, to: copy + "-wal") }
         var salvage: TableSalvage?
@@ -43,11 +46,25 @@ struct StoreRepair {
     /// Opens the copy; where its schema cannot be read, that of a new store is put into it.
     private func openDamaged(like fresh: Connection) throws -> Connection {
         if let connection = try? open(copy), (try? connection.integer("SELECT count(*) FROM store")) != nil {
+            try refuseNewer(connection)
             return connection
         }
         removeLogCopies()
         try SchemaGraft(template: fresh).apply(to: copy)
         return try open(copy)
+    }
+
+    /// What a newer schema has besides would be lost.
+    private func refuseNewer(_ connection: Connection) throws {
+        // A header that cannot be read is part of the damage.
+        guard let header = try? StoreHeader(connection, at: path), header.schemaVersion == header.userVersion,
+            header.userVersion > Schema.current.version
+        else { return }
+        throw TokenStoreError.newerStore(
+            version: header.userVersion,
+            writtenBy: header.writtenBy,
+            isReadable: header.readerFloor <= Schema.current.version
+        )
     }
 
     private func open(_ name: String) throws -> Connection {
@@ -73,11 +90,6 @@ struct StoreRepair {
         guard rename(path.unfinished, path.database) == 0 else { throw StoreFile.failure("replaced", path.database) }
         try file.synchronize(path.directory)
         return kept
-    }
-
-    private func removeCopies() {
-        unlink(copy)
-        removeLogCopies()
     }
 
     private func removeLogCopies() {

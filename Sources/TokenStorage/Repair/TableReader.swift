@@ -6,8 +6,8 @@ struct TableReader {
     private let table: String
     private let columns: String
 
-    /// How many row ids of a hole are tried one by one.
-    private static let probes: Int64 = 100_000
+    /// How many ids in a row may be without a row before a hole counts as read.
+    private static let missesAllowed = 10_000
 
     init(_ connection: Connection, table: String, columns: [String]) {
         self.connection = connection
@@ -31,20 +31,30 @@ struct TableReader {
             if case .integer(let id)? = values.first { first = id }
             body(values)
         }
-        let start = last == .min ? 1 : last + 1
         // Where the back cannot be read either, ids end somewhere: they are handed out one by one.
-        let end = first == .max ? start + Self.probes : min(first, start + Self.probes)
-        var id = start
-        while id < end {
-            _ = scan("SELECT \(columns) FROM \(table) WHERE id = \(id)", body)
+        var id = last == .min ? 1 : last + 1
+        var misses = 0
+        guard let probe = try? connection.prepare("SELECT \(columns) FROM \(table) WHERE id = ?1") else { return false }
+        while id < first, misses < Self.missesAllowed {
+            var isFound = false
+            _ = run(probe, [.integer(id)]) { values in
+                isFound = true
+                body(values)
+            }
+            misses = isFound ? 0 : misses + 1
             id += 1
         }
         return false
     }
 
     private func scan(_ sql: String, _ body: ([Value]) -> Void) -> Bool {
+        guard let statement = try? connection.prepare(sql) else { return false }
+        return run(statement, [], body)
+    }
+
+    private func run(_ statement: Statement, _ values: [Value], _ body: ([Value]) -> Void) -> Bool {
         do {
-            try connection.prepare(sql).forEach([]) { row in
+            try statement.forEach(values) { row in
                 body((0..<row.columnCount).map { row.value($0) })
                 return true
             }

@@ -1,0 +1,144 @@
+import OAuth
+import TestSupport
+import Testing
+import TokenStorage
+
+/// Documents that no program should have written.
+struct BadDocumentTests {
+    @Test(
+        arguments: [
+            "", " ", "[]", "null", "true", "1", "\"text\"", "{", "{\"AccessToken\":{}", "{\"AccessToken\":{}}}",
+            "{a:1}",
+            "{\"AccessToken\":{\"k\":{\"secret\":\"\\ud800\"}}}", "{\"Sessions\":{}}", "<html>", "SQLite format 3\u{0}",
+            "{\"AccessToken\":" + String(repeating: "[", count: 10_000),
+        ]
+    )
+    func `a document that is no cache is refused as a whole`(document: String) throws {
+        let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
+        let before = try fixture.store.exportedText()
+        let error = expectError(.failure) { try fixture.store.take(document) }
+        guard case .notAnMSALCache = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(try fixture.store.exportedText() == before)
+        #expect(try fixture.store.events().count == 1)
+    }
+
+    @Test func `text that is no UTF-8 is refused wherever it stands`() throws {
+        let fixture = try TestStore()
+        for template in [#"{"AccessToken":{"#, #"{"AccessToken":{"k":{"secret":"#, #"{"Unknown":["#] {
+            let bytes = Array(template.utf8) + [0x22, 0xFF, 0x22]
+            expectError(.failure) { try bytes.withUnsafeBytes { _ = try fixture.store.importMSALCache($0) } }
+        }
+        let whole = Array(#"{"AccessToken":{},"Unknown":{"a":""#.utf8) + [0xC0, 0xAF] + Array(#""}}"#.utf8)
+        expectError(.failure) { try whole.withUnsafeBytes { _ = try fixture.store.importMSALCache($0) } }
+        #expect(try fixture.export() == [:])
+    }
+
+    @Test(arguments: ["{}", "\u{FEFF}{}", " {\n} ", "{\"AccessToken\":{}}", "{\"AccessToken\":null}"])
+    func `an empty cache is one, and changes nothing`(document: String) throws {
+        let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
+        let report = try fixture.store.take(document)
+        #expect(report == ImportReport())
+        #expect(try fixture.request("s1") == .hit("a"))
+    }
+
+    @Test(
+        arguments: ["AccessToken", "RefreshToken", "IdToken", "Account", "AppMetadata"],
+        [[], "text", 1, true] as [JSON]
+    )
+    func `a bucket of the wrong type is reported, and the others go in`(bucket: String, value: JSON) throws {
+        let fixture = try TestStore()
+        let report = try fixture.take(JSON.cache(accounts: [.account()]).with([bucket: value]))
+        #expect(report.rejected.map(\.bucket) == [bucket])
+        #expect(report.rejected.allSatisfy { $0.reason.contains("not an object") })
+        #expect(try fixture.store.accounts().count == (bucket == "Account" ? 0 : 1))
+    }
+
+    @Test(
+        arguments: [
+            ("AccessToken", .accessToken("a", "s1").with([:], without: "secret")),
+            ("AccessToken", .accessToken("", "s1")),
+            ("AccessToken", .accessToken("a", "s1", ["secret": 7])),
+            ("AccessToken", .accessToken("a", "s1").with([:], without: "expires_on")),
+            ("AccessToken", .accessToken("a", "s1", ["expires_on": nil])),
+            ("AccessToken", .accessToken("a", "s1", ["expires_on": "soon"])),
+            ("AccessToken", .accessToken("a", "s1", ["expires_on": ""])),
+            ("AccessToken", .accessToken("a", "s1", ["expires_on": .number("1e400")])),
+            ("AccessToken", .accessToken("a", "s1", ["expires_on": "9223372036854775807"])),
+            ("AccessToken", .accessToken("a", "s1").with([:], without: "target")),
+            ("AccessToken", .accessToken("a", "s1").with([:], without: "environment")),
+            ("AccessToken", .accessToken("a", "s1").with([:], without: "client_id")),
+            ("AccessToken", "text"), ("AccessToken", []), ("AccessToken", nil),
+            ("RefreshToken", .refreshToken("r").with([:], without: "secret")),
+            ("RefreshToken", .refreshToken("r").with([:], without: "client_id")),
+            ("RefreshToken", .refreshToken("<tombstone>")),
+            ("IdToken", .idToken().with([:], without: "secret")),
+            ("IdToken", .idToken().with([:], without: "environment")),
+            ("Account", .account().with([:], without: "home_account_id")),
+            ("Account", .account().with([:], without: "environment")),
+            ("AppMetadata", .appMetadata().with([:], without: "client_id")),
+        ] as [(String, JSON)]
+    )
+    func `a row that makes no sense is kept aside and comes back out`(bucket: String, row: JSON) throws {
+        let fixture = try TestStore()
+        let document = JSON.cache().with([bucket: ["odd key": row]])
+        let report = try fixture.take(document.with(["Other": ["k": 1]]))
+        #expect(report.rejected.map(\.bucket) == [bucket])
+        #expect(try fixture.store.status().quarantined == 1)
+        #expect(try fixture.export() == document.with(["Other": ["k": 1]]))
+        #expect(try fixture.take(document).unchanged == 0)
+        #expect(try fixture.store.status().quarantined == 1)
+    }
+
+    @Test(arguments: ["1790003600.9", .number("1790003600.9"), .number("1.7900036e9"), 1_790_003_600] as [JSON])
+    func `a time may be a number or a fraction`(time: JSON) throws {
+        let fixture = try TestStore(.standardCache(.accessToken("a", "s1", ["expires_on": time])))
+        #expect(try fixture.request("s1") == .hit("a"))
+        #expect(try fixture.rows("AccessToken")[0]["expires_on"] == "1790003600")
+    }
+
+    @Test(arguments: ["-9223372036854775808", "9223372036854775807", "-1", "0", "99999999999999999999"])
+    func `times at the ends of the calendar break nothing`(time: String) throws {
+        let names = ["cached_at", "expires_on", "extended_expires_on", "refresh_on"]
+        let fixture = try TestStore()
+        for (index, name) in names.enumerated() {
+            try fixture.take(.cache(accessTokens: [.accessToken("a", "s\(index)", [name: .string(time)])]))
+        }
+        for index in names.indices { _ = try fixture.request(Scope("s\(index)")) }
+        try fixture.store.forEachAccount(withTokens: true) { summary in
+            #expect(summary.accessTokens.count >= 3)
+        }
+    }
+
+    @Test(arguments: ["expires_in", "expires_on", "ext_expires_in", "refresh_in"], [Int64.min, -1, Int64.max])
+    func `a response with an absurd lifetime is stored like any other`(name: String, value: Int64) throws {
+        let fixture = try TestStore()
+        let response = try TokenResponse.signIn([name: .number(String(value)), "scope": "s1"])
+        try fixture.signIn(response)
+        #expect(try fixture.rows("AccessToken").count == 1)
+    }
+
+    @Test func `an import of 64 MB keeps what it does not know`() throws {
+        #if DEBUG
+        let megabytes = 4  // What takes half a second in a release build takes half a minute here.
+        #else
+        let megabytes = 64
+        #endif
+        let fixture = try TestStore()
+        let blob = String(repeating: "0123456789abcdef", count: megabytes << 16)
+        let report = try fixture.store.take(#"{"AccessToken":{},"Blob":{"k":""# + blob + #""}}"#)
+        #expect(report.other == 1)
+        #expect(try fixture.store.status().size > megabytes << 20)
+    }
+
+    @Test(arguments: ["Ünï", "a b", "quote\"back\\slash\n\u{1}", "\u{1F600}", String(repeating: "k", count: 70_000)])
+    func `keys and values may hold any text`(text: String) throws {
+        let fixture = try TestStore()
+        let row = JSON.accessToken(text, "s1", ["x": .string(text), text: 1, "client_id": .string(text)])
+        try fixture.take(["AccessToken": [text: row], text: [text: .string(text)]])
+        #expect(try fixture.rows("AccessToken") == [row])
+        #expect(try fixture.export()[text] == [text: .string(text)])
+    }
+}

@@ -1,0 +1,189 @@
+import Foundation
+import OAuth
+import TestSupport
+import Testing
+import TokenStorage
+
+/// Files that are no store, or one that must not be used: each way to open one says so and changes nothing.
+struct BadFileTests {
+    /// Tries everything that opens the store of `fixture`, expecting an error of `kind` each time.
+    private func expectRefusal(
+        _ kind: TokenStoreError.Kind,
+        _ fixture: TestStore,
+        of operations: [String] = ["open", "inspect", "save"],
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let before = try DirectorySnapshot(fixture.directory.path)
+        let (path, options) = (fixture.path, fixture.options)
+        let attempts: [String: () throws -> Void] = [
+            "open": { _ = try TokenStore.open(at: path, options: options) },
+            "inspect": { _ = try TokenStore.inspect(at: path, options: options)?.accounts() },
+            "save": {
+                let request = TokenRequest(
+                    clientID: "cid",
+                    authority: try Fixture.authority(),
+                    scope: "s1",
+                    grant: .authorizationCode
+                )
+                _ = try TokenStore.open(at: path, options: options).save(.signIn(), for: request)
+            },
+        ]
+        for operation in operations {
+            expectError(kind, sourceLocation: sourceLocation) { try attempts[operation]?() }
+        }
+        let after = try DirectorySnapshot(fixture.directory.path)
+        #expect(after.bytes("tokenstore.db") == before.bytes("tokenstore.db"), sourceLocation: sourceLocation)
+        #expect(
+            after.names.filter { !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") }
+                == before.names.filter { !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") },
+            sourceLocation: sourceLocation
+        )
+    }
+
+    /// A store that is closed, with one account in it.
+    private func closedStore() throws -> (TestStore, DamagedFile) {
+        let fixture = try TestStore.closed(.standardCache(.accessToken("a", "s1")))
+        return (fixture, DamagedFile(fixture.path.database))
+    }
+
+    @Test(
+        arguments: [
+            Array("not a database".utf8), Array(#"{"AccessToken":{}}"#.utf8), [], [0],
+            Array("SQLite format 3\u{0}".utf8), [UInt8](repeating: 0, count: 8192),
+            [UInt8](repeating: 0xA5, count: 65_536),
+        ]
+    )
+    func `C89: a file that is no store is damage, and stays as it is`(bytes: [UInt8]) throws {
+        let (fixture, file) = try closedStore()
+        try file.write(bytes)
+        try expectRefusal(.damaged, fixture)
+    }
+
+    @Test func `C89: random bytes over the file are damage, and repair keeps them`() throws {
+        let (fixture, file) = try closedStore()
+        var generator = SeededGenerator(seed: 89)
+        let noise = (0..<20_000).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        try file.write(noise)
+        try expectRefusal(.damaged, fixture)
+        expectError(.damaged) { _ = try TokenStore.repair(at: fixture.path, options: fixture.options) }
+        #expect(try file.bytes() == noise)
+    }
+
+    @Test func `an SQLite database of another program is no store`() throws {
+        let directory = try TemporaryDirectory()
+        let database = directory.file("tokenstore.db")
+        try Shell.run("/usr/bin/sqlite3", database, "CREATE TABLE note (text TEXT); INSERT INTO note VALUES ('x')")
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: database)
+        let before = try DamagedFile(database).bytes()
+        let (path, options) = (StorePath(database), TestStore.options(TestClock()))
+        expectError(.damaged) { _ = try TokenStore.open(at: path, options: options) }
+        expectError(.damaged) { _ = try TokenStore.inspect(at: path, options: options) }
+        #expect(try DamagedFile(database).bytes() == before)
+    }
+
+    @Test(arguments: [1, 16, 100, 512, 4095, 4096, 8192, 20_000])
+    func `a truncated file is damage, never an empty store`(count: Int) throws {
+        let (fixture, file) = try closedStore()
+        try file.change { $0.removeSubrange(min(count, $0.count)...) }
+        try expectRefusal(.damaged, fixture, of: ["inspect"])
+        #expect(try file.bytes().count == count)
+    }
+
+    @Test(arguments: [Int32.min, -1, 3, 5, 1_000])
+    func `a schema version that does not fit its header is not trusted`(version: Int32) throws {
+        let (fixture, file) = try closedStore()
+        try file.change { $0.replaceSubrange(60..<64, with: withUnsafeBytes(of: version.bigEndian) { Array($0) }) }
+        try expectRefusal(version > 4 ? .newerStore : .damaged, fixture)
+    }
+
+    @Test func `a store without its tables is damage`() throws {
+        let (fixture, _) = try closedStore()
+        try Shell.run("/usr/bin/sqlite3", fixture.path.database, "DROP TABLE account")
+        try expectRefusal(.damaged, fixture, of: ["inspect"])
+        try Shell.run("/usr/bin/sqlite3", fixture.path.database, "DROP TABLE store")
+        try expectRefusal(.damaged, fixture, of: ["open", "inspect"])
+    }
+
+    @Test func `a directory in the place of the file is named as such`() throws {
+        let directory = try TemporaryDirectory()
+        try FileManager.default.createDirectory(
+            atPath: directory.file("a.db/tokenstore.db"),
+            withIntermediateDirectories: true
+        )
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: directory.file("a.db"))
+        let path = StorePath(directory.file("a.db"))
+        expectError(.damaged) { _ = try TokenStore.open(at: path, options: TestStore.options(TestClock())) }
+        expectError(.damaged) { _ = try TokenStore.inspect(at: path, options: TestStore.options(TestClock())) }
+    }
+
+    @Test func `a symbolic link is refused, and what it points to stays`() throws {
+        let (fixture, file) = try closedStore()
+        let before = try file.bytes()
+        let link = fixture.directory.file("link.db")
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: fixture.path.database)
+        for open in [true, false] {
+            let error = expectError(.failure) {
+                if open {
+                    _ = try TokenStore.open(at: StorePath(link), options: fixture.options)
+                } else {
+                    _ = try TokenStore.inspect(at: StorePath(link), options: fixture.options)
+                }
+            }
+            guard case .insecure(let sentence) = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(sentence.contains("--store \(fixture.path.database)"))
+        }
+        #expect(try file.bytes() == before)
+        #expect(!FileManager.default.fileExists(atPath: link + "-wal"))
+    }
+
+    @Test func `a dangling link is not a place for a new store`() throws {
+        let directory = try TemporaryDirectory()
+        let link = directory.file("tokenstore.db")
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: directory.file("elsewhere"))
+        expectError(.failure) { _ = try TokenStore.open(at: StorePath(link), options: TestStore.options(TestClock())) }
+        #expect(!FileManager.default.fileExists(atPath: directory.file("elsewhere")))
+    }
+
+    @Test(arguments: [0o644, 0o660, 0o602, 0o777])
+    func `a file that others may use is refused with the command that mends it`(mode: Int) throws {
+        let (fixture, _) = try closedStore()
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: fixture.path.database)
+        try expectRefusal(.failure, fixture)
+        let error = expectError(.failure) { _ = try TokenStore.open(at: fixture.path, options: fixture.options) }
+        #expect(error?.description.contains("chmod 600 \(fixture.path.database)") == true)
+    }
+
+    @Test func `a directory that others may use is refused with the command that mends it`() throws {
+        let (fixture, _) = try closedStore()
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: fixture.directory.path)
+        try expectRefusal(.failure, fixture)
+        let error = expectError(.failure) { _ = try TokenStore.open(at: fixture.path, options: fixture.options) }
+        #expect(error?.description.contains("chmod 700 \(fixture.directory.path)") == true)
+    }
+
+    @Test func `a second name of the file is refused`() throws {
+        let (fixture, _) = try closedStore()
+        try FileManager.default.linkItem(atPath: fixture.path.database, toPath: fixture.directory.file("other"))
+        try expectRefusal(.failure, fixture)
+    }
+
+    @Test func `a log without its database is not an absent store`() throws {
+        let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
+        try withExtendedLifetime(fixture.store) {
+            try FileManager.default.moveItem(atPath: fixture.path.database, toPath: fixture.directory.file("moved"))
+            expectError(.damaged) { _ = try TokenStore.open(at: fixture.path, options: fixture.options) }
+            expectError(.damaged) { _ = try TokenStore.inspect(at: fixture.path, options: fixture.options) }
+            #expect(!FileManager.default.fileExists(atPath: fixture.path.database))
+        }
+    }
+
+    @Test func `a store that does not exist is absent, and inspection creates nothing`() throws {
+        let directory = try TemporaryDirectory()
+        let path = StorePath(directory.file("deep/tokenstore.db"))
+        #expect(try TokenStore.inspect(at: path, options: TestStore.options(TestClock())) == nil)
+        #expect(try DirectorySnapshot(directory.path).names == [])
+    }
+}

@@ -1,0 +1,88 @@
+import Foundation
+import OAuth
+import Sealing
+import TestSupport
+import Testing
+import TokenStorage
+
+/// Keys that are missing, wrong or not private: never a reason for a new key or an empty answer.
+struct BadKeyTests {
+    private func expectRefusal(
+        _ fixture: TestStore,
+        _ options: StoreOptions? = nil,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws -> TokenStoreError? {
+        let options = options ?? fixture.options
+        let before = try DirectorySnapshot(fixture.directory.path)
+        var error: TokenStoreError?
+        for isInspection in [true, false] {
+            error = expectError(.keyUnavailable, sourceLocation: sourceLocation) {
+                let store =
+                    try isInspection
+                    ? TokenStore.inspect(at: fixture.path, options: options)
+                    : TokenStore.open(at: fixture.path, options: options)
+                _ = try store?.exported()
+            }
+        }
+        #expect(try DirectorySnapshot(fixture.directory.path).bytes("key") == before.bytes("key"))
+        #expect(
+            try DirectorySnapshot(fixture.directory.path).bytes("tokenstore.db") == before.bytes("tokenstore.db"),
+            sourceLocation: sourceLocation
+        )
+        return error
+    }
+
+    private func closedStore() throws -> TestStore { try TestStore.closed(.standardCache(.accessToken("a", "s1"))) }
+
+    @Test func `a missing key file is not replaced by a new one`() throws {
+        let fixture = try closedStore()
+        try FileManager.default.removeItem(atPath: fixture.directory.file("key"))
+        #expect(try expectRefusal(fixture)?.description.contains(fixture.directory.file("key")) == true)
+        #expect(!FileManager.default.fileExists(atPath: fixture.directory.file("key")))
+    }
+
+    @Test(arguments: [[], [1], [UInt8](repeating: 7, count: 31), [UInt8](repeating: 7, count: 33)])
+    func `a key file that holds no key is named`(bytes: [UInt8]) throws {
+        let fixture = try closedStore()
+        try DamagedFile(fixture.directory.file("key")).write(bytes)
+        _ = try expectRefusal(fixture)
+    }
+
+    @Test func `another key is told apart by its id`() throws {
+        let fixture = try closedStore()
+        try DamagedFile(fixture.directory.file("key")).write([UInt8](repeating: 7, count: 32))
+        guard case .key(.otherKey) = try expectRefusal(fixture) else {
+            Issue.record("the error does not name the keys")
+            return
+        }
+    }
+
+    @Test(arguments: [0o644, 0o640, 0o604])
+    func `a key file that others may read is refused`(mode: Int) throws {
+        let fixture = try closedStore()
+        let key = fixture.directory.file("key")
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: key)
+        #expect(try expectRefusal(fixture)?.description.contains("chmod 600 \(key)") == true)
+    }
+
+    @Test func `another kind of source than the recorded one is refused`() throws {
+        let fixture = try closedStore()
+        var options = fixture.options
+        options.keySource = .environment
+        options.environment["TOKENSTORE_KEY"] = Data(repeating: 7, count: 32).base64EncodedString()
+        _ = try expectRefusal(fixture, options)
+    }
+
+    @Test func `without its key a store still says what it is, counts, and forgets`() throws {
+        let fixture = try closedStore()
+        try FileManager.default.removeItem(atPath: fixture.directory.file("key"))
+        var options = fixture.options
+        options.unlocks = false
+        let status = try #require(try TokenStore.inspect(at: fixture.path, options: options)?.status())
+        #expect(status.accounts == 1)
+        #expect(status.keyProblem != nil)
+        fixture.clock.seconds = Fixture.now + 10_000
+        #expect(try TokenStore.open(at: fixture.path, options: options).purgeExpired().accessTokens == 1)
+        #expect(try TokenStore.purgeAll(at: fixture.path, options: fixture.options).accounts == 1)
+    }
+}

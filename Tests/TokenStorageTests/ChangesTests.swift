@@ -1,0 +1,99 @@
+import Foundation
+import OAuth
+import SQLite
+import TestSupport
+import Testing
+import TokenStorage
+
+struct ChangesTests {
+    /// The next change, or nil where the sequence ends.
+    private func next(_ changes: inout AsyncStream<StoreChange>.Iterator) async -> StoreChange? {
+        await changes.next(isolation: nil)
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: [true, false])
+    func `what this process and another one change is told in order`(isOther: Bool) async throws {
+        let fixture = try TestStore(.standardCache())
+        let writer = try isOther ? fixture.another() : fixture.store
+        var changes = try fixture.store.changes().makeAsyncIterator()
+        let request = TokenRequest(
+            clientID: "cid",
+            authority: try Fixture.authority(),
+            scope: "s1",
+            grant: .authorizationCode
+        )
+        try writer.save(.signIn(), for: request)
+        #expect(await next(&changes) == .signedIn(Fixture.account))
+        try writer.save(.new(), for: request, refreshing: fixture.currentRefreshToken())
+        #expect(await next(&changes) == .tokensReplaced(Fixture.account))
+        try writer.removeAccount(Fixture.account, client: "cid")
+        #expect(await next(&changes) == .signedOut(Fixture.account))
+        try writer.take(JSON.standardCache(.accessToken("b", "s1")).serialized)
+        #expect(await next(&changes) == .many)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `two subscribers are both told, and from when they came`() async throws {
+        let fixture = try TestStore(.standardCache())
+        try fixture.signIn(.signIn())
+        var first = try fixture.store.changes().makeAsyncIterator()
+        var second = try fixture.another().changes().makeAsyncIterator()
+        try fixture.store.wipeAccount(Fixture.account)
+        #expect(await next(&first) == .signedOut(Fixture.account))
+        #expect(await next(&second) == .signedOut(Fixture.account))
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `changes go on after everything was purged`() async throws {
+        let fixture = try TestStore(.standardCache())
+        for _ in 0..<5 { try fixture.signIn(.signIn()) }
+        var changes = try fixture.store.changes().makeAsyncIterator()
+        _ = try TokenStore.purgeAll(at: fixture.path, options: fixture.options)
+        #expect(await next(&changes) == .many)
+        try fixture.signIn(.signIn())
+        #expect(await next(&changes) == .signedIn(Fixture.account))
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a subscriber that is cancelled is told nothing more`() async throws {
+        let fixture = try TestStore(.standardCache())
+        let changes = try fixture.store.changes()
+        let subscriber = Task {
+            var count = 0
+            for await _ in changes { count += 1 }
+            return count
+        }
+        subscriber.cancel()
+        #expect(await subscriber.value == 0)
+        try fixture.signIn(.signIn())
+    }
+}
+
+struct EventsTests {
+    @Test func `the record of use names program, process, account and outcome, and no secret`() throws {
+        let fixture = try TestStore()
+        try fixture.signIn(.signIn(["refresh_token": "planted-secret"]))
+        try fixture.store.removeAccount(Fixture.account, client: "cid")
+        let events = try fixture.store.events()
+        #expect(events.map(\.kind) == [.signOut, .signIn])
+        #expect(events.map(\.account) == [Fixture.account, Fixture.account])
+        #expect(events.allSatisfy { $0.program == "test" && $0.at == Fixture.now && $0.clientID == "cid" })
+        #expect(events.allSatisfy { $0.processID == Int64(ProcessInfo.processInfo.processIdentifier) })
+        #expect(!"\(events)".contains("planted"))
+    }
+
+    @Test func `the record of use keeps its newest entries only`() throws {
+        let fixture = try TestStore()
+        try fixture.store.write { session in
+            let insert = try session.connection.prepare(
+                "INSERT INTO event (at, program, process_id, kind, outcome) VALUES (?1, 'old', 1, 'refresh', 'done')"
+            )
+            for time in 0..<2500 { try insert.run([.integer(time)]) }
+        }
+        try fixture.signIn(.signIn())
+        let events = try fixture.store.events(limit: 10_000)
+        #expect(events.count == 2000)
+        #expect(events.first?.kind == .signIn)
+        #expect(events.map(\.id) == events.map(\.id).sorted(by: >))
+    }
+}

@@ -1,0 +1,162 @@
+import Foundation
+import OAuth
+import SQLite
+import TestSupport
+import Testing
+import TokenStorage
+
+/// Promises 7 and 8: nothing secret is readable in any file, and what was deleted is in none.
+struct ForgettingTests {
+    private static let secrets = [
+        "planted-access-token", "planted-refresh-token", "planted-field", "planted-bucket-value", "planted-bucket-key",
+        "planted-quarantine", "planted-claim-value", "planted_claim_name", "planted-name", "planted-requested-claims",
+        "planted-key-of-row",
+    ]
+
+    /// Everything a cache can hold, with a secret in each field that is sealed.
+    private static func document() -> JSON {
+        let claims = Fixture.claims(["name": "planted-name", "planted_claim_name": ["planted-claim-value"]])
+        let tokens: JSON = [
+            "key 1": .accessToken("planted-access-token", "s1", ["x_field": ["deep": "planted-field"]]),
+            "key 2": .accessToken("planted-access-token-2", "s2", ["requested_claims": "\"planted-requested-claims\""]),
+            "planted-key-of-row": ["foo": "planted-quarantine"],
+        ]
+        return JSON.cache(
+            refreshTokens: [.refreshToken("planted-refresh-token", ["x": "planted-field"])],
+            idTokens: [.idToken(claims, ["x": "planted-field"])],
+            accounts: [.account(["name": "planted-name", "x": "planted-field"])],
+            appMetadata: [.appMetadata(["x": "planted-field"])]
+        ).with(["AccessToken": tokens, "Private": ["planted-bucket-key": "planted-bucket-value"]])
+    }
+
+    private func expectNothingPlanted(_ fixture: TestStore, sourceLocation: SourceLocation = #_sourceLocation) throws {
+        let snapshot = try DirectorySnapshot(fixture.directory.path)
+        for secret in Self.secrets {
+            for text in [secret, Data(secret.utf8).base64EncodedString(), Base64URL.encode(secret.utf8)] {
+                #expect(snapshot.names(holding: Data(text.utf8)) == [], "\(secret)", sourceLocation: sourceLocation)
+            }
+        }
+        let token = try #require(Self.document()["IdToken"]["key 0"]["secret"].text)
+        #expect(
+            snapshot.names(holding: Data(token.split(separator: ".")[1].utf8)) == [],
+            sourceLocation: sourceLocation
+        )
+    }
+
+    /// The sealed values of every table, as SQLite reads them.
+    private func sealedValues(_ fixture: TestStore) throws -> [Data] {
+        let columns = [
+            ("account", "name"), ("tenant_profile", "extra"), ("app_metadata", "extra"), ("id_token", "extra"),
+            ("id_token", "secret"), ("refresh_token", "extra"), ("refresh_token", "secret"),
+            ("access_token", "extra"), ("access_token", "secret"), ("foreign_entry", "entry"), ("data_key", "wrapped"),
+        ]
+        return try fixture.store.read { session in
+            try columns.flatMap { table, column in
+                var values: [Data] = []
+                try session.connection.prepare("SELECT \(column) FROM \(table) WHERE \(column) IS NOT NULL").forEach([])
+                {
+                    values.append(Data($0.blob(0)))
+                    return true
+                }
+                return values
+            }
+        }
+    }
+
+    /// How many of `values` some file still holds; of a long value any part of 24 bytes counts.
+    private func remains(of values: [Data], in fixture: TestStore) throws -> Int {
+        let snapshot = try DirectorySnapshot(fixture.directory.path)
+        return values.filter { value in
+            stride(from: 0, through: max(0, value.count - 24), by: 24).contains { start in
+                !snapshot.names(
+                    holding: value[value.startIndex + start..<min(value.endIndex, value.startIndex + start + 24)]
+                )
+                .isEmpty
+            }
+        }.count
+    }
+
+    @Test func `what is sealed is in no file in the clear, at no time`() throws {
+        let fixture = try TestStore(Self.document())
+        try expectNothingPlanted(fixture)
+        try fixture.signIn(
+            .signIn(["access_token": "planted-access-token-3", "refresh_token": "planted-refresh-token-3"])
+        )
+        try expectNothingPlanted(fixture)
+        _ = try fixture.store.accounts(matching: .claim("planted_claim_name", equals: "planted-claim-value"))
+        _ = try fixture.store.check()
+        try expectNothingPlanted(fixture)
+        _ = try fixture.store.rekey()
+        try expectNothingPlanted(fixture)
+        _ = try fixture.store.purge(.all)
+        try expectNothingPlanted(fixture)
+    }
+
+    @Test func `the sealed values of everything are found in the files, or this suite proves nothing`() throws {
+        let fixture = try TestStore(Self.document())
+        let values = try sealedValues(fixture)
+        #expect(values.count >= 14)
+        #expect(try remains(of: values, in: fixture) == values.count)
+    }
+
+    enum Removal: CaseIterable {
+        case remove, wipe, purge, purgeAll
+
+        func run(_ fixture: TestStore) throws {
+            switch self {
+            case .remove: try fixture.store.removeAccount(Fixture.account, client: "cid")
+            case .wipe: try fixture.store.wipeAccount(Fixture.account)
+            case .purge: _ = try fixture.store.purge(.all)
+            case .purgeAll: _ = try TokenStore.purgeAll(at: fixture.path, options: fixture.options)
+            }
+        }
+    }
+
+    @Test(arguments: Removal.allCases)
+    func `after a removal the sealed bytes are in no file either`(removal: Removal) throws {
+        let fixture = try TestStore(Self.document())
+        let before = try sealedValues(fixture)
+        try removal.run(fixture)
+        let after = try sealedValues(fixture)
+        let deleted = before.filter { !after.contains($0) }
+        #expect(deleted.count >= 6)
+        #expect(try remains(of: deleted, in: fixture) == 0)
+    }
+
+    @Test func `purging expired tokens takes their sealed bytes from the files`() throws {
+        let fixture = try TestStore(.standardCache(.accessToken("a", "s1", expiresIn: -10), .accessToken("b", "s2")))
+        let before = try sealedValues(fixture)
+        #expect(try fixture.store.purgeExpired(dryRun: true).accessTokens == 1)
+        #expect(try sealedValues(fixture) == before)
+        #expect(try fixture.store.purgeExpired().accessTokens == 1)
+        let after = try sealedValues(fixture)
+        #expect(try remains(of: before.filter { !after.contains($0) }, in: fixture) == 0)
+        #expect(before.count == after.count + 1)
+        #expect(try fixture.rows("AccessToken").map { $0["secret"] } == ["b"])
+    }
+
+    @Test func `after a rekey nothing sealed under the old key is in any file`() throws {
+        let fixture = try TestStore(Self.document())
+        let before = try sealedValues(fixture)
+        let export = try fixture.store.exportedText()
+        let report = try fixture.store.rekey()
+        #expect(report.resealed == before.count - 1)
+        #expect(try remains(of: before, in: fixture) == 0)
+        #expect(try fixture.store.exportedText() == export)
+    }
+
+    @Test func `bytes in the log of another reader are reported, not passed over`() throws {
+        let fixture = try TestStore { $0.busyTimeout = .milliseconds(50) }
+        try fixture.take(Self.document())
+        let other = try fixture.another()
+        try other.read { session in
+            try session.connection.read {
+                _ = try session.connection.integer("SELECT count(*) FROM account")
+                expectError(.busy) { try fixture.store.wipeAccount(Fixture.account) }
+            }
+        }
+        #expect(try fixture.store.accounts().isEmpty)
+        _ = try fixture.store.purgeExpired()
+        try expectNothingPlanted(fixture)
+    }
+}

@@ -1,0 +1,191 @@
+import Foundation
+import OAuth
+import SQLite
+import TestSupport
+import Testing
+import TokenStorage
+
+/// Inspection reads, and leaves every byte, name and time in the directory as it was.
+struct InspectionTests {
+    private func inspectEverything(_ path: StorePath, _ options: StoreOptions) throws -> [String] {
+        let store = try #require(try TokenStore.inspect(at: path, options: options))
+        var usernames: [String] = []
+        try store.forEachAccount(withTokens: true) { usernames.append($0.account.username) }
+        #expect(try store.status().accounts == usernames.count)
+        #expect(try store.check() == [])
+        #expect(try store.accounts(matching: .claim("name", equals: "Ada")).map(\.username) == usernames)
+        for account in try store.accounts() { #expect(try store.idTokens(of: account.id).count == 1) }
+        #expect(try store.select(.mostRecentlyUsed).considered.count == usernames.count)
+        _ = try store.exported()
+        _ = try store.events()
+        _ = try store.purgeExpired(dryRun: true)
+        _ = try store.purge(.all, dryRun: true)
+        return usernames
+    }
+
+    private let document = JSON.standardCache(.accessToken("a", "s1"))
+
+    @Test func `a store that nobody has open is left as it was`() throws {
+        let fixture = try TestStore.closed(document)
+        let before = try DirectorySnapshot(fixture.directory.path)
+        #expect(try inspectEverything(fixture.path, fixture.options) == ["ada@example.net"])
+        #expect(try DirectorySnapshot(fixture.directory.path) == before)
+    }
+
+    @Test func `a store that another process has open is left as it was, whatever that does`() throws {
+        let fixture = try TestStore.closed(document)
+        let other = try SQLiteShell(fixture.path.database)
+        for sql in [
+            "SELECT count(*) FROM account;", "BEGIN; SELECT count(*) FROM account;",
+            "ROLLBACK; BEGIN IMMEDIATE; SELECT 1;",
+            "UPDATE account SET username = 'half'; SELECT 1;", "ROLLBACK; UPDATE account SET id = id; SELECT 1;",
+        ] {
+            try other.run(sql)
+            let before = try DirectorySnapshot(fixture.directory.path)
+            #expect(try inspectEverything(fixture.path, fixture.options) == ["ada@example.net"])
+            #expect(try DirectorySnapshot(fixture.directory.path) == before, "after \(sql)")
+        }
+        other.kill()
+        let before = try DirectorySnapshot(fixture.directory.path)
+        #expect(try inspectEverything(fixture.path, fixture.options) == ["ada@example.net"])
+        #expect(try DirectorySnapshot(fixture.directory.path) == before)
+    }
+
+    @Test func `a writer in the middle of a commit neither waits nor is seen`() throws {
+        let fixture = try TestStore(document)
+        try fixture.store.write { session in
+            try session.connection.run("UPDATE account SET username = 'half', username_fold = 'half'")
+            #expect(try inspectEverything(fixture.path, fixture.options) == ["ada@example.net"])
+        }
+        #expect(try inspectEverything(fixture.path, fixture.options) == ["half"])
+    }
+
+    @Test func `what was committed since is seen by an open inspection`() throws {
+        let fixture = try TestStore(document)
+        let inspection = try #require(try TokenStore.inspect(at: fixture.path, options: fixture.options))
+        #expect(try inspection.accounts().count == 1)
+        try fixture.take(.cache(accounts: [.account(["home_account_id": "u2.t1"])]))
+        #expect(try inspection.accounts().count == 2)
+    }
+
+    @Test func `a copy of the database alone is read without anything beside it`() throws {
+        let fixture = try TestStore.closed(document)
+        let copy = try TemporaryDirectory()
+        for name in ["tokenstore.db", "key"] {
+            try FileManager.default.copyItem(atPath: fixture.directory.file(name), toPath: copy.file(name))
+        }
+        let before = try DirectorySnapshot(copy.path)
+        #expect(try inspectEverything(StorePath(copy.path), fixture.options) == ["ada@example.net"])
+        #expect(try DirectorySnapshot(copy.path) == before)
+    }
+
+    @Test func `a copy of a live store with its log shows what was committed, and is left as it was`() throws {
+        let fixture = try TestStore(document)
+        let copy = try TemporaryDirectory()
+        for name in try FileManager.default.contentsOfDirectory(atPath: fixture.directory.path) {
+            try FileManager.default.copyItem(atPath: fixture.directory.file(name), toPath: copy.file(name))
+        }
+        let before = try DirectorySnapshot(copy.path)
+        #expect(try inspectEverything(StorePath(copy.path), fixture.options) == ["ada@example.net"])
+        #expect(try DirectorySnapshot(copy.path) == before)
+        withExtendedLifetime(fixture) {}
+    }
+
+    @Test func `a copy of a live store without the index of its log is never read as less than it is`() throws {
+        let fixture = try TestStore(document)
+        let copy = try TemporaryDirectory()
+        for name in ["tokenstore.db", "tokenstore.db-wal", "key"] {
+            try FileManager.default.copyItem(atPath: fixture.directory.file(name), toPath: copy.file(name))
+        }
+        let before = try DirectorySnapshot(copy.path)
+        do {
+            #expect(try inspectEverything(StorePath(copy.path), fixture.options) == ["ada@example.net"])
+        } catch let error as TokenStoreError {
+            #expect(error.description.contains("; "))
+        }
+        #expect(try DirectorySnapshot(copy.path) == before)
+        withExtendedLifetime(fixture) {}
+    }
+
+    @Test(arguments: [true, false])
+    func `a read-only file in a read-only directory is read`(isCopied: Bool) throws {
+        let fixture = try TestStore.closed(document)
+        let manager = FileManager.default
+        if isCopied {
+            for name in ["tokenstore.db-wal", "tokenstore.db-shm", "tokenstore.lock"] {
+                try manager.removeItem(atPath: fixture.directory.file(name))
+            }
+        }
+        for name in try manager.contentsOfDirectory(atPath: fixture.directory.path) {
+            try manager.setAttributes([.posixPermissions: 0o400], ofItemAtPath: fixture.directory.file(name))
+        }
+        try manager.setAttributes([.posixPermissions: 0o500], ofItemAtPath: fixture.directory.path)
+        // Left read-only, the directory could not be removed.
+        defer { try? manager.setAttributes([.posixPermissions: 0o700], ofItemAtPath: fixture.directory.path) }
+        let before = try DirectorySnapshot(fixture.directory.path)
+        #expect(try inspectEverything(fixture.path, fixture.options) == ["ada@example.net"])
+        #expect(try DirectorySnapshot(fixture.directory.path) == before)
+    }
+
+    @Test(
+        .enabled(if: ReadOnlyMount.isPossible, "only root can mount a directory read-only"),
+        arguments: [true, false]
+    )
+    func `a read-only file system is read, and refused for writing`(isCopied: Bool) throws {
+        let fixture = try TestStore.closed(document)
+        if isCopied {
+            for name in ["tokenstore.db-wal", "tokenstore.db-shm"] {
+                try FileManager.default.removeItem(atPath: fixture.directory.file(name))
+            }
+        }
+        let mount = try ReadOnlyMount(fixture.directory.path)
+        defer { mount.end() }
+        let before = try DirectorySnapshot(mount.path)
+        #expect(try inspectEverything(StorePath(mount.path), fixture.options) == ["ada@example.net"])
+        let request = TokenRequest(
+            clientID: "cid",
+            authority: try Fixture.authority(),
+            scope: "s1",
+            grant: .authorizationCode
+        )
+        expectError(.failure) {
+            _ = try TokenStore.open(at: StorePath(mount.path), options: fixture.options).save(.signIn(), for: request)
+        }
+        #expect(try DirectorySnapshot(mount.path) == before)
+    }
+
+    @Test func `an inspection does not keep its own process from writing`() throws {
+        let fixture = try TestStore.closed(document)
+        let other = try SQLiteShell(fixture.path.database)
+        try other.run("UPDATE account SET id = id; SELECT 1;")
+        let inspection = try #require(try TokenStore.inspect(at: fixture.path, options: fixture.options))
+        #expect(try inspection.accounts().count == 1)
+        let store = try TokenStore.open(at: fixture.path, options: fixture.options)
+        try store.removeAccount(Fixture.account, client: "cid")
+        #expect(try inspection.accounts().isEmpty)
+        try other.end()
+    }
+
+    @Test func `a store opened during an inspection writes once that is over`() throws {
+        let fixture = try TestStore.closed(document)
+        let other = try SQLiteShell(fixture.path.database)
+        try other.run("UPDATE account SET id = id; SELECT 1;")
+        let inspection = try #require(try TokenStore.inspect(at: fixture.path, options: fixture.options))
+        let store = try inspection.read { _ in
+            let store = try TokenStore.open(at: fixture.path, options: fixture.options)
+            expectError(.failure) { try store.removeAccount(Fixture.account, client: "cid") }
+            return store
+        }
+        try store.removeAccount(Fixture.account, client: "cid")
+        #expect(try store.accounts().isEmpty)
+        try other.end()
+    }
+
+    @Test func `inspection refuses to write`() throws {
+        let fixture = try TestStore.closed(document)
+        let store = try #require(try TokenStore.inspect(at: fixture.path, options: fixture.options))
+        expectError(.failure) { _ = try store.take("{}") }
+        expectError(.failure) { _ = try store.purgeExpired() }
+        expectError(.failure) { _ = try store.rekey() }
+    }
+}

@@ -1,0 +1,115 @@
+import CSQLite
+import Foundation
+import OAuth
+import SQLite
+import Synchronization
+import TestSupport
+import Testing
+import TokenStorage
+
+/// Promise 10: what concerns one account is found by an index.
+struct QueryPlanTests {
+    /// The statements that a connection runs.
+    private final class Trace {
+        var statements: Set<String> = []
+
+        func attach(to connection: Connection) {
+            sqlite3_trace_v2(
+                connection.handle,
+                UInt32(SQLITE_TRACE_STMT),
+                { _, context, statement, _ in
+                    guard let context, let sql = sqlite3_sql(OpaquePointer(statement)) else { return 0 }
+                    let trace = Unmanaged<Trace>.fromOpaque(context).takeUnretainedValue()
+                    trace.statements.insert(String(cString: sql))
+                    return 0
+                },
+                Unmanaged.passUnretained(self).toOpaque()
+            )
+        }
+
+        func detach(from connection: Connection) { sqlite3_trace_v2(connection.handle, 0, nil, nil) }
+    }
+
+    /// The steps of the plans of `statements` that go through a whole table.
+    private func scans(_ statements: Set<String>, on connection: Connection) throws -> [String] {
+        var scans: [String] = []
+        for sql in statements where ["SELECT", "UPDATE", "DELETE", "INSERT"].contains(where: sql.hasPrefix) {
+            try connection.prepare("EXPLAIN QUERY PLAN " + sql).forEach([]) { row in
+                let step = row.text(3)
+                // A store has one data key, and two while a rekey is under way.
+                let isTableScan =
+                    !step.hasSuffix("data_key") && step.hasPrefix("SCAN ") && !step.contains("CONSTANT ROW")
+                    && !step.contains("subquery")
+                if isTableScan { scans.append("\(step): \(sql)") }
+                return true
+            }
+        }
+        return scans
+    }
+
+    private func reading(_ fixture: TestStore, _ body: () throws -> Void) throws -> [String] {
+        let trace = Trace()
+        // The pool hands the same connection out again, so that what is traced here is what `body` uses.
+        try fixture.store.read { trace.attach(to: $0.connection) }
+        try body()
+        return try fixture.store.read { session in
+            trace.detach(from: session.connection)
+            #expect(trace.statements.count > 0)
+            return try scans(trace.statements, on: session.connection)
+        }
+    }
+
+    private func writing(_ fixture: TestStore, _ body: () throws -> Void) throws -> [String] {
+        let trace = Trace()
+        try fixture.store.withWriter { trace.attach(to: $0.connection) }
+        try body()
+        return try fixture.store.withWriter { session in
+            trace.detach(from: session.connection)
+            #expect(trace.statements.count > 5)
+            return try scans(trace.statements, on: session.connection)
+        }
+    }
+
+    @Test func `a lookup of tokens scans no table`() throws {
+        let fixture = try TestStore(.standardCache(.accessToken("a", "s1"), .accessToken("b", "s2", expiresIn: -10)))
+        let scans = try reading(fixture) {
+            _ = try fixture.request("s1")
+            _ = try fixture.request("s2", at: "https://login.microsoftonline.com/common")
+            _ = try fixture.store.idTokens(of: Fixture.account, client: "cid")
+            _ = try fixture.store.signInState(of: Fixture.account, client: "cid")
+            _ = try fixture.store.refreshTokens(of: Fixture.account, client: "cid", family: "1")
+        }
+        #expect(scans == [])
+    }
+
+    @Test(
+        arguments: [
+            .username("ada@example.net"), .homeAccountID("u1.t1"), .localAccountID("u1"), .identifier("u1.t1"),
+            .userFlow("b2c_1_x"), .tenant("t1"), .claim("name", equals: "Ada"), .claim("name"),
+        ] as [AccountPolicy]
+    )
+    func `finding an account scans no table`(policy: AccountPolicy) throws {
+        let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
+        let scans = try reading(fixture) { _ = try fixture.store.accounts(matching: policy) }
+        #expect(scans == [])
+    }
+
+    @Test func `saving, refreshing and removing scan no table`() throws {
+        let fixture = try TestStore()
+        let scans = try writing(fixture) {
+            try fixture.signIn(.signIn(["foci": "1"]))
+            try fixture.refresh(.new(["refresh_token": "r2", "scope": "s1"]))
+            try fixture.store.removeRefreshToken(fixture.currentRefreshToken())
+            try fixture.store.removeAccount(Fixture.account, client: "cid")
+            try fixture.store.wipeAccount(Fixture.account)
+        }
+        #expect(scans == [])
+    }
+
+    @Test func `importing scans no table`() throws {
+        let fixture = try TestStore()
+        let document = JSON.standardCache(.accessToken("a", "s1"), ["foo": "bar"]).with(["Private": ["k": "v"]])
+        let scans = try writing(fixture) { try fixture.take(document) }
+        #expect(scans == [])
+    }
+}

@@ -1,0 +1,197 @@
+import Foundation
+import OAuth
+import SQLite
+import Sealing
+import TestSupport
+import Testing
+import TokenStorage
+
+struct RekeyTests {
+    struct Interruption: Error {}
+
+    /// More rows than one transaction of a rekey takes.
+    private static let crowd = JSON.cache(
+        refreshTokens: (0..<300).map { .refreshToken("r\($0)", ["home_account_id": .string("u\($0).t1")]) },
+        idTokens: (0..<300).map {
+            .idToken(
+                Fixture.claims(["sub": .string("s\($0)"), "department": $0 == 7 ? "finance" : "sales"]),
+                ["home_account_id": .string("u\($0).t1")]
+            )
+        }
+    ).with(["Private": ["k": "v"]])
+
+    /// Everything that a key is needed for.
+    private func expectEverythingReadable(
+        _ store: TokenStore,
+        _ export: String,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        // The question comes first: reading a value would bring the new key by itself.
+        let found = try store.accounts(matching: .claim("department", equals: "Finance"))
+        #expect(found.map(\.id.homeAccountID) == ["u7.t1"], sourceLocation: sourceLocation)
+        #expect(try store.exportedText() == export, sourceLocation: sourceLocation)
+        #expect(try store.accounts(matching: .claim("department", contains: "fin")).count == 1)
+        #expect(try store.check() == [], sourceLocation: sourceLocation)
+    }
+
+    @Test func `every value stays readable, and claims stay found, for stores that were open before`() throws {
+        let fixture = try TestStore(Self.crowd)
+        let export = try fixture.store.exportedText()
+        let other = try fixture.another()
+        try expectEverythingReadable(other, export)
+        let report = try fixture.store.rekey { _ in
+            // Another process sees some rows under the old key and some under the new one.
+            do {
+                try expectEverythingReadable(other, export)
+            } catch {
+                Issue.record(error)
+            }
+        }
+        #expect(report.resealed >= 601)
+        #expect(!report.resumed)
+        try expectEverythingReadable(other, export)
+        try expectEverythingReadable(fixture.store, export)
+        try expectEverythingReadable(fixture.another(), export)
+        #expect(try !fixture.store.status().isRekeyUnfinished)
+    }
+
+    @Test(arguments: [1, 2, 3])
+    func `a rekey that was cut off is finished by the next one`(steps: Int) throws {
+        let fixture = try TestStore(Self.crowd)
+        let export = try fixture.store.exportedText()
+        let directory = try cutOffRekey(fixture, after: steps)
+        let store = try TokenStore.open(at: StorePath(directory.path), options: fixture.options)
+        let next = try TokenStore.open(at: StorePath(directory.path), options: fixture.options)
+        #expect(try store.status().isRekeyUnfinished)
+        try expectEverythingReadable(store, export)
+        try store.take(JSON.newcomer.serialized)
+        #expect(try next.rekey().resumed)
+        #expect(try !store.status().isRekeyUnfinished)
+        #expect(try store.accounts().count == 301)
+        #expect(try store.accounts(matching: .claim("department", equals: "finance")).count == 1)
+        #expect(try store.check() == [])
+    }
+
+    /// What a process leaves that is killed between two transactions of a rekey.
+    private func cutOffRekey(_ fixture: TestStore, after steps: Int) throws -> TemporaryDirectory {
+        let directory = try TemporaryDirectory()
+        var progressed = 0
+        var copied = 0
+        _ = try fixture.store.rekey { _ in
+            progressed += 1
+            guard progressed == steps else { return }
+            for name in ["tokenstore.db", "tokenstore.db-wal", "key"] {
+                let copy: Void? = try? FileManager.default.copyItem(
+                    atPath: fixture.directory.file(name),
+                    toPath: directory.file(name)
+                )
+                copied += copy == nil ? 0 : 1
+            }
+        }
+        try #require(copied == 3)
+        return directory
+    }
+
+    @Test func `the record of use goes on naming the same refresh token`() throws {
+        let fixture = try TestStore()
+        try fixture.signIn(.signIn())
+        let token = try fixture.currentRefreshToken()
+        #expect(try fixture.store.events(of: token).map(\.kind) == [.signIn])
+        _ = try fixture.store.rekey()
+        #expect(try fixture.store.events(of: token).map(\.kind) == [.signIn])
+        #expect(try fixture.store.removeRefreshToken(token))
+        #expect(try fixture.store.events(of: token).map(\.kind) == [.refused, .signIn])
+    }
+
+    @Test func `a refresh token is replaced and removed by what it was before a rekey`() throws {
+        let fixture = try TestStore(.standardCache())
+        let token = try fixture.currentRefreshToken()
+        _ = try fixture.another().rekey()
+        try fixture.refresh(.new(["refresh_token": "r2"]), with: token)
+        #expect(try fixture.rows("RefreshToken").map { $0["secret"] } == ["r2"])
+        #expect(try !fixture.store.removeRefreshToken(token))
+        #expect(try fixture.rows("RefreshToken").count == 1)
+    }
+
+    @Test func `another key source opens the store, in this process and in the next, and the old one does not`() throws
+    {
+        let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
+        #expect(try fixture.request("s1") == .hit("a"))
+        let key = fixture.directory.file("other-key")
+        let report = try fixture.store.rekey(to: .file(key))
+        #expect(report.resealed == 0)
+        #expect(report.note != nil)
+        #expect(try fixture.request("s1") == .hit("a"))
+        try fixture.take(.newcomer)
+        _ = try fixture.store.rekey()
+        #expect(try fixture.request("s1") == .hit("a"))
+        #expect(try fixture.another().accounts().count == 2)
+        try FileManager.default.removeItem(atPath: fixture.directory.file("key"))
+        #expect(try fixture.another().check() == [])
+    }
+
+    @Test func `a store that was open when the key source changed goes on`() throws {
+        let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
+        #expect(try fixture.request("s1") == .hit("a"))
+        let other = try fixture.another()
+        _ = try other.rekey(to: .file(fixture.directory.file("other-key")))
+        _ = try other.rekey()
+        #expect(try fixture.request("s1") == .hit("a"))
+        try fixture.take(.newcomer)
+        #expect(try other.accounts().count == 2)
+        #expect(try other.check() == [])
+    }
+
+    @Test func `a store moves to the environment, to a passphrase and back`() throws {
+        let key = Data(repeating: 9, count: 32).base64EncodedString()
+        let fixture = try TestStore {
+            $0.environment = ["TOKENSTORE_KEY": key, "TOKENSTORE_PASSPHRASE": "correct horse battery staple"]
+            $0.scryptCost = ScryptCost(rounds: 16, blockSize: 1, parallelism: 1)
+        }
+        try fixture.take(.standardCache(.accessToken("a", "s1")))
+        for (source, name) in [(KeySource.environment, "environment"), (.passphrase, "passphrase"), (.file, "file")] {
+            #expect(try fixture.store.rekey(to: source).keySource == name)
+            #expect(try fixture.request("s1") == .hit("a"))
+            let another = try fixture.another()
+            #expect(try another.status().keySource == name)
+            #expect(try another.accounts().count == 1)
+        }
+    }
+
+    @Test func `a store opened with a named key source follows when it moves to another kind`() throws {
+        let fixture = try TestStore {
+            $0.keySource = .file
+            $0.environment = ["TOKENSTORE_KEY": Data(repeating: 9, count: 32).base64EncodedString()]
+        }
+        try fixture.take(.standardCache(.accessToken("a", "s1")))
+        _ = try fixture.store.rekey(to: .environment)
+        #expect(try fixture.request("s1") == .hit("a"))
+        #expect(try fixture.store.accounts().count == 1)
+    }
+
+    @Test func `a source that has no key leaves the store with the one it had`() throws {
+        let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
+        expectError(.keyUnavailable) { _ = try fixture.store.rekey(to: .environment) }
+        #expect(try fixture.store.status().keySource == "file")
+        #expect(try fixture.another().check() == [])
+    }
+
+    @Test func `two rekeys at once do not meet`() throws {
+        let fixture = try TestStore { $0.busyTimeout = .milliseconds(20) }
+        try fixture.take(Self.crowd)
+        let other = try fixture.another()
+        var refusal: TokenStoreError?
+        _ = try fixture.store.rekey { _ in
+            if refusal == nil { refusal = expectError(.busy) { _ = try other.rekey() } }
+        }
+        #expect(refusal != nil)
+        #expect(try other.check() == [])
+    }
+}
+
+extension JSON {
+    /// Somebody who signs in while a rekey is under way.
+    fileprivate static let newcomer = JSON.cache(
+        refreshTokens: [.refreshToken("rn", ["home_account_id": "new.t1"])]
+    )
+}

@@ -1,0 +1,132 @@
+import Foundation
+import OAuth
+import SQLite
+import TestSupport
+import Testing
+import TokenStorage
+
+/// Promise 9: a file says who may use it, and a step that cannot be undone leaves a copy.
+struct SchemaTests {
+    private static func step(
+        _ number: Int,
+        _ sql: String,
+        readerFloor: Int = 4,
+        writerFloor: Int = 4,
+        isIrreversible: Bool = false
+    ) -> Migration {
+        Migration(
+            name: "V00\(number)_made_up",
+            sql: sql,
+            readerFloor: readerFloor,
+            writerFloor: writerFloor,
+            isIrreversible: isIrreversible
+        )
+    }
+
+    /// Leaves a store behind that a program with more steps wrote.
+    private func store(with steps: Migration...) throws -> TestStore {
+        let fixture = try TestStore.closed(.standardCache(.accessToken("a", "s1")))
+        _ = try TokenStore.open(at: fixture.path, options: options(fixture, steps))
+        return fixture
+    }
+
+    private func options(_ fixture: TestStore, _ steps: [Migration]) -> StoreOptions {
+        var options = fixture.options
+        options.schema = Schema(migrations: Migration.all + steps)
+        return options
+    }
+
+    @Test func `every file of the folder is compiled in, in order`() throws {
+        let folder = URL(filePath: #filePath).appending(path: "../../../Migrations").standardized
+        let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+            .sorted { $0.lastPathComponent < $1.lastPathComponent }
+        #expect(Migration.all.map(\.name) == files.map { $0.deletingPathExtension().lastPathComponent })
+        #expect(try Migration.all.map(\.sql) == files.map { try String(contentsOf: $0, encoding: .utf8) })
+    }
+
+    @Test func `a step is taken by the next program that opens the store, and nothing is lost`() throws {
+        let fixture = try store(with: Self.step(5, "CREATE TABLE extra (id INTEGER PRIMARY KEY) STRICT"))
+        let status = try #require(try TokenStore.inspect(at: fixture.path, options: fixture.options)).status()
+        #expect(status.schemaVersion == 5)
+        #expect(status.accounts == 1)
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: fixture.directory.path).allSatisfy {
+                !$0.contains(".v")
+            }
+        )
+    }
+
+    @Test func `an older program reads and writes a newer store as far as its floors allow`() throws {
+        let fixture = try store(with: Self.step(5, "CREATE TABLE extra (id INTEGER PRIMARY KEY) STRICT"))
+        let old = try TokenStore.open(at: fixture.path, options: fixture.options)
+        try old.take(JSON.cache(accounts: [.account(["home_account_id": "u2.t1"])]).serialized)
+        #expect(try old.accounts().count == 2)
+        #expect(try old.status().schemaVersion == 5)
+    }
+
+    @Test func `an older program only reads a store whose writer floor is newer`() throws {
+        let fixture = try store(
+            with: Self.step(5, "CREATE TABLE extra (id INTEGER PRIMARY KEY) STRICT", writerFloor: 5)
+        )
+        let inspection = try #require(try TokenStore.inspect(at: fixture.path, options: fixture.options))
+        #expect(try inspection.accounts().count == 1)
+        let before = try DamagedFile(fixture.path.database).bytes()
+        let error = expectError(.newerStore) { _ = try TokenStore.open(at: fixture.path, options: fixture.options) }
+        #expect(error?.description.contains("install version \(TokenStore.version) or newer") == true)
+        #expect(error?.description.contains("may not write") == true)
+        #expect(try DamagedFile(fixture.path.database).bytes() == before)
+    }
+
+    @Test func `an older program is shut out of a store whose reader floor is newer`() throws {
+        let fixture = try store(
+            with: Self.step(5, "ALTER TABLE account RENAME TO person", readerFloor: 5, writerFloor: 5)
+        )
+        let before = try DamagedFile(fixture.path.database).bytes()
+        for isInspection in [true, false] {
+            let error = expectError(.newerStore) {
+                _ =
+                    try isInspection
+                    ? TokenStore.inspect(at: fixture.path, options: fixture.options)
+                    : TokenStore.open(at: fixture.path, options: fixture.options)
+            }
+            #expect(error?.description.contains("may not read") == true)
+        }
+        expectError(.newerStore) { _ = try TokenStore.purgeAll(at: fixture.path, options: fixture.options) }
+        expectError(.newerStore) { _ = try TokenStore.repair(at: fixture.path, options: fixture.options) }
+        #expect(try DamagedFile(fixture.path.database).bytes() == before)
+    }
+
+    @Test func `a store that gets older steps only after newer ones is not inspected, but migrated`() throws {
+        let fixture = try TestStore.closed(.standardCache(.accessToken("a", "s1")))
+        let newer = options(fixture, [Self.step(5, "CREATE TABLE extra (id INTEGER PRIMARY KEY) STRICT")])
+        let before = try DirectorySnapshot(fixture.directory.path)
+        expectError(.failure) { _ = try TokenStore.inspect(at: fixture.path, options: newer) }
+        #expect(try DirectorySnapshot(fixture.directory.path) == before)
+        #expect(try TokenStore.open(at: fixture.path, options: newer).accounts().count == 1)
+        #expect(try TokenStore.inspect(at: fixture.path, options: newer)?.accounts().count == 1)
+    }
+
+    @Test func `before a step that cannot be undone a copy is kept, which opens`() throws {
+        let fixture = try store(with: Self.step(5, "DROP TABLE authority_map", isIrreversible: true))
+        let copy = fixture.directory.file("tokenstore.db.v4")
+        let mode = try FileManager.default.attributesOfItem(atPath: copy)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+        let store = try TokenStore.open(at: StorePath(copy), options: fixture.options)
+        #expect(try store.check() == [])
+        #expect(try store.rows("AccessToken").map { $0["secret"] } == ["a"])
+        #expect(try store.status().schemaVersion == 4)
+    }
+
+    @Test func `a step that fails changes nothing, and the next program tries again`() throws {
+        let fixture = try TestStore.closed(.standardCache(.accessToken("a", "s1")))
+        let first = Self.step(5, "CREATE TABLE extra (id INTEGER PRIMARY KEY) STRICT")
+        let bad = Self.step(6, "CREATE TABLE half (id INTEGER) STRICT; INSERT INTO absent VALUES (1)")
+        #expect(throws: TokenStoreError.self) {
+            try TokenStore.open(at: fixture.path, options: options(fixture, [first, bad]))
+        }
+        let good = Self.step(6, "CREATE TABLE half (id INTEGER) STRICT")
+        let store = try TokenStore.open(at: fixture.path, options: options(fixture, [first, good]))
+        #expect(try store.status().schemaVersion == 6)
+        #expect(try store.accounts().count == 1)
+    }
+}
