@@ -157,8 +157,10 @@ let package = Package(
         .testTarget(
             name: "TokenStoreCLITests",
             dependencies: [
-                "HTTPTransport", "IssuerSupport", "LocalIdentityProvider", "OAuth", "SQLite", "TestSupport",
-                "TokenStorage", "TokenStoreCLI",
+                "HTTPTransport", "IssuerSupport", "LocalIdentityProvider", "OAuth", "OpenIDConnect", "SQLite",
+                "TestSupport", "TokenStorage", "TokenStoreCLI",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
             ]
         ),
         .testTarget(

@@ -67,12 +67,7 @@ struct IssuerScene: Sendable {
 
     private func run(_ arguments: [String]) async throws -> Command.Outcome {
         let command = Command(arguments: arguments, environment: ["TOKENSTORE_PATH": scratch.store])
-        return try await withCheckedThrowingContinuation { continuation in
-            // Waiting for a process blocks its thread, which must not be one of the pool's: the provider needs those.
-            Thread.detachNewThread { [scratch] in
-                continuation.resume(with: Result { try command.run(in: scratch) })
-            }
-        }
+        return try await command.runAside(in: scratch)
     }
 }
 
