@@ -91,7 +91,7 @@ struct StoreFile {
         // The switch itself is in the log, which the final name does not take along: on a full disk the closing
         // connection would leave it there without a word.
         guard try connection.checkpointTruncating() else {
-            throw TokenStoreError.busy("another process holds \(draft); try again later")
+            throw TokenStoreError.busy("another process holds a new store in \(path.directory); try again later")
         }
     }
 

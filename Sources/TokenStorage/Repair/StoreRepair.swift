@@ -31,16 +31,18 @@ struct StoreRepair {
         file.remove(copy)
         try file.copy(path.database, to: copy)
         if FileStatus(path.log) != nil { try file.copy(path.log, to: copy + "-wal") }
-        var salvage: TableSalvage?
+        var salvaged: [(table: String, rows: Int)] = []
+        var lost: [(table: String, rows: Int?)] = []
         try file.create(as: path.unfinished) { fresh in
             try Schema.current.apply(Schema.current.migrations[...], to: fresh)
             let damaged = try openDamaged(like: fresh)
             var tables = TableSalvage(from: damaged, to: fresh, progress: progress)
             try tables.run { try StoreSession.unlocked(fresh, at: path, options: options) }
-            salvage = tables
+            // The tables hold the connection, which has to be closed before its file takes another name.
+            (salvaged, lost) = (tables.salvaged, tables.lost)
         }
         let kept = try replaceDamaged()
-        return RepairReport(damagedCopy: kept, salvaged: salvage?.salvaged ?? [], lost: salvage?.lost ?? [])
+        return RepairReport(damagedCopy: kept, salvaged: salvaged, lost: lost)
     }
 
     /// Opens the copy; where its schema cannot be read, that of a new store is put into it.
