@@ -27,9 +27,10 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
         .target(name: "SQLite", dependencies: ["CSQLite"]),
+        .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "TestSupport"]),
         .target(name: "CMigrations"),
         .target(name: "OAuth"),
-        .testTarget(name: "OAuthTests", dependencies: ["OAuth"]),
+        .testTarget(name: "OAuthTests", dependencies: ["OAuth", "TestSupport"]),
         .target(
             name: "Sealing",
             dependencies: [

@@ -13,9 +13,7 @@ public enum Cloud {
         uniqueKeysWithValues: groups.flatMap { hosts in hosts.map { ($0, hosts[0]) } }
     )
 
-    private static let tenantHostSuffixes = [
-        ".b2clogin.com", ".b2clogin.cn", ".b2clogin.us", ".b2clogin.de", ".ciamlogin.com",
-    ]
+    private static let b2cSuffixes = [".b2clogin.com", ".b2clogin.cn", ".b2clogin.us", ".b2clogin.de"]
 
     /// The name under which hosts that share accounts are stored; a host outside the table is its own group.
     public static func group(of host: String) -> String {
@@ -26,10 +24,13 @@ public enum Cloud {
     /// Whether `host` signs in Microsoft accounts: a host of the table, or of Azure AD B2C or External ID.
     public static func contains(_ host: String) -> Bool {
         let host = host.lowercased()
-        return groupOfHost[host] != nil || tenantHostSuffixes.contains { host.hasSuffix($0) }
+        return groupOfHost[host] != nil || isB2C(host) || isExternalID(host)
     }
 
-    public static func isB2C(_ host: String) -> Bool { host.lowercased().contains(".b2clogin.") }
+    public static func isB2C(_ host: String) -> Bool {
+        let host = host.lowercased()
+        return b2cSuffixes.contains { host.hasSuffix($0) }
+    }
 
     public static func isExternalID(_ host: String) -> Bool { host.lowercased().hasSuffix(".ciamlogin.com") }
 }

@@ -8,7 +8,7 @@ import Musl
 import Darwin
 #endif
 
-/// Waits for another connection's lock with short random sleeps, up to a time limit.
+/// Waits for another connection's lock with random sleeps, short ones at first, up to a time limit.
 ///
 /// SQLite's own `busy_timeout` sleeps up to 100 ms at a time, so one unlucky waiter starves.
 final class BusyHandler {
@@ -32,7 +32,10 @@ final class BusyHandler {
     private func wait(attempt: CInt) -> Bool {
         if attempt == 0 { start = .now }
         guard ContinuousClock.now - start < timeout else { return false }
-        var pause = timespec(tv_sec: 0, tv_nsec: Int.random(in: 100_000...500_000))
+        // Longer the longer it waits: a hundred waiters that all look every half millisecond leave the one that
+        // holds the lock no processor to give it back on.
+        let longest = min(500_000 << min(attempt / 4, 6), 20_000_000)
+        var pause = timespec(tv_sec: 0, tv_nsec: Int.random(in: 100_000...Int(longest)))
         nanosleep(&pause, nil)
         return true
     }

@@ -35,7 +35,9 @@ extension Connection {
             quick
             ? try all("PRAGMA quick_check(20)") { $0.text(0) }
             : try all("PRAGMA integrity_check(100)") { $0.text(0) }
-        return lines == ["ok"] ? [] : lines
+        if lines == ["ok"] { return [] }
+        // The first problem of a file comes on a second line, below its name.
+        return lines.map { $0.split(separator: "\n").filter { !$0.hasPrefix("***") }.joined(separator: ", ") }
     }
 
     /// The bytes of the database as a file would hold them.

@@ -10,3 +10,26 @@ package enum Value: Hashable, Sendable {
     package static func optional(_ value: String?) -> Value { value.map(Value.text) ?? .null }
     package static func optional(_ value: [UInt8]?) -> Value { value.map(Value.blob) ?? .null }
 }
+
+extension Value {
+    /// The size of a text or blob.
+    @usableFromInline var byteCount: Int {
+        switch self {
+        case .text(let text): text.utf8.count
+        case .blob(let bytes): bytes.count
+        case .null, .integer: 0
+        }
+    }
+
+    /// Copies a text or blob to `place`, which has room for it, and returns its size.
+    func write(to place: UnsafeMutableRawBufferPointer) -> Int {
+        switch self {
+        case .text(var text):
+            text.withUTF8 { place.copyMemory(from: UnsafeRawBufferPointer($0)) }
+        case .blob(let bytes):
+            bytes.withUnsafeBytes { place.copyMemory(from: $0) }
+        case .null, .integer: break
+        }
+        return byteCount
+    }
+}

@@ -10,11 +10,15 @@ struct AccessTokenCandidate {
     let isAging: Bool
     let isUsable: Bool
 
-    /// How many scope tokens it has beyond those asked for; nil if it lacks one of them.
-    let surplus: Int?
+    /// How many scope tokens it has beyond those asked for.
+    let surplus: Int
 
+    /// Nil if the row lacks a scope token that was asked for.
+    ///
     /// Columns: id, expires_on, cached_at, extended_expires_on, refresh_on, scope_fold.
-    init(_ row: Row, scope: [String], buffer: ExpiryBuffer, now: Int64) {
+    init?(_ row: Row, scope: [String], buffer: ExpiryBuffer, now: Int64) {
+        guard let surplus = Self.surplus(of: row.bytes(5), beyond: scope) else { return nil }
+        self.surplus = surplus
         id = row.integer(0)
         expiresOn = row.integer(1)
         cachedAt = row.optionalInteger(2)
@@ -23,13 +27,11 @@ struct AccessTokenCandidate {
         // A clock that ran ahead when the token was stored makes its end unknowable.
         let isFromTheFuture = cachedAt.map { $0 > now + 60 } ?? false
         isUsable = !isFromTheFuture && buffer.isBehind(now, cachedAt: cachedAt, expiresOn: expiresOn)
-        surplus = Self.surplus(of: row.bytes(5), beyond: scope)
     }
 
     /// Whether this one is the better answer.
     func outranks(_ other: AccessTokenCandidate) -> Bool {
-        let (surplus, otherSurplus) = (self.surplus ?? .max, other.surplus ?? .max)
-        if surplus != otherSurplus { return surplus < otherSurplus }
+        if surplus != other.surplus { return surplus < other.surplus }
         if isAging != other.isAging { return !isAging }
         if expiresOn != other.expiresOn { return expiresOn > other.expiresOn }
         return id > other.id

@@ -12,4 +12,16 @@ package struct ConsideredToken: Sendable {
 
     /// A sentence without a full stop.
     package let reason: String
+
+    /// The same token, as the answer.
+    func taken(_ reason: String) -> ConsideredToken {
+        ConsideredToken(
+            clientID: clientID,
+            scope: scope,
+            tokenType: tokenType,
+            expiresOn: expiresOn,
+            isTaken: true,
+            reason: reason
+        )
+    }
 }

@@ -9,15 +9,15 @@ import Darwin
 /// A lock that the kernel takes back when its holder dies, on a range of the store's lock file.
 ///
 /// Open-file-description locks: two stores opened in one process exclude each other like two processes do.
-final class KernelLock: Sendable {
+package final class KernelLock: Sendable {
     /// What is locked, as one byte of the lock file, which need not be that long.
-    struct Range: Hashable, Sendable {
+    package struct Range: Hashable, Sendable {
         let offset: Int64
 
         /// First open and migration.
-        static let schema = Range(offset: 0)
+        package static let schema = Range(offset: 0)
         /// A rekey, which runs for many transactions.
-        static let rekey = Range(offset: 1)
+        package static let rekey = Range(offset: 1)
     }
 
     private let descriptor: Int32
@@ -33,7 +33,7 @@ final class KernelLock: Sendable {
     /// Waits for the lock.
     ///
     /// - Throws: ``TokenStoreError/busy(_:)`` after `timeout`.
-    convenience init(_ range: Range, of path: StorePath, timeout: Duration) throws(TokenStoreError) {
+    package convenience init(_ range: Range, of path: StorePath, timeout: Duration) throws(TokenStoreError) {
         try self.init(of: path)
         let start = ContinuousClock.now
         while try !tryLock(range, of: path) {

@@ -39,7 +39,7 @@ extension StoreSession {
         guard Cloud.contains(id.authority), let dot = id.homeAccountID.utf8.lastIndex(of: UInt8(ascii: ".")) else {
             return nil
         }
-        return String(id.homeAccountID[id.homeAccountID.index(after: dot)...]).folded
+        return String(id.homeAccountID[id.homeAccountID.utf8.index(after: dot)...]).folded
     }
 
     /// The tenant of a token that a refresh brought without naming one.

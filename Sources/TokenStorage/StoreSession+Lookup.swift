@@ -23,8 +23,9 @@ extension StoreSession {
         var extended: (candidate: AccessTokenCandidate, token: AccessToken)?
         let (now, wanted) = (now, query.scope.folded)
         try forEachCandidate(query) { row in
-            let candidate = AccessTokenCandidate(row, scope: wanted, buffer: query.buffer, now: now)
-            guard candidate.surplus != nil else { return }
+            guard let candidate = AccessTokenCandidate(row, scope: wanted, buffer: query.buffer, now: now) else {
+                return
+            }
             if candidate.isUsable {
                 guard best.map({ candidate.outranks($0.candidate) }) ?? true else { return }
                 guard let token = try openCandidate(row, candidate) else { return }

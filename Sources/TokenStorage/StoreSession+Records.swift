@@ -48,6 +48,18 @@ extension StoreSession {
         return state.flatMap(SignInState.init(stored:)) ?? .unknown
     }
 
+    /// The clients, folded, that an account is signed in to by its state; they may hold no token of it.
+    func signedInClients(_ id: Account.ID) throws -> [String] {
+        try connection.all(
+            """
+            SELECT client_fold FROM account_state
+            WHERE home_account_fold = ?1 AND authority = ?2 AND state = 'signed_in'
+            """,
+            .text(id.homeAccountID.folded),
+            .text(id.authority)
+        ) { $0.text(0) }
+    }
+
     func setSignInState(_ state: SignInState, of id: Account.ID, client: String) throws {
         try connection.run(
             """

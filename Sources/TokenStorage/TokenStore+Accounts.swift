@@ -6,7 +6,7 @@ extension TokenStore {
     public func accounts(matching policy: AccountPolicy = .all) throws -> [Account] {
         try read { session in
             try session.connection.read {
-                try session.accountRows(matching: policy).compactMap { try session.account($0) }
+                try session.sound(session.accountRows(matching: policy).compactMap { try session.account($0) })
             }
         }
     }
@@ -16,14 +16,20 @@ extension TokenStore {
     public func signedInAccounts(client: String) throws -> [Account] {
         try read { session in
             try session.connection.read {
-                try session.signedInRows(client: client).compactMap { try session.account($0) }
+                try session.sound(session.signedInRows(client: client).compactMap { try session.account($0) })
             }
         }
     }
 
     /// What `policy` selects, with the reason for each account that was looked at.
     public func select(_ policy: AccountPolicy) throws -> AccountSelection {
-        try read { session in try session.connection.read { try session.select(policy) } }
+        try read { session in
+            try session.connection.read {
+                let selection = try session.select(policy)
+                _ = try session.sound(selection.considered)
+                return selection
+            }
+        }
     }
 
     /// The one account that `policy` leaves, or nil where it leaves none.

@@ -12,12 +12,6 @@ extension StoreSession {
     /// How many tokens an explanation names.
     private static let explained = 50
 
-    private struct Explained {
-        let id: Int64
-        let candidate: AccessTokenCandidate
-        let token: ConsideredToken
-    }
-
     fileprivate func consideredTokens(_ query: TokenQuery) throws -> [ConsideredToken] {
         let tenant: String?
         if let authority = query.authority {
@@ -25,34 +19,23 @@ extension StoreSession {
         } else {
             tenant = homeTenant(query.account)
         }
-        var explained: [Explained] = []
+        var considered: [ConsideredToken] = []
+        var best: (index: Int, candidate: AccessTokenCandidate)?
         try forEachToken(of: query.account) { row in
             let candidate = AccessTokenCandidate(row, scope: query.scope.folded, buffer: query.buffer, now: now)
-            let mismatch = mismatch(row, query, tenant: tenant) ?? failure(candidate, row, query)
-            explained.append(
-                Explained(id: candidate.id, candidate: candidate, token: token(row, isTaken: false, mismatch ?? ""))
-            )
+            if let reason = mismatch(row, query, tenant: tenant) ?? failure(candidate, row, query) {
+                considered.append(token(row, isTaken: false, reason))
+                return
+            }
+            considered.append(token(row, isTaken: false, "it fits, but another fits better"))
+            guard let candidate, best.map({ candidate.outranks($0.candidate) }) ?? true else { return }
+            best = (considered.count - 1, candidate)
         }
-        let fitting = explained.filter { $0.token.reason.isEmpty }
-        let best = fitting.reduce(fitting.first) { best, next in
-            best.map { next.candidate.outranks($0.candidate) ? next : $0 }
+        if let (index, candidate) = best {
+            let reason = candidate.isAging ? "it fits, and is worth refreshing" : "it fits best"
+            considered[index] = considered[index].taken(reason)
         }
-        return explained.map { entry in
-            guard entry.token.reason.isEmpty else { return entry.token }
-            let isBest = entry.id == best?.id
-            let reason =
-                !isBest
-                ? "it fits, but another fits better"
-                : entry.candidate.isAging ? "it fits, and is worth refreshing" : "it fits best"
-            return ConsideredToken(
-                clientID: entry.token.clientID,
-                scope: entry.token.scope,
-                tokenType: entry.token.tokenType,
-                expiresOn: entry.token.expiresOn,
-                isTaken: isBest,
-                reason: reason
-            )
-        }
+        return considered
     }
 
     private func forEachToken(of account: Account.ID, _ body: (Row) throws -> Void) throws {
@@ -91,8 +74,8 @@ extension StoreSession {
         return row.text(11) == variant ? nil : "it was issued for other claims"
     }
 
-    private func failure(_ candidate: AccessTokenCandidate, _ row: Row, _ query: TokenQuery) -> String? {
-        if candidate.surplus == nil {
+    private func failure(_ candidate: AccessTokenCandidate?, _ row: Row, _ query: TokenQuery) -> String? {
+        guard let candidate else {
             let granted = Scope(row.text(7))
             let missing = query.scope.tokens.filter { !granted.covers(Scope([$0])) }
             return "it lacks the scope \(missing.joined(separator: " "))"

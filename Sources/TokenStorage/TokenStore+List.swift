@@ -30,11 +30,17 @@ extension TokenStore {
 extension StoreSession {
     /// Makes sure that "no account" is not the sight of a damaged file.
     func requireSoundness() throws {
-        guard try connection.integer("SELECT count(*) FROM account") == 0 else { return }
+        guard try connection.integer("SELECT max(id) FROM account") == 0 else { return }
         guard let problem = try connection.integrityProblems(quick: true).first else { return }
         throw TokenStoreError.damaged(
             "\(path.database) is damaged (\(problem)); run 'tokenstore check --repair' to salvage it"
         )
+    }
+
+    /// What was found, which is nothing only in a sound file.
+    func sound<Found>(_ found: [Found]) throws -> [Found] {
+        if found.isEmpty { try requireSoundness() }
+        return found
     }
 
     fileprivate func summary(_ row: Int64, withTokens: Bool) throws -> AccountSummary? {

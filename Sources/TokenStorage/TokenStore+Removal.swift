@@ -20,7 +20,7 @@ extension TokenStore {
     public func wipeAccount(_ account: Account.ID) throws {
         try forgetting { session in
             guard let row = try session.accountRow(account) else { return }
-            for client in try session.clientIDs(row) {
+            for client in try session.clientIDs(row) + session.signedInClients(account) {
                 try session.setSignInState(.signedOut, of: account, client: client)
             }
             try session.connection.run("DELETE FROM account WHERE id = ?1", .integer(row))

@@ -12,6 +12,7 @@ extension TokenStore {
 extension StoreSession {
     fileprivate func status() throws -> StoreStatus {
         let totals = try totals()
+        if totals.accounts == 0 { try requireSoundness() }
         let entries = try connection.first(
             "SELECT count(*) FILTER (WHERE rejection IS NOT NULL), count(*) FILTER (WHERE rejection IS NULL) FROM foreign_entry"
         ) { (Int($0.integer(0)), Int($0.integer(1))) }

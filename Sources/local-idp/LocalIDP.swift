@@ -38,11 +38,20 @@ struct LocalIDP: AsyncParsableCommand {
         guard !printSeed else { return print(Seed.standardJSON) }
         let configuration = try configuration()
         let provider = try await LocalIdentityProvider.start(configuration)
-        let announcement = Announcement(addresses: provider.addresses, adminKey: configuration.adminKey)
-        print(try announcement.line)
+        print(try announcement(provider, adminKey: configuration.adminKey))
         fflush(nil)
         await Interruption.wait()
         await provider.stop()
+    }
+
+    /// The one line that says where the provider is.
+    private func announcement(_ provider: LocalIdentityProvider, adminKey: String?) throws -> String {
+        var members: [String: JSON] = [
+            "addresses": .array(provider.addresses.map(JSON.string)),
+            "note": "development provider: loopback only, in memory, do not use real passwords",
+        ]
+        members["adminKey"] = adminKey.map(JSON.string)
+        return String(decoding: try JSON.object(members).encoded, as: UTF8.self)
     }
 
     private func configuration() throws -> LocalIdentityProvider.Configuration {

@@ -96,6 +96,28 @@ struct BadFileTests {
         try expectRefusal(version > Schema.current.version ? .newerStore : .damaged, fixture)
     }
 
+    @Test func `pages that say they are empty are damage, not an absence of accounts`() throws {
+        let (fixture, file) = try closedStore()
+        let roots = try Shell.run(
+            "/usr/bin/sqlite3",
+            fixture.path.database,
+            "SELECT rootpage FROM sqlite_schema WHERE tbl_name = 'account'"
+        ).split(separator: "\n").compactMap { Int($0) }
+        try #require(roots.count >= 3)
+        // The number of cells of a page is in bytes 3 and 4 of its header.
+        try file.change { bytes in
+            for page in roots { bytes.replaceSubrange((page - 1) * 4096 + 3..<(page - 1) * 4096 + 5, with: [0, 0]) }
+        }
+        let store = try #require(try TokenStore.inspect(at: fixture.path, options: fixture.options))
+        expectError(.damaged) { try store.forEachAccount { _ in } }
+        expectError(.damaged) { _ = try store.accounts() }
+        expectError(.damaged) { _ = try store.accounts(matching: .username("ada@example.net")) }
+        expectError(.damaged) { _ = try store.signedInAccounts(client: "cid") }
+        expectError(.damaged) { _ = try store.account(matching: .only) }
+        expectError(.damaged) { _ = try store.status() }
+        #expect(try !store.check().isEmpty)
+    }
+
     @Test func `a store without its tables is damage`() throws {
         let (fixture, _) = try closedStore()
         try Shell.run("/usr/bin/sqlite3", fixture.path.database, "DROP TABLE account")

@@ -65,7 +65,8 @@ static int fault_truncate(sqlite3_file *file, sqlite3_int64 size) {
 }
 
 static int fault_shm_map(sqlite3_file *file, int page, int size, int extend, void volatile **memory) {
-    int fault = strike(SQLITE_IOERR_SHMMAP);
+    // A real file system reports no other error here; SQLITE_READONLY would promise a mapping.
+    int fault = strike(SQLITE_IOERR_SHMMAP) == SQLITE_OK ? SQLITE_OK : SQLITE_IOERR_SHMMAP;
     return fault != SQLITE_OK ? fault : real(file)->pMethods->xShmMap(real(file), page, size, extend, memory);
 }
 

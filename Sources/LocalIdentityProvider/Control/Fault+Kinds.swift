@@ -14,11 +14,11 @@ extension Fault {
         times: Int? = 1,
         takesEffect: Bool = false
     ) -> Fault {
-        var fault = Fault(route: route, times: times, takesEffect: takesEffect)
-        fault.status = status
-        fault.body = body
-        fault.contentType = contentType
-        return fault
+        Fault(route: route, times: times, takesEffect: takesEffect) {
+            $0.status = status
+            $0.body = body
+            $0.contentType = contentType
+        }
     }
 
     package static func html(at route: String, times: Int? = 1) -> Fault {
@@ -48,33 +48,23 @@ extension Fault {
     }
 
     package static func delay(milliseconds: Int, at route: String, times: Int? = 1) -> Fault {
-        var fault = Fault(route: route, times: times, takesEffect: true)
-        fault.delayMilliseconds = milliseconds
-        return fault
+        Fault(route: route, times: times, takesEffect: true) { $0.delayMilliseconds = milliseconds }
     }
 
     package static func hang(at route: String, times: Int? = 1) -> Fault {
-        var fault = Fault(route: route, times: times)
-        fault.hangs = true
-        return fault
+        Fault(route: route, times: times) { $0.hangs = true }
     }
 
     package static func truncatedBody(at route: String, times: Int? = 1) -> Fault {
-        var fault = Fault(route: route, times: times, takesEffect: true)
-        fault.truncatesBody = true
-        return fault
+        Fault(route: route, times: times, takesEffect: true) { $0.truncatesBody = true }
     }
 
     package static func lostResponse(at route: String, times: Int? = 1) -> Fault {
-        var fault = Fault(route: route, times: times, takesEffect: true)
-        fault.losesResponse = true
-        return fault
+        Fault(route: route, times: times, takesEffect: true) { $0.losesResponse = true }
     }
 
     package static func wrongIDToken(_ flaw: IDTokenFlaw, times: Int? = 1) -> Fault {
-        var fault = Fault(route: Route.token.name, times: times, takesEffect: true)
-        fault.idToken = flaw
-        return fault
+        Fault(route: Route.token.name, times: times, takesEffect: true) { $0.idToken = flaw }
     }
 
     /// `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 section 5.6.7).

@@ -14,9 +14,9 @@ package struct Fault: Codable, Sendable {
     /// How many requests it hits; nil until it is removed.
     package var times: Int?
     /// How many requests it lets pass first.
-    package var after: Int
+    @Defaulted package var after = 0
     /// The request takes effect before the answer is replaced or lost.
-    package var takesEffect: Bool
+    @Defaulted package var takesEffect = false
 
     package var status: Int?
     package var body: String?
@@ -25,38 +25,23 @@ package struct Fault: Codable, Sendable {
     package var retryAfter: String?
     package var delayMilliseconds: Int?
     /// No answer until the client or the provider goes.
-    package var hangs: Bool
+    @Defaulted package var hangs = false
     /// The connection ends in the middle of the body.
-    package var truncatesBody: Bool
+    @Defaulted package var truncatesBody = false
     /// The connection ends without an answer.
-    package var losesResponse: Bool
+    @Defaulted package var losesResponse = false
     package var idToken: IDTokenFlaw?
 
-    package init(route: String, times: Int? = 1, takesEffect: Bool = false) {
+    package init(
+        route: String,
+        times: Int? = 1,
+        takesEffect: Bool = false,
+        change: (inout Fault) -> Void = { _ in }
+    ) {
         self.route = route
         self.times = times
         self.takesEffect = takesEffect
-        after = 0
-        hangs = false
-        truncatesBody = false
-        losesResponse = false
-    }
-
-    package init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        route = try container.decode(String.self, forKey: .route)
-        times = try container.decodeIfPresent(Int.self, forKey: .times)
-        after = try container.decodeIfPresent(Int.self, forKey: .after) ?? 0
-        takesEffect = try container.decodeIfPresent(Bool.self, forKey: .takesEffect) ?? false
-        status = try container.decodeIfPresent(Int.self, forKey: .status)
-        body = try container.decodeIfPresent(String.self, forKey: .body)
-        contentType = try container.decodeIfPresent(String.self, forKey: .contentType)
-        retryAfter = try container.decodeIfPresent(String.self, forKey: .retryAfter)
-        delayMilliseconds = try container.decodeIfPresent(Int.self, forKey: .delayMilliseconds)
-        hangs = try container.decodeIfPresent(Bool.self, forKey: .hangs) ?? false
-        truncatesBody = try container.decodeIfPresent(Bool.self, forKey: .truncatesBody) ?? false
-        losesResponse = try container.decodeIfPresent(Bool.self, forKey: .losesResponse) ?? false
-        idToken = try container.decodeIfPresent(IDTokenFlaw.self, forKey: .idToken)
+        change(&self)
     }
 
     /// The answer that stands in for the real one, if the fault brings one.

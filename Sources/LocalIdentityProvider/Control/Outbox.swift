@@ -10,13 +10,13 @@ package final class Outbox: Sendable {
         sent.withLock { $0.filter { recipient == nil || $0.to == recipient } }
     }
 
-    func deliver(_ code: String, to target: String, channel: String, purpose: String, at time: Date) {
+    func deliver(_ code: String, to method: AuthMethod, purpose: String, at time: Date) {
         sent.withLock {
             $0.append(
                 OutboxMessage(
                     id: $0.count + 1,
-                    to: target,
-                    channel: channel,
+                    to: method.target,
+                    channel: method.channel,
                     purpose: purpose,
                     subject: "Your code for \(purpose)",
                     code: code,

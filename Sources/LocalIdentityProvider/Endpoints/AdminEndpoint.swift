@@ -7,13 +7,11 @@ struct AdminEndpoint: Sendable {
     let state: ProviderState
 
     func respond(_ exchange: Exchange) async throws -> Reply {
-        guard let expected = state.adminKey else { throw Gateway.unknownRoute }
+        guard let expected = state.adminKey else { throw ProtocolError.unknownRoute }
         let key = exchange.headers.first { $0.name.canonicalName == "x-admin-key" }?.value ?? ""
-        guard Secret(key) == Secret(expected) else {
-            throw ProtocolError("invalid_client", ErrorNumber.clientSecret, "Send the key as x-admin-key.", status: 401)
-        }
+        guard Secret(key) == Secret(expected) else { throw ProtocolError.adminKey }
         switch (exchange.method, exchange.rest.first ?? "") {
-        case (.get, "outbox"): return try outbox(exchange)
+        case (.get, "outbox"): return try encoded(state.outbox.messages(to: exchange.query["to"]))
         case (.get, "clock"): return try clock()
         case (.post, "clock"): return try moveClock(try JSON(parsing: exchange.body))
         case (.get, "faults"): return try encoded(state.faults.all)
@@ -26,12 +24,8 @@ struct AdminEndpoint: Sendable {
             state.audit.reset()
             return try .json([:])
         case (.post, "keys"): return try await rotateKeys(try JSON(parsing: exchange.body))
-        default: throw Gateway.unknownRoute
+        default: throw ProtocolError.unknownRoute
         }
-    }
-
-    private func outbox(_ exchange: Exchange) throws -> Reply {
-        try encoded(state.outbox.messages(to: exchange.query["to"]))
     }
 
     private func clock() throws -> Reply {

@@ -1,18 +1,10 @@
+import Foundation
+
 /// The way back to the client (RFC 6749 section 4.1.2).
 struct AuthorizationResponse: Sendable {
     let redirectURI: String
     let mode: String
     let state: String?
-
-    init(redirectURI: String, mode: String, state: String?) {
-        self.redirectURI = redirectURI
-        self.mode = mode
-        self.state = state
-    }
-
-    init(_ request: AuthorizationRequest) {
-        self.init(redirectURI: request.redirectURI, mode: request.responseMode, state: request.state)
-    }
 
     func success(_ code: String) -> Reply { reply([("code", code)], outcome: "code") }
 
@@ -47,18 +39,10 @@ struct AuthorizationResponse: Sendable {
 
     /// Leaves only the unreserved characters of RFC 3986.
     static func encode(_ text: String) -> String {
-        var encoded = ""
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                UInt8(ascii: "~"):
-                encoded.unicodeScalars.append(UnicodeScalar(byte))
-            default:
-                let hexadecimal = String(byte, radix: 16, uppercase: true)
-                encoded += hexadecimal.count == 1 ? "%0\(hexadecimal)" : "%\(hexadecimal)"
-            }
-        }
-        return encoded
+        text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? text
     }
+
+    private static let unreserved = CharacterSet(
+        charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~"
+    )
 }

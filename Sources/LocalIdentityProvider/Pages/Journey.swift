@@ -19,15 +19,26 @@ struct Journey: Sendable {
         browser = exchange.cookie(Self.browserCookie) ?? RandomToken.make()
     }
 
-    /// Opens a journey at a page and makes sure that the browser has its cookie.
+    /// The people signed in at this browser.
+    var accounts: [SignedIn] {
+        get async { await state.browsers.accounts(exchange.cookie(Self.sessionCookie), in: tenant) }
+    }
+
+    /// Opens a journey at a page, or beyond it with `proceed`, and makes sure that the browser has its cookie.
     func begin(
         _ goal: Interaction.Goal,
         at step: Interaction.Step,
         client: Client?,
-        show: @Sendable (Interaction) async throws -> Reply
+        filled: String = "",
+        proceed: (@Sendable (Interaction) async throws -> Reply)? = nil
     ) async throws -> Reply {
         let interaction = await state.browsers.begin(goal, step: step, realm: realm, client: client, cookie: browser)
-        var reply = try await show(interaction)
+        var reply =
+            if let proceed {
+                try await proceed(interaction)
+            } else {
+                try await page(interaction, filled: filled).reply()
+            }
         if exchange.cookie(Self.browserCookie) == nil { reply.cookies.append(cookie(Self.browserCookie, browser)) }
         return reply
     }
@@ -37,44 +48,70 @@ struct Journey: Sendable {
         return "\(name)=\(value); Path=/; HttpOnly; SameSite=Lax\(secure)"
     }
 
-    /// Moves a journey to another page.
-    func show(_ page: (Interaction) -> Page, _ interaction: Interaction, at step: Interaction.Step) async -> Reply {
+    func show(_ interaction: Interaction, at step: Interaction.Step, message: String? = nil) async throws -> Reply {
         var interaction = interaction
         interaction.step = step
         await state.browsers.update(interaction)
-        return page(interaction).reply()
+        return try await page(interaction, message: message).reply()
     }
 
-    /// Answers a posted form.
+    /// Shows the page once more with what was wrong.
+    func showAgain(_ interaction: Interaction, _ error: ProtocolError) async throws -> Reply {
+        try await page(interaction, message: error.text).reply(outcome: error.description)
+    }
+
+    /// The page of a journey's step; `filled` stands in its first field.
+    func page(_ interaction: Interaction, filled: String = "", message: String? = nil) async throws -> Page {
+        let page: Page =
+            switch interaction.step {
+            case .signIn: .signIn(username: filled)
+            case .chooseAccount(let users): .accounts(users)
+            case .code(let method, _): .code(sentTo: method.target)
+            case .signUp: .signUp(signUpAttributes(interaction))
+            case .resetAddress: .resetAddress
+            case .resetPassword: .newPassword
+            case .editProfile(let signedIn):
+                .profile(try await state.users.user(signedIn.userID), profileNames)
+            case .consent(_, let scopes): .consent(interaction.client?.displayName ?? "", scopes)
+            case .deviceCode: .deviceCode(filled)
+            case .approveDevice(let signedIn):
+                .approveDevice(
+                    client: interaction.client?.displayName ?? "The device",
+                    user: try await state.users.user(signedIn.userID)
+                )
+            }
+        return page.form(of: interaction, message: message)
+    }
+
     func post(_ id: String) async throws -> Reply {
         let interaction = try await state.browsers.interaction(id, cookie: exchange.cookie(Self.browserCookie))
         guard interaction.realm.issuer == realm.issuer else { throw ProtocolError.expiredToken }
         let action = form["action"] ?? (form["account"] == nil ? "" : "choose")
         if action == "cancel" { return try await cancel(interaction) }
-        switch interaction.step {
-        case .signIn: return try await signIn(interaction, action)
-        case .chooseAccount: return try await choose(interaction, action)
-        case .signInCode(let userID): return try await signInCode(interaction, action, userID)
-        case .secondFactor(let signedIn, let method):
-            return try await secondFactor(interaction, action, signedIn, method)
-        case .signUp: return try await signUp(interaction)
-        case .signUpCode(let email, let password, let attributes):
-            return try await signUpCode(interaction, action, email, password, attributes)
-        case .resetAddress: return try await resetAddress(interaction)
-        case .resetCode(let userID): return try await resetCode(interaction, action, userID)
-        case .resetPassword(let userID): return try await resetPassword(interaction, userID)
-        case .editProfile(let signedIn): return try await editProfile(interaction, signedIn)
-        case .consent(let signedIn, let scopes): return try await consent(interaction, action, signedIn, scopes)
-        case .deviceCode: return try await deviceCode(interaction)
-        case .approveDevice(let signedIn): return try await approveDevice(interaction, action, signedIn)
+        return switch interaction.step {
+        case .signIn: try await signIn(interaction, action)
+        case .chooseAccount: try await choose(interaction, action)
+        case .code(let method, let purpose): try await enterCode(interaction, action, method, purpose)
+        case .signUp: try await signUp(interaction)
+        case .resetAddress: try await resetAddress(interaction)
+        case .resetPassword(let userID): try await resetPassword(interaction, userID)
+        case .editProfile(let signedIn): try await editProfile(interaction, signedIn)
+        case .consent(let signedIn, let scopes): try await consent(interaction, action, signedIn, scopes)
+        case .deviceCode: try await deviceCode(interaction)
+        case .approveDevice(let signedIn): try await approveDevice(interaction, action, signedIn)
         }
     }
 
-    private func cancel(_ interaction: Interaction) async throws -> Reply {
+    /// Ends a journey, unless another request did so first.
+    func end(_ interaction: Interaction) async throws {
         guard await state.browsers.end(interaction) else { throw ProtocolError.expiredToken }
+    }
+
+    private func cancel(_ interaction: Interaction) async throws -> Reply {
+        try await end(interaction)
         switch interaction.goal {
         case .authorize(let request):
-            return AuthorizationResponse(request).failure("access_denied", "The person cancelled.")
+            return request.response.failure("access_denied", "The person cancelled.")
         case .device(let userCode):
             if let userCode { _ = await state.grants.decide(userCode, .denied) }
             return Page.done("Cancelled", "The device was not connected. You can close this page.")

@@ -1,5 +1,5 @@
 /// A verified place where second-factor codes go.
-package struct AuthMethod: Codable, Sendable, Hashable {
+package struct AuthMethod: Codable, Sendable {
     package var id: String
     /// `email` or `sms`.
     package var channel: String
@@ -13,6 +13,9 @@ package struct AuthMethod: Codable, Sendable, Hashable {
         isBlocked = false
     }
 
+    /// The address that someone signs in with.
+    init(address: String) { self.init(id: "own-address", channel: "email", target: address) }
+
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         id = try container.decode(String.self, forKey: .id)
@@ -20,6 +23,9 @@ package struct AuthMethod: Codable, Sendable, Hashable {
         target = try container.decode(String.self, forKey: .target)
         isBlocked = try container.decodeIfPresent(Bool.self, forKey: .isBlocked) ?? false
     }
+
+    /// Whether `text` looks like an e-mail address.
+    static func isAddress(_ text: String) -> Bool { text.wholeMatch(of: /[^@\s]+@[^@\s.]+(\.[^@\s.]+)+/) != nil }
 
     var json: JSON {
         [

@@ -1,15 +1,9 @@
 /// A web API that accepts access tokens.
-package struct ProtectedResource: Codable, Sendable, Hashable {
+package struct ProtectedResource: Codable, Sendable {
     /// One permission of an API.
-    package struct Permission: Codable, Sendable, Hashable {
+    package struct Permission: Codable, Sendable {
         package var value: String
-        package var needsConsent: Bool
-
-        package init(from decoder: any Decoder) throws {
-            let container = try decoder.container(keyedBy: CodingKeys.self)
-            value = try container.decode(String.self, forKey: .value)
-            needsConsent = try container.decodeIfPresent(Bool.self, forKey: .needsConsent) ?? false
-        }
+        @Defaulted package var needsConsent: Bool
     }
 
     /// The application ID URI that scopes begin with.

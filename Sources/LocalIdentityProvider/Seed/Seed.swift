@@ -4,8 +4,6 @@ package import Foundation
 package struct Seed: Codable, Sendable {
     package var tenants: [Tenant]
 
-    package init(tenants: [Tenant]) { self.tenants = tenants }
-
     /// Reads the JSON of `--seed`.
     package init(json: Data) throws {
         do {
@@ -13,11 +11,16 @@ package struct Seed: Codable, Sendable {
         } catch let error as DecodingError {
             throw StartError.seed(error.place)
         }
+        for tenant in tenants.indices {
+            for policy in tenants[tenant].policies.indices {
+                tenants[tenant].policies[policy].name = tenants[tenant].policies[policy].name.lowercased()
+            }
+        }
         try validate()
     }
 
     /// Refuses a seed that would only fail later, at the first request.
-    func validate() throws {
+    private func validate() throws {
         guard !tenants.isEmpty else { throw StartError.seed("it names no tenant") }
         for tenant in tenants {
             for policy in tenant.policies where policy.name.wholeMatch(of: /[a-z0-9_-]+/) == nil {

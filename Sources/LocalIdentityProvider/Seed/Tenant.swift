@@ -3,14 +3,14 @@ package struct Tenant: Codable, Sendable {
     package var id: String
     /// The full domain, such as `fabrikvine.onmicrosoft.com`.
     package var domain: String
-    package var algorithm: SigningAlgorithm
-    package var clients: [Client]
-    package var policies: [UserFlow]
-    package var users: [Person]
-    package var resources: [ProtectedResource]
-    package var attributes: [AttributeDefinition]
+    @Defaulted package var algorithm: SigningAlgorithm
+    @Defaulted package var clients: [Client]
+    @Defaulted package var policies: [UserFlow]
+    @Defaulted package var users: [Person]
+    @Defaulted package var resources: [ProtectedResource]
+    @Defaulted package var attributes: [AttributeDefinition]
     /// Addresses and numbers that may not become a sign-in method.
-    package var blockedContacts: [String]
+    @Defaulted package var blockedContacts: [String]
 
     /// The domain's first label.
     var shortName: String { domain.split(separator: ".").first.map(String.init) ?? domain }
@@ -18,10 +18,6 @@ package struct Tenant: Codable, Sendable {
     func isNamed(_ name: String) -> Bool {
         let name = name.lowercased()
         return name == id.lowercased() || name == domain.lowercased() || name == shortName.lowercased()
-    }
-
-    func attribute(_ name: String) -> AttributeDefinition? {
-        attributes.first { $0.name == name } ?? AttributeDefinition.builtIn.first { $0.name == name }
     }
 
     /// The API a scope belongs to; `…/.default` stands for all its scopes that need no consent.
@@ -33,18 +29,5 @@ package struct Tenant: Codable, Sendable {
             if resource.scopeNames.contains(scope) { return (resource, [scope]) }
         }
         return nil
-    }
-
-    package init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        id = try container.decode(String.self, forKey: .id)
-        domain = try container.decode(String.self, forKey: .domain)
-        algorithm = try container.decodeIfPresent(SigningAlgorithm.self, forKey: .algorithm) ?? .rs256
-        clients = try container.decodeIfPresent([Client].self, forKey: .clients) ?? []
-        policies = try container.decodeIfPresent([UserFlow].self, forKey: .policies) ?? []
-        users = try container.decodeIfPresent([Person].self, forKey: .users) ?? []
-        resources = try container.decodeIfPresent([ProtectedResource].self, forKey: .resources) ?? []
-        attributes = try container.decodeIfPresent([AttributeDefinition].self, forKey: .attributes) ?? []
-        blockedContacts = try container.decodeIfPresent([String].self, forKey: .blockedContacts) ?? []
     }
 }

@@ -6,21 +6,12 @@ import NIOCore
 /// From a request on the wire to a checked ``Exchange``.
 extension Exchange {
     init(_ request: Request) {
-        let path = request.uri.path
-        let segments = path.split(separator: "/", omittingEmptySubsequences: true).map(String.init)
-        let target = Self.target(segments)
+        let target = Self.target(request.uri.path.split(separator: "/").map(String.init))
+        route = target.route
+        rest = target.rest
+        head = request.head
         let correlation = HTTPField.Name("client-request-id").flatMap { request.headers[$0] }
-        self.init(
-            route: target.route,
-            realm: nil,
-            method: request.method,
-            rest: target.rest,
-            path: path,
-            authority: request.head.authority,
-            headers: request.headers,
-            correlationID: correlation.flatMap(UUID.init(uuidString:))?.uuidString.lowercased()
-                ?? UUID().uuidString.lowercased()
-        )
+        correlationID = (correlation.flatMap(UUID.init(uuidString:)) ?? UUID()).uuidString.lowercased()
         names = target.names
     }
 
@@ -42,71 +33,36 @@ extension Exchange {
 
     /// Refuses names that a page elsewhere could point at this machine.
     func checkHost() throws {
-        let host = authority ?? ""
+        let host = head.authority ?? ""
         let name = host.replacing(/:[0-9]*$/, with: "").lowercased()
         guard ["127.0.0.1", "[::1]", "localhost"].contains(name) || name.hasSuffix(".localhost") else {
-            throw ProtocolError(
-                "invalid_request",
-                ErrorNumber.foreignHost,
-                "Only 127.0.0.1, [::1] and localhost are served.",
-                status: 421
-            )
+            throw ProtocolError.foreignHost
         }
     }
 
     func checkMethod() throws {
-        let allowed: [HTTPRequest.Method] =
-            switch route {
-            case .unknown: throw Gateway.unknownRoute
-            case .admin: [.get, .post, .delete]
-            case .api: [.get, .head, .post, .put, .patch, .delete]
-            case .metadata, .keys: [.get, .head]
-            case .authorize, .device, .logout, .userInfo: [.get, .post]
-            default: [.post]
-            }
-        guard allowed.contains(method) else {
-            var error = ProtocolError(
-                "invalid_request",
-                ErrorNumber.wrongMethod,
-                "The method is not allowed.",
-                status: 405
-            )
-            error.headers["allow"] = allowed.map(\.rawValue).joined(separator: ", ")
-            throw error
+        guard route != .unknown else { throw ProtocolError.unknownRoute }
+        guard route.methods.contains(method) else {
+            throw ProtocolError.wrongMethod(allowed: route.methods.map(\.rawValue).joined(separator: ", "))
         }
     }
 
-    /// Reads query and body.
     mutating func read(_ request: Request) async throws {
         query = try Parameters(urlEncoded: Array((request.uri.query ?? "").utf8))
         guard method != .get, method != .head else { return }
         if let length = headers[.contentLength].flatMap({ Int($0) }), length > Gateway.maximumBody {
-            throw Self.tooLarge
+            throw ProtocolError.oversizedBody
         }
         do {
             body = Array(try await request.body.collect(upTo: Gateway.maximumBody).readableBytesView)
         } catch is NIOTooManyBytesError {
-            throw Self.tooLarge
+            throw ProtocolError.oversizedBody
         }
         guard route != .api, route != .admin else { return }
         let type = (headers[.contentType] ?? "").split(separator: ";").first?.lowercased() ?? ""
-        guard type == "application/x-www-form-urlencoded" || (body.isEmpty && !route.isFormOnly) else {
-            throw ProtocolError.invalidRequest(
-                ErrorNumber.contentType,
-                "The body must be application/x-www-form-urlencoded."
-            )
+        guard type == "application/x-www-form-urlencoded" || (body.isEmpty && route.methods != [.post]) else {
+            throw ProtocolError.contentType
         }
         form = try Parameters(urlEncoded: body)
-    }
-
-    private static var tooLarge: ProtocolError {
-        var error = ProtocolError(
-            "invalid_request",
-            ErrorNumber.oversizedBody,
-            "The body is longer than \(Gateway.maximumBody) bytes. Send less.",
-            status: 413
-        )
-        error.headers["connection"] = "close"
-        return error
     }
 }

@@ -11,10 +11,6 @@ struct Gateway: HTTPResponder {
 
     let state: ProviderState
 
-    static var unknownRoute: ProtocolError {
-        ProtocolError("not_found", ErrorNumber.unknownRoute, "Nothing is at this path.", status: 404)
-    }
-
     func respond(to request: Request, context: Connection) async throws -> Response {
         var exchange = Exchange(request)
         let fault = state.faults.take(at: exchange.route.name)
@@ -46,20 +42,33 @@ struct Gateway: HTTPResponder {
             try exchange.checkMethod()
             exchange.realm = try exchange.names.map { try state.realm(tenant: $0.tenant, policy: $0.policy) }
             try await exchange.read(request)
-            return try await Dispatch(state: state).respond(exchange)
+            return try await dispatch(exchange)
         } catch let error as ProtocolError {
             if exchange.route.isPage { return Page.failure(error) }
-            return try Reply(error, correlationID: exchange.correlationID, timestamp: state.timestamp)
+            return try reply(error, to: exchange)
         } catch is DecodingError {
-            let error = ProtocolError.invalidParameter("The JSON body")
-            return try Reply(error, correlationID: exchange.correlationID, timestamp: state.timestamp)
+            return try reply(.invalidParameter("The JSON body"), to: exchange)
         } catch {
             // The server answers what is not HTTP itself, and nobody waits for an answer to a broken connection.
             if error is HTTPParserError || error is CancellationError || error is IOError || error is ChannelError {
                 throw error
             }
-            let fault = ProtocolError("server_error", ErrorNumber.internalFault, "The provider failed.", status: 500)
-            return try Reply(fault, correlationID: exchange.correlationID, timestamp: state.timestamp)
+            return try reply(.internalFault, to: exchange)
+        }
+    }
+
+    private func reply(_ error: ProtocolError, to exchange: Exchange) throws -> Reply {
+        try Reply(error, correlationID: exchange.correlationID, timestamp: state.timestamp)
+    }
+
+    private func dispatch(_ exchange: Exchange) async throws -> Reply {
+        if let realm = exchange.realm {
+            return try await RealmEndpoints(state: state, exchange: exchange, realm: realm).respond()
+        }
+        return switch exchange.route {
+        case .api: try await ProtectedAPI(state: state).respond(exchange)
+        case .admin: try await AdminEndpoint(state: state).respond(exchange)
+        default: throw ProtocolError.unknownRoute
         }
     }
 

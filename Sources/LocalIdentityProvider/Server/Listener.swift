@@ -16,18 +16,16 @@ struct Listener: Sendable {
         _ host: String,
         port: Int,
         _ configuration: LocalIdentityProvider.Configuration,
-        _ late: LateState
+        _ gateway: LateGateway
     ) async throws -> Listener {
         let connections = Connections()
         let limit = TimeAmount.seconds(Int64(configuration.requestTimeout))
         let http = HTTPServerBuilder.http1(
-            configuration: .init(
-                additionalChannelHandlers: [RequestDeadline(limit: limit, connections: connections)]
-            )
+            configuration: .init(additionalChannelHandlers: [RequestDeadline(limit: limit, connections: connections)])
         )
         let (bound, continuation) = AsyncThrowingStream<Int, any Error>.makeStream()
         let application = Application(
-            responder: LateGateway(state: late),
+            responder: gateway,
             server: try configuration.tls.map { try .tls(http, tlsConfiguration: tls($0)) } ?? http,
             configuration: .init(address: .hostname(host, port: port), backlog: 1024),
             onServerRunning: { continuation.yield($0.localAddress?.port ?? port) },

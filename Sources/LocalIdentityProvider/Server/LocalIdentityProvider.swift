@@ -34,14 +34,14 @@ package final class LocalIdentityProvider: Sendable {
         for host in configuration.hosts where host != "127.0.0.1" && host != "::1" {
             throw StartError.address(host)
         }
-        let late = LateState()
-        let listeners = try await listeners(configuration, late)
+        let gateway = LateGateway()
+        let listeners = try await listeners(configuration, gateway)
         let scheme = configuration.tls == nil ? "http" : "https"
         let addresses = listeners.map { "\(scheme)://\($0.host.contains(":") ? "[\($0.host)]" : $0.host):\($0.port)" }
         do {
             guard let baseURL = addresses.first else { throw StartError.address("an empty list") }
             let state = try ProviderState(configuration, baseURL: baseURL)
-            late.set(state)
+            gateway.open(state)
             return LocalIdentityProvider(baseURL: baseURL, addresses: addresses, state: state, listeners: listeners)
         } catch {
             for listener in listeners { await listener.stop() }
@@ -50,7 +50,7 @@ package final class LocalIdentityProvider: Sendable {
     }
 
     /// One listener an address, all at one port.
-    private static func listeners(_ configuration: Configuration, _ late: LateState) async throws -> [Listener] {
+    private static func listeners(_ configuration: Configuration, _ gateway: LateGateway) async throws -> [Listener] {
         var tries = configuration.port == 0 ? 5 : 1
         while true {
             var listeners: [Listener] = []
@@ -58,7 +58,7 @@ package final class LocalIdentityProvider: Sendable {
                 for host in configuration.hosts {
                     let port = listeners.first?.port ?? configuration.port
                     do {
-                        listeners.append(try await Listener.start(host, port: port, configuration, late))
+                        listeners.append(try await Listener.start(host, port: port, configuration, gateway))
                     } catch let error as IOError where error.isMissingFamily && !listeners.isEmpty {
                         continue
                     }

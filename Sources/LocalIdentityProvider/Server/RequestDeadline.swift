@@ -14,7 +14,6 @@ final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
     private let limit: TimeAmount
     private let connections: Connections
     private var timer: Scheduled<Void>?
-    private var isAnswering = false
 
     init(limit: TimeAmount, connections: Connections) {
         self.limit = limit
@@ -60,7 +59,7 @@ final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
 
     private func expire(_ context: ChannelHandlerContext) {
         let text =
-            #"{"error":"invalid_request","error_codes":[\#(ErrorNumber.slowSender)],"#
+            #"{"error":"invalid_request","error_codes":[9900006],"#
             + #""error_description":"The request took too long to arrive. Send it again.","suberror":"timeout"}"#
         let fields: HTTPFields = [
             .connection: "close", .contentType: "application/json", .contentLength: "\(text.utf8.count)",

@@ -9,10 +9,10 @@ struct ClaimsProviderCall: Sendable {
     static let reserved: Set<String> = ["iss", "aud", "sub", "exp", "nbf", "iat", "oid", "tid", "tfp"]
 
     let provider: ClaimsProvider
-    let realm: Realm
-    let client: Client
+    let request: ClientRequest
     let user: User
-    let correlationID: String
+
+    private var client: Client { request.client }
 
     /// The mapped claims; after two failures nothing, or an error if the seed says so.
     func claims() async throws -> [String: JSON] {
@@ -26,25 +26,19 @@ struct ClaimsProviderCall: Sendable {
             }
         }
         guard provider.onFailure == .refuse else { return [:] }
-        throw ProtocolError(
-            "server_error",
-            ErrorNumber.claimsProvider,
-            "The claims provider did not answer as agreed. Start it, or let the seed omit its claims.",
-            status: 400
-        )
+        throw ProtocolError.claimsProvider
     }
 
     private struct Disagreement: Error {}
 
     private func answer() async throws -> JSON {
-        var request = HTTPClientRequest(url: provider.url)
-        request.method = .POST
-        request.headers.add(name: "content-type", value: "application/json")
-        request.body = .bytes(try event.encoded)
-        let call = request
-        let timeout = Duration.milliseconds(provider.timeoutMilliseconds)
+        var call = HTTPClientRequest(url: provider.url)
+        call.method = .POST
+        call.headers.add(name: "content-type", value: "application/json")
+        call.body = .bytes(try event.encoded)
+        let timeout = Duration.milliseconds(provider.timeoutMilliseconds ?? 2000)
         return try await withThrowingTaskGroup(of: JSON.self) { group in
-            group.addTask {
+            group.addTask { [call] in
                 let response = try await HTTPClient.shared.execute(call, timeout: .seconds(30))
                 guard response.status == .ok else { throw Disagreement() }
                 return try await JSON(parsing: response.body.collect(upTo: 65_536).readableBytesView)
@@ -63,18 +57,22 @@ struct ClaimsProviderCall: Sendable {
     private var event: JSON {
         [
             "type": "microsoft.graph.authenticationEvent.tokenIssuanceStart",
-            "source": .string("/tenants/\(realm.tenant.id)/applications/\(client.id)"),
+            "source": .string("/tenants/\(request.realm.tenant.id)/applications/\(client.id)"),
             "data": [
                 "@odata.type": "microsoft.graph.onTokenIssuanceStartCalloutData",
-                "tenantId": .string(realm.tenant.id),
+                "tenantId": .string(request.realm.tenant.id),
                 "authenticationEventListenerId": .string("listener-\(client.id)"),
                 "customAuthenticationExtensionId": .string("extension-\(client.id)"),
                 "authenticationContext": [
-                    "correlationId": .string(correlationID),
+                    "correlationId": .string(request.exchange.correlationID),
                     "client": ["ip": "127.0.0.1"],
                     "protocol": "OAUTH2.0",
-                    "clientServicePrincipal": ["appId": .string(client.id), "displayName": .string(client.name)],
-                    "resourceServicePrincipal": ["appId": .string(client.id), "displayName": .string(client.name)],
+                    "clientServicePrincipal": [
+                        "appId": .string(client.id), "displayName": .string(client.displayName),
+                    ],
+                    "resourceServicePrincipal": [
+                        "appId": .string(client.id), "displayName": .string(client.displayName),
+                    ],
                     "user": [
                         "id": .string(user.id), "mail": .string(user.email), "displayName": .string(user.name),
                         "userPrincipalName": .string(user.email),

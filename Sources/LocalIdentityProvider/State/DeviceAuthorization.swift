@@ -8,9 +8,7 @@ struct DeviceAuthorization: Sendable {
         case denied
     }
 
-    let clientID: String
-    let tenantID: String
-    let policy: String?
+    let holder: Holder
     let scope: String
     let userCode: String
     let expires: Date

@@ -3,8 +3,7 @@ import Foundation
 /// One native sign-in, sign-up or reset on its way.
 struct Flow: Sendable, Identifiable {
     let id = UUID()
-    let tenantID: String
-    let clientID: String
+    let holder: Holder
     let username: String
     let capabilities: Set<String>
     let expires: Date
@@ -25,15 +24,15 @@ struct Flow: Sendable, Identifiable {
     var secondFactor: AuthMethod?
     /// The contact to register was verified in this flow already.
     var isPreverified = false
-    var sentCodes = 0
-    var code: OneTimeCode?
+    var codes = OneTimeCodes()
 
-    init(_ request: NativeRequest, username: String, userID: String?, now: Date) {
-        tenantID = request.realm.tenant.id
-        clientID = request.client.id
+    init(_ request: ClientRequest, username: String, userID: String?, now: Date) {
+        holder = request.holder
         self.username = username
         self.userID = userID
-        capabilities = request.capabilities
+        // Announced under either of two names, with either of two separators.
+        let announced = request.form["capabilities"] ?? request.form["capability"] ?? ""
+        capabilities = Set(announced.split { $0 == " " || $0 == "," }.map(String.init))
         expires = now + TimeInterval(Lifetime.flow)
     }
 

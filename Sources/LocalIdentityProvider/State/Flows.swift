@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 
 /// The native flows, their continuation tokens and one-time codes.
@@ -18,7 +17,6 @@ actor Flows {
 
     private let clock: ProviderClock
     private let outbox: Outbox
-    private let key = SymmetricKey(size: .bits256)
     private var entries: [UUID: Entry] = [:]
     private var continuations: [Fingerprint: Continuation] = [:]
 
@@ -27,86 +25,69 @@ actor Flows {
         self.outbox = outbox
     }
 
-    /// Begins a flow and returns its first token.
     func begin(_ flow: Flow, for routes: Set<Route>) -> String {
         sweep()
         entries[flow.id] = Entry(flow: flow)
         return issue(flow.id, for: routes)
     }
 
-    /// The flow that `token` continues at `route`; nothing is consumed.
-    func open(_ token: String, _ request: NativeRequest, at route: Route) throws -> Flow {
-        guard let continuation = continuations[Fingerprint(token, key: key)],
-            let entry = entries[continuation.flowID], entry.flow.clientID == request.client.id,
-            entry.flow.tenantID == request.realm.tenant.id, entry.stage == continuation.stage,
+    /// The flow that the request continues; nothing is consumed.
+    func open(_ request: ClientRequest) throws -> Flow {
+        let route = request.exchange.route
+        let continuation = try current(request)
+        guard let flow = entries[continuation.flowID]?.flow, flow.holder == request.holder,
             continuation.routes.contains(route)
-        else { throw Self.refusal(at: route) }
-        guard clock.now < continuation.expires, clock.now < entry.flow.expires else { throw ProtocolError.expiredToken }
-        return entry.flow
-    }
-
-    /// A bad token is `invalid_grant` where a grant is asked for and `invalid_request` elsewhere.
-    static func refusal(at route: Route) -> ProtocolError {
-        let text = "The continuation token is unknown, was used or belongs elsewhere. Start the flow again."
-        return switch route {
-        case .signUpChallenge, .challenge, .token: .invalidGrant(ErrorNumber.badContinuation, text)
-        default: .invalidRequest(ErrorNumber.badContinuation, text)
-        }
+        else { throw ProtocolError.badContinuation(at: route) }
+        guard clock.now < continuation.expires, clock.now < flow.expires else { throw ProtocolError.expiredToken }
+        return flow
     }
 
     /// Another token of the same step; earlier ones stay valid.
     func repeatStep(
-        with token: String,
-        at route: Route,
+        _ request: ClientRequest,
         for routes: Set<Route>,
         change: @Sendable (inout Flow) -> Void = { _ in }
     ) throws -> String {
-        let id = try current(token, at: route)
-        if var flow = entries[id]?.flow {
-            change(&flow)
-            entries[id]?.flow = flow
-        }
-        return issue(id, for: routes)
+        issue(try current(request).flowID, for: routes, change: change)
     }
 
     /// Moves the flow on and invalidates its tokens, unless another request moved it first.
     func advance(
-        with token: String,
-        at route: Route,
+        _ request: ClientRequest,
         for routes: Set<Route>,
         change: @Sendable (inout Flow) -> Void
     ) throws -> String {
-        let id = try claim(token, at: route)
-        if var flow = entries[id]?.flow {
-            change(&flow)
-            flow.code = nil
-            entries[id]?.flow = flow
+        issue(try claim(request), for: routes) {
+            change(&$0)
+            $0.codes.forget()
         }
-        return issue(id, for: routes)
     }
 
     /// Ends the flow, unless another request moved it first.
-    func finish(with token: String, at route: Route) throws {
-        entries[try claim(token, at: route)] = nil
-    }
+    func finish(_ request: ClientRequest) throws { entries[try claim(request)] = nil }
 
-    private func claim(_ token: String, at route: Route) throws -> UUID {
-        let id = try current(token, at: route)
+    private func claim(_ request: ClientRequest) throws -> UUID {
+        let id = try current(request).flowID
         entries[id]?.stage += 1
         return id
     }
 
-    /// The flow of a token that no other request has overtaken.
-    private func current(_ token: String, at route: Route) throws -> UUID {
-        guard let continuation = continuations[Fingerprint(token, key: key)],
+    /// What the request's token is good for, unless another request has overtaken it.
+    private func current(_ request: ClientRequest) throws -> Continuation {
+        let token = try request.form.required("continuation_token")
+        guard let continuation = continuations[Fingerprint(token)],
             entries[continuation.flowID]?.stage == continuation.stage
-        else { throw Self.refusal(at: route) }
-        return continuation.flowID
+        else { throw ProtocolError.badContinuation(at: request.exchange.route) }
+        return continuation
     }
 
-    private func issue(_ id: UUID, for routes: Set<Route>) -> String {
+    private func issue(_ id: UUID, for routes: Set<Route>, change: (inout Flow) -> Void = { _ in }) -> String {
+        if var flow = entries[id]?.flow {
+            change(&flow)
+            entries[id]?.flow = flow
+        }
         let token = RandomToken.make(prefix: "ct_")
-        continuations[Fingerprint(token, key: key)] = Continuation(
+        continuations[Fingerprint(token)] = Continuation(
             flowID: id,
             stage: entries[id]?.stage ?? 0,
             routes: routes,
@@ -117,24 +98,13 @@ actor Flows {
 
     // MARK: Codes
 
-    /// Sends a code, which voids the ones before it.
-    func sendCode(for flow: Flow, to target: String, channel: String, purpose: String) throws {
-        guard entries[flow.id]?.flow.sentCodes ?? 0 <= 5 else {
-            throw ProtocolError.invalidRequest(
-                ErrorNumber.tooManyCodes,
-                "Too many codes were sent. Start the flow again."
-            )
-        }
-        let code = RandomToken.digits()
-        entries[flow.id]?.flow.code = OneTimeCode(code, key: key, now: clock.now)
-        entries[flow.id]?.flow.sentCodes += 1
-        outbox.deliver(code, to: target, channel: channel, purpose: purpose, at: clock.now)
+    func sendCode(for flow: Flow, to method: AuthMethod, purpose: String) throws {
+        try entries[flow.id]?.flow.codes.send(to: method, purpose: purpose, by: outbox, now: clock.now)
     }
 
     func checkCode(_ code: String, of flow: Flow) throws {
-        guard entries[flow.id]?.flow.code?.accepts(code, key: key, now: clock.now) == true else {
-            throw ProtocolError.wrongCode
-        }
+        // A flow that ended meanwhile accepts nothing.
+        guard try entries[flow.id]?.flow.codes.check(code, now: clock.now) != nil else { throw ProtocolError.wrongCode }
     }
 
     private func sweep() {

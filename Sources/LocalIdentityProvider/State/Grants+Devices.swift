@@ -2,15 +2,13 @@ import Foundation
 
 /// The device grant (RFC 8628).
 extension Grants {
-    func beginDevice(client: Client, realm: Realm, scope: String) -> (deviceCode: String, userCode: String) {
+    func beginDevice(_ holder: Holder, scope: String) -> (deviceCode: String, userCode: String) {
         devices = devices.filter { $0.value.expires + 3600 > now }
         let deviceCode = RandomToken.make(prefix: "dc_")
         var userCode = RandomToken.userCode()
         while devices.values.contains(where: { $0.userCode == userCode }) { userCode = RandomToken.userCode() }
-        devices[Fingerprint(deviceCode, key: key)] = DeviceAuthorization(
-            clientID: client.id,
-            tenantID: realm.tenant.id,
-            policy: realm.policy?.name,
+        devices[Fingerprint(deviceCode)] = DeviceAuthorization(
+            holder: holder,
             scope: scope,
             userCode: userCode,
             expires: now + TimeInterval(Lifetime.deviceCode)
@@ -23,8 +21,8 @@ extension Grants {
         let wanted = Self.canonical(userCode)
         return devices.values.first { device in
             guard case .pending = device.decision else { return false }
-            return Self.canonical(device.userCode) == wanted && device.tenantID == realm.tenant.id
-                && device.policy == realm.policy?.name && now < device.expires
+            return Self.canonical(device.userCode) == wanted && device.holder.tenantID == realm.tenant.id
+                && device.holder.policy == realm.policy?.name && now < device.expires
         }
     }
 
@@ -40,32 +38,26 @@ extension Grants {
     }
 
     /// One poll of the token endpoint; an approved device code is used up.
-    func pollDevice(_ deviceCode: String, client: Client, realm: Realm) throws -> (DeviceAuthorization, RefreshFamily) {
-        let fingerprint = Fingerprint(deviceCode, key: key)
-        guard var device = devices[fingerprint], device.clientID == client.id, device.tenantID == realm.tenant.id,
-            device.policy == realm.policy?.name
-        else { throw ProtocolError.invalidGrant(ErrorNumber.deviceCode, "The device code is unknown. Start again.") }
+    func pollDevice(_ request: ClientRequest) throws -> (DeviceAuthorization, RefreshFamily) {
+        let fingerprint = Fingerprint(try request.form.required("device_code"))
+        guard var device = devices[fingerprint], device.holder == request.holder else {
+            throw ProtocolError.unknownDevice
+        }
         guard now < device.expires else { throw ProtocolError.expiredToken }
         defer { if devices[fingerprint] != nil { devices[fingerprint] = device } }
         switch device.decision {
-        case .denied:
-            throw ProtocolError(
-                "access_denied",
-                ErrorNumber.deviceCode,
-                "The person refused. Start again if they agree."
-            )
+        case .denied: throw ProtocolError.deviceDenied
         case .pending:
             let isTooSoon = device.lastPoll.map { now < $0 + TimeInterval(device.interval) } ?? false
             device.lastPoll = now
             if isTooSoon { device.interval += 5 }
-            throw ProtocolError(
+            throw ProtocolError.devicePending(
                 isTooSoon ? "slow_down" : "authorization_pending",
-                ErrorNumber.deviceCode,
-                "Nobody approved the device yet. Ask again in \(device.interval) seconds."
+                interval: device.interval
             )
         case .approved(let signedIn):
             devices[fingerprint] = nil
-            return (device, begin(client: client, realm: realm, signedIn: signedIn, scope: device.scope))
+            return (device, begin(device.holder, signedIn: signedIn, scope: device.scope))
         }
     }
 }

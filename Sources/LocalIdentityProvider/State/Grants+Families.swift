@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 
 /// Refresh-token rotation.
@@ -6,13 +5,13 @@ import Foundation
 /// A token is `rt_{family}.{number}.{HMAC of both}`: the state holds numbers only, and the child that answers a repeat
 /// within the grace can be told again without having been kept.
 extension Grants {
-    func begin(client: Client, realm: Realm, signedIn: SignedIn, scope: String) -> RefreshFamily {
-        if families.count.isMultiple(of: 10_000) { families = families.filter { !isExpired($0.value, lifetime: .max) } }
+    func begin(_ holder: Holder, signedIn: SignedIn, scope: String) -> RefreshFamily {
+        if families.count.isMultiple(of: 10_000) {
+            families = families.filter { !isExpired($0.value, lifetime: Lifetime.refreshFamily) }
+        }
         let family = RefreshFamily(
             id: RandomToken.bytes(16).base64URL,
-            clientID: client.id,
-            tenantID: realm.tenant.id,
-            policy: realm.policy?.name,
+            holder: holder,
             signedIn: signedIn,
             scope: scope,
             created: now,
@@ -25,7 +24,7 @@ extension Grants {
     func text(of family: RefreshFamily) -> String { text(family.id, family.current) }
 
     private func text(_ id: String, _ number: Int) -> String {
-        "rt_\(id).\(number).\(Fingerprint("\(id).\(number)", key: key).base64URL)"
+        "rt_\(id).\(number).\(Fingerprint("\(id).\(number)").base64URL)"
     }
 
     /// The family a token belongs to and the token's number, if this provider issued it.
@@ -33,35 +32,28 @@ extension Grants {
         let parts = token.dropFirst(3).split(separator: ".")
         guard token.hasPrefix("rt_"), parts.count == 3, let number = Int(parts[1]), number >= 0,
             let family = families[String(parts[0])], number <= family.current,
-            Fingerprint(token, key: key) == Fingerprint(text(family.id, number), key: key)
+            Fingerprint(token) == Fingerprint(text(family.id, number))
         else { return nil }
         return (family, number)
     }
 
     /// The family of a token that may be used now; a token used before ends its family.
-    func family(of token: String, client: Client, realm: Realm) throws -> RefreshFamily {
+    func family(of token: String, for request: ClientRequest) throws -> RefreshFamily {
         guard let (family, number) = parse(token) else { throw ProtocolError.badRefreshToken }
-        guard family.clientID == client.id, family.tenantID == realm.tenant.id, family.policy == realm.policy?.name
-        else {
-            throw ProtocolError.invalidGrant(
-                ErrorNumber.refreshToken,
-                "The refresh token belongs to another client or policy. Sign in at this one."
-            )
-        }
+        guard family.holder == request.holder else { throw ProtocolError.foreignRefreshToken }
         guard family.ended == nil else { throw ProtocolError.badRefreshToken }
         guard number == family.current || isWithinGrace(number, family) else {
             end(family.id, because: "a refresh token was used twice")
             throw ProtocolError.badRefreshToken
         }
-        guard !isExpired(family, lifetime: realm.policy?.refreshTokenLifetime ?? Lifetime.refreshToken) else {
-            throw ProtocolError.invalidGrant(ErrorNumber.refreshToken, "The refresh token expired. Sign in again.")
-        }
+        let lifetime = request.realm.policy?.refreshTokenLifetime ?? Lifetime.refreshToken
+        guard !isExpired(family, lifetime: lifetime) else { throw ProtocolError.expiredRefreshToken }
         return family
     }
 
     /// Spends a token and returns its child, the same child for a repeat within the grace.
-    func rotate(_ token: String, client: Client, realm: Realm) throws -> String {
-        let family = try family(of: token, client: client, realm: realm)
+    func rotate(_ token: String, for request: ClientRequest) throws -> String {
+        let family = try family(of: token, for: request)
         if let (_, number) = parse(token), number == family.current {
             families[family.id]?.current += 1
             families[family.id]?.currentIssued = now
@@ -74,15 +66,15 @@ extension Grants {
     }
 
     private func isExpired(_ family: RefreshFamily, lifetime: Int) -> Bool {
-        if now >= family.created + TimeInterval(Lifetime.refreshFamily) { return true }
-        return lifetime != .max && now >= family.currentIssued + TimeInterval(lifetime)
+        now >= family.created + TimeInterval(Lifetime.refreshFamily)
+            || now >= family.currentIssued + TimeInterval(lifetime)
     }
 
     func end(_ familyID: String, because reason: String) { families[familyID]?.ended = reason }
 
     /// Ends the family of a refresh token (RFC 7009 section 2.1); says whether it was one of this client's.
     func revoke(_ token: String, client: Client) -> Bool {
-        guard let (family, _) = parse(token), family.clientID == client.id else { return false }
+        guard let (family, _) = parse(token), family.holder.clientID == client.id else { return false }
         end(family.id, because: "revoked")
         return true
     }

@@ -5,7 +5,6 @@ import Foundation
 actor Grants {
     private let clock: ProviderClock
     let grace: TimeInterval
-    let key = SymmetricKey(size: .bits256)
     var families: [String: RefreshFamily] = [:]
     var devices: [Fingerprint: DeviceAuthorization] = [:]
     private var codes: [Fingerprint: AuthorizationCode] = [:]
@@ -20,35 +19,33 @@ actor Grants {
 
     // MARK: Authorization codes
 
-    func issueCode(_ code: AuthorizationCode) -> String {
+    func issueCode(for request: AuthorizationRequest, _ signedIn: SignedIn) -> String {
         codes = codes.filter { $0.value.expires + 3600 > now }
         let text = RandomToken.make(prefix: "ac_")
-        codes[Fingerprint(text, key: key)] = code
+        codes[Fingerprint(text)] = AuthorizationCode(
+            request: request,
+            signedIn: signedIn,
+            expires: now + TimeInterval(Lifetime.authorizationCode)
+        )
         return text
     }
 
     /// Redeems a code; a second use ends what the first one began (RFC 6749 section 4.1.2).
-    func redeem(code text: String, client: Client, realm: Realm, redirectURI: String, verifier: String?) throws
-        -> (AuthorizationCode, RefreshFamily)
-    {
-        let refused = ProtocolError.invalidGrant(
-            ErrorNumber.grant,
-            "The code is unknown, too old, used or belongs to another client, policy, redirect_uri or code_verifier. "
-                + "Sign in again."
-        )
-        let fingerprint = Fingerprint(text, key: key)
-        guard let code = codes[fingerprint], code.clientID == client.id, code.tenantID == realm.tenant.id,
-            code.policy == realm.policy?.name
-        else { throw refused }
+    func redeem(_ request: ClientRequest) throws -> (AuthorizationCode, RefreshFamily) {
+        let refused = ProtocolError.badAuthorizationCode
+        let text = try request.form.required("code")
+        let redirectURI = try request.form.required("redirect_uri")
+        let fingerprint = Fingerprint(text)
+        guard let code = codes[fingerprint], code.request.holder == request.holder else { throw refused }
         guard !code.isUsed else {
             if let family = code.familyID { end(family, because: "its code was used twice") }
             throw refused
         }
         codes[fingerprint]?.isUsed = true
-        guard now < code.expires, code.redirectURI == redirectURI,
-            Self.verify(verifier, against: code.challenge)
+        guard now < code.expires, code.request.response.redirectURI == redirectURI,
+            Self.verify(request.form["code_verifier"], against: code.request.challenge)
         else { throw refused }
-        let family = begin(client: client, realm: realm, signedIn: code.signedIn, scope: code.scope)
+        let family = begin(request.holder, signedIn: code.signedIn, scope: code.request.scope)
         codes[fingerprint]?.familyID = family.id
         return (code, family)
     }

@@ -12,13 +12,10 @@ struct Interaction: Sendable {
     /// The page that was shown last.
     enum Step: Sendable {
         case signIn
-        case chooseAccount
-        case signInCode(userID: String)
-        case secondFactor(SignedIn, AuthMethod)
+        case chooseAccount([User])
+        case code(AuthMethod, CodePurpose)
         case signUp
-        case signUpCode(email: String, password: PasswordHash?, attributes: [String: String])
         case resetAddress
-        case resetCode(userID: String)
         case resetPassword(userID: String)
         case editProfile(SignedIn)
         case consent(SignedIn, [String])
@@ -26,14 +23,30 @@ struct Interaction: Sendable {
         case approveDevice(SignedIn)
     }
 
+    /// What the right code leads to.
+    enum CodePurpose: Sendable {
+        case signIn(userID: String)
+        case secondFactor(SignedIn)
+        case signUp(email: String, password: PasswordHash?, attributes: [String: String])
+        case resetPassword(userID: String)
+
+        var name: String {
+            switch self {
+            case .signIn: "sign-in"
+            case .secondFactor: "second factor"
+            case .signUp: "sign-up"
+            case .resetPassword: "password reset"
+            }
+        }
+    }
+
     let id: String
     /// Binds the journey to the browser that began it.
     let browser: Fingerprint
     let realm: Realm
     let client: Client?
-    var goal: Goal
+    let goal: Goal
     var step: Step
-    var code: OneTimeCode?
-    var sentCodes = 0
+    var codes = OneTimeCodes()
     let expires: Date
 }

@@ -34,19 +34,10 @@ struct ProviderState: Sendable {
 
     /// The issuer that a path names.
     func realm(tenant name: String, policy policyName: String? = nil) throws -> Realm {
-        guard let tenant = seed.tenants.first(where: { $0.isNamed(name) }) else { throw Self.unknownRealm }
+        guard let tenant = seed.tenants.first(where: { $0.isNamed(name) }) else { throw ProtocolError.unknownRealm }
         let policy = policyName.flatMap { name in tenant.policies.first { $0.name == name.lowercased() } }
-        guard policyName == nil || policy != nil else { throw Self.unknownRealm }
+        guard policyName == nil || policy != nil else { throw ProtocolError.unknownRealm }
         return Realm(tenant: tenant, policy: policy, baseURL: baseURL)
-    }
-
-    private static var unknownRealm: ProtocolError {
-        ProtocolError(
-            "invalid_request",
-            ErrorNumber.unknownTenant,
-            "No tenant or policy has this name. Correct the authority.",
-            status: 404
-        )
     }
 
     /// The issuer with exactly this identifier.

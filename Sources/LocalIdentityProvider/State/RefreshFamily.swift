@@ -3,9 +3,7 @@ import Foundation
 /// All refresh tokens that descend from one sign-in.
 struct RefreshFamily: Sendable {
     let id: String
-    let clientID: String
-    let tenantID: String
-    let policy: String?
+    let holder: Holder
     let signedIn: SignedIn
     /// OpenID Connect's scopes of the sign-in; an API's are chosen anew at each refresh.
     let scope: String

@@ -1,7 +1,7 @@
 import Foundation
 
 /// Who proved what, and when: what every token of one sign-in says of it.
-struct SignedIn: Sendable, Hashable {
+struct SignedIn: Sendable {
     let userID: String
     let at: Date
     /// RFC 8176 values, such as `pwd`, `otp` and `mfa`.

@@ -1,15 +1,14 @@
 import Foundation
 
 /// One person of a tenant.
-struct User: Sendable, Identifiable {
-    let id: String
-    let tenantID: String
+struct User: Sendable {
+    var id = UUID().uuidString.lowercased()
     let email: String
     var password: PasswordHash?
     /// The three before the current one.
     var earlierPasswords: [PasswordHash] = []
     var attributes: [String: String]
-    var methods: [AuthMethod]
+    var methods: [AuthMethod] = []
     var isDisabled = false
     var mustResetPassword = false
     var failedPasswords = 0

@@ -11,16 +11,15 @@ actor Users {
         self.clock = clock
         for tenant in seed.tenants {
             for person in tenant.users {
-                let user = User(
-                    id: person.id ?? UUID().uuidString.lowercased(),
-                    tenantID: tenant.id,
+                var user = User(
                     email: person.email.lowercased(),
                     password: try person.password.map(PasswordHash.init),
-                    attributes: person.attributes,
-                    methods: person.methods,
-                    isDisabled: person.isDisabled,
-                    mustResetPassword: person.mustResetPassword
+                    attributes: person.attributes
                 )
+                user.id = person.id ?? user.id
+                user.methods = person.methods
+                user.isDisabled = person.isDisabled
+                user.mustResetPassword = person.mustResetPassword
                 users[user.id] = user
                 ids[Self.key(user.email, tenant.id)] = user.id
             }
@@ -34,12 +33,7 @@ actor Users {
     func user(_ id: String) throws -> User {
         settle(id)
         guard let user = users[id] else { throw ProtocolError.userNotFound }
-        guard !user.isDisabled else {
-            throw ProtocolError.invalidGrant(
-                ErrorNumber.userDisabled,
-                "The account is disabled. Ask its administrator."
-            )
-        }
+        guard !user.isDisabled else { throw ProtocolError.userDisabled }
         return user
     }
 
@@ -82,7 +76,7 @@ actor Users {
     /// Refuses the current password and the three before it.
     nonisolated func checkNotUsed(_ password: String, by user: User) throws {
         for hash in [user.password].compactMap({ $0 }) + user.earlierPasswords where try hash.matches(password) {
-            throw PasswordPolicy.refusal("password_recently_used", "The password was used recently.")
+            throw ProtocolError.password("password_recently_used", "The password was used recently.")
         }
     }
 
@@ -115,24 +109,13 @@ actor Users {
         -> User
     {
         let key = Self.key(email, tenant.id)
-        guard ids[key] == nil else { throw Self.alreadyExists }
+        guard ids[key] == nil else { throw ProtocolError.userExists }
         var attributes = attributes
         attributes["displayName"] = attributes["displayName"] ?? String(email.prefix { $0 != "@" })
-        let user = User(
-            id: UUID().uuidString.lowercased(),
-            tenantID: tenant.id,
-            email: email.lowercased(),
-            password: password,
-            attributes: attributes,
-            methods: []
-        )
+        let user = User(email: email.lowercased(), password: password, attributes: attributes)
         users[user.id] = user
         ids[key] = user.id
         return user
-    }
-
-    static var alreadyExists: ProtocolError {
-        ProtocolError("user_already_exists", ErrorNumber.userExists, "The address is already registered. Sign in.")
     }
 
     func update(_ id: String, attributes: [String: String]) {

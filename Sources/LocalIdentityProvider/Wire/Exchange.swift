@@ -2,24 +2,23 @@ import HTTPTypes
 
 /// One request, read whole and checked for form.
 struct Exchange: Sendable {
-    var route: Route
+    let route: Route
     /// Nil only for routes that belong to no tenant: the APIs and test control.
     var realm: Realm?
     /// The tenant and policy in the path, not looked up yet.
     var names: (tenant: String, policy: String?)?
-    var method: HTTPRequest.Method
+    let head: HTTPRequest
     /// The path's segments behind the part that chose the route.
-    var rest: [String] = []
-    var path: String
-    /// The authority of the request target, which HTTP types keep apart from the headers.
-    var authority: String?
-    var headers: HTTPFields
+    let rest: [String]
     var query: Parameters = .empty
     var form: Parameters = .empty
     var body: [UInt8] = []
-    var correlationID: String
+    let correlationID: String
     /// What the next ID token must get wrong, when a fault asks for it.
     var idTokenFault: Fault.IDTokenFlaw?
+
+    var method: HTTPRequest.Method { head.method }
+    var headers: HTTPFields { head.headerFields }
 
     func cookie(_ name: String) -> String? {
         for pair in (headers[.cookie] ?? "").split(separator: ";") {

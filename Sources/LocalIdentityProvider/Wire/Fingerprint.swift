@@ -2,11 +2,11 @@ import Crypto
 
 /// A secret as the state keeps it: its HMAC under a key of this run; compared in constant time.
 struct Fingerprint: Hashable, Sendable {
+    private static let key = SymmetricKey(size: .bits256)
+
     private let bytes: [UInt8]
 
-    init(_ text: String, key: SymmetricKey) {
-        bytes = Array(HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: key))
-    }
+    init(_ text: String) { bytes = Array(HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: Self.key)) }
 
     var base64URL: String { bytes.base64URL }
 

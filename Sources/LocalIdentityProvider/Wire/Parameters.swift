@@ -16,18 +16,9 @@ struct Parameters: Hashable, Sendable {
             guard !name.isEmpty else { throw ProtocolError.invalidParameter("An unnamed") }
             let value = halves.count > 1 ? try Self.decode(halves[1]) : ""
             guard pair.count <= Self.maximumBytes, values.count < Self.maximumCount else {
-                throw ProtocolError.invalidRequest(
-                    ErrorNumber.oversizedParameter,
-                    "A parameter is longer than \(Self.maximumBytes) bytes or there are more than "
-                        + "\(Self.maximumCount). Send less."
-                )
+                throw ProtocolError.oversizedParameter
             }
-            guard values.updateValue(value, forKey: name) == nil else {
-                throw ProtocolError.invalidRequest(
-                    ErrorNumber.repeatedParameter,
-                    "A parameter is present more than once. Send each once."
-                )
-            }
+            guard values.updateValue(value, forKey: name) == nil else { throw ProtocolError.repeatedParameter }
         }
     }
 
@@ -43,11 +34,11 @@ struct Parameters: Hashable, Sendable {
         self[name].map { $0.split(separator: " ").map(String.init) }
     }
 
+    func requiredList(_ name: String) throws -> [String] {
+        try required(name).split(separator: " ").map(String.init)
+    }
+
     private static func decode(_ bytes: some Collection<UInt8>) throws -> String {
-        let broken = ProtocolError.invalidRequest(
-            ErrorNumber.brokenEncoding,
-            "Percent encoding or UTF-8 is broken. Encode the parameters again."
-        )
         var decoded: [UInt8] = []
         decoded.reserveCapacity(bytes.count)
         var rest = bytes.makeIterator()
@@ -56,13 +47,15 @@ struct Parameters: Hashable, Sendable {
             case UInt8(ascii: "+"): decoded.append(UInt8(ascii: " "))
             case UInt8(ascii: "%"):
                 guard let high = rest.next().flatMap(hexadecimal), let low = rest.next().flatMap(hexadecimal) else {
-                    throw broken
+                    throw ProtocolError.brokenEncoding
                 }
                 decoded.append(high << 4 | low)
             default: decoded.append(byte)
             }
         }
-        guard let text = String(validating: decoded, as: UTF8.self), !text.contains("\0") else { throw broken }
+        guard let text = String(validating: decoded, as: UTF8.self), !text.contains("\0") else {
+            throw ProtocolError.brokenEncoding
+        }
         return text
     }
 

@@ -26,13 +26,7 @@ struct Realm: Sendable {
         guard let id, id.count <= 128, id.wholeMatch(of: /[A-Za-z0-9._-]+/) != nil else {
             throw ProtocolError.invalidParameter("client_id")
         }
-        guard let client = tenant.clients.first(where: { $0.id == id }) else {
-            throw ProtocolError(
-                "unauthorized_client",
-                ErrorNumber.unknownClient,
-                "No client of this tenant has this client_id. Register it in the seed."
-            )
-        }
+        guard let client = tenant.clients.first(where: { $0.id == id }) else { throw ProtocolError.unknownClient }
         return client
     }
 }

@@ -26,11 +26,6 @@ struct Reply: Sendable {
         )
     }
 
-    /// The native answer that sends the client to the browser.
-    static func redirectToBrowser(_ reason: String) throws -> Reply {
-        try json(["challenge_type": "redirect", "redirect_reason": .string(reason)], outcome: "redirect")
-    }
-
     static func found(_ location: String, outcome: String = "302") -> Reply {
         Reply(status: 302, headers: ["location": location], outcome: outcome)
     }

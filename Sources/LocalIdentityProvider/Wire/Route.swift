@@ -1,3 +1,5 @@
+import HTTPTypes
+
 /// What a path means; the raw value is the path behind tenant and policy.
 enum Route: String, CaseIterable, Sendable {
     case metadata = "v2.0/.well-known/openid-configuration"
@@ -45,11 +47,13 @@ enum Route: String, CaseIterable, Sendable {
         }
     )
 
-    /// Whether the route takes a form body by POST and nothing else.
-    var isFormOnly: Bool {
+    var methods: [HTTPRequest.Method] {
         switch self {
-        case .metadata, .keys, .authorize, .device, .userInfo, .logout, .api, .admin, .unknown: false
-        default: true
+        case .admin: [.get, .post, .delete]
+        case .api: [.get, .head, .post, .put, .patch, .delete]
+        case .metadata, .keys: [.get, .head]
+        case .authorize, .device, .logout, .userInfo: [.get, .post]
+        default: [.post]
         }
     }
 

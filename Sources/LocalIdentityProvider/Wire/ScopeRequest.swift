@@ -1,5 +1,7 @@
 /// The `scope` parameter split into OpenID Connect's scopes and those of at most one resource.
-struct ScopeRequest: Hashable, Sendable {
+struct ScopeRequest: Sendable {
+    /// What is meant when no scope is named.
+    static let usual = "openid profile offline_access"
     static let openIDScopes = ["openid", "profile", "email", "offline_access"]
 
     var openID: [String] = []
@@ -8,20 +10,16 @@ struct ScopeRequest: Hashable, Sendable {
     var resourceScopes: [String] = []
 
     init(_ text: String?, tenant: Tenant) throws {
-        for token in (text ?? "openid profile offline_access").split(separator: " ").map(String.init) {
+        for token in (text ?? Self.usual).split(separator: " ").map(String.init) {
             if Self.openIDScopes.contains(token) {
                 if !openID.contains(token) { openID.append(token) }
                 continue
             }
             guard let match = tenant.resource(forScope: token) else {
-                throw ProtocolError("invalid_scope", ErrorNumber.scope, "No API has the scope \(token.prefix(80)).")
+                throw ProtocolError.scope("No API has the scope \(token.prefix(80)).")
             }
-            guard resource == nil || resource == match.resource else {
-                throw ProtocolError(
-                    "invalid_scope",
-                    ErrorNumber.scope,
-                    "The scopes belong to two APIs. Ask for one API's scopes at a time."
-                )
+            guard resource == nil || resource?.identifier == match.resource.identifier else {
+                throw ProtocolError.scope("The scopes belong to two APIs. Ask for one API's scopes at a time.")
             }
             resource = match.resource
             for scope in match.scopes where !resourceScopes.contains(scope) { resourceScopes.append(scope) }

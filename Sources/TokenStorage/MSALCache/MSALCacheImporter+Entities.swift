@@ -41,7 +41,6 @@ extension MSALCacheImporter {
         accounts.add(account, homeAccountID: homeAccountID, environment: environment, realm: realm, client: nil)
         let name = entity.rest["name"]?.text
         let shown = username == Self.placeholderUsername ? "" : username
-        let isRenamed = try session.nameAccount(account, username: shown, name: name)
         let profile = StoredTenantProfile(
             environment: environment,
             realm: realm,
@@ -52,7 +51,11 @@ extension MSALCacheImporter {
             extra: entity.rest
         )
         let isChanged = try session.saveTenantProfile(profile, account: account)
-        count(isChanged || isRenamed, \.accounts, account: account)
+        if isChanged {
+            let isHome = !Cloud.contains(environment) || profile.realmFold == Self.resolve("", homeAccountID)
+            try session.nameAccount(account, username: shown, name: name, isHome: isHome)
+        }
+        count(isChanged, \.accounts, account: account)
     }
 
     mutating func takeAccessToken(_ entity: MSALEntity, _ bucket: MSALBucket) throws {

@@ -26,17 +26,18 @@ extension StoreSession {
         return row
     }
 
-    /// Gives an account the names of its imported row; empty ones change nothing.
+    /// Gives an account the names of an imported row; empty ones change nothing.
     ///
-    /// - Returns: whether anything changed.
-    func nameAccount(_ row: Int64, username: String, name: String?) throws -> Bool {
+    /// A tenant that the account is a guest of may call it by another name, which only fills a gap.
+    func nameAccount(_ row: Int64, username: String, name: String?, isHome: Bool) throws {
         let known = try connection.first("SELECT username, name FROM account WHERE id = ?1", .integer(row)) { columns in
             let place = SealedPlace(table: "account", column: "name", row: row)
             return (columns.text(0), columns.isNull(1) ? nil : try open(columns, 1, as: place).reveal())
         }
-        let newUsername = username.isEmpty ? known?.0 ?? "" : username
-        let newName = name ?? known?.1
-        guard known?.0 != newUsername || known?.1 != newName else { return false }
+        guard let known else { return }
+        let newUsername = username.isEmpty || !isHome && !known.0.isEmpty ? known.0 : username
+        let newName = isHome ? name ?? known.1 : known.1 ?? name
+        guard known.0 != newUsername || known.1 != newName else { return }
         try connection.run(
             "UPDATE account SET username = ?2, username_fold = ?3, name = ?4 WHERE id = ?1",
             .integer(row),
@@ -44,7 +45,6 @@ extension StoreSession {
             .text(newUsername.folded),
             .optional(try newName.map { try sealName($0, row: row) })
         )
-        return true
     }
 
     /// Takes in an access token unless the store has the same or a newer one under the same identity.
@@ -94,27 +94,27 @@ extension StoreSession {
     func importRefreshToken(_ token: StoredRefreshToken, account: Int64) throws -> Bool {
         let known = try connection.first(
             """
-            SELECT id, modified_at, generation, secret, extra, family_id FROM refresh_token
+            SELECT id, modified_at, generation, secret, extra FROM refresh_token
             WHERE account_id = ?1 AND client_fold = ?2 AND environment = ?3 AND target IS ?4 AND credential_type = ?5
+                AND family_id IS ?6
             """,
             .integer(account),
             .text(token.clientID.folded),
             .text(token.environment),
             .optional(token.target),
-            .text(token.credentialType)
+            .text(token.credentialType),
+            .optional(token.familyID)
         ) { row in
             let id = row.integer(0)
             let secret = try open(row, 3, as: .refreshToken("secret", owner: account, row: id))
             let extra = try openMembers(row, 4, as: .refreshToken("extra", owner: account, row: id))
-            return (id, row.integer(1), row.integer(2), secret, extra, row.optionalText(5))
+            return (id, row.integer(1), row.integer(2), secret, extra)
         }
-        guard let (id, modifiedAt, generation, secret, extra, family) = known else {
+        guard let (id, modifiedAt, generation, secret, extra) = known else {
             try insertRefreshToken(token, account: account)
             return true
         }
-        let isSame =
-            secret == token.secret && extra == token.extra && family == token.familyID
-            && modifiedAt == token.modifiedAt
+        let isSame = secret == token.secret && extra == token.extra && modifiedAt == token.modifiedAt
         if isSame || modifiedAt > token.modifiedAt { return false }
         var merged = token
         merged.extra = extra.merging(token.extra)
@@ -124,8 +124,19 @@ extension StoreSession {
 
     /// Takes in an ID token unless the store has one that was issued later.
     func importIDToken(_ token: StoredIDTokenRow, claims: Claims?, account: Int64) throws -> Bool {
-        let stored = try idTokens(account, client: token.clientID).first { $0.tenantID == token.realmFold }
-        if let newer = stored?.idToken.claims.issuedAt, let own = claims?.issuedAt, newer > own { return false }
+        let stored = try connection.first(
+            """
+            SELECT id, secret FROM id_token
+            WHERE account_id = ?1 AND client_fold = ?2 AND realm_fold = ?3 AND environment = ?4
+            """,
+            .integer(account),
+            .text(token.clientID.folded),
+            .text(token.realmFold),
+            .text(token.environment)
+        ) { try open($0, 1, as: .idToken("secret", owner: account, row: $0.integer(0))) }
+        // A token that cannot be decoded does not say when it was issued.
+        let newest = stored.flatMap { try? IDToken(decoding: $0) }?.claims.issuedAt
+        if let newest, let own = claims?.issuedAt, newest > own { return false }
         return try saveIDToken(token, claims: claims, account: account)
     }
 

@@ -112,6 +112,17 @@ struct AccountCases {
         }
     }
 
+    @Test func `C84: wiping signs out of a client whose tokens are all gone, too`() throws {
+        let fixture = try TestStore(.cache(refreshTokens: [.refreshToken("r2", ["client_id": "cid2"])]))
+        try fixture.signIn(.new(["client_info": .string(Fixture.clientInfo("u1", "t1"))]))
+        fixture.clock.seconds += 4000
+        _ = try fixture.store.purgeExpired()
+        try fixture.store.wipeAccount(Fixture.account)
+        try fixture.take(.cache(accounts: [.account()]))
+        #expect(try fixture.store.signedInAccounts(client: "cid").isEmpty)
+        #expect(try fixture.request("s1") == .signIn(.signedOut))
+    }
+
     @Test func `C85: the current account is the only one there is`() throws {
         let fixture = try TestStore(.cache(accounts: [row("a")]))
         #expect(try fixture.store.account(matching: .only)?.username == "a")

@@ -1,10 +1,7 @@
 /// Discovery and the key set of one issuer (OpenID Connect Discovery section 3).
-struct MetadataEndpoint: Sendable {
-    let state: ProviderState
-
-    func metadata(_ realm: Realm) throws -> Reply {
-        var scopes = ScopeRequest.openIDScopes
-        scopes += realm.tenant.resources.flatMap(\.scopeNames)
+extension RealmEndpoints {
+    func metadata() throws -> Reply {
+        let scopes = ScopeRequest.openIDScopes + realm.tenant.resources.flatMap(\.scopeNames)
         let authentication: JSON = ["none", "client_secret_post", "client_secret_basic"]
         return try .json([
             "issuer": .string(realm.issuer),
@@ -37,7 +34,7 @@ struct MetadataEndpoint: Sendable {
         ])
     }
 
-    func keys(_ realm: Realm) async throws -> Reply {
+    func keys() async throws -> Reply {
         var reply = try await Reply.json(state.keys.published(for: realm))
         reply.headers["cache-control"] = "public, max-age=300"
         return reply

@@ -1,23 +1,21 @@
 import Foundation
 
 /// RFC 7662, for clients that can keep a secret.
-struct IntrospectionEndpoint: Sendable {
-    let state: ProviderState
-
-    func respond(_ exchange: Exchange, _ realm: Realm) async throws -> Reply {
-        let client = try ClientAuthentication(realm: realm).client(exchange)
-        guard !client.isPublic else { throw ClientAuthentication.refused }
+extension RealmEndpoints {
+    func introspect() async throws -> Reply {
+        let client = try ClientRequest(authenticating: exchange, realm).client
+        guard !client.isPublic else { throw ProtocolError.clientSecret }
         let token = try exchange.form.required("token")
-        if let family = await state.grants.liveFamily(of: token), family.tenantID == realm.tenant.id,
+        if let family = await state.grants.liveFamily(of: token), family.holder.tenantID == realm.tenant.id,
             await !state.users.isEnded(family.signedIn.userID, since: family.created)
         {
             return try .json([
-                "active": true, "token_type": "refresh_token", "client_id": .string(family.clientID),
+                "active": true, "token_type": "refresh_token", "client_id": .string(family.holder.clientID),
                 "scope": .string(family.scope), "iat": .integer(Int(family.currentIssued.timeIntervalSince1970)),
-                "sub": .string(TokenMint.subject(of: family.signedIn.userID, for: family.clientID)),
+                "sub": .string(TokenMint.subject(of: family.signedIn.userID, for: family.holder.clientID)),
             ])
         }
-        guard let verified = try await TokenVerifier(state: state).liveClaims(of: token),
+        guard let verified = try await verifier.liveClaims(of: token),
             verified.realm.tenant.id == realm.tenant.id
         else { return try .json(["active": false]) }
         var members: [String: JSON] = ["active": true, "token_type": "Bearer"]

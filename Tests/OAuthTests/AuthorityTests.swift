@@ -1,0 +1,72 @@
+import OAuth
+import Testing
+
+struct AuthorityTests {
+    @Test(
+        arguments: [
+            ("https://Login.MicrosoftOnline.com/T1", "login.microsoftonline.com", "t1", nil),
+            ("https://login.microsoftonline.com/common/", "login.microsoftonline.com", "common", nil),
+            ("https://login.microsoftonline.com:443/t1/v2.0", "login.microsoftonline.com", "t1", nil),
+            ("https://login.example.com:8443/t1", "login.example.com:8443", "t1", nil),
+            ("https://t.b2clogin.com/tfp/t.onmicrosoft.com/B2C_1_X", "t.b2clogin.com", "t.onmicrosoft.com", "b2c_1_x"),
+            ("https://t.b2clogin.com/t.onmicrosoft.com/B2C_1_X", "t.b2clogin.com", "t.onmicrosoft.com", "b2c_1_x"),
+            ("https://t.b2clogin.cn/t/p", "t.b2clogin.cn", "t", "p"),
+            ("https://login.microsoftonline.com/tfp/t/B2C_1_X", "login.microsoftonline.com", "t", "b2c_1_x"),
+            ("https://sign.example.com/TFP/t/P", "sign.example.com", "t", "p"),
+            ("https://sign.example.com/t/B2C_1A_X/extra", "sign.example.com", "t", "b2c_1a_x"),
+            ("https://t.ciamlogin.com", "t.ciamlogin.com", "t.onmicrosoft.com", nil),
+            ("https://t.ciamlogin.com/", "t.ciamlogin.com", "t.onmicrosoft.com", nil),
+            ("https://t.ciamlogin.com/contoso.com", "t.ciamlogin.com", "contoso.com", nil),
+            ("https://idp.example.com/adfs", "idp.example.com", "adfs", nil),
+            ("http://localhost:8080/t", "localhost:8080", "t", nil),
+            ("http://127.0.0.1/t", "127.0.0.1", "t", nil), ("http://[::1]:9/t", "[::1]:9", "t", nil),
+            ("https://h/t?x=1#y", "h", "t", nil),
+        ] as [(String, String, String, String?)]
+    )
+    func `the forms of an authority are read`(text: String, host: String, tenant: String, policy: String?) throws {
+        let authority = try Authority(parsing: text)
+        #expect(authority.environment == host)
+        #expect(authority.tenant == tenant)
+        #expect(authority.policy == policy)
+        #expect(authority.issuer == nil)
+    }
+
+    @Test(
+        arguments: [
+            "", "login.example.com/t", "https://", "https:///t", "http://login.example.com/t", "ftp://h/t",
+            "https://user@h/t", "https://h", "https://h/", "https://t.b2clogin.com/t", "https://h/tfp/t",
+            "https://h/tfp",
+            "https://a b/t", "http://127.0.0.1.example.com/t", "http://localhost.example.com/t",
+        ]
+    )
+    func `anything else is refused with what to give instead`(text: String) {
+        let error = #expect(throws: AuthorityError.self) { try Authority(parsing: text) }
+        #expect(error?.description.contains("; ") == true)
+    }
+
+    @Test func `an issuer is kept exactly as it is given`() throws {
+        let authority = try Authority(issuer: "https://IDP.example.com:443/Realm/")
+        #expect(authority.issuer == "https://IDP.example.com:443/Realm/")
+        #expect(authority.environment == "idp.example.com")
+        #expect(authority.tenant == nil)
+        #expect(throws: AuthorityError.self) { try Authority(issuer: "http://idp.example.com") }
+    }
+
+    @Test(arguments: ["common", "Organizations", "consumers", "tfp", ""])
+    func `words that name no tenant are known`(word: String) { #expect(Authority.isTenantless(word)) }
+
+    @Test func `hosts of one cloud share a group, any other is its own`() {
+        for host in ["login.windows.net", "login.microsoftonline.com", "Login.Microsoft.com", "STS.windows.net"] {
+            #expect(Cloud.group(of: host) == "login.windows.net")
+            #expect(Cloud.contains(host))
+        }
+        #expect(Cloud.group(of: "login.chinacloudapi.cn") == "login.partner.microsoftonline.cn")
+        #expect(Cloud.group(of: "login.usgovcloudapi.net") == "login.microsoftonline.us")
+        #expect(Cloud.group(of: "login-us.microsoftonline.com") == "login-us.microsoftonline.com")
+        #expect(Cloud.group(of: "A.b2clogin.com") == "a.b2clogin.com")
+        #expect(Cloud.contains("a.ciamlogin.com"))
+        #expect(!Cloud.contains("b2clogin.com.example.com"))
+        #expect(!Cloud.isB2C("a.b2clogin.com.example.com"))
+        #expect(!Cloud.isB2C("a.b2clogin.evil.com"))
+    }
+}

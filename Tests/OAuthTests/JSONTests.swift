@@ -1,0 +1,99 @@
+import OAuth
+import Testing
+
+struct JSONTests {
+    @Test(
+        arguments: [
+            "null", "true", "false", "0", "-0", "1.50", "1e400", "-12.5E-3", "\"\"", "[]", "{}", "[[],{}]",
+            "[1,[2,[3]]]",
+            #"{"a":1,"b":{"c":[null]}}"#, #"{"":""}"#, #"{"a":1,"a":2}"#, "123456789012345678901234567890",
+        ]
+    )
+    func `what is read is written as it was`(text: String) throws {
+        #expect(try JSON(parsing: text).serialized == text)
+    }
+
+    @Test(
+        arguments: [
+            "", " ", "nul", "nulll", "True", "01", "-", "+1", ".5", "1.", "1e", "1e+", "0x10", "NaN", "Infinity", "'a'",
+            "[1,]",
+            "[,1]", "[1 2]", "[1", "]", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{a:1}", "{\"a\":1 \"b\":2}", "{\"a\":1",
+            "\"a",
+            "\"\\x\"", "\"\\u12\"", "\"\\u12g4\"", "\"\\ud800\"", "\"\\ud800\\n\"", "\"\\ud800\\u0041\"", "\"\\udc00\"",
+            "\"a\nb\"", "\"\u{1}\"", "1 2", "{}{}", "// x\n1", "[1]\u{0}", "\u{FEFF}1", "\u{A0}1",
+        ]
+    )
+    func `what is not JSON is refused, with the place`(text: String) {
+        let error = #expect(throws: JSONError.self) { try JSON(parsing: text) }
+        #expect(error.map { (0...text.utf8.count).contains($0.offset) } == true)
+    }
+
+    @Test(
+        arguments: [
+            [0xFF], [0xC0, 0xAF], [0xC1, 0x81], [0xE0, 0x80, 0xAF], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80],
+            [0xF8, 0x88, 0x80, 0x80, 0x80], [0x80], [0xC3], [0xE2, 0x82],
+        ] as [[UInt8]],
+        ["", "\\n"]
+    )
+    func `text that is no UTF-8 is refused, with escapes in it or without`(bytes: [UInt8], escape: String) {
+        let text = [UInt8(ascii: "\"")] + Array(escape.utf8) + bytes + [UInt8(ascii: "\"")]
+        #expect(throws: JSONError.self) { try text.withUnsafeBytes { try JSON(parsing: $0) } }
+    }
+
+    @Test(
+        arguments: [
+            (#""\"\\\/\b\f\n\r\t""#, "\"\\/\u{8}\u{C}\n\r\t"), (#""\u0041\u00e9\u20AC""#, "Aé€"),
+            (#""\ud83D\uDE00""#, "\u{1F600}"),
+            (#""a\u0000b""#, "a\u{0}b"), ("\"é\u{1F600}\"", "é\u{1F600}"), (#""\u007f""#, "\u{7F}"),
+        ]
+    )
+    func `escapes stand for what they name`(text: String, value: String) throws {
+        #expect(try JSON(parsing: text) == .string(value))
+        #expect(try JSON(parsing: JSON.string(value).serialized) == .string(value))
+    }
+
+    @Test func `every control character is escaped`() throws {
+        for code in UInt8(0)..<0x20 {
+            let text = "a\(Unicode.Scalar(code))b"
+            let written = JSON.string(text).serialized
+            #expect(written.utf8.allSatisfy { $0 >= 0x20 })
+            #expect(try JSON(parsing: written) == .string(text))
+        }
+    }
+
+    @Test(arguments: [(256, true), (257, false), (100_000, false)])
+    func `nesting has a limit that spares the stack`(depth: Int, isRead: Bool) {
+        for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
+            let inner = open == "[" ? "" : "1"
+            let text = String(repeating: open, count: depth) + inner + String(repeating: close, count: depth)
+            #expect(((try? JSON(parsing: text)) != nil) == isRead)
+        }
+    }
+
+    @Test func `of a name that is repeated the last value counts, and all are kept`() throws {
+        let value = try JSON(parsing: #"{"a":1,"b":2,"a":3}"#)
+        #expect(value.object?["a"] == 3)
+        #expect(value.object?.members.count == 3)
+        #expect(value.serialized == #"{"a":1,"b":2,"a":3}"#)
+    }
+
+    @Test func `objects are equal in any order, lists are not, and numbers are their text`() throws {
+        #expect(try JSON(parsing: #"{"a":1,"b":[1,2]}"#) == JSON(parsing: #"{"b":[1,2],"a":1}"#))
+        #expect(try JSON(parsing: "[1,2]") != JSON(parsing: "[2,1]"))
+        #expect(try JSON(parsing: "1.0") != JSON(parsing: "1"))
+        #expect(try JSON(parsing: #"{"a":1}"#) != JSON(parsing: #"{"a":1,"b":null}"#))
+        #expect(try JSON(parsing: #"{"b":{"d":1,"c":2},"a":1}"#).canonical.serialized == #"{"a":1,"b":{"c":2,"d":1}}"#)
+    }
+
+    @Test(
+        arguments: [
+            (1_790_000_000, 1_790_000_000), ("1790000000", 1_790_000_000), ("1790000000.999", 1_790_000_000),
+            (.number("1.79e9"), 1_790_000_000), ("-5", -5), ("", nil), ("soon", nil), (nil, nil), (true, nil),
+            ([], nil),
+            ("nan", nil), ("inf", nil), (.number("1e400"), nil), ("9223372036854775807", nil), (.number("1e16"), nil),
+        ] as [(JSON, Int64?)]
+    )
+    func `seconds are read from numbers and text, whole and within reason`(value: JSON, seconds: Int64?) {
+        #expect(value.seconds == seconds)
+    }
+}

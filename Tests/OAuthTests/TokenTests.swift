@@ -1,0 +1,124 @@
+import OAuth
+import TestSupport
+import Testing
+
+struct ScopeTests {
+    @Test func `a scope is a set in any case, and its text keeps order and case`() {
+        #expect(Scope("b A  a\tb") == "a B")
+        #expect(Scope("b A  a b").text == "b A")
+        #expect(Scope("a b").covers("B"))
+        #expect(!Scope("a").covers("a b"))
+        #expect(Scope("a").covers("a openid profile offline_access"))
+        #expect(Scope("").isEmpty && Scope("openid Profile").isEmpty && !Scope("email").isEmpty)
+    }
+
+    @Test func `scopes overlap by what is not reserved`() {
+        #expect(Scope("a b").intersects("B c"))
+        #expect(!Scope("a openid").intersects("b openid"))
+        #expect(Scope("openid").intersects("profile"))
+        #expect(!Scope("openid").intersects("a"))
+        #expect(Set([Scope("a b"), Scope("B A")]).count == 1)
+    }
+}
+
+struct ClaimsTests {
+    private func claims(_ text: String) throws -> Claims { Claims(try #require(JSON(parsing: text).object)) }
+
+    @Test(arguments: [(#"{"aud":"a"}"#, ["a"]), (#"{"aud":["a","b"]}"#, ["a", "b"]), ("{}", []), (#"{"aud":1}"#, [])])
+    func `an audience is text or a list`(text: String, audiences: [String]) throws {
+        #expect(try claims(text).audiences == audiences)
+    }
+
+    @Test(
+        arguments: [
+            ("a", "1.50"), ("b.c", "[1,2]"), ("b.d.e", "true"), ("x.y", "\"whole\""), ("f.g.h", "7"), ("b.x", nil),
+            ("b.", nil),
+            ("", nil), (".a", nil), ("a.b", nil),
+        ] as [(String, String?)]
+    )
+    func `dots reach into objects, and a whole name wins`(path: String, value: String?) throws {
+        let claims = try claims(
+            #"{"a":1.50,"b":{"c":[1,2],"d":{"e":true}},"x.y":"whole","x":{"y":"part"},"f.g":{"h":7}}"#
+        )
+        #expect(claims[path: path]?.serialized == value)
+    }
+
+    @Test(
+        arguments: [
+            (#"{"preferred_username":"p","upn":"u","email":"e"}"#, "p"), (#"{"upn":"u","email":"e"}"#, "u"),
+            (#"{"preferred_username":"","email":"e","emails":["x"]}"#, "e"),
+            (#"{"emails":["","m@x"],"name":"n"}"#, "m@x"),
+            (#"{"emails":"m@x"}"#, "m@x"), (#"{"name":"n"}"#, "n"), ("{}", nil), (#"{"upn":7}"#, nil),
+        ] as [(String, String?)]
+    )
+    func `the name to show is the first of several claims`(text: String, username: String?) throws {
+        #expect(try claims(text).username == username)
+    }
+
+    @Test(
+        arguments: [
+            (#"{"tfp":"B2C_1_A","acr":"b2c_1_b"}"#, "B2C_1_A"), (#"{"acr":"b2c_1_b"}"#, "b2c_1_b"),
+            (#"{"acr":"urn:mace"}"#, nil), (#"{"tfp":""}"#, nil),
+        ] as [(String, String?)]
+    )
+    func `a user flow is named by tfp or by acr`(text: String, flow: String?) throws {
+        #expect(try claims(text).userFlow == flow)
+    }
+
+    @Test func `an ID token is decoded without loss`() throws {
+        let payload: JSON = ["exp": .number("1790003590.25"), "aud": ["a"], "n": .number("1.0"), "o": ["p": [nil]]]
+        let token = try IDToken(decoding: Secret(Fixture.idToken(payload)))
+        #expect(JSON.object(token.claims.payload).serialized == payload.serialized)
+    }
+
+    @Test(arguments: ["", "a.b", "a.b.c.d", "a.!!.c", "a.bm90anNvbg.c", "a.W10.c", "a.bnVsbA.c", "..", "a.e30=e30.c"])
+    func `what is no ID token is refused without quoting it`(text: String) {
+        let error = #expect(throws: IDTokenError.self) { try IDToken(decoding: Secret(text)) }
+        #expect(error.map { !$0.description.contains("bm90") } == true)
+    }
+
+    @Test func `client_info names user and tenant`() {
+        let info = ClientInfo(decoding: Fixture.clientInfo("U1-b2c_1_x", "T1"))
+        #expect(info?.homeAccountID == "U1-b2c_1_x.T1")
+        #expect(ClientInfo(decoding: Fixture.clientInfo("u1", "")) == nil)
+    }
+}
+
+struct TokenResponseTests {
+    @Test func `every field of a response is read, in the types that issuers use`() throws {
+        let response = try TokenResponse([
+            "access_token": "a", "token_type": "bearer", "expires_in": "3599", "ext_expires_in": 7200,
+            "refresh_in": "1800",
+            "expires_on": .number("1790003600.5"), "refresh_token": "r", "scope": "a b", "id_token": "i",
+            "client_info": "c",
+            "foci": "1",
+        ])
+        #expect(response.accessToken == Secret("a"))
+        #expect(response.expiresIn == 3599 && response.extendedExpiresIn == 7200 && response.refreshIn == 1800)
+        #expect(response.expiresOn == 1_790_003_600)
+        #expect(response.refreshToken == Secret("r") && response.idToken == Secret("i"))
+        #expect(response.scope == "a b" && response.clientInfo == "c" && response.familyID == "1")
+    }
+
+    @Test func `empty and null fields are absent`() throws {
+        let response = try TokenResponse(["access_token": "", "refresh_token": nil, "foci": "", "id_token": 7])
+        #expect(response == TokenResponse())
+    }
+
+    @Test(arguments: ["[]", "null", "\"a\"", "", "<html>"])
+    func `a body that is no object is refused`(body: String) {
+        #expect(throws: JSONError.self) {
+            try Array(body.utf8).withUnsafeBytes { try TokenResponse(parsing: $0) }
+        }
+    }
+
+    @Test(
+        arguments: [
+            (["expires_in": 5, "expires_on": 1_790_000_900], 5), (["expires_on": 1_790_000_900], 900), ([:], 600),
+            (["expires_in": -5], 0), (["expires_on": 5], 0), (["expires_in": 0], 0),
+        ] as [(JSON, Int64)]
+    )
+    func `a lifetime is relative before absolute`(body: JSON, lifetime: Int64) throws {
+        #expect(try TokenResponse(body).lifetime(at: Fixture.now) == lifetime)
+    }
+}

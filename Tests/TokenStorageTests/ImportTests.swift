@@ -1,0 +1,131 @@
+import Foundation
+import OAuth
+import TestSupport
+import Testing
+import TokenStorage
+
+struct ImportTests {
+    /// What an export must say of a document: the same values, whatever the keys, with times and types normalised.
+    private func entities(_ document: JSON) -> Set<JSON> {
+        Set(
+            (document.object?.members ?? []).flatMap { bucket, value in
+                (value.object?.members ?? []).map { _, entity in
+                    .object(.init([("bucket", .string(bucket)), ("entity", entity)]))
+                }
+            }
+        )
+    }
+
+    private func expectRoundTrip(_ document: JSON, sourceLocation: SourceLocation = #_sourceLocation) throws {
+        let fixture = try TestStore()
+        let report = try fixture.take(document)
+        let export = try fixture.store.exportedText()
+        #expect(try entities(JSON(parsing: export)) == entities(document), sourceLocation: sourceLocation)
+        let again = try fixture.take(document)
+        #expect(again.unchanged == entities(document).count - report.rejected.count, sourceLocation: sourceLocation)
+        #expect(try fixture.store.exportedText() == export, sourceLocation: sourceLocation)
+        #expect(try fixture.store.events().count == 1, sourceLocation: sourceLocation)
+        let copy = try TestStore(JSON(parsing: export))
+        #expect(try entities(copy.export()) == entities(document), sourceLocation: sourceLocation)
+    }
+
+    @Test func `the shipped fixture comes back as it was`() throws {
+        let file = URL(filePath: #filePath).appending(path: "../../Fixtures/harbor.json").standardized
+        try expectRoundTrip(JSON(parsing: String(contentsOf: file, encoding: .utf8)))
+    }
+
+    @Test func `overlapping access tokens stay as they are`() throws {
+        try expectRoundTrip(
+            .standardCache(.accessToken("a", "s1"), .accessToken("b", "s1 s2"), .accessToken("c", "s2 s1 s3"))
+        )
+    }
+
+    @Test func `access tokens that differ in one thing stay apart`() throws {
+        let changes: [KeyValuePairs<String, JSON>] = [
+            [:], ["realm": "t2"], ["client_id": "cid2"], ["environment": .string(Fixture.aliasHost)],
+            ["token_type": "pop"],
+            ["key_id": "k1", "kid": "k1"], ["requested_claims": "{\"a\":1}"], ["user_assertion_hash": "h"],
+            ["ext_cache_key": "e"],
+            ["application_cache_identifier": "i"], ["home_account_id": "u2.t1"], ["home_account_id": nil],
+        ]
+        try expectRoundTrip(.cache(accessTokens: changes.map { .accessToken("a", "s1", $0) }))
+    }
+
+    @Test func `refresh tokens of one account and client are all kept, one for each set of scopes and family`() throws {
+        try expectRoundTrip(
+            .cache(refreshTokens: [
+                .refreshToken("r1", ["target": "s1"]), .refreshToken("r2", ["target": "s2"]), .refreshToken("r3"),
+                .refreshToken("r4", ["family_id": "1"]), .refreshToken("r5", ["family_id": "1", "target": "s1"]),
+                .refreshToken("r6", ["environment": .string(Fixture.aliasHost)]),
+            ])
+        )
+    }
+
+    @Test func `ID tokens of several hosts, tenants and clients are all kept, older ones too`() throws {
+        try expectRoundTrip(
+            .cache(idTokens: [
+                .idToken(Fixture.claims(["iat": 1_789_999_999])),
+                .idToken(Fixture.claims(["iat": 1_780_000_000]), ["environment": .string(Fixture.aliasHost)]),
+                .idToken(Fixture.claims(["tid": "t2"]), ["realm": "t2"]),
+                .idToken(Fixture.claims(), ["client_id": "cid2"]),
+                .idToken(Fixture.claims(), ["secret": "not a token"]).with(["client_id": "cid3"]),
+            ])
+        )
+    }
+
+    @Test func `an account with another username in another tenant comes back with both`() throws {
+        let rows: [JSON] = [
+            .account(["realm": "t2", "username": "ada_example.net#EXT#@guest.net"]), .account(),
+            .account(["realm": "t3", "username": "other"]),
+        ]
+        try expectRoundTrip(.cache(accounts: rows))
+        let fixture = try TestStore(.cache(accounts: rows))
+        #expect(try fixture.store.accounts().map(\.username) == ["ada@example.net"])
+    }
+
+    @Test func `what the store has newer stays, what the document has newer goes in`() throws {
+        let fixture = try TestStore(
+            .cache(
+                accessTokens: [.accessToken("a2", "s1", ["cached_at": "1790000005"])],
+                refreshTokens: [.refreshToken("r2", ["last_modification_time": "1790000005"])],
+                idTokens: [.idToken(Fixture.claims(["iat": 1_790_000_005, "name": "New"]))]
+            )
+        )
+        let older = JSON.cache(
+            accessTokens: [.accessToken("a1", "s1", ["cached_at": "1790000001"])],
+            refreshTokens: [.refreshToken("r1", ["last_modification_time": "1790000001"])],
+            idTokens: [.idToken(Fixture.claims(["iat": 1_790_000_001, "name": "Old"]))]
+        )
+        let before = try fixture.store.exportedText()
+        #expect(try fixture.take(older).unchanged == 3)
+        #expect(try fixture.store.exportedText() == before)
+        let newer = JSON.cache(
+            accessTokens: [.accessToken("a3", "s1", ["cached_at": "1790000009"])],
+            refreshTokens: [.refreshToken("r3", ["last_modification_time": "1790000009"])]
+        )
+        let report = try fixture.take(newer)
+        #expect(report.accessTokens == 1 && report.refreshTokens == 1)
+        #expect(try fixture.request("s1") == .hit("a3"))
+        #expect(try fixture.rows("RefreshToken").map { $0["secret"] } == ["r3"])
+    }
+
+    @Test func `an import of a refresh token after a sign-out signs in again, one without does not`() throws {
+        let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
+        try fixture.store.removeAccount(Fixture.account, client: "cid")
+        try fixture.take(.cache(accounts: [.account()]))
+        #expect(try fixture.request("s1") == .signIn(.signedOut))
+        try fixture.take(.standardCache(.accessToken("a", "s1")))
+        #expect(try fixture.request("s2") == .refresh(["r1"]))
+    }
+
+    @Test func `progress is told of a long import`() throws {
+        let fixture = try TestStore()
+        var document = JSON.cache(accounts: (0..<1100).map { .account(["home_account_id": .string("u\($0).t1")]) })
+            .serialized
+        var steps: [Int] = []
+        _ = try document.withUTF8 {
+            try fixture.store.importMSALCache(UnsafeRawBufferPointer($0)) { steps.append($0.done) }
+        }
+        #expect(steps == [512, 1024])
+    }
+}

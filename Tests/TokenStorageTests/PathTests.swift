@@ -1,0 +1,85 @@
+import Foundation
+import OAuth
+import TestSupport
+import Testing
+import TokenStorage
+
+struct PathTests {
+    @Test func `a directory stands for the store in it, and any other path for the file`() throws {
+        let directory = try TemporaryDirectory()
+        #expect(StorePath(directory.path).database == directory.file("tokenstore.db"))
+        #expect(StorePath(directory.path + "/").database == directory.file("tokenstore.db"))
+        #expect(StorePath(directory.file("x.db")).database == directory.file("x.db"))
+        #expect(StorePath(directory.file("absent/")).database == directory.file("absent/tokenstore.db"))
+        #expect(StorePath(directory.file("absent")).database == directory.file("absent"))
+        #expect(StorePath(directory.file("x.db")).directory == directory.path)
+        #expect(StorePath("/x.db").directory == "/")
+        #expect(StorePath("x.db").database.hasPrefix("/"))
+    }
+
+    @Test func `links on the way are followed`() throws {
+        let directory = try TemporaryDirectory()
+        let link = directory.file("link")
+        try FileManager.default.createDirectory(atPath: directory.file("real"), withIntermediateDirectories: false)
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: directory.file("real"))
+        #expect(StorePath(link + "/x.db").database == directory.file("real/x.db"))
+        #expect(StorePath(link).database == directory.file("real/tokenstore.db"))
+    }
+
+    @Test(
+        arguments: [
+            (["TOKENSTORE_PATH": "/a/b.db", "XDG_STATE_HOME": "/x", "HOME": "/h"], "/a/b.db"),
+            (["TOKENSTORE_PATH": "", "XDG_STATE_HOME": "/x", "HOME": "/h"], "/x/tokenstore/tokenstore.db"),
+            (["XDG_STATE_HOME": "", "HOME": "/h"], "/h/.local/state/tokenstore/tokenstore.db"),
+        ]
+    )
+    func `the place of a store comes from the environment`(environment: [String: String], path: String) {
+        #if os(Linux)
+        #expect(StorePath.standard(environment: environment).database == path)
+        #endif
+    }
+
+    @Test func `a new store is private, in a private directory, with its key and its lock beside it`() throws {
+        let directory = try TemporaryDirectory()
+        let old = umask(0)
+        defer { umask(old) }
+        let path = StorePath(directory.file("deep/er/tokenstore.db"))
+        let store = try TokenStore.open(at: path, options: TestStore.options(TestClock()))
+        try store.take(JSON.standardCache(.accessToken("a", "s1")).serialized)
+        func mode(_ path: String) throws -> Int? {
+            try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        }
+        for name in ["deep", "deep/er"] { #expect(try mode(directory.file(name)) == 0o700) }
+        for name in ["tokenstore.db", "tokenstore.db-wal", "tokenstore.db-shm", "tokenstore.lock", "key"] {
+            #expect(try mode(directory.file("deep/er/\(name)")) == 0o600, "\(name)")
+        }
+    }
+
+    @Test func `two locks of one process exclude each other, and one that is freed is free`() throws {
+        let fixture = try TestStore()
+        var held: KernelLock? = try KernelLock(.rekey, of: fixture.path, timeout: .zero)
+        expectError(.busy) { _ = try KernelLock(.rekey, of: fixture.path, timeout: .milliseconds(5)) }
+        _ = try KernelLock(.schema, of: fixture.path, timeout: .zero)
+        withExtendedLifetime(held) {}
+        held = nil
+        _ = try KernelLock(.rekey, of: fixture.path, timeout: .zero)
+    }
+
+    @Test func `many threads that open a store that does not exist yet make one`() async throws {
+        let directory = try TemporaryDirectory()
+        let path = StorePath(directory.file("tokenstore.db"))
+        let options = TestStore.options(TestClock())
+        try await withThrowingTaskGroup(of: Int64.self) { group in
+            for number in 0..<16 {
+                group.addTask {
+                    let store = try TokenStore.open(at: path, options: options)
+                    let row = JSON.account(["home_account_id": .string("u\(number).t1")])
+                    try store.take(JSON.cache(accounts: [row]).serialized)
+                    return try store.status().createdAt
+                }
+            }
+            for try await created in group { #expect(created == Fixture.now) }
+        }
+        #expect(try TokenStore.open(at: path, options: options).accounts().count == 16)
+    }
+}

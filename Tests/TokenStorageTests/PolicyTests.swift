@@ -1,0 +1,147 @@
+import OAuth
+import TestSupport
+import Testing
+import TokenStorage
+
+struct PolicyTests {
+    /// Ada and Bob of one tenant, Cy of a user flow, Dot of another provider.
+    private static let people = JSON.cache(
+        accessTokens: [
+            .accessToken("a", "s1"), .accessToken("b", "s1", expiresIn: -10, ["home_account_id": "u2.t1"]),
+        ],
+        refreshTokens: [.refreshToken("r", ["home_account_id": "u2.t1", "client_id": "CID2"])],
+        idTokens: [
+            .idToken(
+                Fixture.claims(["department": "Finance", "roles": ["admin", "Reader"], "address": ["city": "Ulm"]])
+            ),
+            .idToken(
+                Fixture.claims([
+                    "sub": "s2", "preferred_username": "bob@example.net", "department": "Sales", "nonce": "n-2",
+                ]),
+                ["home_account_id": "u2.t1"]
+            ),
+            .idToken(
+                ["iss": "https://idp.example.com/main", "sub": "dot", "email": "dot@example.net", "level": 3],
+                ["home_account_id": "dot", "environment": "idp.example.com", "realm": ""]
+            ),
+        ],
+        accounts: [
+            .account(),
+            .account(["home_account_id": "u2.t1", "local_account_id": "u2", "username": "bob@example.net"]),
+            .account([
+                "home_account_id": "o1-b2c_1_susi.t9", "environment": "harbor.b2clogin.com", "realm": "t9",
+                "local_account_id": "o1", "username": "cy@example.net",
+            ]),
+            .account([
+                "home_account_id": "dot", "environment": "idp.example.com", "realm": "", "local_account_id": "dot",
+                "username": "dot@example.net",
+            ]),
+        ]
+    )
+
+    @Test(
+        arguments: [
+            (.all, ["ada", "bob", "cy", "dot"]), (.username("BOB@example.net"), ["bob"]), (.username("nobody"), []),
+            (.homeAccountID("U1.T1"), ["ada"]), (.localAccountID("O1"), ["cy"]), (.tenant("T1"), ["ada", "bob"]),
+            (.userFlow("b2c_1_SUSI"), ["cy"]), (.userFlow("susi"), []),
+            (.issuer("https://idp.example.com/main"), ["dot"]),
+            (.issuer("idp.example.com"), ["dot"]), (.issuer("https://idp.example.com"), []),
+            (.issuer("sts.windows.net"), ["ada", "bob"]), (.client("cid2"), ["bob"]),
+            (.client("CID"), ["ada", "bob", "dot"]),
+            (.claim("department"), ["ada", "bob"]), (.claim("department", equals: "finance"), ["ada"]),
+            (.claim("department", equals: "fin"), []), (.claim("department", contains: "IN"), ["ada"]),
+            (.claim("roles", equals: "reader"), ["ada"]), (.claim("address.city", equals: "ulm"), ["ada"]),
+            (.claim("address"), ["ada"]), (.claim("level", equals: 3), ["dot"]),
+            (.claim("level", equals: "3"), ["dot"]),
+            (.claim("nonce", equals: "N-2"), ["bob"]), (.claim("nonce"), ["bob"]), (.claim("absent"), []),
+            (.expired, ["bob"]), (.unused(since: Fixture.now), []),
+            (.unused(since: Fixture.now + 1), ["ada", "bob", "cy", "dot"]),
+            (.identifier("u1.t1"), ["ada"]), (.identifier("Ada@Example.net"), ["ada"]), (.identifier("o1-b"), ["cy"]),
+            (.identifier("o1"), ["cy"]), (.identifier("o1-"), []), (.identifier("u1.t"), ["ada"]),
+            (.identifier(""), []),
+        ] as [(AccountPolicy, [String])]
+    )
+    func `each criterion leaves the accounts it names`(policy: AccountPolicy, names: [String]) throws {
+        let fixture = try TestStore(Self.people)
+        #expect(
+            try fixture.store.accounts(matching: policy).map { $0.username.split(separator: "@")[0] }
+                == names.map { $0[...] }
+        )
+        var listed: [Substring] = []
+        try fixture.store.forEachAccount(matching: policy) {
+            listed.append($0.account.username.split(separator: "@")[0])
+        }
+        #expect(listed == names.map { $0[...] })
+    }
+
+    @Test func `criteria narrow each other, and fall-backs count only where nothing fits`() throws {
+        let fixture = try TestStore(Self.people)
+        func names(_ policy: AccountPolicy) throws -> [String] {
+            try fixture.store.accounts(matching: policy).map { String($0.username.prefix(3)) }
+        }
+        #expect(try names(.tenant("t1").and(.claim("department", equals: "sales"))) == ["bob"])
+        #expect(try names(.tenant("t9").and(.claim("department"))) == [])
+        #expect(try names(.username("nobody").otherwise(.userFlow("b2c_1_susi"))) == ["cy@"])
+        #expect(try names(.tenant("t1").otherwise(.all)) == ["ada", "bob"])
+        #expect(try names(.username("x").otherwise(.username("y")).and(.tenant("t1"))) == [])
+        #expect(try names(.claim("department").and(.claim("department", contains: "s"))) == ["bob"])
+    }
+
+    @Test func `an ambiguity lists the candidates, and is no reason to fall back`() throws {
+        let fixture = try TestStore(Self.people)
+        guard case .ambiguous(let accounts) = try fixture.store.select(.tenant("t1").otherwise(.username("x"))).outcome
+        else {
+            Issue.record("two accounts fit")
+            return
+        }
+        #expect(accounts.map(\.username) == ["ada@example.net", "bob@example.net"])
+    }
+
+    @Test func `the account used last is the one signed in last`() throws {
+        let fixture = try TestStore(Self.people)
+        fixture.clock.seconds += 100
+        try fixture.signIn(.signIn())
+        #expect(try fixture.store.account(matching: .mostRecentlyUsed)?.username == "ada@example.net")
+        fixture.clock.seconds += 100
+        try fixture.refresh(
+            .new(),
+            of: Account.ID(authority: "login.windows.net", homeAccountID: "u2.t1"),
+            client: "cid2"
+        )
+        #expect(
+            try fixture.store.account(matching: .tenant("t1").and(.mostRecentlyUsed))?.username == "bob@example.net"
+        )
+    }
+
+    @Test func `every account looked at has a reason`() throws {
+        let fixture = try TestStore(Self.people)
+        let selection = try fixture.store.select(.tenant("t1").and(.claim("department", equals: "finance")))
+        #expect(selection.considered.map(\.isTaken) == [true, false, false, false])
+        #expect(
+            selection.considered.map(\.reason) == [
+                "it alone fits", "its claim department is not finance", "it was not seen in tenant t1",
+                "it was not seen in tenant t1",
+            ]
+        )
+    }
+
+    @Test func `an empty store and a damaged one are not the same`() throws {
+        let fixture = try TestStore()
+        #expect(try fixture.store.accounts().isEmpty)
+        guard case .none = try fixture.store.select(.only).outcome else {
+            Issue.record("nobody has signed in")
+            return
+        }
+        #expect(try fixture.store.account(matching: .only) == nil)
+    }
+
+    @Test func `claims are found by what the newest ID token says`() throws {
+        let fixture = try TestStore(.standardCache())
+        try fixture.signIn(.signIn(["id_token": .string(Fixture.idToken(Fixture.claims(["department": "Finance"])))]))
+        #expect(try fixture.store.accounts(matching: .claim("department", equals: "finance")).count == 1)
+        let newer = Fixture.idToken(Fixture.claims(["department": "Sales", "iat": 1_789_999_999]))
+        try fixture.refresh(.new(["id_token": .string(newer)]))
+        #expect(try fixture.store.accounts(matching: .claim("department", equals: "finance")).isEmpty)
+        #expect(try fixture.store.accounts(matching: .claim("department", equals: "sales")).count == 1)
+    }
+}
