@@ -6,6 +6,10 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .library(name: "TokenStorage", targets: ["TokenStorage", "OAuth"]),
+        .library(
+            name: "TokenStoreKit",
+            targets: ["TokenManagement", "OpenIDConnect", "HTTPTransport", "TokenStorage", "OAuth"]
+        ),
         .executable(name: "tokenstore", targets: ["TokenStoreCLI"]),
         .executable(name: "local-idp", targets: ["local-idp"]),
         .executable(name: "tokenstore-bench", targets: ["Benchmarks"]),

@@ -37,12 +37,13 @@ public struct OAuthError: Error, Hashable, Sendable {
     public var claims: String?
 
     /// The status of the answer.
-    public var status = 400
+    public var status: Int
 
-    public init(code: Code, suberror: String? = nil, serverDescription: String? = nil) {
+    public init(code: Code, suberror: String? = nil, serverDescription: String? = nil, status: Int = 400) {
         self.code = code
         self.suberror = suberror
         self.serverDescription = serverDescription
+        self.status = status
     }
 
     /// Reads the JSON of a response body; nil if it names no error.

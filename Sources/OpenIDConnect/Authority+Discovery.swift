@@ -12,7 +12,7 @@ extension Authority {
     }
 
     /// Refuses metadata of another issuer, and endpoints that the authority does not stand for.
-    func check(_ metadata: IssuerMetadata) throws(MetadataError) {
+    package func check(_ metadata: IssuerMetadata) throws(MetadataError) {
         guard issuer == nil else {
             // RFC 8414 §3.3: the two must be identical.
             guard metadata.issuer == issuer else {

@@ -3,6 +3,7 @@ public import OAuth
 /// The parameters of a form body, in order ([RFC 6749 appendix B](https://www.rfc-editor.org/rfc/rfc6749#appendix-B)).
 public struct FormParameters: Sendable {
     private var parameters: [(name: String, value: Secret)] = []
+    private var secrets: [Secret] = []
 
     public init() {}
 
@@ -12,7 +13,18 @@ public struct FormParameters: Sendable {
     }
 
     public mutating func append(_ name: String, _ value: Secret?) {
-        if let value { parameters.append((name, value)) }
+        guard let value else { return }
+        parameters.append((name, value))
+        if value.count > 0 { secrets.append(value) }
+    }
+
+    /// `error` without the secrets of this form, which some servers repeat in what they say about them.
+    package func redacting(_ error: OAuthError) -> OAuthError {
+        var error = error
+        error.serverDescription = error.serverDescription.map { text in
+            secrets.reduce(text) { $0.replacing($1.reveal(), with: $1.description) }
+        }
+        return error
     }
 
     /// The body as `application/x-www-form-urlencoded`, with everything escaped but unreserved characters.

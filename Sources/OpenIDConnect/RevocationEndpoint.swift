@@ -26,7 +26,7 @@ public struct RevocationEndpoint: Sendable {
         if response.status == 429 || response.status >= 500 { throw IssuerUnavailable(response) }
         // Only an object can carry an OAuth error; everything else is judged by its status.
         let object = try? response.body.withUnsafeBytes { try JSON(parsing: $0).object }
-        if let refusal = object.flatMap({ OAuthError($0, status: response.status) }) { throw refusal }
+        if let refusal = object.flatMap({ OAuthError($0, status: response.status) }) { throw form.redacting(refusal) }
         throw UnusableAnswer(status: response.status, isJSON: object != nil)
     }
 }

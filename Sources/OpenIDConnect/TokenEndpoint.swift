@@ -28,7 +28,9 @@ public struct TokenEndpoint: Sendable {
             throw IssuerUnavailable(response, now: now)
         }
         // Some issuers send errors with status 200.
-        if let refusal = object.flatMap({ OAuthError($0, status: response.status) }) { throw refusal }
+        if let refusal = object.flatMap({ OAuthError($0, status: response.status) }) { throw form.redacting(refusal) }
+        // RFC 6749 §5.2: the status of a client that is not known, whatever the body.
+        guard response.status != 401 else { throw OAuthError(code: .invalidClient, status: 401) }
         guard response.status == 200 else { throw UnusableAnswer(status: response.status, isJSON: object != nil) }
         return try answer(response, object, now: now)
     }

@@ -53,8 +53,7 @@ public struct AuthorizedTransport: HTTPTransport {
     ) async throws -> HTTPResponse {
         let token = try await manager.acquireTokenSilently(wanted).accessToken
         var request = request
-        request.headers["authorization"] =
-            "\(token.tokenType.isBearer ? "Bearer" : token.tokenType) \(token.secret.reveal())"
+        request.headers["authorization"] = "\(token.authorizationScheme) \(token.secret.reveal())"
         return try await transport.send(request, limits: limits)
     }
 
@@ -68,8 +67,6 @@ public struct AuthorizedTransport: HTTPTransport {
 }
 
 extension String {
-    fileprivate var isBearer: Bool { lowercased() == "bearer" }
-
     /// The path of a URL, without query and fragment.
     fileprivate var path: String {
         let rest = firstRange(of: "://").map { self[$0.upperBound...] } ?? self[...]

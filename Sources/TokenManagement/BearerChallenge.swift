@@ -8,14 +8,24 @@ struct BearerChallenge {
 
     /// nil if another token would fare no better.
     init?(_ response: HTTPResponse) {
-        for value in response.headers.values(of: "www-authenticate") where value.lowercased().hasPrefix("bearer") {
-            let parameters = Self.parameters(value.dropFirst("bearer".count))
+        for value in response.headers.values(of: "www-authenticate") {
+            guard let parameters = Self.bearerParameters(value) else { continue }
             if parameters["error"] == "invalid_token" || parameters["error"] == "insufficient_claims" {
                 claims = parameters["claims"].flatMap(Self.claims)
                 return
             }
         }
         return nil
+    }
+
+    /// The parameters of the `Bearer` challenge, which may stand behind others in one header field.
+    private static func bearerParameters(_ value: String) -> [String: String]? {
+        let lowered = value.lowercased()
+        let scheme = lowered.ranges(of: "bearer ").first { scheme in
+            let before = lowered[..<scheme.lowerBound].last { !$0.isWhitespace }
+            return before == nil || before == ","
+        }
+        return scheme.map { parameters(value.dropFirst(lowered[..<$0.upperBound].count)) }
     }
 
     /// The claims travel as JSON in base64, of either alphabet; what is neither asks for nothing in particular.

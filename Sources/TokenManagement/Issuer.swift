@@ -12,37 +12,56 @@ struct Issuer: Sendable {
 
     private var discovery: MetadataDiscovery { MetadataDiscovery(transport: transport, limits: limits) }
 
+    /// - Throws: ``AcquisitionError``, ``TokenStoreError``.
     func metadata() async throws -> IssuerMetadata {
-        let url = authority.url
-        if let document = try await kept(url) { return try IssuerMetadata(document) }
-        let (metadata, lifetime) = try await discovery.metadata(of: authority)
-        try await keep(metadata.document, url, lifetime)
-        return metadata
+        if let metadata = try await keptMetadata() { return metadata }
+        do {
+            let (metadata, lifetime) = try await discovery.metadata(of: authority)
+            try await keep(metadata.document, authority.url, lifetime)
+            return metadata
+        } catch MetadataError.foreignEndpoint {
+            throw AcquisitionError.interactionRequired(.foreignEndpoint)
+        } catch let error as MetadataError {
+            throw AcquisitionError.metadata(error)
+        } catch let error as HTTPTransportError {
+            throw AcquisitionError.network(error)
+        } catch let error as IssuerUnavailable {
+            throw AcquisitionError.unavailable(error, isHeldBack: false)
+        }
     }
 
-    /// Checks an ID token; keys that do not fit are fetched once more, as the issuer may have new ones.
+    /// The keys of the issuer; nil where it publishes none, or does not answer.
     ///
-    /// - Throws: ``IDTokenFlaw``.
-    func check(_ token: IDToken, of metadata: IssuerMetadata, clientID: String, clocks: [Int64]) async throws {
-        let validator = IDTokenValidator(issuer: metadata.issuer, clientID: clientID)
-        try validator.checkClaims(of: token, clocks: clocks)
-        guard let url = metadata.jwksURI else { return }
-        if let keys = try await kept(url) {
-            do {
-                return try validator.checkSignature(of: token, keys: JSONWebKeySet(keys))
-            } catch IDTokenFlaw.unknownKey {}
-        }
-        let keys: JSON.Object
+    /// ID tokens come from the issuer itself over TLS, which may stand in for their signature (OpenID Connect Core
+    /// §3.1.3.7, step 6): an outage of the keys must not end a session.
+    func keys(of metadata: IssuerMetadata) async throws -> JSONWebKeySet? {
+        guard let url = metadata.jwksURI else { return nil }
+        if let keys = try await kept(url) { return JSONWebKeySet(keys) }
+        return try await newKeys(of: metadata)
+    }
+
+    /// The keys of the issuer as it publishes them now.
+    func newKeys(of metadata: IssuerMetadata) async throws -> JSONWebKeySet? {
+        guard let url = metadata.jwksURI else { return nil }
         do {
-            let (fetched, lifetime) = try await discovery.keys(at: url)
-            try await keep(fetched, url, lifetime)
-            keys = fetched
+            let (keys, lifetime) = try await discovery.keys(at: url)
+            try await keep(keys, url, lifetime)
+            return JSONWebKeySet(keys)
         } catch  where error is HTTPTransportError || error is IssuerUnavailable || error is MetadataError {
-            // The token came from the issuer itself over TLS, which may stand in for its signature
-            // (OpenID Connect Core §3.1.3.7, step 6); an outage of the keys must not end a session.
-            return
+            return nil
         }
-        try validator.checkSignature(of: token, keys: JSONWebKeySet(keys))
+    }
+
+    /// What is kept is judged anew: the file may be older than what is known of clouds now.
+    private func keptMetadata() async throws -> IssuerMetadata? {
+        guard let document = try await kept(authority.url) else { return nil }
+        do {
+            let metadata = try IssuerMetadata(document)
+            try authority.check(metadata)
+            return metadata
+        } catch {
+            return nil
+        }
     }
 
     private func kept(_ url: String) async throws -> JSON.Object? {

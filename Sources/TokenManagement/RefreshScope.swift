@@ -2,8 +2,9 @@ import OAuth
 
 /// The `scope` parameter of a refresh.
 ///
-/// Many issuers narrow the new refresh token, for good, to the scope of the request that made it. Microsoft's do not,
-/// and need the scope to tell which API is meant.
+/// Many issuers narrow the new refresh token, for good, to the scope of the request that made it, so it never asks them
+/// for less than the token is known to be good for. Microsoft's do not narrow, and need the scope to tell which API is
+/// meant.
 struct RefreshScope {
     /// nil: the parameter is left out, which asks for all that was granted (RFC 6749 §6).
     let sent: String?
@@ -12,10 +13,14 @@ struct RefreshScope {
     let expected: Scope
 
     init(token: RefreshToken, asked: Scope, authority: Authority) {
-        let asked = Scope(asked.folded.isEmpty ? [] : asked.tokens)
-        guard authority.issuer != nil, let granted = token.scope, !granted.tokens.isEmpty else {
+        guard authority.issuer != nil else {
             expected = asked
             sent = Scope(asked.tokens + ["openid", "profile", "offline_access"]).text
+            return
+        }
+        guard let granted = token.scope, !granted.tokens.isEmpty else {
+            expected = asked
+            sent = nil
             return
         }
         guard granted.covers(asked) else {

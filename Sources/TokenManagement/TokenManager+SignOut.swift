@@ -27,7 +27,7 @@ extension TokenManager {
         do {
             let authority = try Authority(of: account, requested: nil)
             let issuer = Issuer(authority: authority, store: store, transport: transport, limits: options.limits)
-            guard let url = try await metadata(of: issuer).revocationEndpoint else { return .notOffered }
+            guard let url = try await issuer.metadata().revocationEndpoint else { return .notOffered }
             let endpoint = RevocationEndpoint(url, transport: transport, limits: options.limits)
             for token in tokens { try await endpoint.revoke(token.secret, clientID: clientID) }
             return .revoked

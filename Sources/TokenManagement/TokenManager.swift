@@ -1,7 +1,6 @@
 public import HTTPTransport
 import Logging
 import OAuth
-import OpenIDConnect
 import Synchronization
 public import TokenStorage
 
@@ -55,15 +54,19 @@ public final class TokenManager: Sendable {
 
     private func result(for request: SilentRequest) async throws -> TokenResult {
         let candidates: [RefreshCandidate]
-        let authority: Authority
         let fallback: Fallback?
         switch try decider.decide(request) {
         case .serve(let result): return result
         case .fail(let error): throw error
-        case .refresh(let found, let place, let standIn): (candidates, authority, fallback) = (found, place, standIn)
+        case .refresh(let found, at: _, fallback: let standIn): (candidates, fallback) = (found, standIn)
         }
         do {
-            return try await flight(for: request, candidates, at: authority).result(within: request.timeout)
+            let result = try await flight(for: request, candidates).result(within: request.timeout)
+            // Judged for each caller, as those who share a refresh may differ in what they can do without.
+            if request.requiresAllScopes, !result.declinedScope.isEmpty {
+                throw AcquisitionError.declinedScopes(result)
+            }
+            return result
         } catch let error as AcquisitionError {
             guard let result = fallback?.result(after: error, account: request.account) else { throw error }
             options.logger.info("a refresh failed; the stored token serves", metadata: ["reason": "\(error.reason)"])
@@ -72,11 +75,7 @@ public final class TokenManager: Sendable {
     }
 
     /// The flight that answers `request`: one under way, or a new one.
-    private func flight(
-        for request: SilentRequest,
-        _ candidates: [RefreshCandidate],
-        at authority: Authority
-    ) -> Flight {
+    private func flight(for request: SilentRequest, _ candidates: [RefreshCandidate]) -> Flight {
         let key = FlightKey(request, clientID: clientID)
         let (flight, isNew) = flights.withLock { flights in
             if let flight = flights[key] { return (flight, false) }
@@ -91,7 +90,7 @@ public final class TokenManager: Sendable {
         Task {
             let outcome: Result<TokenResult, any Error>
             do {
-                outcome = .success(try await refresh(request, candidates, at: authority))
+                outcome = .success(try await refresh(request, candidates))
             } catch {
                 outcome = .failure(error)
             }
@@ -103,13 +102,7 @@ public final class TokenManager: Sendable {
     }
 
     /// Refreshes under the lock of the account and this client, unless somebody else did while it was waited for.
-    private func refresh(
-        _ request: SilentRequest,
-        _ candidates: [RefreshCandidate],
-        at authority: Authority
-    ) async throws -> TokenResult {
-        let issuer = Issuer(authority: authority, store: store, transport: transport, limits: options.limits)
-        let metadata = try await metadata(of: issuer)
+    private func refresh(_ request: SilentRequest, _ candidates: [RefreshCandidate]) async throws -> TokenResult {
         let lock = try await RefreshLock.acquire(
             request.account,
             client: clientID,
@@ -123,31 +116,25 @@ public final class TokenManager: Sendable {
         switch try await store.perform({ [decider] _ in try decider.decide(request) }) {
         case .serve(let result): return result
         case .fail(let error): throw error
-        case .refresh(let candidates, at: _, fallback: _):
+        case .refresh(let candidates, at: let authority, fallback: _):
             let start = ContinuousClock.now
-            let exchange = RefreshExchange(request: request, issuer: issuer, metadata: metadata, decider: decider)
-            let result = try await exchange.run(candidates)
-            metrics.record(ContinuousClock.now - start)
-            return result
+            defer { metrics.record(ContinuousClock.now - start) }
+            let bounded = BoundedTransport(transport: transport, end: start + options.longestRefresh)
+            let issuer = Issuer(authority: authority, store: store, transport: bounded, limits: options.limits)
+            let metadata = try await issuer.metadata()
+            let exchange = RefreshExchange(
+                request: request,
+                issuer: issuer,
+                metadata: metadata,
+                keys: try await issuer.keys(of: metadata),
+                decider: decider
+            )
+            return try await exchange.run(candidates)
         }
     }
 
     private func currentTokens(_ request: SilentRequest) async throws -> [RefreshToken] {
         guard request.passesOverCache || request.minimumLifetime > 0 else { return [] }
         return try await store.perform { [clientID] in try $0.refreshTokens(of: request.account, client: clientID) }
-    }
-
-    func metadata(of issuer: Issuer) async throws -> IssuerMetadata {
-        do {
-            return try await issuer.metadata()
-        } catch MetadataError.foreignEndpoint {
-            throw AcquisitionError.interactionRequired(.foreignEndpoint)
-        } catch let error as MetadataError {
-            throw AcquisitionError.metadata(error)
-        } catch let error as HTTPTransportError {
-            throw AcquisitionError.network(error)
-        } catch let error as IssuerUnavailable {
-            throw AcquisitionError.unavailable(error, isHeldBack: false)
-        }
     }
 }

@@ -26,7 +26,9 @@ public struct TokenManagerOptions: Sendable {
 
     public init() {}
 
-    /// How long a holder of the refresh lock that is alive can take: two exchanges for each of metadata, tokens and
-    /// keys is more than it has.
-    var patience: Duration { limits.total * 2 + .milliseconds(250) }
+    /// How long all the requests of one refresh may take together: enough for one that hangs and its repetition.
+    var longestRefresh: Duration { limits.total * 2 }
+
+    /// How long a holder of the refresh lock that is alive can keep others waiting, its commit included.
+    var patience: Duration { longestRefresh + .milliseconds(250) }
 }

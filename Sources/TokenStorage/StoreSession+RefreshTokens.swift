@@ -7,6 +7,8 @@ struct StoredRefreshToken {
     var clientID: String
     var familyID: String?
     var environment: String
+
+    /// The scope it was issued for; nil: in a rotation, that of the token it replaces.
     var target: String?
     var credentialType = "RefreshToken"
 
@@ -73,7 +75,7 @@ extension StoreSession {
             kept.clientID = row.text(2)
             let place = SealedPlace.refreshToken("extra", owner: account, row: id)
             kept.extra = try openMembers(row, 3, as: place).merging(token.extra)
-            kept.target = row.optionalText(4)
+            kept.target = token.target ?? row.optionalText(4)
             kept.environment = row.text(5)
             return (row.blob(0), row.integer(1), kept)
         }

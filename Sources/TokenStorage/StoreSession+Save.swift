@@ -18,7 +18,8 @@ extension StoreSession {
             try saveIDToken(of: identity, realm: identity.realm, request: request, account: id)
             try learnTenant(identity.realm, of: request, account: account.id)
             if let secret = response.refreshToken {
-                let token = refreshToken(secret, response: response, request: request, client: request.clientID)
+                var token = refreshToken(secret, response: response, request: request, client: request.clientID)
+                token.target = (response.scope ?? request.scope).sortedText
                 try replaceRefreshToken(with: token, account: id)
             }
             try liftThrottles(account: id, client: request.clientID)
@@ -55,7 +56,8 @@ extension StoreSession {
         if let secret = response.refreshToken {
             isNewest = try isCurrent(used)
             if isNewest {
-                let token = refreshToken(secret, response: response, request: request, client: used.clientID)
+                var token = refreshToken(secret, response: response, request: request, client: used.clientID)
+                token.target = successorTarget(of: used, response, request)
                 try rotateRefreshToken(used.rowID, to: token, account: account)
             }
         }
@@ -130,10 +132,24 @@ extension StoreSession {
             clientID: client,
             familyID: response.familyID,
             environment: request.authority.environment,
-            target: Scope((response.scope ?? request.scope).tokens.sorted()).text,
             modifiedAt: now,
             secret: secret
         )
+    }
+
+    /// The scope of the token that a refresh brought; nil: that of the one it follows.
+    ///
+    /// An issuer may grant less than before, and then the new token is worth less for good. Microsoft's answers name
+    /// the scope of one API only, and its refresh tokens are good for all. What asks for a refresh token or an ID token
+    /// is left out of many answers without being lost.
+    private func successorTarget(
+        of used: RefreshToken,
+        _ response: TokenResponse,
+        _ request: TokenRequest
+    ) -> String? {
+        guard request.authority.issuer != nil else { return nil }
+        let granted = response.scope ?? request.scope
+        return Scope(granted.tokens + (used.scope?.reservedTokens ?? [])).sortedText
     }
 
     private func saveFamily(of response: TokenResponse, request: TokenRequest) throws {
@@ -160,14 +176,14 @@ extension StoreSession {
                 environment: request.authority.environment,
                 realm: realm,
                 realmFold: realm.folded,
-                target: (response.scope ?? request.scope).tokens.sorted().joined(separator: " "),
+                target: (response.scope ?? request.scope).sortedText,
                 tokenType: response.tokenType ?? "Bearer",
                 keyID: request.keyID ?? "",
                 variant: TokenVariant(requestedClaims: request.claims).text,
                 cachedAt: now,
                 expiresOn: expiresOn,
                 extendedExpiresOn: response.extendedExpiresIn.map { now + max(0, $0) } ?? expiresOn,
-                refreshOn: response.refreshIn.map { now + $0 },
+                refreshOn: response.refreshDelay(at: now).map { now + $0 },
                 extra: JSON.Object(request.claims.map { [("requested_claims", .string($0.serialized))] } ?? []),
                 secret: secret
             )

@@ -8,8 +8,13 @@ struct LogoutReport {
 
     func write(_ arguments: StoreArguments, on console: Console) throws {
         for (client, report) in reports {
-            guard case .failed(let reason) = report else { continue }
-            console.note("the session of client \(client) was not ended at the issuer: \(reason)")
+            switch report {
+            case .failed(let reason):
+                console.note("the session of client \(client) was not ended at the issuer: \(reason)")
+            case .notOffered:
+                console.note("the issuer offers no way to end the session of client \(client); it ends by itself")
+            case .revoked, .nothingToRevoke, .localOnly: break
+            }
         }
         guard !arguments.json else { return try document(on: console) }
         guard !console.isQuiet else { return }

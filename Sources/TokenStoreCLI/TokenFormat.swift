@@ -20,7 +20,7 @@ enum TokenFormat: String, CaseIterable, ExpressibleByArgument {
         let secret = result.accessToken.secret.reveal()
         switch self {
         case .text: try console.line(secret)
-        case .header: try console.line("Authorization: \(result.accessToken.tokenType) \(secret)")
+        case .header: try console.line("Authorization: \(result.accessToken.authorizationScheme) \(secret)")
         case .env: try console.line("ACCESS_TOKEN=\(Self.quoted(secret))")
         case .json: return try console.document { Self.members(result, secret, to: &$0) }
         case .execCredential: try console.line(Self.credential(result, secret))
@@ -30,7 +30,7 @@ enum TokenFormat: String, CaseIterable, ExpressibleByArgument {
 
     private static func members(_ result: TokenResult, _ secret: String, to json: inout JSONOutput) {
         json.member("accessToken", secret)
-        json.member("tokenType", result.accessToken.tokenType)
+        json.member("tokenType", result.accessToken.authorizationScheme)
         json.time("expiresAt", end(result))
         json.array("scopes", result.accessToken.scope.tokens)
         json.member("homeAccountId", result.account.homeAccountID)
