@@ -135,14 +135,14 @@ let package = Package(
         .target(
             name: "IssuerSupport",
             dependencies: [
-                "HTTPTransport", "LocalIdentityProvider", "OAuth", "OpenIDConnect", "TokenManagement", "TokenStorage",
-                .product(name: "CryptoExtras", package: "swift-crypto"),
+                "HTTPTransport", "LocalIdentityProvider", "OAuth", "OpenIDConnect", "TestSupport", "TokenManagement",
+                "TokenStorage", .product(name: "CryptoExtras", package: "swift-crypto"),
             ],
             path: "Tests/IssuerSupport"
         ),
         .testTarget(
             name: "HTTPTransportTests",
-            dependencies: ["HTTPTransport", "OAuth"]
+            dependencies: ["HTTPTransport", "IssuerSupport", "OAuth"]
         ),
         .testTarget(
             name: "OpenIDConnectTests",
@@ -157,6 +157,8 @@ let package = Package(
                 "TestSupport", "TokenManagement", "TokenStorage",
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "Metrics", package: "swift-metrics"),
+                .product(name: "MetricsTestKit", package: "swift-metrics"),
             ]
         ),
         .testTarget(

@@ -40,11 +40,21 @@ extension HTTPTransportError {
     }
 
     private init(_ error: NIOSSLError, at host: String) {
-        if case .handshakeFailed(let reason) = error {
-            self = .notTrusted(host: host, reason: Self.short("\(reason)"))
-        } else {
+        guard case .handshakeFailed(let failure) = error else {
             self = .interrupted(host: host, reason: Self.short("\(error)"))
+            return
         }
+        let reason = Self.reason(ofTLS: "\(failure)")
+        self =
+            reason.contains("certificate")
+            ? .notTrusted(host: host, reason: reason) : .notConnected(host: host, reason: "no TLS, \(reason)")
+    }
+
+    /// The words in `error:1000007d:SSL routines:OPENSSL_internal:CERTIFICATE_VERIFY_FAILED at FILE:LINE`.
+    private static func reason(ofTLS text: String) -> String {
+        guard let place = text.firstRange(of: "OPENSSL_internal:") else { return short(text) }
+        let name = text[place.upperBound...].prefix { $0.isLetter || $0.isNumber || $0 == "_" }
+        return name.lowercased().replacing("_", with: " ")
     }
 
     /// Errors of the layers below can be long, and they repeat what the sentence says already.

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTransport
+import IssuerSupport
 import OAuth
 import Testing
 

@@ -47,7 +47,7 @@ extension Scene {
         func draw(_ values: [String]) -> String { values.randomElement(using: &random) ?? "NULL" }
         let end = now + (Int64(draw(["3000", "200", "-10"])) ?? 0)
         let refreshOn = draw(["NULL", "\(now - 5)", "\(now + 50)"])
-        try sql(
+        try store.sql(
             """
             DELETE FROM throttle;
             UPDATE access_token SET cached_at = \(now - 3_000), expires_on = \(end), refresh_on = \(refreshOn),

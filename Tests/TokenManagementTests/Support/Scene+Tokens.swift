@@ -3,7 +3,6 @@ import HTTPTransport
 import IssuerSupport
 import LocalIdentityProvider
 import OAuth
-import SQLite
 import TestSupport
 import TokenManagement
 import TokenStorage
@@ -15,37 +14,38 @@ extension Scene {
             .response(client: Self.client, scope: scope)
         let count = provider.audit.count(of: "token")
         if client != Self.client { response.idToken = nil }
-        let request = try TokenRequest(
-            clientID: client,
-            authority: authority,
-            scope: scope,
-            grant: Grant(rawValue: "password")
-        )
-        try store.save(response, for: request)
+        try store.save(response, for: wire(client: client, scope: scope))
         if count > 0, client != Self.client { provider.audit.reset() }
     }
 
     /// Stores a refresh token of a sibling client that the whole family may use.
     func addFamilyToken(_ secret: String, client: String = "sibling-app") throws {
-        let info = account.homeAccountID.split(separator: ".")
-        let text = #"{"uid":"\#(info[0])","utid":"\#(info[1])"}"#
-        var response = TokenResponse()
-        response.clientInfo = Base64URL.encode(Array(text.utf8))
+        var response = TokenResponse(account: account.homeAccountID)
         response.refreshToken = Secret(secret)
         response.familyID = "1"
-        let request = try TokenRequest(
-            clientID: client,
-            authority: authority,
-            scope: Self.toDo,
-            grant: Grant(rawValue: "password")
-        )
-        try store.save(response, for: request)
+        try store.save(response, for: wire(client: client))
     }
 
-    /// Changes the file behind the store's back.
-    func sql(_ statement: String) throws {
-        let connection = try Connection(path: store.path.database, mode: .readWrite, busyTimeout: .seconds(5))
-        try connection.execute(statement)
+    /// Stores an account of a user flow with a refresh token that the provider does not know.
+    func addAccount(policy: String) throws -> (Account.ID, at: Authority) {
+        let tenant = account.homeAccountID.split(separator: ".").last ?? ""
+        var response = TokenResponse(account: "\(UUID().uuidString)-\(policy.lowercased()).\(tenant)")
+        response.refreshToken = Secret("rt-\(policy)")
+        let authority = try Authority(parsing: "\(provider.baseURL)/tfp/fabrikvine.onmicrosoft.com/\(policy)")
+        guard let account = try store.save(response, for: wire(at: authority)).account else {
+            throw Missing("an account")
+        }
+        return (account, authority)
+    }
+
+    /// A sign-in as the store sees it.
+    func wire(client: String = client, scope: Scope = toDo, at authority: Authority? = nil) throws -> TokenRequest {
+        TokenRequest(
+            clientID: client,
+            authority: try authority ?? self.authority,
+            scope: scope,
+            grant: Grant(rawValue: "password")
+        )
     }
 
     /// Whether the bytes of `secret` are in a file of the store.
@@ -55,5 +55,14 @@ extension Scene {
             if try Data(contentsOf: URL(filePath: directory.file(name))).range(of: needle) != nil { return true }
         }
         return false
+    }
+}
+
+extension TokenResponse {
+    /// An answer that names an account and nothing else.
+    fileprivate init(account homeAccountID: String) {
+        let parts = homeAccountID.split(separator: ".")
+        self.init()
+        clientInfo = Base64URL.encode(Array(#"{"uid":"\#(parts[0])","utid":"\#(parts[1])"}"#.utf8))
     }
 }
