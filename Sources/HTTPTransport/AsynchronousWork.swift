@@ -1,10 +1,10 @@
 import Dispatch
 import Synchronization
 
-/// Work of a command that needs the network.
-enum AsynchronousWork {
-    /// Runs `body` to its end; the main thread waits, which is none of those that `body` runs on.
-    static func run<Result: Sendable>(_ body: @escaping @Sendable () async throws -> Result) throws -> Result {
+/// Asynchronous work of a program that is not.
+package enum AsynchronousWork {
+    /// Runs `body` to its end; the calling thread waits, which must be none of those that `body` runs on.
+    package static func run<Result: Sendable>(_ body: @escaping @Sendable () async throws -> Result) throws -> Result {
         let outcome = Outcome<Result>()
         let isDone = DispatchSemaphore(value: 0)
         Task.detached {
