@@ -6,6 +6,10 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .library(name: "TokenStorage", targets: ["TokenStorage", "OAuth"]),
+        .library(
+            name: "TokenStoreKit",
+            targets: ["TokenManagement", "OpenIDConnect", "HTTPTransport", "TokenStorage", "OAuth"]
+        ),
         .executable(name: "tokenstore", targets: ["TokenStoreCLI"]),
         .executable(name: "local-idp", targets: ["local-idp"]),
         .executable(name: "tokenstore-bench", targets: ["Benchmarks"]),
@@ -15,6 +19,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.7.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
@@ -45,11 +50,32 @@ let package = Package(
                 "CMigrations", "OAuth", "SQLite", "Sealing", .product(name: "Crypto", package: "swift-crypto"),
             ]
         ),
-        .executableTarget(
-            name: "TokenStoreCLI",
+        .target(
+            name: "HTTPTransport",
             dependencies: [
-                "OAuth", "Sealing", "TokenStorage",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "OAuth",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ]
+        ),
+        .target(
+            name: "OpenIDConnect",
+            dependencies: [
+                "HTTPTransport", "OAuth",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+            ]
+        ),
+        .target(
+            name: "TokenManagement",
+            dependencies: [
+                "HTTPTransport", "OAuth", "OpenIDConnect", "TokenStorage",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Metrics", package: "swift-metrics"),
             ]
         ),
         .target(
@@ -72,6 +98,14 @@ let package = Package(
             ]
         ),
         .executableTarget(
+            name: "TokenStoreCLI",
+            dependencies: [
+                "HTTPTransport", "OAuth", "OpenIDConnect", "Sealing", "TokenManagement", "TokenStorage",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
+        .executableTarget(
             name: "local-idp",
             dependencies: [
                 "LocalIdentityProvider",
@@ -86,7 +120,8 @@ let package = Package(
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
-                "CFloor", "OAuth", "SQLite", "Sealing", "TokenStorage",
+                "CFloor", "IssuerSupport", "LocalIdentityProvider", "OAuth", "SQLite", "Sealing", "TokenManagement",
+                "TokenStorage", "HTTPTransport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             exclude: ["CFloor"]
@@ -97,11 +132,48 @@ let package = Package(
             name: "TokenStorageTests",
             dependencies: ["CSQLite", "OAuth", "Sealing", "SQLite", "TestSupport", "TokenStorage"]
         ),
-        .testTarget(name: "TokenStoreCLITests", dependencies: ["SQLite", "TestSupport", "TokenStoreCLI"]),
+        .target(
+            name: "IssuerSupport",
+            dependencies: [
+                "HTTPTransport", "LocalIdentityProvider", "OAuth", "OpenIDConnect", "TestSupport", "TokenManagement",
+                "TokenStorage", .product(name: "CryptoExtras", package: "swift-crypto"),
+            ],
+            path: "Tests/IssuerSupport"
+        ),
+        .testTarget(
+            name: "HTTPTransportTests",
+            dependencies: ["HTTPTransport", "IssuerSupport", "OAuth"]
+        ),
+        .testTarget(
+            name: "OpenIDConnectTests",
+            dependencies: [
+                "HTTPTransport", "OAuth", "OpenIDConnect", .product(name: "Crypto", package: "swift-crypto"),
+            ]
+        ),
+        .testTarget(
+            name: "TokenManagementTests",
+            dependencies: [
+                "HTTPTransport", "IssuerSupport", "LocalIdentityProvider", "OAuth", "OpenIDConnect", "SQLite",
+                "TestSupport", "TokenManagement", "TokenStorage",
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Metrics", package: "swift-metrics"),
+                .product(name: "MetricsTestKit", package: "swift-metrics"),
+            ]
+        ),
+        .testTarget(
+            name: "TokenStoreCLITests",
+            dependencies: [
+                "HTTPTransport", "IssuerSupport", "LocalIdentityProvider", "OAuth", "OpenIDConnect", "SQLite",
+                "TestSupport", "TokenStorage", "TokenStoreCLI",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+            ]
+        ),
         .testTarget(
             name: "LocalIdentityProviderTests",
             dependencies: [
-                "LocalIdentityProvider", "local-idp",
+                "IssuerSupport", "LocalIdentityProvider", "local-idp",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),

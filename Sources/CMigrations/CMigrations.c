@@ -19,12 +19,18 @@ static const char V004_record[] = {
 #embed "../../Migrations/V004_record.sql" suffix(, 0)
 };
 
+static const char V005_refresh[] = {
+#embed "../../Migrations/V005_refresh.sql" suffix(, 0)
+};
+
 // The first four steps make one release: no program knows only some of them.
 static const CMigration migrations[] = {
     {"V001_store", V001_store, 4, 4, 0},
     {"V002_account", V002_account, 4, 4, 0},
     {"V003_token", V003_token, 4, 4, 0},
     {"V004_record", V004_record, 4, 4, 0},
+    // New tables only: a program without them neither needs nor harms them.
+    {"V005_refresh", V005_refresh, 4, 4, 0},
 };
 
 const CMigration *CMigrationAt(int index) {

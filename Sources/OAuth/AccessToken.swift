@@ -32,6 +32,10 @@ public struct AccessToken: Equatable, Sendable {
 
     public var scope: Scope { Scope(target) }
 
+    /// The scheme of an `Authorization` header: issuers write `bearer` as they like, and some APIs read it as RFC 6750
+    /// has it only.
+    public var authorizationScheme: String { tokenType.lowercased() == "bearer" ? "Bearer" : tokenType }
+
     package init(
         secret: Secret,
         clientID: String,

@@ -9,6 +9,9 @@ public struct Authority: Hashable, Sendable {
     /// The Azure AD B2C user flow, lower-cased.
     public let policy: String?
 
+    /// `https`, or `http` on loopback.
+    public let scheme: String
+
     /// The issuer identifier, exactly as given, where the authority is any OpenID provider.
     public let issuer: String?
 
@@ -17,7 +20,7 @@ public struct Authority: Hashable, Sendable {
     /// - Throws: ``AuthorityError`` if `issuer` is no `https` URL (`http` is for loopback).
     public init(issuer: String) throws(AuthorityError) {
         let url = try AuthorityURL(issuer)
-        self.init(environment: url.environment, tenant: nil, policy: nil, issuer: issuer)
+        self.init(url, tenant: nil, policy: nil, issuer: issuer)
     }
 
     /// Reads the authority forms of MSAL: `https://HOST/TENANT`, `https://HOST/tfp/TENANT/POLICY`,
@@ -36,18 +39,40 @@ public struct Authority: Hashable, Sendable {
         let isB2C =
             isMarkedB2C || Cloud.isB2C(url.environment) || path.count > 1 && path[1].lowercased().hasPrefix("b2c_")
         guard isB2C else {
-            self.init(environment: url.environment, tenant: tenant.lowercased(), policy: nil, issuer: nil)
+            self.init(url, tenant: tenant.lowercased(), policy: nil, issuer: nil)
             return
         }
         guard path.count > 1 else { throw .noPolicy(text) }
-        self.init(environment: url.environment, tenant: tenant.lowercased(), policy: path[1].lowercased(), issuer: nil)
+        self.init(url, tenant: tenant.lowercased(), policy: path[1].lowercased(), issuer: nil)
     }
 
-    private init(environment: String, tenant: String?, policy: String?, issuer: String?) {
-        self.environment = environment
+    private init(_ url: AuthorityURL, tenant: String?, policy: String?, issuer: String?) {
+        environment = url.environment
+        scheme = url.scheme
         self.tenant = tenant
         self.policy = policy
         self.issuer = issuer
+    }
+
+    private init(_ other: Authority, tenant: String) {
+        environment = other.environment
+        scheme = other.scheme
+        self.tenant = tenant
+        policy = other.policy
+        issuer = nil
+    }
+
+    /// The address in the one form that every other form of it comes to.
+    public var url: String {
+        if let issuer { return issuer }
+        let base = "\(scheme)://\(environment)"
+        return policy.map { "\(base)/tfp/\(tenant ?? "")/\($0)" } ?? "\(base)/\(tenant ?? "")"
+    }
+
+    /// The same authority for another tenant.
+    package func replacing(tenant: String) -> Authority {
+        guard issuer == nil else { return self }
+        return Authority(self, tenant: tenant.lowercased())
     }
 
     /// Whether the tenant is one of the words that stand for "whatever tenant the account is from".

@@ -3,12 +3,15 @@ struct AuthorityURL {
     /// The host, lower-cased, with its port unless that is the scheme's own.
     let environment: String
 
+    /// `https`, or `http` on loopback.
+    let scheme: String
+
     /// The path segments that are not empty.
     let path: [String]
 
     init(_ text: String) throws(AuthorityError) {
         guard let colon = text.firstRange(of: "://") else { throw .notAURL(text) }
-        let scheme = text[..<colon.lowerBound].lowercased()
+        scheme = text[..<colon.lowerBound].lowercased()
         let rest = text[colon.upperBound...].prefix { $0 != "?" && $0 != "#" }
         let segments = rest.split(separator: "/", omittingEmptySubsequences: false)
         let address = segments[0].lowercased()

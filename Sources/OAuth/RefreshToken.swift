@@ -19,8 +19,14 @@ public struct RefreshToken: Equatable, Sendable {
     /// When it was stored; the newest of several is used first.
     public let modifiedAt: Date?
 
+    /// The scope it was issued for; nil if it is not known.
+    public let scope: Scope?
+
     /// The row it came from, so that only this very token is replaced or removed.
     package let rowID: Int64
+
+    /// How often it was rotated in its row.
+    package let generation: Int64
 
     package init(
         secret: Secret,
@@ -28,13 +34,17 @@ public struct RefreshToken: Equatable, Sendable {
         familyID: String?,
         account: Account.ID,
         modifiedAt: Date?,
-        rowID: Int64
+        scope: Scope?,
+        rowID: Int64,
+        generation: Int64
     ) {
         self.secret = secret
         self.clientID = clientID
         self.familyID = familyID
         self.account = account
         self.modifiedAt = modifiedAt
+        self.scope = scope
         self.rowID = rowID
+        self.generation = generation
     }
 }

@@ -38,6 +38,12 @@ public struct Scope: Sendable {
     /// The tokens as one text, separated by single spaces.
     public var text: String { tokens.joined(separator: " ") }
 
+    /// The tokens in one order whatever order they were given in.
+    package var sortedText: String { tokens.sorted().joined(separator: " ") }
+
+    /// The tokens that ask for an ID token or a refresh token, and take no part in matching.
+    package var reservedTokens: [String] { tokens.filter { Self.reserved.contains($0.lowercased()) } }
+
     /// Whether there is nothing to match: no token, or none but reserved ones.
     public var isEmpty: Bool { foldedText.isEmpty }
 

@@ -12,6 +12,9 @@ public struct TokenResponse: Equatable, Sendable {
 
     public var refreshToken: Secret?
 
+    /// Seconds from now until the refresh token ends, which some issuers tell; 0 is never.
+    public var refreshTokenExpiresIn: Int64?
+
     /// The granted scope; nil means what was asked for.
     public var scope: Scope?
 
@@ -43,6 +46,7 @@ public struct TokenResponse: Equatable, Sendable {
         extendedExpiresIn = object["ext_expires_in"]?.seconds
         refreshIn = object["refresh_in"]?.seconds
         refreshToken = secret("refresh_token")
+        refreshTokenExpiresIn = (object["refresh_token_expires_in"] ?? object["refresh_expires_in"])?.seconds
         scope = object["scope"]?.text.map { Scope($0) }
         idToken = secret("id_token")
         clientInfo = object["client_info"]?.text
@@ -52,5 +56,15 @@ public struct TokenResponse: Equatable, Sendable {
     /// How long the access token is good for, in seconds: `expires_in`, else until `expires_on`, else 600; never negative.
     public func lifetime(at now: Int64) -> Int64 {
         max(0, expiresIn ?? expiresOn.map { $0 - now } ?? 600)
+    }
+
+    /// When the access token is worth refreshing although it is good, in seconds; nil: not before its end is near.
+    ///
+    /// A refresh token that ends no later than the access token is of no use then, so it is used at half its time.
+    public func refreshDelay(at now: Int64) -> Int64? {
+        guard refreshIn == nil, let end = refreshTokenExpiresIn, end > 0, end <= lifetime(at: now) else {
+            return refreshIn
+        }
+        return end / 2
     }
 }

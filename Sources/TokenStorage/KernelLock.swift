@@ -9,30 +9,34 @@ import Darwin
 /// A lock that the kernel takes back when its holder dies, on a range of the store's lock file.
 ///
 /// Open-file-description locks: two stores opened in one process exclude each other like two processes do.
-package final class KernelLock {
-    /// What is locked, as byte ranges of the lock file.
-    package enum Range: Int64 {
+package final class KernelLock: Sendable {
+    /// What is locked, as one byte of the lock file, which need not be that long.
+    package struct Range: Hashable, Sendable {
+        let offset: Int64
+
         /// First open and migration.
-        case schema = 0
+        package static let schema = Range(offset: 0)
         /// A rekey, which runs for many transactions.
-        case rekey = 1
+        package static let rekey = Range(offset: 1)
     }
 
     private let descriptor: Int32
 
-    /// Waits for the lock.
-    ///
-    /// - Throws: ``TokenStoreError/busy(_:)`` after `timeout`.
-    package init(_ range: Range, of path: StorePath, timeout: Duration) throws(TokenStoreError) {
+    /// Opens the lock file without locking anything.
+    init(of path: StorePath) throws(TokenStoreError) {
         descriptor = open(path.lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else {
             throw .file("\(path.lock) cannot be opened, \(Self.reason()); check its permissions")
         }
+    }
+
+    /// Waits for the lock.
+    ///
+    /// - Throws: ``TokenStoreError/busy(_:)`` after `timeout`.
+    package convenience init(_ range: Range, of path: StorePath, timeout: Duration) throws(TokenStoreError) {
+        try self.init(of: path)
         let start = ContinuousClock.now
-        while !Self.tryLock(descriptor, start: range.rawValue, count: 1) {
-            guard errno == EAGAIN || errno == EACCES || errno == EINTR else {
-                throw .unsupported("\(path.lock) cannot be locked, \(Self.reason()); keep the store on a local disk")
-            }
+        while try !tryLock(range, of: path) {
             guard ContinuousClock.now - start < timeout else {
                 throw .busy(
                     "another process has held \(path.database) for \(timeout.components.seconds) s; try again later"
@@ -44,6 +48,15 @@ package final class KernelLock {
     }
 
     deinit { close(descriptor) }
+
+    /// Takes the lock if nobody has it.
+    func tryLock(_ range: Range, of path: StorePath) throws(TokenStoreError) -> Bool {
+        if Self.tryLock(descriptor, start: range.offset, count: 1) { return true }
+        guard errno == EAGAIN || errno == EACCES || errno == EINTR else {
+            throw .unsupported("\(path.lock) cannot be locked, \(Self.reason()); keep the store on a local disk")
+        }
+        return false
+    }
 
     /// Locks a range of bytes for one open file, if nobody else has locked any of them.
     static func tryLock(_ descriptor: Int32, start: Int64, count: Int64) -> Bool {

@@ -5,6 +5,9 @@ public struct SavedTokens: Sendable {
     /// The account it was about; nil for a token of the client itself.
     public let account: Account.ID?
 
+    /// The new access token; nil if the response had none, or was discarded.
+    public let accessToken: AccessToken?
+
     /// The scope of the new access token.
     public let grantedScope: Scope
 

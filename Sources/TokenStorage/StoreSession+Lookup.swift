@@ -8,6 +8,17 @@ extension StoreSession {
         if let authority = query.authority, !authority.vouches(for: query.account) {
             return .signInRequired(.otherAuthority)
         }
+        let (usable, isAging, extended) = try accessTokens(query)
+        if let usable { return .usable(usable, isAging: isAging) }
+        guard try signInState(of: query.account, client: query.clientID) != .signedOut else {
+            return .signInRequired(.signedOut)
+        }
+        let tokens = try usableRefreshTokens(query)
+        return tokens.isEmpty ? .signInRequired(.noRefreshToken) : .refreshable(tokens, extended: extended)
+    }
+
+    /// The best access token that is good to use, and the best that is good only while the issuer cannot be reached.
+    func accessTokens(_ query: TokenQuery) throws -> (usable: AccessToken?, isAging: Bool, extended: AccessToken?) {
         var best: (candidate: AccessTokenCandidate, token: AccessToken)?
         var extended: (candidate: AccessTokenCandidate, token: AccessToken)?
         let (now, wanted) = (now, query.scope.foldedText)
@@ -24,14 +35,11 @@ extension StoreSession {
                 extended = try openCandidate(row, candidate).map { (candidate, $0) }
             }
         }
-        if let best { return .usable(best.token, isAging: best.candidate.isAging) }
-        return try refreshable(query, extended: extended?.token)
+        return (best?.token, best?.candidate.isAging ?? false, extended?.token)
     }
 
-    private func refreshable(_ query: TokenQuery, extended: AccessToken?) throws -> CachedToken {
-        guard try signInState(of: query.account, client: query.clientID) != .signedOut else {
-            return .signInRequired(.signedOut)
-        }
+    /// The refresh tokens that may get a token for `query`, in the order they are to be tried.
+    func usableRefreshTokens(_ query: TokenQuery) throws -> [RefreshToken] {
         let environment = try connection.first(
             "SELECT environment FROM account WHERE home_account_fold = ?1 AND authority = ?2",
             .text(query.account.homeAccountID.folded),
@@ -43,8 +51,7 @@ extension StoreSession {
             case .none: nil
             case .member(let family): family
             }
-        let tokens = try refreshTokens(of: query.account, client: query.clientID, family: family)
-        return tokens.isEmpty ? .signInRequired(.noRefreshToken) : .refreshable(tokens, extended: extended)
+        return try refreshTokens(of: query.account, client: query.clientID, family: family)
     }
 
     /// Calls `body` with each access token of the account, client, tenant, type, key and variant.

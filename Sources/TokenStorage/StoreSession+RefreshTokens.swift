@@ -7,6 +7,8 @@ struct StoredRefreshToken {
     var clientID: String
     var familyID: String?
     var environment: String
+
+    /// The scope it was issued for; nil: in a rotation, that of the token it replaces.
     var target: String?
     var credentialType = "RefreshToken"
 
@@ -73,7 +75,7 @@ extension StoreSession {
             kept.clientID = row.text(2)
             let place = SealedPlace.refreshToken("extra", owner: account, row: id)
             kept.extra = try openMembers(row, 3, as: place).merging(token.extra)
-            kept.target = row.optionalText(4)
+            kept.target = token.target ?? row.optionalText(4)
             kept.environment = row.text(5)
             return (row.blob(0), row.integer(1), kept)
         }
@@ -93,7 +95,7 @@ extension StoreSession {
     func refreshTokens(of id: Account.ID, client: String, family: String?) throws -> [RefreshToken] {
         try connection.all(
             """
-            SELECT r.id, r.client_id, r.family_id, r.modified_at, r.account_id, r.secret
+            SELECT r.id, r.client_id, r.family_id, r.modified_at, r.account_id, r.secret, r.target, r.generation
             FROM refresh_token r JOIN account a ON a.id = r.account_id
             WHERE a.home_account_fold = ?1 AND a.authority = ?2 AND (r.client_fold = ?3 OR r.family_id = ?4)
             ORDER BY r.client_fold = ?3 DESC, r.modified_at DESC, r.id DESC
@@ -110,7 +112,9 @@ extension StoreSession {
                 familyID: row.optionalText(2),
                 account: id,
                 modifiedAt: row.integer(3) == 0 ? nil : row.date(3),
-                rowID: row.integer(0)
+                scope: row.optionalText(6).map { Scope($0) },
+                rowID: row.integer(0),
+                generation: row.integer(7)
             )
         }
     }

@@ -18,9 +18,11 @@ extension StoreSession {
             try saveIDToken(of: identity, realm: identity.realm, request: request, account: id)
             try learnTenant(identity.realm, of: request, account: account.id)
             if let secret = response.refreshToken {
-                let token = refreshToken(secret, response: response, request: request, client: request.clientID)
+                var token = refreshToken(secret, response: response, request: request, client: request.clientID)
+                token.target = (response.scope ?? request.scope).sortedText
                 try replaceRefreshToken(with: token, account: id)
             }
+            try liftThrottles(account: id, client: request.clientID)
             try setSignInState(.signedIn, of: account.id, client: request.clientID)
             try record(.signIn, account: account.id, client: request.clientID, refreshToken: response.refreshToken)
             row = id
@@ -46,7 +48,7 @@ extension StoreSession {
     ) throws -> SavedTokens {
         let isSignedOut = try signInState(of: used.account, client: request.clientID) == .signedOut
         guard !isSignedOut, let account = try accountRow(used.account) else {
-            return outcome(.discarded, response, request, used.account)
+            return outcome(.discarded, response, request, used.account, accessToken: nil)
         }
         let identity = try ResponseIdentity(response, request: request)
         guard try isAbout(used.account, row: account, identity) else { throw MismatchedAccount() }
@@ -54,10 +56,13 @@ extension StoreSession {
         if let secret = response.refreshToken {
             isNewest = try isCurrent(used)
             if isNewest {
-                let token = refreshToken(secret, response: response, request: request, client: used.clientID)
+                var token = refreshToken(secret, response: response, request: request, client: used.clientID)
+                token.target = successorTarget(of: used, response, request)
                 try rotateRefreshToken(used.rowID, to: token, account: account)
             }
         }
+        try forgetAttempt(used)
+        try liftThrottles(account: account, client: request.clientID)
         let realm = try identity.namedTenant ?? refreshedTenant(request, account: used.account, row: account)
         try saveIDToken(of: identity, realm: realm, request: request, account: account)
         try learnTenant(realm, of: request, account: used.account)
@@ -77,7 +82,13 @@ extension StoreSession {
             id: used.account
         )
         guard !isNewest else { return saved }
-        return outcome(.storedBesideNewerRefreshToken, response, request, used.account)
+        return outcome(
+            .storedBesideNewerRefreshToken,
+            response,
+            request,
+            used.account,
+            accessToken: saved.accessToken
+        )
     }
 
     /// Whether a refresh was answered for the account it was asked for; an answer that names nobody was.
@@ -121,10 +132,24 @@ extension StoreSession {
             clientID: client,
             familyID: response.familyID,
             environment: request.authority.environment,
-            target: Scope((response.scope ?? request.scope).tokens.sorted()).text,
             modifiedAt: now,
             secret: secret
         )
+    }
+
+    /// The scope of the token that a refresh brought; nil: that of the one it follows.
+    ///
+    /// An issuer may grant less than before, and then the new token is worth less for good. Microsoft's answers name
+    /// the scope of one API only, and its refresh tokens are good for all. What asks for a refresh token or an ID token
+    /// is left out of many answers without being lost.
+    private func successorTarget(
+        of used: RefreshToken,
+        _ response: TokenResponse,
+        _ request: TokenRequest
+    ) -> String? {
+        guard request.authority.issuer != nil else { return nil }
+        let granted = response.scope ?? request.scope
+        return Scope(granted.tokens + (used.scope?.reservedTokens ?? [])).sortedText
     }
 
     private func saveFamily(of response: TokenResponse, request: TokenRequest) throws {
@@ -143,6 +168,7 @@ extension StoreSession {
         account: Int64?,
         id: Account.ID?
     ) throws -> SavedTokens {
+        var accessToken: AccessToken?
         if let secret = response.accessToken {
             let expiresOn = now + response.lifetime(at: now)
             let token = StoredAccessToken(
@@ -150,32 +176,35 @@ extension StoreSession {
                 environment: request.authority.environment,
                 realm: realm,
                 realmFold: realm.folded,
-                target: (response.scope ?? request.scope).tokens.sorted().joined(separator: " "),
+                target: (response.scope ?? request.scope).sortedText,
                 tokenType: response.tokenType ?? "Bearer",
                 keyID: request.keyID ?? "",
                 variant: TokenVariant(requestedClaims: request.claims).text,
                 cachedAt: now,
                 expiresOn: expiresOn,
                 extendedExpiresOn: response.extendedExpiresIn.map { now + max(0, $0) } ?? expiresOn,
-                refreshOn: response.refreshIn.map { now + $0 },
+                refreshOn: response.refreshDelay(at: now).map { now + $0 },
                 extra: JSON.Object(request.claims.map { [("requested_claims", .string($0.serialized))] } ?? []),
                 secret: secret
             )
             try replaceAccessTokens(with: token, account: account)
+            accessToken = AccessToken(token)
         }
-        return outcome(.stored, response, request, id)
+        return outcome(.stored, response, request, id, accessToken: accessToken)
     }
 
     private func outcome(
         _ outcome: SavedTokens.Outcome,
         _ response: TokenResponse,
         _ request: TokenRequest,
-        _ account: Account.ID?
+        _ account: Account.ID?,
+        accessToken: AccessToken?
     ) -> SavedTokens {
         let granted = response.scope ?? request.scope
         let declined = request.scope.tokens.filter { !granted.covers(Scope([$0])) }
         return SavedTokens(
             account: account,
+            accessToken: accessToken,
             grantedScope: granted,
             declinedScope: Scope(declined),
             outcome: outcome

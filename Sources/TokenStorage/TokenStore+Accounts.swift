@@ -64,6 +64,13 @@ extension TokenStore {
         }
     }
 
+    /// The account with an id, if it is stored.
+    package func account(_ id: Account.ID) throws -> Account? {
+        try read { session in
+            try session.connection.read { try session.accountRow(id).flatMap { try session.account($0) } }
+        }
+    }
+
     /// The sign-in state of an account at a client.
     public func signInState(of account: Account.ID, client: String) throws -> SignInState {
         try read { session in try session.signInState(of: account, client: client) }

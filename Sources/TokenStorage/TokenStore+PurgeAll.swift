@@ -35,8 +35,8 @@ extension TokenStore {
     private func deleteEverything() throws {
         try forgetting { session in
             for table in [
-                "access_token", "refresh_token", "id_token", "tenant_profile", "account", "account_state",
-                "authority_map", "app_metadata", "foreign_entry",
+                "refresh_attempt", "throttle", "issuer_document", "access_token", "refresh_token", "id_token",
+                "tenant_profile", "account", "account_state", "authority_map", "app_metadata", "foreign_entry",
             ] {
                 try session.connection.execute("DELETE FROM \(table)")
             }

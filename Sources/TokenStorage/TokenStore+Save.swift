@@ -16,8 +16,8 @@ extension TokenStore {
     /// A sign-out that came first wins: the answer is discarded. So does a refresh token that another process stored
     /// first: the answer's is dropped, its access token stored.
     ///
-    /// - Throws: ``TokenStoreError/notStored(_:reason:)`` with the response, if it could not be stored, or names
-    ///   another account.
+    /// - Throws: ``TokenStoreError/notStored(_:reason:)`` with the response, if it could not be stored,
+    ///   ``TokenStoreError/otherAccount(_:)`` if it names another account.
     @discardableResult
     public func save(
         _ response: TokenResponse,
@@ -33,10 +33,7 @@ extension TokenStore {
         do {
             return try body()
         } catch is MismatchedAccount {
-            throw TokenStoreError.notStored(
-                response,
-                reason: "the issuer answered with the tokens of another account; sign in again"
-            )
+            throw TokenStoreError.otherAccount(response)
         } catch {
             throw TokenStoreError.notStored(response, reason: "\(error)")
         }

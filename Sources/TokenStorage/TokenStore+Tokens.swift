@@ -14,7 +14,13 @@ extension TokenStore {
                 "no scope was asked for; name at least one besides openid and profile"
             )
         }
-        return try read { session in
+        guard let version = try dataVersion() else { return try storedToken(for: query) }
+        return try opened.token(for: query, at: options.seconds, version: version) { try storedToken(for: query) }
+    }
+
+    /// What the file has for `query`, opened anew.
+    package func storedToken(for query: TokenQuery) throws -> CachedToken {
+        try read { session in
             guard let policy = query.authority?.policy else { return try session.cachedToken(query) }
             return try session.connection.read {
                 try session.requirePolicy(policy, of: query.account)
@@ -48,7 +54,7 @@ extension TokenStore {
 }
 
 extension StoreSession {
-    fileprivate func requirePolicy(_ policy: String, of id: Account.ID) throws {
+    func requirePolicy(_ policy: String, of id: Account.ID) throws {
         guard let row = try accountRow(id), let account = try account(row), let own = account.policy else { return }
         guard own == policy else { throw TokenStoreError.policyMismatch(requested: policy, account: own) }
     }

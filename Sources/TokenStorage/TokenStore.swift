@@ -1,3 +1,4 @@
+import SQLite
 import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -27,6 +28,10 @@ public final class TokenStore: Sendable {
     /// Connections for reading: one per reader at a time, so that reads wait neither for each other nor for a write.
     private let readers = SessionPool()
     private let writer = GuardedSession()
+
+    /// Notices commits; it reads nothing else, and so never misses one.
+    private let observer = GuardedSession()
+    let opened = OpenedTokens()
 
     /// The keys of a store opened for inspection.
     private let inspectedKeys = Mutex<KeyRing?>(nil)
@@ -89,6 +94,12 @@ public final class TokenStore: Sendable {
         return try TokenStoreError.translating(at: path) {
             try writer.withSession(or: StoreOpener(path: path, options: options).open, body)
         }
+    }
+
+    /// A number that changes with every commit, of this process or another; nil where that cannot be told.
+    func dataVersion() throws -> Int64? {
+        guard !isInspection else { return nil }
+        return try observer.withSession(or: openReader) { try $0.connection.integer("PRAGMA data_version") }
     }
 
     /// Closes the connections for reading that are not in use.

@@ -44,6 +44,9 @@ public enum TokenStoreError: Error, Sendable {
 
     /// The token response was not stored; it is here whole, so that nothing is lost.
     indirect case notStored(TokenResponse, reason: String)
+
+    /// The issuer answered with the tokens of another account, and nothing was stored; they are here.
+    indirect case otherAccount(TokenResponse)
 }
 
 extension TokenStoreError: CustomStringConvertible {
@@ -64,6 +67,7 @@ extension TokenStoreError: CustomStringConvertible {
             "the account signed in with user flow \(account), not \(requested); sign in with \(requested)"
         case .notStored(_, let reason):
             "the tokens were received but not stored: \(reason)"
+        case .otherAccount: "the issuer answered with the tokens of another account; sign in again"
         }
     }
 }

@@ -6,6 +6,9 @@ import TokenStorage
 struct ClaimCondition {
     let policy: AccountPolicy
 
+    /// Whether it cannot be answered by the index of claims.
+    private(set) var opensTokens = false
+
     init(parsing text: String) throws {
         guard let sign = text.firstIndex(of: "=") else {
             policy = .claim(try Self.name(text[...], of: text))
@@ -14,6 +17,7 @@ struct ClaimCondition {
         let value = String(text[text.index(after: sign)...])
         let name = text[..<sign]
         if name.hasSuffix("~") {
+            opensTokens = true
             policy = .claim(try Self.name(name.dropLast(), of: text), contains: value)
         } else {
             policy = .claim(try Self.name(name, of: text), equals: .string(value))

@@ -1,5 +1,6 @@
 import OAuth
 import Sealing
+import TokenManagement
 import TokenStorage
 
 /// An error as a person reads it: what happened, and what to do.
@@ -32,6 +33,7 @@ struct CommandFailure: Error {
         switch error {
         case let failure as CommandFailure: self = failure
         case let error as TokenStoreError: self.init(error)
+        case let error as AcquisitionError: self.init(error)
         case let error as SealingError: self.init(TokenStoreError.key(error))
         default: self.init(.failure, sentence: String(describing: error))
         }

@@ -23,9 +23,11 @@ struct TokenStoreCommand: ParsableCommand {
               0    done, also when there was nothing to do
               1    a failure without a number of its own
               3    no account fits, or too many do
+              4    someone has to sign in
               5    another process holds the store
               6    the store is damaged, or the file is no store
               7    the store's key is not available
+              8    the network or the issuer failed in a way that may pass
               9    cancelled
               10   a newer version wrote the store
               64   wrong arguments
@@ -36,7 +38,8 @@ struct TokenStoreCommand: ParsableCommand {
             """,
         version: "tokenstore \(TokenStore.version)",
         subcommands: [
-            ListCommand.self, ClaimsCommand.self, PurgeCommand.self, ImportCommand.self, ExportCommand.self,
+            ListCommand.self, ClaimsCommand.self, TokenCommand.self, ExplainCommand.self, LogoutCommand.self,
+            PurgeCommand.self, ImportCommand.self, ExportCommand.self,
             StatusCommand.self, CheckCommand.self, RekeyCommand.self,
         ]
     )

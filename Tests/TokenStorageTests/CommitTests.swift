@@ -68,7 +68,7 @@ struct CommitTests {
         let before = try fixture.store.exportedText()
         let response = try TokenResponse.signIn(["client_info": .string(Fixture.clientInfo("u2", "t1"))])
         let error = #expect(throws: TokenStoreError.self) { try fixture.refresh(response) }
-        guard case .notStored(let returned, _) = error else {
+        guard case .otherAccount(let returned) = error else {
             Issue.record("\(String(describing: error))")
             return
         }

@@ -7,6 +7,10 @@ import TokenStorage
 
 /// Promise 9: a file says who may use it, and a step that cannot be undone leaves a copy.
 struct SchemaTests {
+    /// The version that this program knows, and the one after it.
+    private static let known = Schema.current.version
+    private static let next = known + 1
+
     private static func step(
         _ number: Int,
         _ sql: String,
@@ -45,9 +49,9 @@ struct SchemaTests {
     }
 
     @Test func `a step is taken by the next program that opens the store, and nothing is lost`() throws {
-        let fixture = try store(with: Self.step(5, "CREATE TABLE extra (id INTEGER PRIMARY KEY) STRICT"))
+        let fixture = try store(with: Self.step(Self.next, "CREATE TABLE extra (id INTEGER PRIMARY KEY) STRICT"))
         let status = try #require(try TokenStore.inspect(at: fixture.path, options: fixture.options)).status()
-        #expect(status.schemaVersion == 5)
+        #expect(status.schemaVersion == Self.next)
         #expect(status.accounts == 1)
         #expect(
             try FileManager.default.contentsOfDirectory(atPath: fixture.directory.path).allSatisfy {
@@ -57,16 +61,16 @@ struct SchemaTests {
     }
 
     @Test func `an older program reads and writes a newer store as far as its floors allow`() throws {
-        let fixture = try store(with: Self.step(5, "CREATE TABLE extra (id INTEGER PRIMARY KEY) STRICT"))
+        let fixture = try store(with: Self.step(Self.next, "CREATE TABLE extra (id INTEGER PRIMARY KEY) STRICT"))
         let old = try TokenStore.open(at: fixture.path, options: fixture.options)
         try old.take(JSON.cache(accounts: [.account(["home_account_id": "u2.t1"])]).serialized)
         #expect(try old.accounts().count == 2)
-        #expect(try old.status().schemaVersion == 5)
+        #expect(try old.status().schemaVersion == Self.next)
     }
 
     @Test func `an older program only reads a store whose writer floor is newer`() throws {
         let fixture = try store(
-            with: Self.step(5, "CREATE TABLE extra (id INTEGER PRIMARY KEY) STRICT", writerFloor: 5)
+            with: Self.step(Self.next, "CREATE TABLE extra (id INTEGER PRIMARY KEY) STRICT", writerFloor: Self.next)
         )
         let inspection = try #require(try TokenStore.inspect(at: fixture.path, options: fixture.options))
         #expect(try inspection.accounts().count == 1)
@@ -79,7 +83,12 @@ struct SchemaTests {
 
     @Test func `an older program is shut out of a store whose reader floor is newer`() throws {
         let fixture = try store(
-            with: Self.step(5, "ALTER TABLE account RENAME TO person", readerFloor: 5, writerFloor: 5)
+            with: Self.step(
+                Self.next,
+                "ALTER TABLE account RENAME TO person",
+                readerFloor: Self.next,
+                writerFloor: Self.next
+            )
         )
         let before = try DamagedFile(fixture.path.database).bytes()
         for isInspection in [true, false] {
@@ -98,7 +107,7 @@ struct SchemaTests {
 
     @Test func `a store that gets older steps only after newer ones is not inspected, but migrated`() throws {
         let fixture = try TestStore.closed(.standardCache(.accessToken("a", "s1")))
-        let newer = options(fixture, [Self.step(5, "CREATE TABLE extra (id INTEGER PRIMARY KEY) STRICT")])
+        let newer = options(fixture, [Self.step(Self.next, "CREATE TABLE extra (id INTEGER PRIMARY KEY) STRICT")])
         let before = try DirectorySnapshot(fixture.directory.path)
         expectError(.failure) { _ = try TokenStore.inspect(at: fixture.path, options: newer) }
         #expect(try DirectorySnapshot(fixture.directory.path) == before)
@@ -107,26 +116,26 @@ struct SchemaTests {
     }
 
     @Test func `before a step that cannot be undone a copy is kept, which opens`() throws {
-        let fixture = try store(with: Self.step(5, "DROP TABLE authority_map", isIrreversible: true))
-        let copy = fixture.directory.file("tokenstore.db.v4")
+        let fixture = try store(with: Self.step(Self.next, "DROP TABLE authority_map", isIrreversible: true))
+        let copy = fixture.directory.file("tokenstore.db.v\(Self.known)")
         let mode = try FileManager.default.attributesOfItem(atPath: copy)[.posixPermissions] as? Int
         #expect(mode == 0o600)
         let store = try TokenStore.open(at: StorePath(copy), options: fixture.options)
         #expect(try store.check() == [])
         #expect(try store.rows("AccessToken").map { $0["secret"] } == ["a"])
-        #expect(try store.status().schemaVersion == 4)
+        #expect(try store.status().schemaVersion == Self.known)
     }
 
     @Test func `a step that fails changes nothing, and the next program tries again`() throws {
         let fixture = try TestStore.closed(.standardCache(.accessToken("a", "s1")))
-        let first = Self.step(5, "CREATE TABLE extra (id INTEGER PRIMARY KEY) STRICT")
-        let bad = Self.step(6, "CREATE TABLE half (id INTEGER) STRICT; INSERT INTO absent VALUES (1)")
+        let first = Self.step(Self.next, "CREATE TABLE extra (id INTEGER PRIMARY KEY) STRICT")
+        let bad = Self.step(Self.next + 1, "CREATE TABLE half (id INTEGER) STRICT; INSERT INTO absent VALUES (1)")
         #expect(throws: TokenStoreError.self) {
             try TokenStore.open(at: fixture.path, options: options(fixture, [first, bad]))
         }
-        let good = Self.step(6, "CREATE TABLE half (id INTEGER) STRICT")
+        let good = Self.step(Self.next + 1, "CREATE TABLE half (id INTEGER) STRICT")
         let store = try TokenStore.open(at: fixture.path, options: options(fixture, [first, good]))
-        #expect(try store.status().schemaVersion == 6)
+        #expect(try store.status().schemaVersion == Self.next + 1)
         #expect(try store.accounts().count == 1)
     }
 }

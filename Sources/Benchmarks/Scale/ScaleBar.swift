@@ -22,7 +22,7 @@ enum ScaleBar: Bar {
         let queries = numbers.map { SampleAccount($0).query($0 % 5) }
         let smallQueries = numbers.map { SampleAccount($0 % smallAccounts).query($0 % 5) }
         func look(_ query: TokenQuery, in store: TokenStore) throws {
-            guard case .usable = try store.cachedToken(for: query) else {
+            guard case .usable = try store.storedToken(for: query) else {
                 throw BenchFailure("the store does not find a token")
             }
         }

@@ -24,9 +24,11 @@ struct LookupContest {
         init(_ query: TokenQuery) { self.query = query }
     }
 
-    func run(rounds: Int, turns: Int) throws -> Contest.Outcome {
+    /// Measures first lookups, which open the sealed value, or repeated ones, which need not.
+    func run(rounds: Int, turns: Int, isRepeated: Bool = false) throws -> Contest.Outcome {
         try Contest(rounds: rounds, turns: turns).run(pieces: queries.count) { piece in
-            guard case .usable = try store.cachedToken(for: queries[piece % queries.count].query) else {
+            let query = queries[piece % queries.count].query
+            guard case .usable = try isRepeated ? store.cachedToken(for: query) : store.storedToken(for: query) else {
                 throw BenchFailure("the store does not find a token")
             }
         } floor: { piece in

@@ -12,7 +12,10 @@ struct SpeedCommand: ParsableCommand {
     )
 
     private static var bars: [any Bar.Type] {
-        [LookupBar.self, SignInBar.self, ListProcessBar.self, ListJSONBar.self, ClaimQueryBar.self, ImportBar.self]
+        [
+            RepeatedLookupBar.self, LookupBar.self, SignInBar.self, ListProcessBar.self, TokenProcessBar.self,
+            ListJSONBar.self, ClaimQueryBar.self, ImportBar.self, RaceBar.self,
+        ]
     }
 
     @OptionGroup var options: BenchOptions

@@ -12,7 +12,8 @@ struct TableSalvage {
     /// In the order of their references: a row comes after the one it belongs to.
     private static let tables = [
         "store", "data_key", "account", "tenant_profile", "account_state", "authority_map", "app_metadata", "id_token",
-        "claim_index", "refresh_token", "access_token", "event", "foreign_entry",
+        "claim_index", "refresh_token", "access_token", "event", "foreign_entry", "refresh_attempt", "throttle",
+        "issuer_document",
     ]
 
     init(from damaged: Connection, to fresh: Connection, progress: ((Progress) -> Void)?) {

@@ -1,0 +1,90 @@
+import AsyncHTTPClient
+import NIOCore
+import NIOHTTP1
+import OAuth
+import Synchronization
+
+/// HTTP over the network, by async-http-client.
+///
+/// The client behind it starts at the first request, so that a program that finds its token in the store pays nothing.
+public final class AsyncHTTPTransport: HTTPTransport {
+    private let options: HTTPTransportOptions
+    private let clients = Mutex<HTTPClients?>(nil)
+
+    public init(options: HTTPTransportOptions = HTTPTransportOptions()) { self.options = options }
+
+    deinit {
+        // Nobody is left to hear of a failure to close idle connections.
+        clients.withLock(\.self)?.shutdown()
+    }
+
+    public func send(_ request: HTTPRequest, limits: HTTPLimits) async throws -> HTTPResponse {
+        guard let address = HTTPAddress(request.url) else { throw HTTPTransportError.invalidURL(request.description) }
+        let client = try client(for: address)
+        let outgoing = Self.outgoing(request)
+        do {
+            return try await withThrowingTaskGroup(of: HTTPResponse.self) { group in
+                group.addTask { try await Self.exchange(outgoing, by: client, address, limits) }
+                // The client's own time limit ends with the head of the answer; a body may drip for ever.
+                group.addTask {
+                    try await Task.sleep(for: limits.total)
+                    throw HTTPTransportError.timedOut(host: address.name)
+                }
+                defer { group.cancelAll() }
+                guard let response = try await group.next() else { throw CancellationError() }
+                return response
+            }
+        } catch {
+            try Task.checkCancellation()
+            throw HTTPTransportError(error, host: address.name)
+        }
+    }
+
+    private static func exchange(
+        _ request: HTTPClientRequest,
+        by client: HTTPClient,
+        _ address: HTTPAddress,
+        _ limits: HTTPLimits
+    ) async throws -> HTTPResponse {
+        let response = try await client.execute(request, deadline: .now() + TimeAmount(limits.head))
+        var body: ByteBuffer
+        do {
+            body = try await response.body.collect(upTo: limits.bodySize)
+        } catch is NIOTooManyBytesError {
+            throw HTTPTransportError.tooLarge(host: address.name, limit: limits.bodySize)
+        }
+        return HTTPResponse(
+            status: Int(response.status.code),
+            headers: HTTPHeaders(response.headers.map { (name: $0.name, value: $0.value) }),
+            body: body.withUnsafeMutableReadableBytes { bytes in
+                defer { wipe(bytes) }
+                return Secret(copying: UnsafeRawBufferPointer(bytes))
+            }
+        )
+    }
+
+    private static func outgoing(_ request: HTTPRequest) -> HTTPClientRequest {
+        var outgoing = HTTPClientRequest(url: request.url)
+        outgoing.method = HTTPMethod(rawValue: request.method)
+        for (name, value) in request.headers.fields { outgoing.headers.add(name: name, value: value) }
+        if let body = request.body {
+            outgoing.body = .bytes(body.withUnsafeBytes { ByteBuffer(bytes: $0) })
+        }
+        return outgoing
+    }
+
+    private func client(for address: HTTPAddress) throws -> HTTPClient {
+        try clients.withLock { clients in
+            let started = try clients ?? HTTPClients(options)
+            clients = started
+            return started.client(for: address)
+        }
+    }
+}
+
+extension TimeAmount {
+    init(_ duration: Duration) {
+        let (seconds, attoseconds) = duration.components
+        self = .seconds(seconds) + .nanoseconds(attoseconds / 1_000_000_000)
+    }
+}

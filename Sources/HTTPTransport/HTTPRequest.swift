@@ -1,0 +1,23 @@
+public import OAuth
+
+/// A request to send.
+public struct HTTPRequest: Sendable {
+    public var method: String
+    public var url: String
+    public var headers: HTTPHeaders
+
+    /// Kept where it is wiped: the body of a token request holds refresh tokens and passwords.
+    public var body: Secret?
+
+    public init(_ method: String = "GET", _ url: String, headers: HTTPHeaders = [:], body: Secret? = nil) {
+        self.method = method
+        self.url = url
+        self.headers = headers
+        self.body = body
+    }
+}
+
+extension HTTPRequest: CustomStringConvertible {
+    /// The method and the address without its query, which may hold a secret.
+    public var description: String { "\(method) \(url.prefix { $0 != "?" && $0 != "#" })" }
+}

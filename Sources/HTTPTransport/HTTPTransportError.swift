@@ -1,0 +1,60 @@
+/// Why there is no whole answer.
+public enum HTTPTransportError: Error, Hashable {
+    /// The text is no `https` URL; plain `http` is for loopback addresses.
+    case invalidURL(String)
+
+    /// The certificates or the proxy to use cannot be used.
+    case configuration(String)
+
+    /// No connection came about, so nothing was sent.
+    case notConnected(host: String, reason: String)
+
+    /// The server's certificate was refused, so nothing was sent.
+    case notTrusted(host: String, reason: String)
+
+    /// A time limit passed.
+    case timedOut(host: String)
+
+    /// The connection ended before the answer did.
+    case interrupted(host: String, reason: String)
+
+    /// The answer is larger than the limit.
+    case tooLarge(host: String, limit: Int)
+}
+
+extension HTTPTransportError {
+    /// Whether the server may have received the request and acted on it.
+    public var mayHaveTakenEffect: Bool {
+        switch self {
+        case .invalidURL, .configuration, .notConnected, .notTrusted: false
+        case .timedOut, .interrupted, .tooLarge: true
+        }
+    }
+
+    /// Whether the same request may succeed when repeated.
+    public var isTransient: Bool {
+        switch self {
+        case .notConnected, .timedOut, .interrupted: true
+        case .invalidURL, .configuration, .notTrusted, .tooLarge: false
+        }
+    }
+}
+
+extension HTTPTransportError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .invalidURL(let url):
+            "'\(url)' is not an https address, and plain http is for loopback only; correct the address"
+        case .configuration(let sentence): sentence
+        case .notConnected(let host, let reason):
+            "no connection to \(host) (\(reason)); check the network and try again"
+        case .notTrusted(let host, let reason):
+            "the certificate of \(host) is not trusted (\(reason)); name the right authorities with --ca-file"
+        case .timedOut(let host): "\(host) did not answer in time; try again later"
+        case .interrupted(let host, let reason):
+            "the connection to \(host) ended before the answer did (\(reason)); try again"
+        case .tooLarge(let host, let limit):
+            "the answer of \(host) is larger than \(limit) bytes; check the address"
+        }
+    }
+}

@@ -1,0 +1,67 @@
+/// The refusal of an authorization server ([RFC 6749 §5.2](https://www.rfc-editor.org/rfc/rfc6749#section-5.2)).
+public struct OAuthError: Error, Hashable, Sendable {
+    /// The value of `error`; servers add their own, so this is an open set.
+    public struct Code: RawRepresentable, Hashable, Sendable {
+        public let rawValue: String
+
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        public static let invalidRequest = Code(rawValue: "invalid_request")
+        public static let invalidClient = Code(rawValue: "invalid_client")
+        public static let invalidGrant = Code(rawValue: "invalid_grant")
+        public static let invalidScope = Code(rawValue: "invalid_scope")
+        public static let unauthorizedClient = Code(rawValue: "unauthorized_client")
+        public static let unsupportedGrantType = Code(rawValue: "unsupported_grant_type")
+        public static let unsupportedTokenType = Code(rawValue: "unsupported_token_type")
+        public static let accessDenied = Code(rawValue: "access_denied")
+        public static let serverError = Code(rawValue: "server_error")
+        public static let temporarilyUnavailable = Code(rawValue: "temporarily_unavailable")
+        public static let interactionRequired = Code(rawValue: "interaction_required")
+        public static let authorizationPending = Code(rawValue: "authorization_pending")
+        public static let slowDown = Code(rawValue: "slow_down")
+        public static let expiredToken = Code(rawValue: "expired_token")
+    }
+
+    public let code: Code
+
+    /// Microsoft's `suberror`, such as `bad_token`.
+    public var suberror: String?
+
+    /// The value of `error_description`, for whoever operates the client.
+    public var serverDescription: String?
+
+    /// Microsoft's `error_codes`.
+    public var numbers: [Int64] = []
+
+    /// The claims that a new sign-in has to bring, as JSON.
+    public var claims: String?
+
+    /// The status of the answer.
+    public var status: Int
+
+    public init(code: Code, suberror: String? = nil, serverDescription: String? = nil, status: Int = 400) {
+        self.code = code
+        self.suberror = suberror
+        self.serverDescription = serverDescription
+        self.status = status
+    }
+
+    /// Reads the JSON of a response body; nil if it names no error.
+    public init?(_ object: JSON.Object, status: Int) {
+        guard let code = object["error"]?.text, !code.isEmpty else { return nil }
+        self.code = Code(rawValue: code)
+        suberror = object["suberror"]?.text.flatMap { $0.isEmpty ? nil : $0 }
+        serverDescription = object["error_description"]?.text
+        numbers = (object["error_codes"]?.array ?? []).compactMap(\.seconds)
+        claims = object["claims"]?.text
+        self.status = status
+    }
+}
+
+extension OAuthError: CustomStringConvertible {
+    public var description: String {
+        let name = suberror.map { "\(code.rawValue)/\($0)" } ?? code.rawValue
+        let shown = serverDescription?.prefix { !$0.isNewline }.prefix(200) ?? ""
+        return shown.isEmpty ? "the issuer answered \(name)" : "the issuer answered \(name): \(shown)"
+    }
+}

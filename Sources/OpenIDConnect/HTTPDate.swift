@@ -1,0 +1,28 @@
+/// Moments as HTTP writes them ([RFC 9110 §5.6.7](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.7)).
+package enum HTTPDate {
+    private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+
+    /// The Unix seconds of a date such as `Sun, 06 Nov 1994 08:49:37 GMT`, or of one of its two obsolete forms.
+    package static func seconds(_ text: String) -> Int64? {
+        var parts = text.lowercased().split { " ,-".contains($0) }.map(String.init)
+        guard parts.count >= 5 else { return nil }
+        // asctime: Sun Nov  6 08:49:37 1994
+        if months.contains(parts[1]) { parts = [parts[0], parts[2], parts[1], parts[4], parts[3]] }
+        let clock = parts[4].split(separator: ":").compactMap { Int64($0) }
+        guard let day = Int64(parts[1]), let month = months.firstIndex(of: parts[2]), var year = Int64(parts[3]),
+            clock.count == 3, (1...31).contains(day), clock[0] < 24, clock[1] < 60, clock[2] <= 60,
+            clock.allSatisfy({ $0 >= 0 }), (0...9999).contains(year)
+        else { return nil }
+        if parts[3].count == 2 { year += year < 70 ? 2000 : 1900 }
+        return days(year, Int64(month) + 1, day) * 86_400 + clock[0] * 3_600 + clock[1] * 60 + clock[2]
+    }
+
+    /// Days since 1970 in the Gregorian calendar, with years that begin in March so that leap days come last.
+    private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
+        let year = month <= 2 ? year - 1 : year
+        let era = year / 400
+        let yearOfEra = year - era * 400
+        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+    }
+}

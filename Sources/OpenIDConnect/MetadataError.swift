@@ -1,0 +1,26 @@
+/// Why an issuer's metadata cannot be used.
+public enum MetadataError: Error, Hashable, CustomStringConvertible {
+    /// The address answered with something else.
+    case notMetadata(url: String, status: Int)
+
+    /// A field is missing.
+    case incomplete(String)
+
+    /// The document is another issuer's.
+    case otherIssuer(wanted: String, found: String)
+
+    /// An endpoint is at a host that the authority does not stand for, so nothing is sent there.
+    case foreignEndpoint(String)
+
+    public var description: String {
+        switch self {
+        case .notMetadata(let url, let status):
+            "\(url) answered \(status) and no OpenID metadata; check the authority"
+        case .incomplete(let field): "the issuer's metadata lacks \(field); check the authority"
+        case .otherIssuer(let wanted, let found):
+            "the metadata of \(wanted) says that it is \(found)'s; check the issuer's address"
+        case .foreignEndpoint(let url):
+            "the issuer names an endpoint outside its cloud, \(url); nothing was sent there, sign in again"
+        }
+    }
+}

@@ -1,0 +1,59 @@
+public import HTTPTransport
+public import OAuth
+
+/// An issuer's token endpoint ([RFC 6749 §3.2](https://www.rfc-editor.org/rfc/rfc6749#section-3.2)).
+public struct TokenEndpoint: Sendable {
+    public let url: String
+    private let transport: any HTTPTransport
+    private let limits: HTTPLimits
+
+    public init(_ url: String, transport: any HTTPTransport, limits: HTTPLimits = .issuer) {
+        self.url = url
+        self.transport = transport
+        self.limits = limits
+    }
+
+    /// Sends a token request, once: `parameters` are all but `grant_type`, `now` is the caller's clock in Unix seconds.
+    ///
+    /// - Throws: ``OAuthError`` for a refusal, ``IssuerUnavailable`` for 429 and 5xx, ``UnusableAnswer`` for what is
+    ///   neither, ``HTTPTransportError``.
+    public func send(_ grant: Grant, _ parameters: FormParameters, now: Int64) async throws -> TokenEndpointAnswer {
+        var form = parameters
+        form.append("grant_type", grant.rawValue)
+        let response = try await transport.send(.form(form, to: url), limits: limits)
+        // Only an object can carry tokens or an error; everything else is judged by its status.
+        let object = try? response.body.withUnsafeBytes { try JSON(parsing: $0).object }
+        if response.status == 429 || response.status >= 500 || response.headers["retry-after"] != nil {
+            guard response.status != 200 else { return try answer(response, object, now: now) }
+            throw IssuerUnavailable(response, now: now)
+        }
+        // Some issuers send errors with status 200.
+        if let refusal = object.flatMap({ OAuthError($0, status: response.status) }) { throw form.redacting(refusal) }
+        // RFC 6749 §5.2: the status of a client that is not known, whatever the body.
+        guard response.status != 401 else { throw OAuthError(code: .invalidClient, status: 401) }
+        guard response.status == 200 else { throw UnusableAnswer(status: response.status, isJSON: object != nil) }
+        return try answer(response, object, now: now)
+    }
+
+    private func answer(_ response: HTTPResponse, _ object: JSON.Object?, now: Int64) throws -> TokenEndpointAnswer {
+        guard object != nil else { throw UnusableAnswer(status: response.status, isJSON: false) }
+        var tokens = try response.body.withUnsafeBytes { try TokenResponse(parsing: $0) }
+        let issuerNow = response.headers["date"].flatMap(HTTPDate.seconds)
+        // The end of a token counts from the issuer's clock, which may differ from ours by minutes.
+        if tokens.expiresIn == nil, let end = tokens.expiresOn, let issuerNow {
+            tokens.expiresIn = max(0, end - issuerNow)
+        }
+        return TokenEndpointAnswer(response: tokens, issuerNow: issuerNow)
+    }
+}
+
+extension HTTPRequest {
+    static func form(_ form: FormParameters, to url: String) -> HTTPRequest {
+        HTTPRequest(
+            "POST",
+            url,
+            headers: ["content-type": "application/x-www-form-urlencoded", "accept": "application/json"],
+            body: form.encoded
+        )
+    }
+}

@@ -1,0 +1,70 @@
+public import HTTPTransport
+public import OAuth
+public import OpenIDConnect
+public import TokenStorage
+
+/// Why there is no access token.
+public enum AcquisitionError: Error, Sendable {
+    /// Someone has to sign in.
+    case interactionRequired(InteractionReason)
+
+    /// The issuer refused a refresh token that a crashed or interrupted program may have spent: someone has to sign in.
+    case possiblyConsumed(OAuthError?, since: Int64, program: String, events: [StoreEvent])
+
+    /// The issuer cannot serve now, or asked to be left alone for `retryAfter` seconds.
+    case unavailable(IssuerUnavailable, isHeldBack: Bool)
+
+    /// The network failed.
+    case network(HTTPTransportError)
+
+    /// The token endpoint answered with an error that is no OAuth error.
+    case unusableAnswer(UnusableAnswer)
+
+    /// The client's registration does not allow the request.
+    case clientMisconfigured(OAuthError)
+
+    case invalidScope(OAuthError)
+
+    /// The device or the app has to meet a policy first.
+    case policyRequired(OAuthError)
+
+    /// The issuer granted less than all of what was required.
+    case declinedScopes(TokenResult)
+
+    /// The issuer answered with another account's tokens; nothing was stored.
+    case accountMismatch
+
+    /// The issuer sent an ID token that is not in order; its tokens were not used.
+    case invalidIDToken(IDTokenFlaw)
+
+    /// The issuer's metadata cannot be used.
+    case metadata(MetadataError)
+
+    /// The caller's own time is up.
+    case timedOut
+}
+
+extension AcquisitionError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .interactionRequired(let reason): reason.description
+        case .possiblyConsumed(let error, _, let program, _):
+            "the issuer refuses the refresh token"
+                + (error.map { " (\($0.code.rawValue))" } ?? "")
+                + ", which \(program) may have spent before, when it got no answer; sign in again"
+        case .unavailable(let error, let isHeldBack):
+            isHeldBack ? "not asked again so soon: \(error)" : "\(error)"
+        case .network(let error): error.description
+        case .unusableAnswer(let answer): answer.description
+        case .clientMisconfigured(let error): "\(error); check the client id and its registration"
+        case .invalidScope(let error): "\(error); check the scopes that are asked for"
+        case .policyRequired(let error): "\(error); meet the organisation's policy on this device, then sign in again"
+        case .declinedScopes(let result):
+            "the issuer did not grant \(result.declinedScope.text); ask for less or sign in again to consent"
+        case .accountMismatch: "the issuer answered with the tokens of another account; sign in again"
+        case .invalidIDToken(let flaw): flaw.description
+        case .metadata(let error): error.description
+        case .timedOut: "no token came in time; try again, or allow more time"
+        }
+    }
+}

@@ -1,0 +1,75 @@
+public import HTTPTransport
+public import OAuth
+
+/// Calls a web API with access tokens of one account.
+///
+/// The store is asked before every request, so that a token that has ended is renewed. Where the API answers 401 and
+/// says that the token is invalid, or challenges for claims, the token is refreshed once and the request repeated once
+/// ([RFC 6750 §3](https://www.rfc-editor.org/rfc/rfc6750#section-3)).
+public struct AuthorizedTransport: HTTPTransport {
+    private let api: WebAPI
+    private let account: Account.ID
+    private let manager: TokenManager
+    private let transport: any HTTPTransport
+
+    public init(_ api: WebAPI, account: Account.ID, manager: TokenManager, transport: any HTTPTransport) {
+        self.api = api
+        self.account = account
+        self.manager = manager
+        self.transport = transport
+    }
+
+    /// Sends `request` with exactly one `Authorization` header, the access token's.
+    ///
+    /// - Throws: ``WebAPIError`` before anything is sent, ``AcquisitionError``, ``HTTPTransportError``.
+    public func send(_ request: HTTPRequest, limits: HTTPLimits = .webAPI) async throws -> HTTPResponse {
+        guard !api.url.isEmpty, !api.scope.isEmpty else { throw WebAPIError.notConfigured }
+        guard isAddressed(request) else { throw WebAPIError.invalidURL(request.description) }
+        let response = try await send(request, SilentRequest(account: account, scope: api.scope), limits)
+        guard response.status == 401, let challenge = BearerChallenge(response) else { return response }
+        var renewed = SilentRequest(account: account, scope: api.scope)
+        renewed.claims = challenge.claims
+        renewed.forcesRefresh = challenge.claims == nil
+        return try await send(request, renewed, limits)
+    }
+
+    /// The JSON that the API answers to `request`.
+    ///
+    /// - Throws: ``WebAPIError``, and what ``send(_:limits:)`` throws.
+    public func json(_ request: HTTPRequest, limits: HTTPLimits = .webAPI) async throws -> JSON {
+        let response = try await send(request, limits: limits)
+        guard response.isSuccess else { throw WebAPIError.status(response.status) }
+        // What is wrong with a text that is not JSON is of no use to the caller.
+        guard let value = try? response.body.withUnsafeBytes({ try JSON(parsing: $0) }) else {
+            throw WebAPIError.notJSON
+        }
+        return value
+    }
+
+    private func send(
+        _ request: HTTPRequest,
+        _ wanted: SilentRequest,
+        _ limits: HTTPLimits
+    ) async throws -> HTTPResponse {
+        let token = try await manager.acquireTokenSilently(wanted).accessToken
+        var request = request
+        request.headers["authorization"] = "\(token.authorizationScheme) \(token.secret.reveal())"
+        return try await transport.send(request, limits: limits)
+    }
+
+    /// Whether the request is for the API: a token is a secret between it and the issuer.
+    private func isAddressed(_ request: HTTPRequest) -> Bool {
+        guard let place = HTTPAddress(api.url), HTTPAddress(request.url) == place else { return false }
+        let (path, base) = (request.url.path, api.url.path)
+        let directory = base.hasSuffix("/") ? base : base + "/"
+        return !path.split(separator: "/").contains("..") && (path == base || path.hasPrefix(directory))
+    }
+}
+
+extension String {
+    /// The path of a URL, without query and fragment.
+    fileprivate var path: String {
+        let rest = firstRange(of: "://").map { self[$0.upperBound...] } ?? self[...]
+        return String(rest.drop { !"/?#".contains($0) }.prefix { $0 != "?" && $0 != "#" })
+    }
+}

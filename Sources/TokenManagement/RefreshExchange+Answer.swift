@@ -1,0 +1,80 @@
+import Logging
+import OAuth
+import OpenIDConnect
+import TokenStorage
+
+extension RefreshExchange {
+    /// Checks and commits the tokens of an answer.
+    func accept(_ answered: AnsweredRefresh) async throws -> TokenResult {
+        let idToken = try await checkedIDToken(answered)
+        let saved: SavedTokens
+        do {
+            saved = try await store.perform {
+                try $0.save(answered.answer.response, for: answered.request, refreshing: answered.token)
+            }
+        } catch TokenStoreError.otherAccount {
+            throw AcquisitionError.accountMismatch
+        }
+        if case .discarded = saved.outcome {
+            await revoke(answered.answer.response.refreshToken)
+            throw AcquisitionError.interactionRequired(.signedOut)
+        }
+        guard let accessToken = saved.accessToken else {
+            throw AcquisitionError.unusableAnswer(UnusableAnswer(status: 200, isJSON: true))
+        }
+        var result = TokenResult(accessToken, account: request.account, source: .refresh)
+        result.idToken = idToken
+        result.declinedScope = Scope(request.scope.tokens.filter { !accessToken.scope.covers(Scope([$0])) })
+        return result
+    }
+
+    /// The ID token of an answer, if it has one.
+    ///
+    /// One that is not in order bars the tokens beside it, but for the new refresh token: the old one is spent.
+    private func checkedIDToken(_ answered: AnsweredRefresh) async throws -> IDToken? {
+        guard let secret = answered.answer.response.idToken else { return nil }
+        do {
+            let idToken: IDToken
+            do {
+                idToken = try IDToken(decoding: secret)
+            } catch {
+                throw IDTokenFlaw.unreadable
+            }
+            try await check(idToken, answered)
+            return idToken
+        } catch let flaw as IDTokenFlaw {
+            try await keepRefreshToken(answered)
+            throw AcquisitionError.invalidIDToken(flaw)
+        }
+    }
+
+    private func check(_ token: IDToken, _ answered: AnsweredRefresh) async throws {
+        let validator = IDTokenValidator(issuer: metadata.issuer, clientID: decider.clientID)
+        try validator.checkClaims(of: token, clocks: [now, answered.answer.issuerNow].compactMap(\.self))
+        do {
+            if let keys { try validator.checkSignature(of: token, keys: keys) }
+        } catch IDTokenFlaw.unknownKey {
+            // The issuer may sign with a newer key. What it takes to ask must not cost the session.
+            try await keepRefreshToken(answered)
+            guard let keys = try await issuer.newKeys(of: metadata) else { return }
+            try validator.checkSignature(of: token, keys: keys)
+        }
+    }
+
+    private func keepRefreshToken(_ answered: AnsweredRefresh) async throws {
+        try await store.perform {
+            try $0.keepRefreshToken(of: answered.answer.response, for: answered.request, refreshing: answered.token)
+        }
+    }
+
+    /// Ends a session that was signed out while it was being refreshed; the sign-out has succeeded all the same.
+    private func revoke(_ token: Secret?) async {
+        guard let token, let url = metadata.revocationEndpoint else { return }
+        let endpoint = RevocationEndpoint(url, transport: issuer.transport, limits: options.limits)
+        do {
+            try await endpoint.revoke(token, clientID: decider.clientID)
+        } catch {
+            options.logger.info("a refresh token was not revoked", metadata: ["reason": "\(error)"])
+        }
+    }
+}

@@ -1,0 +1,129 @@
+import HTTPTransport
+import Logging
+import OAuth
+import OpenIDConnect
+import TokenStorage
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// One refresh under the lock: intent, request, and the commit of what came of it.
+struct RefreshExchange: Sendable {
+    let request: SilentRequest
+    let issuer: Issuer
+    let metadata: IssuerMetadata
+
+    /// Fetched before the refresh token is spent: between that and the commit nothing is to take its time.
+    let keys: JSONWebKeySet?
+    let decider: TokenDecider
+
+    var store: TokenStore { decider.store }
+    var options: TokenManagerOptions { decider.options }
+    var now: Int64 { Int64(store.options.now().timeIntervalSince1970) }
+
+    /// How many refresh tokens of one account are tried: its own, and what an import or a family left behind it.
+    private static let attempts = 3
+
+    /// Tries the refresh tokens in order.
+    ///
+    /// - Throws: ``AcquisitionError``, ``TokenStoreError``.
+    func run(_ candidates: [RefreshCandidate]) async throws -> TokenResult {
+        var failure: RefreshFailure?
+        for candidate in candidates.prefix(Self.attempts) {
+            let doubt = try await store.perform { try $0.beginRefresh(with: candidate.token) }
+            options.logger.debug("refreshing", metadata: ["endpoint": "\(metadata.tokenEndpoint)"])
+            do {
+                let result = try await accept(try await answer(candidate.token))
+                options.logger.debug("refreshed", metadata: ["scope": "\(result.accessToken.scope)"])
+                return result
+            } catch let unanswered as UnansweredRefresh {
+                let next = try await conclude(unanswered, candidate.token, doubt: doubt)
+                options.logger.info("a refresh brought no tokens", metadata: ["reason": "\(next.error)"])
+                failure = failure ?? next
+                guard next.triesNext else { throw next.error }
+            }
+        }
+        throw failure?.error ?? AcquisitionError.interactionRequired(.noRefreshToken)
+    }
+
+    /// Sends the request, and once more where the way to the issuer or the issuer itself failed.
+    ///
+    /// An issuer that has spent the token without an answer arriving may give it again within a moment, hardly later.
+    private func answer(_ token: RefreshToken) async throws -> AnsweredRefresh {
+        let scope = RefreshScope(token: token, asked: request.scope, authority: issuer.authority)
+        var wire = TokenRequest(
+            clientID: decider.clientID,
+            authority: issuer.authority,
+            scope: scope.expected,
+            grant: .refreshToken
+        )
+        wire.keyID = request.keyID
+        let form = form(token, scope: scope.sent)
+        do {
+            return AnsweredRefresh(answer: try await send(form), request: wire, token: token)
+        } catch  where Self.isWorthRepeating(error) {
+            let wasReceived = (error as? HTTPTransportError)?.mayHaveTakenEffect ?? true
+            options.logger.debug("repeating a refresh", metadata: ["reason": "\(error)"])
+            do {
+                try await options.pause(.milliseconds(500))
+                return AnsweredRefresh(answer: try await send(form), request: wire, token: token)
+            } catch {
+                throw UnansweredRefresh(failure: error, mayBeSpent: wasReceived)
+            }
+        } catch {
+            throw UnansweredRefresh(failure: error, mayBeSpent: false)
+        }
+    }
+
+    private func send(_ form: FormParameters) async throws -> TokenEndpointAnswer {
+        let endpoint = TokenEndpoint(
+            metadata.tokenEndpoint,
+            transport: issuer.transport,
+            limits: options.limits
+        )
+        return try await endpoint.send(.refreshToken, form, now: now)
+    }
+
+    private func form(_ token: RefreshToken, scope: String?) -> FormParameters {
+        var form = FormParameters()
+        form.append("client_id", decider.clientID)
+        form.append("refresh_token", token.secret)
+        form.append("scope", scope)
+        if issuer.authority.issuer == nil { form.append("client_info", "1") }
+        let claims = JSON.merging(claims: request.claims, capabilities: options.clientCapabilities)
+        form.append("claims", claims?.serialized)
+        return form
+    }
+
+    private static func isWorthRepeating(_ error: any Error) -> Bool {
+        switch error {
+        case let error as HTTPTransportError: error.isTransient
+        case let error as IssuerUnavailable: error.status >= 500 && error.retryAfter == nil
+        default: false
+        }
+    }
+
+    /// Commits what a request that brought no tokens leaves behind.
+    private func conclude(
+        _ unanswered: UnansweredRefresh,
+        _ token: RefreshToken,
+        doubt: RefreshAttempt?
+    ) async throws -> RefreshFailure {
+        let own = RefreshAttempt(startedAt: now, program: store.options.program, processID: 0)
+        let doubt = doubt ?? (unanswered.mayBeSpent ? own : nil)
+        let events = try await store.perform { try $0.events(of: token) }
+        let authority = issuer.authority
+        let failure = try RefreshFailure(unanswered.failure, at: authority, doubt: doubt, now: now, events: events)
+        let (query, consequence) = (decider.query(request), failure.consequence)
+        try await store.perform { try $0.endRefresh(with: token, of: query, authority: authority.url, consequence) }
+        if failure.isAccountDeleted {
+            try await store.perform { [decider, request] in
+                try $0.removeAccount(request.account, client: decider.clientID)
+            }
+        }
+        return failure
+    }
+}

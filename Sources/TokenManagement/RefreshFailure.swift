@@ -1,0 +1,109 @@
+import HTTPTransport
+import OAuth
+import OpenIDConnect
+import TokenStorage
+
+/// What a failed refresh request means for the caller and leaves behind in the store.
+struct RefreshFailure {
+    private(set) var error: AcquisitionError
+    private(set) var consequence: RefreshConsequence
+
+    /// Whether another refresh token of the account may fare better.
+    private(set) var triesNext = false
+
+    /// Whether the account is gone at the issuer, and its credentials are to go too.
+    private(set) var isAccountDeleted = false
+
+    private static let interactionWait: Int64 = 60
+    private static let outageWait: Int64 = 60
+    private static let waits: ClosedRange<Int64> = 1...3_600
+
+    /// Judges what the token endpoint, or the way to it, threw; `doubt` is an earlier use of the token whose answer
+    /// nobody saw.
+    ///
+    /// - Throws: `failure` itself where it is none of those.
+    init(_ failure: any Error, at authority: Authority, doubt: RefreshAttempt?, now: Int64, events: [StoreEvent]) throws
+    {
+        consequence = RefreshConsequence(token: doubt == nil ? .unspent : .maybeSpent)
+        switch failure {
+        case let failure as HTTPTransportError:
+            error = .network(failure)
+            if failure.mayHaveTakenEffect { consequence.token = .maybeSpent }
+        case let failure as IssuerUnavailable:
+            let wait = min(max(failure.retryAfter ?? Self.outageWait, Self.waits.lowerBound), Self.waits.upperBound)
+            error = .unavailable(IssuerUnavailable(status: failure.status, retryAfter: wait), isHeldBack: false)
+            if failure.status >= 500 { consequence.token = .maybeSpent }
+            holdBack(for: wait, now: now)
+        case let failure as UnusableAnswer:
+            error = .unusableAnswer(failure)
+            judge(failure, doubt: doubt, now: now, events: events)
+        case let failure as OAuthError:
+            error = .clientMisconfigured(failure)
+            judge(failure, at: authority, doubt: doubt, now: now, events: events)
+        default: throw failure
+        }
+    }
+
+    private mutating func judge(_ answer: UnusableAnswer, doubt: RefreshAttempt?, now: Int64, events: [StoreEvent]) {
+        consequence.event = "status \(answer.status)"
+        switch answer.status {
+        case 200: consequence.token = .maybeSpent
+        case 400:
+            // Some issuers refuse a refresh token with an empty 400.
+            consequence.token = .unspent
+            error =
+                doubt.map { .possiblyConsumed(nil, since: $0.startedAt, program: $0.program, events: events) }
+                ?? .interactionRequired(.refusedWithoutReason(status: 400))
+            triesNext = true
+            holdBack(for: Self.interactionWait, now: now)
+        default: consequence.token = doubt == nil ? .unspent : .maybeSpent
+        }
+    }
+
+    private mutating func judge(
+        _ answer: OAuthError,
+        at authority: Authority,
+        doubt: RefreshAttempt?,
+        now: Int64,
+        events: [StoreEvent]
+    ) {
+        var refusal = Refusal(answer)
+        // Outside Microsoft's clouds this is how some issuers say that a refresh token is no good.
+        if answer.code == .invalidRequest, authority.issuer != nil { refusal = .interactionRequired }
+        consequence.token = .unspent
+        consequence.event = answer.suberror.map { "\(answer.code.rawValue)/\($0)" } ?? answer.code.rawValue
+        triesNext = refusal.isAboutToken
+        switch refusal {
+        case .transient:
+            consequence.token = .maybeSpent
+            let outage = IssuerUnavailable(status: answer.status, retryAfter: Self.outageWait, error: answer.code)
+            error = .unavailable(outage, isHeldBack: false)
+            holdBack(for: Self.outageWait, now: now)
+            return
+        case .clientMisconfigured:
+            error = .clientMisconfigured(answer)
+            return
+        case .invalidScope:
+            error = .invalidScope(answer)
+            return
+        case .accountDeleted:
+            isAccountDeleted = true
+            error = .interactionRequired(.accountDeleted)
+            return
+        case .badToken: consequence.token = .removed
+        case .tokenExpired: consequence.token = .ended
+        case .clientMismatch: consequence.leavesFamily = true
+        case .interactionRequired, .passwordReset, .policyRequired: break
+        }
+        if let doubt, answer.code == .invalidGrant {
+            error = .possiblyConsumed(answer, since: doubt.startedAt, program: doubt.program, events: events)
+        } else {
+            error = AcquisitionError(refused: answer, events: events)
+        }
+        holdBack(for: Self.interactionWait, now: now)
+    }
+
+    private mutating func holdBack(for seconds: Int64, now: Int64) {
+        consequence.throttle = Throttle(endsAt: now + seconds, failure: error.throttled)
+    }
+}

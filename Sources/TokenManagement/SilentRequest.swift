@@ -1,0 +1,39 @@
+public import OAuth
+
+/// An access token that is wanted without asking anyone to sign in.
+public struct SilentRequest: Sendable {
+    public let account: Account.ID
+
+    /// Scopes such as `openid` may be among them and take no part.
+    public let scope: Scope
+
+    /// Where the token is to be from; nil: where the account signed in.
+    public var authority: Authority?
+
+    /// A claims challenge of a web API: the stored token is passed over, and the claims are sent.
+    public var claims: JSON?
+
+    /// Passes over the stored token.
+    public var forcesRefresh = false
+
+    /// Seconds that the token has to be good for at least.
+    public var minimumLifetime: Int64 = 0
+
+    /// Whether a token for fewer scopes than asked for is an error.
+    public var requiresAllScopes = false
+
+    /// The type of the token, and the key that a proof-of-possession token is bound to.
+    public var tokenType = "Bearer"
+    public var keyID: String?
+
+    /// How long this caller waits; a refresh that others wait for goes on without it.
+    public var timeout: Duration = .seconds(30)
+
+    public init(account: Account.ID, scope: Scope) {
+        self.account = account
+        self.scope = scope
+    }
+
+    /// Whether a stored token will not do.
+    var passesOverCache: Bool { forcesRefresh || claims != nil }
+}

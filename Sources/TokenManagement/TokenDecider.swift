@@ -1,0 +1,84 @@
+import OAuth
+import OpenIDConnect
+package import TokenStorage
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Decides a silent request by what the store knows; the manager acts on it, and `explain` prints it.
+package struct TokenDecider: Sendable {
+    let store: TokenStore
+    let clientID: String
+    let options: TokenManagerOptions
+
+    package init(store: TokenStore, clientID: String, options: TokenManagerOptions) {
+        self.store = store
+        self.clientID = clientID
+        self.options = options
+    }
+
+    /// - Throws: ``TokenStoreError``, ``AuthorityError``.
+    package func decide(_ request: SilentRequest) throws -> TokenDecision {
+        if !request.passesOverCache {
+            let cached = try store.cachedToken(for: query(request))
+            if case .usable(let token, isAging: false) = cached { return .serve(result(token, request)) }
+        }
+        guard let account = try store.account(request.account) else {
+            let state = try store.signInState(of: request.account, client: clientID)
+            return .fail(.interactionRequired(state == .signedOut ? .signedOut : .noRefreshToken))
+        }
+        let authority = try Authority(of: account, requested: request.authority)
+        let state = try store.silentState(for: query(request), authority: authority.url)
+        return decide(request, by: state, at: authority)
+    }
+
+    private func decide(_ request: SilentRequest, by state: SilentState, at authority: Authority) -> TokenDecision {
+        if !request.passesOverCache, let token = state.usable, !state.isAging { return .serve(result(token, request)) }
+        guard !state.isForeignAuthority else { return .fail(.interactionRequired(.otherAuthority)) }
+        let fallback = fallback(request, state)
+        func failing(_ error: AcquisitionError) -> TokenDecision {
+            fallback?.result(after: error, account: request.account).map { .serve($0) } ?? .fail(error)
+        }
+        guard state.signInState != .signedOut else { return .fail(.interactionRequired(.signedOut)) }
+        let known = state.candidates.filter { isAllowed($0.token) }
+        guard !known.isEmpty else { return failing(.interactionRequired(.noRefreshToken)) }
+        let live = known.filter { $0.attempt?.hasEnded != true }
+        guard let first = live.first else { return failing(.interactionRequired(.ended)) }
+        let now = Int64(store.options.now().timeIntervalSince1970)
+        let heldBack = live.compactMap(\.throttle).map { AcquisitionError($0, now: now) }
+        // An outage concerns every token; a refusal only the one that was refused.
+        if let outage = heldBack.first(where: \.isOutage) { return failing(outage) }
+        let free = live.filter { $0.throttle == nil }
+        guard free.isEmpty, let throttle = first.throttle else {
+            return .refresh(free, at: authority, fallback: fallback)
+        }
+        return failing(AcquisitionError(throttle, now: now))
+    }
+
+    /// What the store is asked.
+    package func query(_ request: SilentRequest) -> TokenQuery {
+        var query = TokenQuery(account: request.account, clientID: clientID, scope: request.scope)
+        query.authority = request.authority
+        query.tokenType = request.tokenType
+        query.keyID = request.keyID
+        query.buffer = ExpiryBuffer(seconds: options.buffer.seconds, minimum: request.minimumLifetime)
+        return query
+    }
+
+    private func result(_ token: AccessToken, _ request: SilentRequest) -> TokenResult {
+        TokenResult(token, account: request.account, source: .cache)
+    }
+
+    private func fallback(_ request: SilentRequest, _ state: SilentState) -> Fallback? {
+        guard !request.passesOverCache else { return nil }
+        if let usable = state.usable { return .aging(usable) }
+        return options.allowsExtendedLifetime ? state.extended.map { .extended($0) } : nil
+    }
+
+    private func isAllowed(_ token: RefreshToken) -> Bool {
+        options.usesFamilyTokens || token.clientID.lowercased() == clientID.lowercased()
+    }
+}

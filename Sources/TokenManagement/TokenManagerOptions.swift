@@ -1,0 +1,34 @@
+public import HTTPTransport
+public import Logging
+public import TokenStorage
+
+/// How a ``TokenManager`` behaves.
+public struct TokenManagerOptions: Sendable {
+    /// How long before its end a token is no longer handed out.
+    public var buffer = ExpiryBuffer.standard
+
+    /// Whether a token past its end may serve while the issuer cannot be reached, where the issuer allows it.
+    public var allowsExtendedLifetime = false
+
+    /// Whether refresh tokens of the client's family are used (Microsoft's `foci`).
+    public var usesFamilyTokens = false
+
+    /// Microsoft's `xms_cc`: what the client can do, such as `CP1`.
+    public var clientCapabilities: [String] = []
+
+    /// The limits of each request to the issuer.
+    public var limits = HTTPLimits.issuer
+
+    public var logger = Logger(label: "tokenstore.manager")
+
+    /// How long to wait before a request is repeated.
+    package var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+
+    public init() {}
+
+    /// How long all the requests of one refresh may take together: enough for one that hangs and its repetition.
+    var longestRefresh: Duration { limits.total * 2 }
+
+    /// How long a holder of the refresh lock that is alive can keep others waiting, its commit included.
+    var patience: Duration { longestRefresh + .milliseconds(250) }
+}

@@ -1,0 +1,86 @@
+import OAuth
+import SQLite
+
+extension TokenStore {
+    /// The access tokens of an account, at most a few dozen, with the reason each answers `query` or does not.
+    package func consideredTokens(for query: TokenQuery) throws -> [ConsideredToken] {
+        try read { session in try session.connection.read { try session.consideredTokens(query) } }
+    }
+}
+
+extension StoreSession {
+    /// How many tokens an explanation names.
+    private static let explained = 50
+
+    fileprivate func consideredTokens(_ query: TokenQuery) throws -> [ConsideredToken] {
+        let tenant: String?
+        if let authority = query.authority {
+            tenant = try self.tenant(of: authority, account: query.account, client: query.clientID)
+        } else {
+            tenant = homeTenant(query.account)
+        }
+        var considered: [ConsideredToken] = []
+        var best: (index: Int, candidate: AccessTokenCandidate)?
+        try forEachToken(of: query.account) { row in
+            let candidate = AccessTokenCandidate(row, scope: query.scope.foldedText, buffer: query.buffer, now: now)
+            if let reason = mismatch(row, query, tenant: tenant) ?? failure(candidate, row, query) {
+                considered.append(token(row, isTaken: false, reason))
+                return
+            }
+            considered.append(token(row, isTaken: false, "it fits, but another fits better"))
+            guard let candidate, best.map({ candidate.outranks($0.candidate) }) ?? true else { return }
+            best = (considered.count - 1, candidate)
+        }
+        if let (index, candidate) = best {
+            let reason = candidate.isAging ? "it fits, and is worth refreshing" : "it fits best"
+            considered[index] = considered[index].taken(reason)
+        }
+        return considered
+    }
+
+    private func forEachToken(of account: Account.ID, _ body: (Row) throws -> Void) throws {
+        try connection.forEach(
+            """
+            SELECT id, expires_on, cached_at, extended_expires_on, refresh_on, scope_fold, client_id, target, token_type,
+                token_type_fold, key_id, variant, realm_fold, client_fold
+            FROM access_token
+            WHERE account_id = (SELECT id FROM account WHERE home_account_fold = ?1 AND authority = ?2)
+            ORDER BY expires_on DESC LIMIT ?3
+            """,
+            .text(account.homeAccountID.folded),
+            .text(account.authority),
+            .integer(Int64(Self.explained)),
+            body: body
+        )
+    }
+
+    private func token(_ row: Row, isTaken: Bool, _ reason: String) -> ConsideredToken {
+        ConsideredToken(
+            clientID: row.text(6),
+            scope: Scope(row.text(7)),
+            tokenType: row.text(8).isEmpty ? "Bearer" : row.text(8),
+            expiresOn: row.integer(1),
+            isTaken: isTaken,
+            reason: reason
+        )
+    }
+
+    private func mismatch(_ row: Row, _ query: TokenQuery, tenant: String?) -> String? {
+        if row.text(13) != query.clientID.folded { return "it is of client \(row.text(6))" }
+        if let tenant, row.text(12) != tenant { return "it is of tenant \(row.text(12))" }
+        if row.text(9) != StoredAccessToken.fold(tokenType: query.tokenType) { return "its type is \(row.text(8))" }
+        if row.text(10) != query.keyID ?? "" { return "it is bound to another key" }
+        let variant = query.requestedClaims == nil ? "" : TokenVariant(requestedClaims: query.requestedClaims).text
+        return row.text(11) == variant ? nil : "it was issued for other claims"
+    }
+
+    private func failure(_ candidate: AccessTokenCandidate?, _ row: Row, _ query: TokenQuery) -> String? {
+        guard let candidate else {
+            let granted = Scope(row.text(7))
+            let missing = query.scope.tokens.filter { !granted.covers(Scope([$0])) }
+            return "it lacks the scope \(missing.joined(separator: " "))"
+        }
+        if candidate.expiresOn <= now { return "it has ended" }
+        return candidate.isUsable ? nil : "it ends too soon"
+    }
+}

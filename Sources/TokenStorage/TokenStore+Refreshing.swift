@@ -1,0 +1,100 @@
+package import OAuth
+import SQLite
+
+extension TokenStore {
+    /// All that decides a request for an access token, from one moment.
+    ///
+    /// - Throws: as ``cachedToken(for:)``.
+    package func silentState(for query: TokenQuery, authority: String) throws -> SilentState {
+        try read { session in
+            try session.connection.read {
+                if let policy = query.authority?.policy { try session.requirePolicy(policy, of: query.account) }
+                return try session.silentState(query, authority: authority)
+            }
+        }
+    }
+
+    /// Commits that `token` is about to be sent.
+    ///
+    /// - Returns: an earlier use of this very token whose answer nobody saw; nil where there was none.
+    package func beginRefresh(with token: RefreshToken) throws -> RefreshAttempt? {
+        try write { session in
+            let earlier = try session.attempt(token)
+            if try session.isCurrent(token) { try session.writeAttempt(token, outcome: nil) }
+            return earlier
+        }
+    }
+
+    /// Commits what a failed request with `token` leaves behind.
+    package func endRefresh(
+        with token: RefreshToken,
+        of query: TokenQuery,
+        authority: String,
+        _ consequence: RefreshConsequence
+    ) throws {
+        try write { session in
+            switch consequence.token {
+            case .maybeSpent: break
+            case .unspent: try session.forgetAttempt(token)
+            case .ended: if try session.isCurrent(token) { try session.writeAttempt(token, outcome: "ended") }
+            case .removed: if try session.deleteRefreshToken(token) { try session.forgetAttempt(token) }
+            }
+            if consequence.leavesFamily, let row = try session.accountRow(query.account) {
+                let environment = try session.account(row)?.environment ?? ""
+                _ = try session.saveAppMetadata(
+                    client: query.clientID,
+                    environment: environment,
+                    family: nil,
+                    extra: JSON.Object()
+                )
+            }
+            if let throttle = consequence.throttle, let row = try session.accountRow(query.account) {
+                let key = try session.throttleKey(query, authority: authority, token: token)
+                try session.writeThrottle(throttle, key: key, account: row, client: query.clientID)
+            }
+            guard let outcome = consequence.event else { return }
+            try session.record(
+                .refused,
+                outcome: outcome,
+                account: query.account,
+                client: query.clientID,
+                refreshToken: token.secret
+            )
+        }
+    }
+
+    /// Keeps the refresh token of an answer whose other parts are not to be trusted.
+    package func keepRefreshToken(of response: TokenResponse, for request: TokenRequest, refreshing used: RefreshToken)
+        throws
+    {
+        var kept = TokenResponse()
+        kept.refreshToken = response.refreshToken
+        kept.scope = response.scope
+        kept.familyID = response.familyID
+        try save(kept, for: request, refreshing: used)
+    }
+}
+
+extension StoreSession {
+    fileprivate func silentState(_ query: TokenQuery, authority: String) throws -> SilentState {
+        let isForeign = query.authority.map { !$0.vouches(for: query.account) } ?? false
+        let (usable, isAging, extended) = try isForeign ? (nil, false, nil) : accessTokens(query)
+        let state = try signInState(of: query.account, client: query.clientID)
+        let tokens = state == .signedOut || isForeign ? [] : try usableRefreshTokens(query)
+        let candidates = try tokens.map { token in
+            RefreshCandidate(
+                token: token,
+                attempt: try attempt(token),
+                throttle: try throttle(throttleKey(query, authority: authority, token: token))
+            )
+        }
+        return SilentState(
+            usable: usable,
+            isAging: isAging,
+            extended: extended,
+            signInState: state,
+            isForeignAuthority: isForeign,
+            candidates: candidates
+        )
+    }
+}

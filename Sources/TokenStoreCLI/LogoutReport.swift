@@ -1,0 +1,55 @@
+import OAuth
+import TokenManagement
+
+/// What became of an account's sessions.
+struct LogoutReport {
+    let account: Account
+    let reports: [(client: String, report: SignOutReport)]
+
+    func write(_ arguments: StoreArguments, on console: Console) throws {
+        for (client, report) in reports {
+            switch report {
+            case .failed(let reason):
+                console.note("the session of client \(client) was not ended at the issuer: \(reason)")
+            case .notOffered:
+                console.note("the issuer offers no way to end the session of client \(client); it ends by itself")
+            case .revoked, .nothingToRevoke, .localOnly: break
+            }
+        }
+        guard !arguments.json else { return try document(on: console) }
+        guard !console.isQuiet else { return }
+        let name = account.username.isEmpty ? account.id.homeAccountID : account.username
+        let isRevoked = reports.contains { $0.report == .revoked }
+        try console.line("signed out \(name)\(isRevoked ? "; the issuer ended the session" : "")".printable)
+        try console.output.flush()
+    }
+
+    private func document(on console: Console) throws {
+        try console.document {
+            $0.member("homeAccountId", account.id.homeAccountID)
+            $0.array("revocations", reports) { entry, json in
+                json.object {
+                    $0.member("clientId", entry.client)
+                    $0.member("outcome", entry.report.word)
+                    $0.member("reason", entry.report.reason)
+                }
+            }
+        }
+    }
+}
+
+extension SignOutReport {
+    fileprivate var word: String {
+        switch self {
+        case .revoked: "revoked"
+        case .nothingToRevoke: "nothing_to_revoke"
+        case .notOffered: "not_offered"
+        case .localOnly: "local_only"
+        case .failed: "failed"
+        }
+    }
+
+    fileprivate var reason: String? {
+        if case .failed(let reason) = self { reason } else { nil }
+    }
+}

@@ -1,0 +1,32 @@
+import ArgumentParser
+import HTTPTransport
+import Logging
+import TokenManagement
+import TokenStorage
+
+/// How a command reaches an issuer.
+struct NetworkArguments: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "PEM file of the authorities to trust. Default: $SSL_CERT_FILE, else the system's.",
+            valueName: "path"
+        ),
+        completion: .file()
+    )
+    var caFile: String?
+
+    func options(_ arguments: StoreArguments) -> TokenManagerOptions {
+        var options = TokenManagerOptions()
+        options.logger = Logger(label: "tokenstore") { _ in StandardErrorLog(level: arguments.logLevel) }
+        // Two requests and a holder of the lock that was stopped fit into the time that the caller allows.
+        let limit = Duration.seconds(min(max(arguments.timeout / 3, 0.1), 10))
+        options.limits.head = limit
+        options.limits.total = limit
+        return options
+    }
+
+    func manager(_ store: TokenStore, client: String, _ arguments: StoreArguments) -> TokenManager {
+        let transport = AsyncHTTPTransport(options: HTTPTransportOptions(caFile: caFile))
+        return TokenManager(store: store, clientID: client, transport: transport, options: options(arguments))
+    }
+}

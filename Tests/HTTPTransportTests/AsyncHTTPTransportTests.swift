@@ -1,0 +1,133 @@
+import Foundation
+import HTTPTransport
+import IssuerSupport
+import OAuth
+import Testing
+
+struct AsyncHTTPTransportTests {
+    private static let transport = AsyncHTTPTransport()
+    private static let limits = HTTPLimits(head: .milliseconds(300), total: .milliseconds(400), bodySize: 100_000)
+
+    private static func send(_ server: RawServer, _ change: (inout HTTPRequest) -> Void = { _ in }) async throws
+        -> HTTPResponse
+    {
+        defer { server.stop() }
+        var request = HTTPRequest("GET", server.url)
+        change(&request)
+        return try await transport.send(request, limits: limits)
+    }
+
+    private static func error(_ server: RawServer) async -> HTTPTransportError? {
+        do {
+            _ = try await send(server)
+            return nil
+        } catch {
+            return error as? HTTPTransportError
+        }
+    }
+
+    @Test func `an answer comes whole, with its status and headers`() async throws {
+        let server = try RawServer("HTTP/1.1 201 Created\r\nX-A: b\r\nContent-Length: 2\r\n\r\nhi")
+        let response = try await Self.send(server) {
+            $0.method = "POST"
+            $0.body = Secret("a=b")
+        }
+        #expect(response.status == 201 && response.headers["x-a"] == "b" && response.body == Secret("hi"))
+        #expect(server.requests.first?.hasSuffix("a=b") == true)
+    }
+
+    @Test func `a redirect is an answer, and is not followed`() async throws {
+        let server = try RawServer("HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n")
+        #expect(try await Self.send(server).status == 302)
+    }
+
+    @Test func `R10: a server that says nothing ends with the time for the head`() async throws {
+        let server = try RawServer("", .hangs)
+        let error = await Self.error(server)
+        #expect(error?.isTransient == true, "\(String(describing: error))")
+    }
+
+    @Test func `R10: a body that drips for ever ends with the time for all`() async throws {
+        let server = try RawServer("HTTP/1.1 200 OK\r\n\r\n", .drips)
+        let error = await Self.error(server)
+        guard case .timedOut = error else {
+            Issue.record("no time limit: \(String(describing: error))")
+            return
+        }
+    }
+
+    @Test func `R10: a body beyond the limit is refused`() async throws {
+        let body = String(repeating: "x", count: 200_000)
+        let server = try RawServer("HTTP/1.1 200 OK\r\nContent-Length: 200000\r\n\r\n\(body)")
+        guard case .tooLarge(_, limit: 100_000) = await Self.error(server) else {
+            Issue.record("no size limit")
+            return
+        }
+    }
+
+    @Test func `R10: a body that ends early is no answer, and may have taken effect`() async throws {
+        let error = await Self.error(try RawServer("HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{"))
+        #expect(error?.mayHaveTakenEffect == true && error?.isTransient == true)
+    }
+
+    @Test func `a refused connection has taken no effect`() async throws {
+        let server = try RawServer("")
+        server.stop()
+        let error = await #expect(throws: HTTPTransportError.self) {
+            try await Self.transport.send(HTTPRequest("GET", server.url), limits: Self.limits)
+        }
+        guard case .notConnected = error else {
+            Issue.record("not refused: \(String(describing: error))")
+            return
+        }
+        #expect(error?.mayHaveTakenEffect == false)
+    }
+
+    @Test(arguments: [
+        "http://example.com/", "ftp://127.0.0.1/", "https://a b/", "https://u@h/", "http://127.0.0.1.example/",
+    ])
+    func `plain http is for loopback, and what is no address is refused`(url: String) async throws {
+        let error = await #expect(throws: HTTPTransportError.self) {
+            try await Self.transport.send(HTTPRequest("GET", url), limits: Self.limits)
+        }
+        guard case .invalidURL = error else {
+            Issue.record("not refused: \(String(describing: error))")
+            return
+        }
+    }
+
+    @Test func `a file of authorities that is none is an error that names it`() async throws {
+        let transport = AsyncHTTPTransport(options: HTTPTransportOptions(caFile: "/dev/null"))
+        let error = await #expect(throws: HTTPTransportError.self) {
+            try await transport.send(HTTPRequest("GET", "https://127.0.0.1:1/"), limits: Self.limits)
+        }
+        #expect("\(String(describing: error))".contains("/dev/null"))
+    }
+
+    @Test func `a proxy of the environment is used, but not for loopback`() async throws {
+        let proxy = try RawServer("HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n")
+        defer { proxy.stop() }
+        var options = HTTPTransportOptions()
+        options.environment = ["HTTPS_PROXY": "http://127.0.0.1:\(proxy.port)", "NO_PROXY": ".direct.invalid"]
+        let transport = AsyncHTTPTransport(options: options)
+        await #expect(throws: HTTPTransportError.self) {
+            try await transport.send(HTTPRequest("GET", "https://issuer.invalid/"), limits: Self.limits)
+        }
+        #expect(proxy.requests.first?.hasPrefix("CONNECT issuer.invalid:443") == true)
+        await #expect(throws: HTTPTransportError.self) {
+            try await transport.send(HTTPRequest("GET", "https://a.direct.invalid/"), limits: Self.limits)
+        }
+        let server = try RawServer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        defer { server.stop() }
+        #expect(try await transport.send(HTTPRequest("GET", server.url), limits: Self.limits).status == 200)
+        #expect(proxy.requests.count == 1)
+    }
+
+    @Test func `a cancelled task gets its error at once`() async throws {
+        let server = try RawServer("", .hangs)
+        defer { server.stop() }
+        let task = Task { try await Self.transport.send(HTTPRequest("GET", server.url), limits: .issuer) }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+}

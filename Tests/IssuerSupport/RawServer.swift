@@ -1,0 +1,86 @@
+import Foundation
+import Synchronization
+
+/// A socket on loopback that answers with any bytes, whether they are HTTP or not.
+package final class RawServer: Sendable {
+    /// What happens after the bytes.
+    package enum Ending: Sendable {
+        case closes
+        case hangs
+        /// One byte more every few milliseconds.
+        case drips
+    }
+
+    package let port: Int
+    private let descriptor: Int32
+    private let received = Mutex<[String]>([])
+
+    package var requests: [String] { received.withLock(\.self) }
+    package var url: String { "http://127.0.0.1:\(port)/" }
+
+    /// Answers every request alike.
+    package convenience init(_ answer: String, _ ending: Ending = .closes) throws {
+        try self.init(ending) { _ in answer }
+    }
+
+    package init(_ ending: Ending = .closes, answering: @escaping @Sendable (String) -> String) throws {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let (listening, bound) = (descriptor, length)
+        let isListening = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                bind(listening, address, bound) == 0 && listen(listening, 16) == 0
+                    && getsockname(listening, address, &length) == 0
+            }
+        }
+        guard isListening else { throw POSIXError(.EADDRNOTAVAIL) }
+        port = Int(UInt16(bigEndian: address.sin_port))
+        Thread.detachNewThread { [self] in serve(ending, answering) }
+    }
+
+    /// Refuses connections from now on.
+    ///
+    /// The thread that accepts closes the descriptor: closed here, its number might be another server's by then.
+    package func stop() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+
+    private func serve(_ ending: Ending, _ answering: @escaping @Sendable (String) -> String) {
+        while true {
+            let connection = accept(descriptor, nil, nil)
+            guard connection >= 0 else { break }
+            Thread.detachNewThread { [self] in
+                let request = Self.request(from: connection)
+                received.withLock { $0.append(request) }
+                _ = Array(answering(request).utf8).withUnsafeBytes {
+                    send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+                }
+                switch ending {
+                case .closes: break
+                case .hangs:
+                    var byte: UInt8 = 0
+                    _ = recv(connection, &byte, 1, 0)
+                case .drips: while send(connection, "x", 1, Int32(MSG_NOSIGNAL)) == 1 { usleep(5_000) }
+                }
+                close(connection)
+            }
+        }
+        close(descriptor)
+    }
+
+    /// Reads until the head and as much of the body as it announces are there.
+    private static func request(from connection: Int32) -> String {
+        var text = ""
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = recv(connection, &buffer, buffer.count, 0)
+            guard count > 0 else { return text }
+            text += String(decoding: buffer.prefix(count), as: UTF8.self)
+            guard let head = text.firstRange(of: "\r\n\r\n") else { continue }
+            let announced = text[..<head.lowerBound].lowercased().split(separator: "content-length: ").dropFirst().first
+            let length = announced.flatMap { Int($0.prefix { $0.isNumber }) } ?? 0
+            if text[head.upperBound...].utf8.count >= length { return text }
+        }
+    }
+}

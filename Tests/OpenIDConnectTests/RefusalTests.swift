@@ -1,0 +1,30 @@
+import OAuth
+import OpenIDConnect
+import Testing
+
+struct RefusalTests {
+    @Test(
+        arguments: [
+            ("interaction_required", nil, .interactionRequired), ("invalid_grant", nil, .interactionRequired),
+            ("invalid_grant", "bad_token", .badToken), ("invalid_grant", "token_expired", .tokenExpired),
+            ("invalid_grant", "user_account_deleted", .accountDeleted),
+            ("invalid_grant", "client_mismatch", .clientMismatch),
+            ("invalid_grant", "consent_required", .interactionRequired),
+            ("invalid_grant", "insufficient_device_strength", .interactionRequired),
+            ("unauthorized_client", "protection_policy_required", .policyRequired),
+            ("unauthorized_client", nil, .clientMisconfigured), ("invalid_request", nil, .clientMisconfigured),
+            ("invalid_client", nil, .clientMisconfigured), ("invalid_scope", nil, .invalidScope),
+            ("access_denied", nil, .interactionRequired), ("server_error", nil, .transient),
+            ("temporarily_unavailable", nil, .transient), ("moon_phase", "waning", .interactionRequired),
+        ] as [(String, String?, Refusal)]
+    )
+    func `every error of the table has its meaning`(code: String, suberror: String?, refusal: Refusal) {
+        #expect(Refusal(OAuthError(code: .init(rawValue: code), suberror: suberror)) == refusal)
+    }
+
+    @Test func `an expired password is told apart by its number`() {
+        var error = OAuthError(code: .invalidRequest)
+        error.numbers = [50_142]
+        #expect(Refusal(error) == .passwordReset)
+    }
+}

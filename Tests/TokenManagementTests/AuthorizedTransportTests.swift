@@ -1,0 +1,155 @@
+import HTTPTransport
+import IssuerSupport
+import LocalIdentityProvider
+import OAuth
+import OpenIDConnect
+import Testing
+import TokenManagement
+import TokenStorage
+
+/// Calls of web APIs with access tokens.
+struct AuthorizedTransportTests {
+    private static func api(_ scene: Scene, _ path: String = "api1", scope: Scope = Scene.toDo) throws
+        -> AuthorizedTransport
+    {
+        let api = WebAPI(url: "\(scene.provider.baseURL)/\(path)", scope: scope)
+        return AuthorizedTransport(
+            api,
+            account: scene.account,
+            manager: try scene.manager(),
+            transport: Scene.transport
+        )
+    }
+
+    private static func request(_ scene: Scene, _ path: String) -> HTTPRequest {
+        HTTPRequest("GET", "\(scene.provider.baseURL)/\(path)")
+    }
+
+    @Test func `S15, S38, S44 and S46: a call carries one token and brings JSON`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            let answer = try await Self.api(scene).json(Self.request(scene, "api1/tasks"))
+            #expect(answer.object?["api"]?.text == "api1" && scene.net == 0)
+        }
+    }
+
+    @Test func `S15: a header that is there already is replaced`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            var request = Self.request(scene, "api1/tasks")
+            request.headers = ["Authorization": "Bearer other", "authorization": "Bearer another"]
+            #expect(try await Self.api(scene).send(request).status == 200)
+        }
+    }
+
+    @Test func `S31, S32, S33 and S39: a second API gets a token of its own without a sign-in`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            _ = try await Self.api(scene).json(Self.request(scene, "api1/tasks"))
+            _ = try await Self.api(scene, "api2", scope: Scene.demo).json(Self.request(scene, "api2/tasks"))
+            #expect(scene.net == 1)
+            #expect(try scene.store.status().accessTokens == 2)
+        }
+    }
+
+    @Test func `S47: the store is asked each time, so a token that has ended is renewed`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            let api = try Self.api(scene)
+            for net in [0, 1, 1] {
+                _ = try await api.json(Self.request(scene, "api1/tasks"))
+                #expect(scene.net == net)
+                if net == 0 { scene.expire() }
+            }
+        }
+    }
+
+    @Test func `a token that the API finds invalid is refreshed once, and the request repeated once`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            try scene.store.sql("UPDATE access_token SET expires_on = expires_on + 100000, refresh_on = NULL")
+            scene.expire()
+            #expect(try await Self.api(scene).send(Self.request(scene, "api1/tasks")).status == 200)
+            #expect(scene.net == 1 && scene.provider.audit.count(of: "api") == 2)
+        }
+    }
+
+    @Test func `S24: without a token nothing is sent`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            try await scene.manager().signOut(scene.account, locally: true)
+            await #expect(throws: AcquisitionError.self) {
+                try await Self.api(scene).send(Self.request(scene, "api1/tasks"))
+            }
+            #expect(scene.provider.audit.count(of: "api") == 0)
+        }
+    }
+
+    @Test func `S37 and S43: an API that is not configured, or another address, gets nothing`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            let unscoped = try Self.api(scene, scope: "openid")
+            await #expect(throws: WebAPIError.notConfigured) { try await unscoped.send(Self.request(scene, "api1/x")) }
+            for path in ["api2/x", "api11/x", "api1/../api2"] {
+                await #expect(throws: WebAPIError.self) {
+                    try await Self.api(scene).send(Self.request(scene, path))
+                }
+            }
+            let elsewhere = HTTPRequest("GET", "http://example.com/api1/x")
+            await #expect(throws: WebAPIError.self) { try await Self.api(scene).send(elsewhere) }
+            #expect(scene.provider.audit.count(of: "api") == 0)
+        }
+    }
+
+    @Test func `S26, S45 and S46: a status, and a body that is no JSON, are errors of their own`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            let api = try Self.api(scene)
+            await #expect(throws: WebAPIError.status(404)) { try await api.json(Self.request(scene, "api1/notfound")) }
+            await #expect(throws: WebAPIError.status(500)) { try await api.json(Self.request(scene, "api1/error")) }
+            await #expect(throws: WebAPIError.notJSON) { try await api.json(Self.request(scene, "api1/broken")) }
+            #expect(try await api.json(Self.request(scene, "api1/array")).array?.count == 2)
+        }
+    }
+
+    @Test func `S40 and S41: a token covers all that its API asks for, and is masked wherever it is shown`()
+        async throws
+    {
+        try await Scene.open { (scene: Scene) async throws in
+            let manager = try scene.manager()
+            let result = try await manager.acquireTokenSilently(scene.request(Scene.demo))
+            #expect(result.accessToken.scope.covers(Scene.demo))
+            var shown = ""
+            dump(result, to: &shown)
+            #expect(!(shown + String(reflecting: result)).contains(result.accessToken.secret.reveal()))
+            #expect(shown.contains("helloapi/demo.read"))
+        }
+    }
+
+    @Test func `S42: every error is a sentence that ends in what to do`() {
+        let refusal = OAuthError(code: .invalidGrant)
+        let reasons: [InteractionReason] = [
+            .signedOut, .noRefreshToken, .otherAuthority, .ended, .refused(refusal, events: []),
+            .refusedWithoutReason(status: 400), .passwordReset(refusal), .accountDeleted, .foreignEndpoint,
+        ]
+        let errors: [any Error] =
+            reasons.map { AcquisitionError.interactionRequired($0) } + [
+                AcquisitionError.possiblyConsumed(refusal, since: 0, program: "app", events: []),
+                AcquisitionError.unavailable(IssuerUnavailable(status: 503), isHeldBack: true),
+                AcquisitionError.network(.timedOut(host: "h")), AcquisitionError.clientMisconfigured(refusal),
+                AcquisitionError.unusableAnswer(UnusableAnswer(status: 200, isJSON: false)),
+                AcquisitionError.invalidScope(refusal), AcquisitionError.policyRequired(refusal),
+                AcquisitionError.accountMismatch, AcquisitionError.invalidIDToken(.nonce),
+                AcquisitionError.metadata(.incomplete("issuer")), AcquisitionError.timedOut, WebAPIError.notConfigured,
+                WebAPIError.invalidURL("u"), WebAPIError.status(500), WebAPIError.notJSON,
+            ]
+        for error in errors {
+            let text = "\(error)"
+            #expect(text.contains("; ") && !text.hasSuffix(".") && !text.contains("\n"), "\(text)")
+        }
+    }
+
+    @Test func `S25: a call that is slow ends within its limit`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            #expect(HTTPLimits.webAPI.total == .seconds(30))
+            var limits = HTTPLimits.webAPI
+            limits.total = .milliseconds(100)
+            let short = limits
+            await #expect(throws: HTTPTransportError.self) {
+                try await Self.api(scene).send(Self.request(scene, "api1/slow"), limits: short)
+            }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import HTTPTransport
+import IssuerSupport
+import LocalIdentityProvider
+import OAuth
+import Testing
+import TokenManagement
+import TokenStorage
+
+/// What `explain` says and what the manager does are the same.
+struct DecisionTests {
+    /// Four hundred stores in which lifetimes, throttles, refresh tokens and sign-outs are drawn at random.
+    @Test func `the manager does what the decision says, in stores of every kind`() async throws {
+        try await Scene.open(grace: 10) { (scene: Scene) async throws in
+            var random = SplitMix(seed: 7)
+            var seen: Set<String> = []
+            for _ in 0..<400 {
+                let request = scene.request(using: &random)
+                try scene.scramble(for: request, using: &random)
+                let manager = try scene.manager { $0.allowsExtendedLifetime = Bool.random(using: &random) }
+                let said = try manager.decider.decide(request)
+                let before = scene.net
+                let done = await Result { try await manager.acquireTokenSilently(request) }
+                switch (said, done) {
+                case (.serve(let expected), .success(let result)):
+                    seen.insert("serve \(result.freshness)")
+                    #expect(result.accessToken.secret == expected.accessToken.secret && scene.net == before)
+                case (.refresh, .success(let result)):
+                    seen.insert("refresh")
+                    #expect(result.source == .refresh && scene.net == before + 1)
+                case (.fail(let expected), .failure(let error as AcquisitionError)):
+                    seen.insert("fail")
+                    #expect("\(expected)" == "\(error)" && scene.net == before)
+                default: Issue.record("said \(said), did \(done)")
+                }
+            }
+            #expect(seen == ["serve fresh", "serve aging", "serve extended", "refresh", "fail"])
+        }
+    }
+}
+
+extension Scene {
+    /// A request for one scope or another, with wishes drawn at random.
+    fileprivate func request(using random: inout SplitMix) -> SilentRequest {
+        let wishes = Int.random(in: 0..<12, using: &random)
+        return request(Bool.random(using: &random) ? Self.toDo : Self.demo) {
+            $0.forcesRefresh = wishes == 0
+            $0.minimumLifetime = wishes == 1 ? 1_000 : 0
+            $0.claims = wishes == 2 ? .object(JSON.Object()) : nil
+        }
+    }
+
+    /// Puts the one account of the store into a state drawn at random.
+    fileprivate func scramble(for request: SilentRequest, using random: inout SplitMix) throws {
+        let now = Int64(clock.now.timeIntervalSince1970)
+        func draw(_ values: [String]) -> String { values.randomElement(using: &random) ?? "NULL" }
+        let end = now + (Int64(draw(["3000", "200", "-10"])) ?? 0)
+        let refreshOn = draw(["NULL", "\(now - 5)", "\(now + 50)"])
+        try store.sql(
+            """
+            DELETE FROM throttle;
+            UPDATE access_token SET cached_at = \(now - 3_000), expires_on = \(end), refresh_on = \(refreshOn),
+                extended_expires_on = \(now + (Int64(draw(["-5", "900"])) ?? 0));
+            UPDATE account_state SET state = '\(draw(["signed_in", "signed_in", "signed_in", "signed_out"]))';
+            DELETE FROM refresh_attempt;
+            INSERT INTO refresh_attempt SELECT id, generation, \(now), 'x', 1, \(draw(["NULL", "NULL", "'ended'"]))
+                FROM refresh_token;
+            """
+        )
+        guard Bool.random(using: &random), let token = try refreshTokens.first else { return }
+        var consequence = RefreshConsequence(token: .maybeSpent)
+        let kind = draw(["unavailable", "unavailable", "unavailable", "refused", "possiblyConsumed", "unusable"])
+        let failure = JSON.Object([("kind", .string(kind)), ("status", 503), ("error", "invalid_grant")])
+        consequence.throttle = Throttle(endsAt: now + 30, failure: failure)
+        let decider = try manager().decider
+        guard let account = try store.account(account) else { return }
+        let tenant = account.utid ?? ""
+        let authority = "\(provider.baseURL)/\(tenant.lowercased())"
+        try store.endRefresh(with: token, of: decider.query(request), authority: authority, consequence)
+    }
+}

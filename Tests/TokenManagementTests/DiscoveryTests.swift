@@ -1,0 +1,142 @@
+import Foundation
+import IssuerSupport
+import LocalIdentityProvider
+import OAuth
+import OpenIDConnect
+import TestSupport
+import Testing
+import TokenManagement
+import TokenStorage
+
+/// Where endpoints come from, how long that is believed, and where nothing is sent.
+struct DiscoveryTests {
+    private static let answer = #"{"access_token":"at-1","expires_in":0,"refresh_token":"rt-1"}"#
+    private static let oauthPath = "/.well-known/oauth-authorization-server/op"
+
+    @Test func `an issuer that publishes by RFC 8414 only is found there`() async throws {
+        let scene = try OpenScene()
+        scene.issuer.publish(at: Self.oauthPath)
+        scene.issuer.answer(.init(Self.answer))
+        scene.expire()
+        #expect(try await scene.acquire().source == .refresh)
+        #expect(scene.issuer.metadataRequests == 1 && scene.issuer.forms(Self.oauthPath).count == 1)
+    }
+
+    @Test func `an issuer that publishes nothing is an error that names the address`() async throws {
+        let scene = try OpenScene()
+        scene.issuer.publish(at: "/elsewhere")
+        scene.expire()
+        guard case .metadata(let error) = try await scene.failure() else { throw Missing("a metadata error") }
+        #expect(error == .notMetadata(url: scene.issuer.issuer + "/.well-known/openid-configuration", status: 404))
+        #expect(scene.net == 0)
+        #expect(try scene.refreshTokens.count == 1)
+    }
+
+    @Test(
+        arguments: [
+            (nil, 86_400), ("max-age=7200, public", 7_200), ("max-age=1", 3_600), ("max-age=99999999", 604_800),
+            ("no-store", 86_400),
+        ] as [(String?, Int64)]
+    )
+    func `metadata is kept for as long as it says, an hour at least and a week at most`(
+        directive: String?,
+        lifetime: Int64
+    ) async throws {
+        let scene = try OpenScene()
+        scene.issuer.publish(headers: directive.map { ["Cache-Control: \($0)"] } ?? [])
+        scene.issuer.answer(.init(Self.answer))
+        scene.expire()
+        for (advance, requests) in [(0, 1), (lifetime - 1, 1), (1, 2)] {
+            scene.clock.seconds += advance
+            #expect(try await scene.acquire().source == .refresh)
+            #expect(scene.issuer.metadataRequests == requests)
+        }
+    }
+
+    @Test func `another issuer's metadata is refused before anything is sent`() async throws {
+        let scene = try OpenScene()
+        scene.issuer.publish(JSON.Object([("issuer", "https://other.example")]))
+        scene.expire()
+        guard case .metadata(.otherIssuer(_, "https://other.example")) = try await scene.failure() else {
+            throw Missing("otherIssuer")
+        }
+        #expect(scene.net == 0)
+    }
+
+    @Test(arguments: ["https://192.0.2.1/token", "http://login.example/token", "token"])
+    func `C76: an endpoint outside what the authority stands for sees nothing`(endpoint: String) async throws {
+        let scene = try OpenScene()
+        scene.issuer.publish(JSON.Object([("token_endpoint", .string(endpoint))]))
+        scene.expire()
+        guard case .interactionRequired(.foreignEndpoint) = try await scene.failure() else {
+            throw Missing("foreignEndpoint")
+        }
+        #expect(try scene.refreshTokens.count == 1)
+    }
+
+    @Test func `kept metadata is judged again, so that nobody can plant another endpoint in the store`() async throws {
+        let scene = try OpenScene()
+        scene.issuer.answer(.init(Self.answer))
+        scene.expire()
+        _ = try await scene.acquire()
+        try scene.store.sql("UPDATE issuer_document SET document = replace(document, '127.0.0.1', 'login.example')")
+        #expect(try await scene.acquire().source == .refresh)
+        #expect(scene.issuer.metadataRequests == 2 && scene.net == 2)
+    }
+
+    @Test func `a redirect of the metadata or of the token endpoint is not followed`() async throws {
+        let scene = try OpenScene()
+        scene.expire()
+        scene.issuer.answer(.init(status: 307, headers: ["Location: /op/other"]))
+        guard case .unusableAnswer(let answer) = try await scene.failure() else { throw Missing("unusableAnswer") }
+        #expect(answer.status == 307 && scene.issuer.forms("/op/other").isEmpty)
+        let other = try OpenScene()
+        other.expire()
+        other.issuer.answer(
+            .init(status: 302, headers: ["Location: /moved"]),
+            at: "/op/.well-known/openid-configuration"
+        )
+        guard case .metadata(.notMetadata(_, 302)) = try await other.failure() else { throw Missing("notMetadata") }
+        #expect(other.issuer.forms("/moved").isEmpty)
+    }
+
+    @Test func `each user flow of a tenant has metadata of its own`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            for policy in ["B2C_1_susi", "B2C_1_edit"] {
+                let (account, authority) = try scene.addAccount(policy: policy)
+                var request = SilentRequest(account: account, scope: Scene.demo)
+                request.authority = authority
+                for _ in 1...2 {
+                    let error = try await acquisitionError { try await scene.manager().acquireTokenSilently(request) }
+                    #expect(error?.needsInteraction == true, "\(String(describing: error))")
+                }
+            }
+            #expect(scene.provider.audit.count(of: "metadata") == 2)
+        }
+    }
+
+    @Test(arguments: [
+        ("https://t.b2clogin.com/tfp/t.onmicrosoft.com/B2C_1_SI", "/tfp/t.onmicrosoft.com/b2c_1_si"),
+        ("https://t.b2clogin.com/t.onmicrosoft.com/B2C_1_SI", "/tfp/t.onmicrosoft.com/b2c_1_si"),
+        ("https://login.microsoftonline.com/tfp/t/B2C_1_SI", "/tfp/t/b2c_1_si"),
+        ("https://login.microsoftonline.com/common", "/common"),
+        ("https://t.ciamlogin.com/", "/t.onmicrosoft.com"),
+        ("https://t.ciamlogin.com/11111111-2222-4333-8444-555555555555", "/11111111-2222-4333-8444-555555555555"),
+    ])
+    func `every form of an authority has its address of metadata`(text: String, path: String) throws {
+        let authority = try Authority(parsing: text)
+        let url = "https://\(authority.environment)\(path)/v2.0/.well-known/openid-configuration"
+        #expect(authority.metadataURLs == [url])
+    }
+
+    @Test func `an issuer is asked by OpenID first, with its path at the end, then by RFC 8414, with it behind`() throws
+    {
+        let urls = try Authority(issuer: "https://id.example/a/b/").metadataURLs
+        #expect(
+            urls == [
+                "https://id.example/a/b/.well-known/openid-configuration",
+                "https://id.example/.well-known/oauth-authorization-server/a/b",
+            ]
+        )
+    }
+}

@@ -1,0 +1,201 @@
+import Foundation
+import IssuerSupport
+import OAuth
+import OpenIDConnect
+import TestSupport
+import Testing
+import TokenManagement
+import TokenStorage
+
+/// Real servers are not textbooks: what was seen at issuers, and what it must not cost.
+struct RealServerTests {
+    @Test(arguments: ["", "<html>Bad request</html>", #"["invalid_grant"]"#])
+    func `a refusal by an empty 400, or one without JSON, asks for a person and keeps the token`(
+        body: String
+    ) async throws {
+        let scene = try OpenScene()
+        scene.expire()
+        scene.issuer.answer(.init(status: 400, body))
+        for net in [1, 1] {
+            guard case .interactionRequired(.refusedWithoutReason(400)) = try await scene.failure() else {
+                throw Missing("refusedWithoutReason")
+            }
+            // The refusal is remembered for a minute.
+            #expect(scene.net == net)
+        }
+        #expect(try scene.refreshTokens.map { $0.secret.reveal() } == ["rt-0"])
+    }
+
+    @Test func `invalid_request is how some issuers refuse a refresh token`() async throws {
+        let scene = try OpenScene()
+        scene.expire()
+        scene.issuer.answer(.init(status: 400, #"{"error":"invalid_request"}"#))
+        guard case .interactionRequired(.refused(let error, _)) = try await scene.failure() else {
+            throw Missing("a refusal")
+        }
+        #expect(error.code == .invalidRequest)
+        #expect(try scene.refreshTokens.count == 1)
+    }
+
+    @Test(arguments: [#"{"error":"invalid_client"}"#, #"{"error":"unauthorized_client"}"#, "", "<html>"])
+    func `a client that is not known is answered 401, whatever the body, and the session stays`(
+        body: String
+    ) async throws {
+        let scene = try OpenScene()
+        scene.expire()
+        scene.issuer.answer(.init(status: 401, body))
+        guard case .clientMisconfigured(let error) = try await scene.failure() else { throw Missing("a client") }
+        #expect(error.status == 401 && "\(error)".contains("_client"))
+        scene.issuer.answer(.init(#"{"access_token":"at-1","expires_in":3600}"#))
+        #expect(try await scene.acquire().source == .refresh)
+    }
+
+    @Test func `a token type in small letters is Bearer`() async throws {
+        let scene = try OpenScene()
+        let token = try await scene.acquire().accessToken
+        #expect(token.tokenType == "bearer" && token.authorizationScheme == "Bearer" && scene.net == 0)
+    }
+
+    @Test func `a refresh token that ends with the access token is used before, where the issuer tells`() async throws {
+        let scene = try OpenScene { $0.refreshTokenExpiresIn = 3_600 }
+        scene.clock.seconds += 1_801
+        let body = #"{"access_token":"at-1","expires_in":3600,"refresh_token":"rt-1","refresh_expires_in":3600}"#
+        scene.issuer.answer(.init(body))
+        #expect(try await scene.acquire().source == .refresh)
+        #expect(try await scene.acquire().source == .cache)
+        scene.clock.seconds += 1_801
+        #expect(try await scene.acquire().source == .refresh && scene.net == 2)
+    }
+
+    @Test func `a refresh token that ends with the access token is used in the last minutes, where it does not tell`()
+        async throws
+    {
+        let scene = try OpenScene()
+        scene.clock.seconds += 3_301
+        scene.issuer.answer(.init(#"{"access_token":"at-1","expires_in":3600,"refresh_token":"rt-1"}"#))
+        #expect(try await scene.acquire().source == .refresh)
+        scene.expire()
+        scene.issuer.answer(.init(status: 400, #"{"error":"invalid_grant"}"#))
+        #expect(try await scene.failure()?.needsInteraction == true)
+        #expect(try scene.refreshTokens.map { $0.secret.reveal() } == ["rt-1"])
+    }
+
+    @Test func `no refresh asks for less than was granted, and what an answer grants is remembered`() async throws {
+        let scene = try OpenScene()
+        scene.expire()
+        scene.issuer.answer(
+            .init(#"{"access_token":"at-1","expires_in":3600,"refresh_token":"rt-1","scope":"read"}"#)
+        )
+        #expect(try await scene.acquire("read").source == .refresh)
+        // Nothing was asked for, which asks for all of it.
+        #expect(scene.issuer.forms().map { $0["scope"] } == [nil])
+        #expect(try scene.refreshTokens.map(\.scope) == ["openid read"])
+        let result = try await scene.acquire("write")
+        #expect(scene.issuer.forms().last?["scope"] == "openid read write" && result.declinedScope == "write")
+    }
+
+    @Test func `a wider scope is remembered too, and an answer without one changes nothing`() async throws {
+        let scene = try OpenScene()
+        scene.expire()
+        scene.issuer.answer(
+            .init(#"{"access_token":"at-1","expires_in":0,"refresh_token":"rt-1","scope":"openid read write more"}"#),
+            .init(#"{"access_token":"at-2","expires_in":3600,"refresh_token":"rt-2"}"#)
+        )
+        _ = try await scene.acquire("more")
+        #expect(scene.issuer.forms().last?["scope"] == "openid read write more")
+        #expect(try await scene.acquire("more").declinedScope.isEmpty)
+        #expect(scene.net == 2 && scene.issuer.forms().last?["scope"] == nil)
+        #expect(try scene.refreshTokens.map(\.scope) == ["more openid read write"])
+    }
+
+    @Test func `C91: an answer without ID token leaves the old one and the account`() async throws {
+        let scene = try OpenScene()
+        scene.expire()
+        scene.issuer.answer(.init(#"{"access_token":"at-1","expires_in":3600}"#))
+        #expect(try await scene.acquire().idToken == nil)
+        #expect(try await scene.acquire().source == .cache && scene.net == 1)
+        #expect(try scene.store.idTokens(of: scene.account).first?.idToken.claims.name == "Mara")
+        #expect(try scene.refreshTokens.map { $0.secret.reveal() } == ["rt-0"])
+    }
+
+    @Test func `a 5xx that has spent the token is told apart from a session that merely ended`() async throws {
+        let scene = try OpenScene()
+        scene.expire()
+        scene.issuer.answer(.init(status: 502, "<html>"), .init(status: 400, #"{"error":"invalid_grant"}"#))
+        guard case .possiblyConsumed(let error, let since, "tests", let events) = try await scene.failure() else {
+            throw Missing("possiblyConsumed")
+        }
+        #expect(error?.code == .invalidGrant && since == scene.clock.seconds && !events.isEmpty && scene.net == 2)
+    }
+
+    @Test func `a 5xx that has spent the token costs nothing where the issuer gives the answer again`() async throws {
+        let scene = try OpenScene()
+        scene.expire()
+        scene.issuer.answer(
+            .init(status: 500),
+            .init(#"{"access_token":"at-1","expires_in":3600,"refresh_token":"rt-1"}"#)
+        )
+        #expect(try await scene.acquire().source == .refresh)
+        #expect(try scene.refreshTokens.map { $0.secret.reveal() } == ["rt-1"])
+    }
+
+    @Test func `an issuer whose metadata has no revocation and no device endpoint is one all the same`() async throws {
+        let scene = try OpenScene()
+        let (metadata, _) = try await MetadataDiscovery(transport: Scene.transport).metadata(of: scene.authority)
+        #expect(metadata.revocationEndpoint == nil && metadata.deviceAuthorizationEndpoint == nil)
+        #expect(try await scene.manager().signOut(scene.account) == .notOffered)
+        #expect(try scene.store.accounts().isEmpty)
+    }
+
+    @Test(arguments: [(401, #"{"error":"invalid_client"}"#, "invalid_client"), (403, "<html>", "403")])
+    func `a public client that may not revoke signs out all the same`(
+        status: Int,
+        body: String,
+        reason: String
+    ) async throws {
+        let scene = try OpenScene()
+        let endpoint = JSON.string(scene.issuer.issuer + "/revoke")
+        scene.issuer.publish(JSON.Object([("revocation_endpoint", endpoint)]))
+        scene.issuer.answer(.init(status: status, body), at: "/op/revoke")
+        guard case .failed(let said) = try await scene.manager().signOut(scene.account) else {
+            throw Missing("a reason")
+        }
+        #expect(said.contains(reason) && scene.issuer.forms("/op/revoke").first?["token"] == "rt-0")
+        #expect(try scene.store.accounts().isEmpty)
+    }
+
+    @Test func `clocks that differ by minutes are told by the Date of the answer`() async throws {
+        let scene = try OpenScene()
+        scene.expire()
+        // The issuer is ten minutes ahead: 1790003601 here is 1790004201 there, Mon, 21 Sep 2026 15:23:21 GMT.
+        let ahead = scene.clock.seconds + 600
+        let idToken = scene.idToken(at: ahead)
+        let body = #"{"access_token":"at-1","expires_on":\#(ahead + 3_600),"id_token":"\#(idToken)"}"#
+        scene.issuer.answer(.init(headers: ["Date: Mon, 21 Sep 2026 15:23:21 GMT"], body))
+        let result = try await scene.acquire()
+        #expect(result.accessToken.expiresAt == scene.clock.date + 3_600)
+        #expect(result.idToken?.claims.issuedAt == ahead)
+    }
+
+    @Test func `without a Date, an ID token from another time is refused, and the new refresh token kept`() async throws
+    {
+        let scene = try OpenScene()
+        scene.expire()
+        let idToken = scene.idToken(at: scene.clock.seconds + 600)
+        scene.issuer.answer(
+            .init(#"{"access_token":"at-1","expires_in":3600,"refresh_token":"rt-1","id_token":"\#(idToken)"}"#)
+        )
+        guard case .invalidIDToken(.time) = try await scene.failure() else { throw Missing("a flaw") }
+        #expect(try scene.refreshTokens.map { $0.secret.reveal() } == ["rt-1"])
+    }
+
+    @Test func `what an issuer repeats of a refresh token in its refusal is shown to nobody`() async throws {
+        let scene = try OpenScene()
+        scene.expire()
+        let body = #"{"error":"invalid_grant","error_description":"The token rt-0 has expired."}"#
+        scene.issuer.answer(.init(status: 400, body))
+        let error = try await scene.failure()
+        let shown = String(describing: error) + String(reflecting: error)
+        #expect(shown.contains("The token <redacted> has expired.") && !shown.contains("rt-0"))
+    }
+}

@@ -1,0 +1,221 @@
+import Foundation
+import HTTPTransport
+import IssuerSupport
+import LocalIdentityProvider
+import OAuth
+import OpenIDConnect
+import Testing
+import TokenManagement
+import TokenStorage
+
+/// What a refresh that fails means, with and without a token to fall back on.
+struct RefreshFailureTests {
+    /// Signs in with a token that is worth refreshing after half an hour.
+    private static func aging(_ body: (Scene) async throws -> Void) async throws {
+        try await Scene.open(answering: .init(refreshIn: 1_800)) { scene in
+            scene.clock.advance(by: 1_801)
+            try await body(scene)
+        }
+    }
+
+    @Test func `C61: a token worth refreshing is refreshed, and replaced`() async throws {
+        try await Self.aging { (scene: Scene) async throws in
+            let result = try await scene.manager().acquireTokenSilently(scene.request())
+            #expect(result.source == .refresh && result.freshness == .fresh && scene.net == 1)
+            #expect(try scene.store.status().accessTokens == 1)
+        }
+    }
+
+    @Test func `C62 and C63: an outage leaves the stored token, and is not met again at once`() async throws {
+        try await Self.aging { (scene: Scene) async throws in
+            scene.provider.faults.add(.status(503, at: "token", times: 2))
+            let manager = try scene.manager()
+            for net in [2, 2] {
+                let result = try await manager.acquireTokenSilently(scene.request())
+                #expect(result.source == .cache && result.freshness == .aging && result.refreshFailed)
+                #expect(scene.net == net)
+            }
+        }
+    }
+
+    @Test func `C64: without a network the stored token serves`() async throws {
+        try await Self.aging { (scene: Scene) async throws in
+            scene.provider.faults.add(.lostResponse(at: "token", times: 2))
+            let result = try await scene.manager().acquireTokenSilently(scene.request())
+            #expect(result.freshness == .aging && result.refreshFailed && !result.interactionSoon)
+        }
+    }
+
+    @Test func `C64: asked too often, the stored token serves`() async throws {
+        try await Self.aging { (scene: Scene) async throws in
+            scene.provider.faults.add(.tooManyRequests(seconds: 30, at: "token"))
+            let result = try await scene.manager().acquireTokenSilently(scene.request())
+            #expect(result.freshness == .aging && result.refreshFailed && scene.net == 1)
+        }
+    }
+
+    @Test func `C64: when the session has ended, the stored token serves and says so`() async throws {
+        try await Self.aging { (scene: Scene) async throws in
+            scene.refuse("invalid_grant")
+            let result = try await scene.manager().acquireTokenSilently(scene.request())
+            #expect(result.freshness == .aging && result.interactionSoon && !result.refreshFailed)
+        }
+    }
+
+    @Test func `C64: without a refresh token the stored token serves and says so`() async throws {
+        try await Self.aging { (scene: Scene) async throws in
+            for token in try scene.refreshTokens { try scene.store.removeRefreshToken(token) }
+            let result = try await scene.manager().acquireTokenSilently(scene.request())
+            #expect(result.freshness == .aging && result.interactionSoon && scene.net == 0)
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `C65: a token past its end serves during an outage only where that is allowed`(isAllowed: Bool) async throws {
+        try await Scene.open(answering: .init(extendedExpiresIn: 7_200)) { scene in
+            scene.expire()
+            scene.provider.faults.add(.status(503, at: "token", times: 2))
+            let manager = try scene.manager { $0.allowsExtendedLifetime = isAllowed }
+            guard isAllowed else {
+                let error = try await acquisitionError { try await manager.acquireTokenSilently(scene.request()) }
+                guard case .unavailable = error else { throw Missing("unavailable, not \(String(describing: error))") }
+                return
+            }
+            let result = try await manager.acquireTokenSilently(scene.request())
+            #expect(result.freshness == .extended && result.refreshFailed)
+        }
+    }
+
+    @Test func `C66: a refusal with a reason of the issuer's own asks for a person and keeps the token`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            scene.expire()
+            scene.refuse("invalid_grant", suberror: "my_suberror")
+            let error = try await acquisitionError { try await scene.manager().acquireTokenSilently(scene.request()) }
+            guard case .interactionRequired(.refused(let refusal, let events)) = error else {
+                throw Missing("a refusal, not \(String(describing: error))")
+            }
+            #expect(refusal.suberror == "my_suberror" && events.first?.kind == .signIn)
+            #expect(try scene.refreshTokens.count == 1)
+        }
+    }
+
+    @Test func `C67: a bad token is removed, and the next request stays at home`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            scene.expire()
+            scene.refuse("invalid_grant", suberror: "bad_token")
+            let manager = try scene.manager()
+            for _ in 1...2 {
+                let error = try await acquisitionError { try await manager.acquireTokenSilently(scene.request()) }
+                #expect(error?.needsInteraction == true && scene.net == 1)
+            }
+            #expect(try scene.refreshTokens.isEmpty)
+        }
+    }
+
+    @Test func `C68: a bad token that was replaced meanwhile leaves the new one alone`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            scene.expire()
+            scene.refuse("invalid_grant", suberror: "bad_token")
+            let other = try Scene.openStore(scene.directory, scene.clock)
+            let transport = InterceptingTransport(Scene.transport) { request in
+                guard request.url.hasSuffix("/token") else { return }
+                var response = TokenResponse()
+                response.refreshToken = Secret("rt_newer")
+                let request = try TokenRequest(
+                    clientID: Scene.client,
+                    authority: scene.authority,
+                    scope: Scene.toDo,
+                    grant: .refreshToken
+                )
+                if let used = try scene.refreshTokens.first { try other.save(response, for: request, refreshing: used) }
+            }
+            let manager = try scene.manager(transport: transport)
+            let error = try await acquisitionError { try await manager.acquireTokenSilently(scene.request()) }
+            #expect(error?.needsInteraction == true)
+            #expect(try scene.refreshTokens.map { $0.secret.reveal() } == ["rt_newer"])
+        }
+    }
+
+    @Test func `C69: a deleted user loses this client's credentials and keeps another's`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            try await scene.signIn(client: "otp-app")
+            scene.expire()
+            scene.refuse("invalid_grant", suberror: "user_account_deleted")
+            let error = try await acquisitionError { try await scene.manager().acquireTokenSilently(scene.request()) }
+            guard case .interactionRequired(.accountDeleted) = error else { throw Missing("accountDeleted") }
+            #expect(try scene.store.signedInAccounts(client: Scene.client).isEmpty)
+            #expect(try scene.store.signedInAccounts(client: "otp-app").count == 1)
+            #expect(try scene.store.refreshTokens(of: scene.account, client: "otp-app").count == 1)
+        }
+    }
+
+    @Test func `C70: a scope, a client and a policy that are refused are told apart and keep the token`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            scene.expire()
+            let manager = try scene.manager()
+            scene.refuse("invalid_scope")
+            scene.refuse("invalid_client", status: 401)
+            scene.refuse("unauthorized_client", suberror: "protection_policy_required")
+            var reasons: [String] = []
+            for _ in 1...3 {
+                switch try await acquisitionError({ try await manager.acquireTokenSilently(scene.request()) }) {
+                case .invalidScope: reasons.append("scope")
+                case .clientMisconfigured: reasons.append("client")
+                case .policyRequired: reasons.append("policy")
+                default: reasons.append("other")
+                }
+            }
+            #expect(reasons == ["scope", "client", "policy"])
+            #expect(try scene.refreshTokens.count == 1)
+        }
+    }
+
+    @Test func `C76: a token endpoint in another cloud never sees the refresh token`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            scene.expire()
+            let base = scene.provider.baseURL
+            let body = #"{"issuer":"\#(base)/x/v2.0","token_endpoint":"https://login.example.net/token"}"#
+            scene.provider.faults.add(.answer(body: body, at: "metadata"))
+            let error = try await acquisitionError { try await scene.manager().acquireTokenSilently(scene.request()) }
+            guard case .interactionRequired(.foreignEndpoint) = error else { throw Missing("foreignEndpoint") }
+            #expect(scene.net == 0)
+        }
+    }
+
+    @Test func `C77: a 403 is an answer of its own and keeps the token`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            scene.expire()
+            scene.provider.faults.add(.answer(status: 403, body: "<html>", at: "token"))
+            let error = try await acquisitionError { try await scene.manager().acquireTokenSilently(scene.request()) }
+            guard case .unusableAnswer(let answer) = error else { throw Missing("unusableAnswer") }
+            #expect(answer.status == 403)
+            #expect(try scene.refreshTokens.count == 1)
+        }
+    }
+
+    @Test func `C78: another account's tokens are refused and nothing is stored`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            scene.expire()
+            let before = try scene.refreshTokens.map { $0.secret.reveal() }
+            let info = Base64URL.encode(Array(#"{"uid":"u2","utid":"t1"}"#.utf8))
+            scene.answer(#"{"access_token":"x","refresh_token":"y","client_info":"\#(info)","expires_in":3600}"#)
+            let error = try await acquisitionError { try await scene.manager().acquireTokenSilently(scene.request()) }
+            guard case .accountMismatch = error else { throw Missing("accountMismatch") }
+            #expect(try scene.refreshTokens.map { $0.secret.reveal() } == before)
+            #expect(try scene.store.status().accounts == 1)
+        }
+    }
+
+    @Test func `C79: when the app's own token has been revoked, the family's is tried`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            try scene.addFamilyToken("family-token")
+            try scene.store.sql("UPDATE app_metadata SET family_id = '1'")
+            scene.expire()
+            scene.refuse("invalid_grant", suberror: "bad_token")
+            scene.answer(#"{"access_token":"new","expires_in":3600,"foci":"1"}"#)
+            let manager = try scene.manager { $0.usesFamilyTokens = true }
+            let result = try await manager.acquireTokenSilently(scene.request())
+            #expect(result.accessToken.secret == Secret("new") && scene.net == 2)
+        }
+    }
+}

@@ -1,0 +1,218 @@
+import IssuerSupport
+import LocalIdentityProvider
+import OAuth
+import OpenIDConnect
+import Testing
+import TokenManagement
+import TokenStorage
+
+/// What a silent request sends and what it brings.
+struct SilentRequestTests {
+    @Test func `C43: a claims challenge passes over the stored token and goes out with the capabilities`() async throws
+    {
+        try await Scene.open { (scene: Scene) async throws in
+            let sent = SentForms()
+            let transport = InterceptingTransport(Scene.transport) { sent.keep($0) }
+            let manager = try scene.manager({ $0.clientCapabilities = ["CP1"] }, transport: transport)
+            let claims = try JSON(parsing: #"{"access_token":{"nbf":null}}"#)
+            let result = try await manager.acquireTokenSilently(scene.request { $0.claims = claims })
+            #expect(result.source == .refresh && scene.net == 1)
+            let wanted = try JSON(parsing: #"{"access_token":{"nbf":null,"xms_cc":{"values":["CP1"]}}}"#)
+            #expect(try JSON(parsing: sent.last("claims")) == wanted)
+            #expect(
+                try await manager.acquireTokenSilently(scene.request()).accessToken.secret == result.accessToken.secret
+            )
+        }
+    }
+
+    @Test func `C52: an unknown client of the family is tried with the family's token`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            try scene.addFamilyToken("family-token")
+            scene.answer(#"{"access_token":"new","expires_in":3600,"foci":"1"}"#)
+            let manager = try scene.manager(client: "second-app") { $0.usesFamilyTokens = true }
+            #expect(try await manager.acquireTokenSilently(scene.request()).accessToken.secret == Secret("new"))
+            #expect(scene.net == 1)
+        }
+    }
+
+    @Test func `C53: a client that is not of the family asks once`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            try scene.addFamilyToken("family-token")
+            scene.refuse("invalid_grant", suberror: "client_mismatch")
+            let manager = try scene.manager(client: "second-app") { $0.usesFamilyTokens = true }
+            for _ in 1...2 {
+                let error = try await acquisitionError { try await manager.acquireTokenSilently(scene.request()) }
+                #expect(error?.needsInteraction == true && scene.net == 1)
+            }
+            #expect(try scene.store.refreshTokens(of: scene.account, client: "sibling-app").count == 1)
+        }
+    }
+
+    @Test func `the family's token stays unused where that is off`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            try scene.addFamilyToken("family-token")
+            let manager = try scene.manager(client: "second-app")
+            let error = try await acquisitionError { try await manager.acquireTokenSilently(scene.request()) }
+            guard case .interactionRequired(.noRefreshToken) = error else { throw Missing("noRefreshToken") }
+            #expect(scene.net == 0)
+        }
+    }
+
+    @Test func `N36 and N37: each API has a token of its own, and both stay`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            let manager = try scene.manager()
+            let first = try await manager.acquireTokenSilently(scene.request(Scene.toDo))
+            let second = try await manager.acquireTokenSilently(scene.request(Scene.demo))
+            #expect(first.source == .cache && second.source == .refresh && scene.net == 1)
+            #expect(second.accessToken.scope.covers(Scene.demo) && second.declinedScope.isEmpty)
+            #expect(
+                try await manager.acquireTokenSilently(scene.request(Scene.toDo)).accessToken.secret
+                    == first.accessToken.secret
+            )
+            #expect(scene.net == 1)
+        }
+    }
+
+    @Test func `N38: close to its end a token is refreshed and the other API's stays`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            let manager = try scene.manager()
+            scene.clock.advance(by: 600)
+            let other = try await manager.acquireTokenSilently(scene.request(Scene.demo))
+            let before = try scene.refreshTokens[0].secret
+            scene.clock.advance(by: 46 * 60)
+            #expect(try await manager.acquireTokenSilently(scene.request()).source == .refresh)
+            #expect(scene.net == 2)
+            #expect(try scene.refreshTokens[0].secret != before)
+            #expect(
+                try await manager.acquireTokenSilently(scene.request(Scene.demo)).accessToken.secret
+                    == other.accessToken.secret
+            )
+        }
+    }
+
+    @Test func `N39: a forced refresh asks although the token is good, and replaces the ID token`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            scene.clock.advance(by: 60)
+            let result = try await scene.manager().acquireTokenSilently(scene.request { $0.forcesRefresh = true })
+            #expect(result.source == .refresh && scene.net == 1)
+            #expect(result.idToken?.claims.issuedAt == 1_790_000_060)
+            #expect(try scene.store.idTokens(of: scene.account).first?.idToken.claims.issuedAt == 1_790_000_060)
+        }
+    }
+
+    @Test func `N40: scopes of OpenID Connect alone are refused without a request`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            await #expect(throws: TokenStoreError.self) {
+                try await scene.manager().acquireTokenSilently(scene.request("openid profile"))
+            }
+            #expect(scene.net == 0)
+        }
+    }
+
+    @Test func `N41: scopes of two APIs at once are the issuer's to refuse`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            let both = Scope(Scene.toDo.tokens + Scene.demo.tokens)
+            let error = try await acquisitionError {
+                try await scene.manager().acquireTokenSilently(scene.request(both))
+            }
+            guard case .invalidScope = error else { throw Missing("invalidScope") }
+            #expect(try scene.refreshTokens.count == 1)
+        }
+    }
+
+    @Test func `N42: a scope nobody agreed to asks for a person`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            let scope: Scope = "https://fabrikvine.onmicrosoft.com/helloapi/demo.write"
+            let error = try await acquisitionError {
+                try await scene.manager().acquireTokenSilently(scene.request(scope))
+            }
+            #expect(error?.needsInteraction == true && "\(error ?? .timedOut)".contains("interactively"))
+        }
+    }
+
+    @Test func `N43: a token used twice is removed, and its child is dead too`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            let old = try scene.refreshTokens[0]
+            let manager = try scene.manager()
+            scene.expire()
+            _ = try await manager.acquireTokenSilently(scene.request())
+            // A copy of the old token, as a backup brings it back.
+            let endpoint = TokenEndpoint(
+                scene.provider.baseURL + "/fabrikvine.onmicrosoft.com/oauth2/v2.0/token",
+                transport: Scene.transport
+            )
+            var form = FormParameters()
+            form.append("client_id", Scene.client)
+            form.append("refresh_token", old.secret)
+            await #expect(throws: OAuthError.self) { try await endpoint.send(.refreshToken, form, now: 0) }
+            scene.expire()
+            let error = try await acquisitionError { try await manager.acquireTokenSilently(scene.request()) }
+            #expect(error?.needsInteraction == true)
+            #expect(try scene.refreshTokens.isEmpty)
+        }
+    }
+
+    @Test func `N45: the account and its claims are there without the network`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            let store = try Scene.openStore(scene.directory, scene.clock)
+            #expect(try store.account(username: Login.ana)?.id == scene.account)
+            #expect(try store.idTokens(of: scene.account).first?.idToken.claims.name == "Ana Rojas")
+            #expect(scene.provider.audit.counts.isEmpty)
+        }
+    }
+
+    @Test func `a token for less than asked is a success that names what is missing, or an error where all is needed`()
+        async throws
+    {
+        try await Scene.open { (scene: Scene) async throws in
+            let both: Scope = "api://todolist/ToDoList.Read api://todolist/ToDoList.ReadWrite"
+            let body = #"{"access_token":"new","expires_in":3600,"scope":"api://todolist/ToDoList.Read"}"#
+            scene.answer(body, times: 2)
+            let manager = try scene.manager()
+            let result = try await manager.acquireTokenSilently(scene.request(both))
+            #expect(result.declinedScope == "api://todolist/ToDoList.ReadWrite")
+            let error = try await acquisitionError {
+                try await manager.acquireTokenSilently(scene.request(both) { $0.requiresAllScopes = true })
+            }
+            guard case .declinedScopes = error else { throw Missing("declinedScopes") }
+        }
+    }
+
+    @Test func `a token that is good for too short a time is refreshed`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            scene.clock.advance(by: 1_800)
+            let manager = try scene.manager()
+            #expect(
+                try await manager.acquireTokenSilently(scene.request { $0.minimumLifetime = 1_700 }).source == .cache
+            )
+            #expect(
+                try await manager.acquireTokenSilently(scene.request { $0.minimumLifetime = 1_900 }).source == .refresh
+            )
+        }
+    }
+
+    @Test(arguments: [Fault.IDTokenFlaw.signature, .issuer, .audience])
+    func `a wrong ID token bars the tokens beside it, and the session goes on`(flaw: Fault.IDTokenFlaw) async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            scene.expire()
+            scene.provider.faults.add(.wrongIDToken(flaw))
+            let manager = try scene.manager()
+            let error = try await acquisitionError { try await manager.acquireTokenSilently(scene.request()) }
+            guard case .invalidIDToken = error else {
+                throw Missing("invalidIDToken, not \(String(describing: error))")
+            }
+            #expect(try await manager.acquireTokenSilently(scene.request()).source == .refresh)
+        }
+    }
+
+    @Test func `N70: keys that were rotated are fetched once more`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            let manager = try scene.manager()
+            _ = try await manager.acquireTokenSilently(scene.request { $0.forcesRefresh = true })
+            // The next key is published before it signs, so only the one after it is unknown.
+            for _ in 1...2 { try await scene.provider.rotateKeys(tenant: "fabrikvine.onmicrosoft.com") }
+            _ = try await manager.acquireTokenSilently(scene.request { $0.forcesRefresh = true })
+            #expect(scene.provider.audit.counts == ["metadata": 1, "keys": 2, "token": 2])
+        }
+    }
+}

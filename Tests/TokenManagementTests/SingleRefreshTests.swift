@@ -1,0 +1,205 @@
+import HTTPTransport
+import IssuerSupport
+import LocalIdentityProvider
+import OAuth
+import OpenIDConnect
+import Testing
+import TokenManagement
+import TokenStorage
+
+/// One refresh, however many ask.
+struct SingleRefreshTests {
+    @Test func `C87: eight who need one token cause one request, with reuse detection on`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            scene.expire()
+            scene.provider.faults.add(.delay(milliseconds: 50, at: "token"))
+            let managers = try (0..<8).map { _ in try scene.manager() }
+            let tokens = try await withThrowingTaskGroup(of: Secret.self) { group in
+                for manager in managers {
+                    group.addTask {
+                        try await manager.acquireTokenSilently(scene.request()).accessToken.secret
+                    }
+                }
+                return try await group.reduce(into: [Secret]()) { $0.append($1) }
+            }
+            #expect(scene.net == 1 && tokens.count == 8 && tokens.allSatisfy { $0 == tokens[0] })
+            // Who finds the token when its turn comes asks the issuer nothing at all.
+            #expect(scene.provider.audit.count(of: "metadata") == 1)
+            scene.expire()
+            #expect(try await managers[0].acquireTokenSilently(scene.request()).source == .refresh)
+        }
+    }
+
+    @Test func `callers in one process share a refresh, and those for other scopes go next`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            scene.expire()
+            let manager = try scene.manager()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for index in 0..<64 {
+                    let scope = index.isMultiple(of: 2) ? Scene.toDo : Scene.demo
+                    group.addTask { _ = try await manager.acquireTokenSilently(scene.request(scope)) }
+                }
+                try await group.waitForAll()
+            }
+            #expect(scene.net == 2)
+            #expect(try scene.store.status().accessTokens == 2)
+        }
+    }
+
+    @Test func `every caller of a failing refresh gets the failure, and the issuer one request`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            scene.expire()
+            scene.refuse("invalid_grant", times: nil)
+            let managers = try (0..<4).map { _ in try scene.manager() }
+            let failures = await withTaskGroup(of: Bool.self) { group in
+                for manager in managers {
+                    group.addTask {
+                        let error = try? await acquisitionError {
+                            try await manager.acquireTokenSilently(scene.request())
+                        }
+                        return error?.needsInteraction == true
+                    }
+                }
+                return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+            }
+            #expect(failures == 4 && scene.net == 1)
+        }
+    }
+
+    @Test func `of those who share a refresh, each is told by its own wishes that less was granted`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            let both: Scope = "api://todolist/ToDoList.Read api://todolist/ToDoList.ReadWrite"
+            scene.answer(#"{"access_token":"new","expires_in":3600,"scope":"api://todolist/ToDoList.Read"}"#)
+            let arrived = Counter()
+            let transport = InterceptingTransport(Scene.transport) { request in
+                guard request.url.hasSuffix("/token") else { return }
+                // The answer waits for the second caller.
+                while arrived.value < 2 { try await Task.sleep(for: .milliseconds(1)) }
+                try await Task.sleep(for: .milliseconds(50))
+            }
+            let manager = try scene.manager(transport: transport)
+            func acquire(all: Bool) async throws -> AcquisitionError? {
+                _ = arrived.next()
+                return try await acquisitionError {
+                    try await manager.acquireTokenSilently(scene.request(both) { $0.requiresAllScopes = all })
+                }
+            }
+            async let strict = acquire(all: true)
+            async let content = acquire(all: false)
+            guard case .declinedScopes = try await strict, try await content == nil else {
+                throw Missing("a difference")
+            }
+            #expect(scene.net == 1)
+        }
+    }
+
+    @Test func `a refresh whose time is over sends nothing more`() async throws {
+        let sent = Counter()
+        let transport = InterceptingTransport(Scene.transport) { _ in _ = sent.next() }
+        let bounded = BoundedTransport(transport, end: .now)
+        let error = await #expect(throws: HTTPTransportError.self) {
+            try await bounded.send(HTTPRequest("POST", "http://127.0.0.1:1/token"), limits: .issuer)
+        }
+        #expect(error?.mayHaveTakenEffect == false && sent.value == 0)
+    }
+
+    @Test func `cancelling one who waits leaves the others their token`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            scene.expire()
+            scene.provider.faults.add(.delay(milliseconds: 150, at: "token"))
+            let manager = try scene.manager()
+            let leaver = Task { try await manager.acquireTokenSilently(scene.request()) }
+            let stayer = Task { try await manager.acquireTokenSilently(scene.request()) }
+            leaver.cancel()
+            await #expect(throws: CancellationError.self) { try await leaver.value }
+            #expect(try await stayer.value.source == .refresh)
+            #expect(scene.net == 1)
+        }
+    }
+
+    @Test func `one who has little time leaves, and the refresh goes on`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            scene.expire()
+            scene.provider.faults.add(.delay(milliseconds: 200, at: "token"))
+            let manager = try scene.manager()
+            let error = try await acquisitionError {
+                try await manager.acquireTokenSilently(scene.request { $0.timeout = .milliseconds(20) })
+            }
+            guard case .timedOut = error else { throw Missing("timedOut, not \(String(describing: error))") }
+            #expect(try await manager.acquireTokenSilently(scene.request()).accessToken.scope.covers(Scene.toDo))
+            #expect(scene.net == 1)
+        }
+    }
+
+    @Test func `a forced refresh that another process has just made is not made again`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            scene.provider.faults.add(.delay(milliseconds: 50, at: "token"))
+            let managers = try (0..<4).map { _ in try scene.manager() }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for manager in managers {
+                    group.addTask {
+                        _ = try await manager.acquireTokenSilently(scene.request { $0.forcesRefresh = true })
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(scene.net == 1)
+        }
+    }
+
+    @Test func `a refresh token that may have been spent is tried once, and its refusal says so`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            scene.expire()
+            scene.provider.faults.add(.lostResponse(at: "token", times: 1))
+            let manager = try scene.manager()
+            let error = try await acquisitionError { try await manager.acquireTokenSilently(scene.request()) }
+            guard case .possiblyConsumed(let refusal, _, let program, let events) = error else {
+                throw Missing("possiblyConsumed, not \(String(describing: error))")
+            }
+            #expect(refusal?.suberror == "bad_token" && program == "tests" && !events.isEmpty)
+            #expect(scene.net == 2)
+            #expect(try scene.refreshTokens.isEmpty)
+        }
+    }
+
+    @Test func `after a crash the intent is there, and the refusal names who crashed`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            scene.expire()
+            guard let token = try scene.refreshTokens.first else { throw Missing("a refresh token") }
+            #expect(try scene.store.beginRefresh(with: token) == nil)
+            scene.refuse("invalid_grant")
+            let error = try await acquisitionError { try await scene.manager().acquireTokenSilently(scene.request()) }
+            guard case .possiblyConsumed(_, let since, "tests", _) = error else { throw Missing("possiblyConsumed") }
+            #expect(since == 1_790_003_601 && scene.net == 1)
+            #expect(try scene.refreshTokens.count == 1)
+        }
+    }
+
+    @Test func `after a crash before the request was sent the session goes on`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            scene.expire()
+            guard let token = try scene.refreshTokens.first else { throw Missing("a refresh token") }
+            _ = try scene.store.beginRefresh(with: token)
+            #expect(try await scene.manager().acquireTokenSilently(scene.request()).source == .refresh)
+            guard let successor = try scene.refreshTokens.first else { throw Missing("its successor") }
+            #expect(try scene.store.beginRefresh(with: successor) == nil)
+        }
+    }
+
+    @Test func `a sign-out beats a refresh in flight, whose new token is revoked`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            scene.expire()
+            let other = try Scene.openStore(scene.directory, scene.clock)
+            let transport = InterceptingTransport(Scene.transport) { request in
+                guard request.url.hasSuffix("/token") else { return }
+                try other.removeAccount(scene.account, client: Scene.client)
+            }
+            let manager = try scene.manager(transport: transport)
+            let error = try await acquisitionError { try await manager.acquireTokenSilently(scene.request()) }
+            guard case .interactionRequired(.signedOut) = error else { throw Missing("signedOut") }
+            let status = try scene.store.status()
+            #expect(status.accounts == 0 && status.refreshTokens == 0 && status.accessTokens == 0)
+            #expect(scene.provider.audit.count(of: "revoke") == 1)
+        }
+    }
+}

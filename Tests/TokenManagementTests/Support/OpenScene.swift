@@ -1,0 +1,92 @@
+import Foundation
+import HTTPTransport
+import IssuerSupport
+import OAuth
+import OpenIDConnect
+import TestSupport
+import TokenManagement
+import TokenStorage
+
+/// An issuer that answers as a test says, and a store with a person signed in there for `openid read write`.
+struct OpenScene: Sendable {
+    static let client = "app"
+
+    let issuer: HandmadeIssuer
+    let clock = TestClock()
+    let store: TokenStore
+    let account: Account.ID
+    private let directory: TemporaryDirectory
+
+    var authority: Authority { get throws { try Authority(issuer: issuer.issuer) } }
+
+    /// The number of requests to the token endpoint.
+    var net: Int { issuer.forms().count }
+
+    /// Signs in; the access token ends in an hour.
+    init(_ change: (inout TokenResponse) -> Void = { _ in }) throws {
+        issuer = try HandmadeIssuer()
+        directory = try TemporaryDirectory()
+        var options = StoreOptions()
+        options.program = "tests"
+        options.now = { [clock] in clock.date }
+        store = try TokenStore.open(at: StorePath(directory.file("tokenstore.db")), options: options)
+        var response = TokenResponse(accessToken: Secret("at-0"), expiresIn: 3_600)
+        response.refreshToken = Secret("rt-0")
+        response.tokenType = "bearer"
+        response.scope = "openid read write"
+        response.idToken = Secret(Self.idToken(issuer, at: clock.seconds))
+        change(&response)
+        let request = TokenRequest(
+            clientID: Self.client,
+            authority: try Authority(issuer: issuer.issuer),
+            scope: "openid read write",
+            grant: .authorizationCode
+        )
+        guard let account = try store.save(response, for: request).account else { throw Missing("an account") }
+        self.account = account
+    }
+
+    func manager(_ change: (inout TokenManagerOptions) -> Void = { _ in }) -> TokenManager {
+        var options = TokenManagerOptions()
+        options.pause = { _ in }
+        options.limits.head = .seconds(60)
+        options.limits.total = .seconds(60)
+        change(&options)
+        return TokenManager(store: store, clientID: Self.client, transport: Scene.transport, options: options)
+    }
+
+    func acquire(
+        _ scope: Scope = "read",
+        _ change: (inout SilentRequest) -> Void = { _ in }
+    ) async throws -> TokenResult {
+        var request = SilentRequest(account: account, scope: scope)
+        change(&request)
+        return try await manager().acquireTokenSilently(request)
+    }
+
+    /// The error of a request that fails.
+    func failure(_ scope: Scope = "read") async throws -> AcquisitionError? {
+        try await acquisitionError { try await acquire(scope) }
+    }
+
+    /// The access token has ended.
+    func expire() { clock.seconds += 3_601 }
+
+    var refreshTokens: [RefreshToken] {
+        get throws { try store.refreshTokens(of: account, client: Self.client) }
+    }
+
+    /// An unsigned ID token of the person, issued at a time in Unix seconds.
+    static func idToken(_ issuer: HandmadeIssuer, at issued: Int64) -> String {
+        let claims = JSON.object(
+            JSON.Object([
+                ("iss", .string(issuer.issuer)), ("sub", "subject"), ("aud", .string(client)), ("name", "Mara"),
+                ("iat", .number("\(issued)")), ("nbf", .number("\(issued)")), ("exp", .number("\(issued + 600)")),
+            ])
+        )
+        let parts = [#"{"alg":"RS256"}"#, claims.serialized, "signature"].map { Base64URL.encode(Array($0.utf8)) }
+        return parts.joined(separator: ".")
+    }
+
+    func idToken(at issued: Int64) -> String { Self.idToken(issuer, at: issued) }
+}

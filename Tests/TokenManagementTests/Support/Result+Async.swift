@@ -1,0 +1,10 @@
+extension Result where Failure == any Error {
+    /// What `body` returns or throws.
+    init(_ body: () async throws -> Success) async {
+        do {
+            self = .success(try await body())
+        } catch {
+            self = .failure(error)
+        }
+    }
+}

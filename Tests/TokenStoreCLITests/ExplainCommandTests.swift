@@ -1,0 +1,38 @@
+import Foundation
+import LocalIdentityProvider
+import OAuth
+import Testing
+
+struct ExplainCommandTests {
+    private static let scope = IssuerScene.scope.text
+
+    @Test func `it tells that a stored token would serve, and writes nothing`() async throws {
+        try await IssuerScene.open(lifetime: 3_600) { (scene: IssuerScene) async throws in
+            let before = try scene.scratch.contents("tokenstore.db")
+            let outcome = try await scene.run("explain", "--scope", Self.scope)
+            #expect(outcome.status == 0)
+            #expect(outcome.output.contains("decision: the stored token would be handed out"))
+            #expect(outcome.output.contains("it fits best") && outcome.output.contains("it is the only account"))
+            #expect(try scene.scratch.contents("tokenstore.db") == before && scene.net == 0)
+        }
+    }
+
+    @Test func `it tells which refresh token would be used, and prints no token`() async throws {
+        try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
+            let outcome = try await scene.run("explain", "--scope", Self.scope, "--json")
+            let decision = try outcome.json["decision"] as? [String: Any]
+            #expect(decision?["action"] as? String == "refresh")
+            let tokens = decision?["refreshTokens"] as? [[String: Any]]
+            #expect(tokens?.first?["clientId"] as? String == "pwd-app")
+            #expect(!outcome.output.contains("rt_") && !outcome.output.contains("eyJ"))
+        }
+    }
+
+    @Test func `it tells why a token does not fit`() async throws {
+        try await IssuerScene.open(lifetime: 3_600) { (scene: IssuerScene) async throws in
+            let outcome = try await scene.run("explain", "--scope", "api://other/Read")
+            #expect(outcome.output.contains("it lacks the scope api://other/Read"))
+            #expect(outcome.output.contains("a refresh at \(scene.provider.baseURL)"))
+        }
+    }
+}

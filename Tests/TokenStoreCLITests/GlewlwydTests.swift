@@ -1,0 +1,49 @@
+import Foundation
+import OAuth
+import Testing
+import TokenStorage
+
+/// Against a server nobody here wrote.
+struct GlewlwydTests {
+    @Test(.enabled(if: Glewlwyd.isInstalled, "the Debian package glewlwyd is not installed"))
+    func `a session at glewlwyd is refreshed, raced for by 16 processes, goes on, and ends`() async throws {
+        try await Glewlwyd.open { glewlwyd in
+            let scratch = try ScratchDirectory()
+            var response = try await glewlwyd.signIn()
+            #expect(response.tokenType == "bearer" && response.refreshToken != nil)
+            response.expiresIn = 0
+            let request = TokenRequest(
+                clientID: Glewlwyd.client,
+                authority: try Authority(issuer: Glewlwyd.issuer),
+                scope: "read",
+                grant: .authorizationCode
+            )
+            try TokenStore.open(at: StorePath(scratch.store)).save(response, for: request)
+            let race = try await Self.token(16, in: scratch)
+            #expect(race.allSatisfy { $0.status == 0 }, "\(Set(race.map(\.error)))")
+            #expect(Set(race.map(\.output)).count == 1)
+            for _ in 1...2 {
+                let next = try await Self.token(1, in: scratch, "--force-refresh")[0]
+                #expect(next.status == 0 && next.output != race[0].output, "\(next.error)")
+            }
+            let logout = try scratch.run("logout", "--issuer", Glewlwyd.issuer)
+            #expect(logout.status == 0, "\(logout.error)")
+            #expect(try scratch.run("list", "--json").json["accounts"] as? [String] == [])
+        }
+    }
+
+    private static func token(
+        _ count: Int,
+        in scratch: ScratchDirectory,
+        _ arguments: String...
+    ) async throws -> [Command.Outcome] {
+        let command = Command(
+            arguments: ["token", "--scope", "read"] + arguments,
+            environment: ["TOKENSTORE_PATH": scratch.store]
+        )
+        return try await withThrowingTaskGroup(of: Command.Outcome.self) { group in
+            for _ in 0..<count { group.addTask { try await command.runAside(in: scratch) } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+}

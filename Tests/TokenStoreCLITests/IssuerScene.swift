@@ -1,0 +1,111 @@
+import Foundation
+import HTTPTransport
+import IssuerSupport
+import LocalIdentityProvider
+import OAuth
+import SQLite
+import TokenStorage
+
+/// A provider, and a store with a person signed in, for the program itself to use.
+struct IssuerScene: Sendable {
+    static let scope: Scope = "api://todolist/ToDoList.Read"
+
+    let provider: LocalIdentityProvider
+    let scratch: ScratchDirectory
+    private let caFile: String?
+
+    /// The number of requests to the token endpoint since the sign-in.
+    var net: Int { provider.audit.count(of: "token") }
+
+    /// Runs `body` with a person whose access token has `lifetime` seconds left, and is worth refreshing after
+    /// `refreshIn`, at an issuer that ends a session when a refresh token is used twice.
+    static func open(
+        lifetime: Int64,
+        refreshIn: Int64? = nil,
+        authority: PrivateAuthority? = nil,
+        _ body: (IssuerScene) async throws -> Void
+    ) async throws {
+        var configuration = LocalIdentityProvider.Configuration()
+        configuration.hosts = ["127.0.0.1"]
+        configuration.signingKeys = try SigningKeys.pem.get()
+        configuration.refreshGrace = 0
+        configuration.tls = authority?.certificate
+        let provider = try await LocalIdentityProvider.start(configuration)
+        let outcome: Result<Void, any Error>
+        do {
+            let scene = IssuerScene(provider: provider, scratch: try ScratchDirectory(), caFile: authority?.path)
+            try await scene.signIn(lifetime: lifetime, refreshIn: refreshIn)
+            try await body(scene)
+            outcome = .success(())
+        } catch {
+            outcome = .failure(error)
+        }
+        await provider.stop()
+        try outcome.get()
+    }
+
+    /// Signs the person in anew.
+    func signIn(lifetime: Int64, refreshIn: Int64? = nil) async throws {
+        let transport = AsyncHTTPTransport(options: HTTPTransportOptions(caFile: caFile))
+        let login = Login(provider: provider, transport: transport)
+        try await login.signIn(to: TokenStore.open(at: StorePath(scratch.store)), client: "pwd-app", scope: Self.scope)
+        {
+            $0.expiresIn = lifetime
+            $0.refreshIn = refreshIn
+        }
+        provider.audit.reset()
+    }
+
+    /// Runs a command.
+    func run(_ arguments: String...) async throws -> Command.Outcome { try await run(arguments) }
+
+    /// Runs `token` in `count` processes at once.
+    func tokens(_ count: Int, _ arguments: String...) async throws -> [Command.Outcome] {
+        try await withThrowingTaskGroup(of: Command.Outcome.self) { group in
+            for _ in 0..<count {
+                group.addTask { try await run(["token", "--scope", Self.scope.text] + arguments) }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+
+    /// Runs a command with more in its environment.
+    func run(_ arguments: [String], environment: [String: String] = [:]) async throws -> Command.Outcome {
+        let environment = ["TOKENSTORE_PATH": scratch.store].merging(environment) { $1 }
+        let command = Command(arguments: arguments, environment: environment)
+        return try await command.runAside(in: scratch)
+    }
+}
+
+extension IssuerScene {
+    /// Starts `token` and goes on.
+    func start(_ arguments: String...) throws -> StartedCommand {
+        try StartedCommand(
+            ["token", "--scope", Self.scope.text] + arguments,
+            environment: ["TOKENSTORE_PATH": scratch.store],
+            in: scratch
+        )
+    }
+
+    /// Returns once a route has seen a request.
+    func waitForRequest(at route: String) async throws {
+        try await wait(for: "a request at \(route)") { provider.audit.count(of: route) > 0 }
+    }
+
+    /// Returns once a refresh token is about to be sent.
+    func waitForIntent() async throws {
+        let connection = try Connection(path: scratch.store, mode: .readWrite, busyTimeout: .seconds(5))
+        try await wait(for: "an intent") {
+            try connection.integer("SELECT count(*) FROM refresh_attempt") ?? 0 > 0
+        }
+    }
+
+    /// A machine may be slow, but what does not come within a minute does not come.
+    private func wait(for what: String, _ isThere: () throws -> Bool) async throws {
+        let end = ContinuousClock.now + .seconds(60)
+        while try !isThere() {
+            guard ContinuousClock.now < end else { throw Missing(what) }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+    }
+}

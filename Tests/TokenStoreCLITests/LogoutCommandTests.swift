@@ -1,0 +1,57 @@
+import LocalIdentityProvider
+import Testing
+
+struct LogoutCommandTests {
+    @Test func `a sign-out ends the session at the issuer and deletes the account`() async throws {
+        try await IssuerScene.open(lifetime: 3_600) { (scene: IssuerScene) async throws in
+            let outcome = try await scene.run("logout", "ana.rojas@example.org")
+            #expect(outcome.status == 0 && outcome.output.contains("the issuer ended the session"), "\(outcome.error)")
+            #expect(scene.provider.audit.count(of: "revoke") == 1)
+            #expect(try await scene.run("list", "--json").json["accounts"] as? [String] == [])
+            #expect(try await scene.run("logout", "ana.rojas@example.org").status == 3)
+        }
+    }
+
+    @Test func `a local sign-out asks nobody`() async throws {
+        try await IssuerScene.open(lifetime: 3_600) { (scene: IssuerScene) async throws in
+            let outcome = try await scene.run("logout", "ana.rojas@example.org", "--local-only", "--json")
+            let revocations = try outcome.json["revocations"] as? [[String: Any]]
+            #expect(revocations?.first?["outcome"] as? String == "local_only")
+            #expect(scene.provider.audit.counts.isEmpty)
+        }
+    }
+
+    @Test func `a revocation that fails is reported, and the account goes all the same`() async throws {
+        try await IssuerScene.open(lifetime: 3_600) { (scene: IssuerScene) async throws in
+            scene.provider.faults.add(.status(503, at: "revoke"))
+            let outcome = try await scene.run("logout", "ana.rojas@example.org")
+            #expect(outcome.status == 0 && outcome.error.contains("was not ended at the issuer"))
+            #expect(try await scene.run("list", "--json").json["accounts"] as? [String] == [])
+        }
+    }
+
+    @Test(arguments: [[], ["--local-only"]])
+    func `a sign-out beats a refresh in flight, whose tokens are stored nowhere`(arguments: [String]) async throws {
+        try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
+            scene.provider.faults.add(.delay(milliseconds: 6_000, at: "token"))
+            let refresh = try scene.start()
+            try await scene.waitForIntent()
+            #expect(try await scene.run(["logout", "ana.rojas@example.org"] + arguments).status == 0)
+            #expect(try await refresh.end() == 4)
+            #expect(try scene.rows == .none)
+            // What the refresh brought nevertheless has been ended at the issuer as well.
+            #expect(scene.provider.audit.count(of: "revoke") == 1)
+        }
+    }
+
+    @Test func `an issuer that offers no revocation is no obstacle, and is named as the reason`() async throws {
+        try await IssuerScene.open(lifetime: 3_600) { (scene: IssuerScene) async throws in
+            let base = scene.provider.baseURL
+            let metadata = #"{"issuer":"\#(base)/x","token_endpoint":"\#(base)/x/token"}"#
+            scene.provider.faults.add(.answer(body: metadata, at: "metadata"))
+            let outcome = try await scene.run("logout", "ana.rojas@example.org")
+            #expect(outcome.status == 0 && outcome.error.contains("offers no way to end the session"))
+            #expect(try scene.rows == .none)
+        }
+    }
+}
