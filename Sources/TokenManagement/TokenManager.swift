@@ -107,7 +107,7 @@ public final class TokenManager: Sendable {
             request.account,
             client: clientID,
             of: store.path,
-            patience: options.patience
+            patience: TokenManagerOptions.patience
         )
         defer { withExtendedLifetime(lock) {} }
         if lock.wasWaitedFor { metrics.countWaiting() }

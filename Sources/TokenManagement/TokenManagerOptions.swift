@@ -27,8 +27,14 @@ public struct TokenManagerOptions: Sendable {
     public init() {}
 
     /// How long all the requests of one refresh may take together: enough for one that hangs and its repetition.
-    var longestRefresh: Duration { limits.total * 2 }
+    var longestRefresh: Duration { min(limits.total * 2, Self.longestRefresh) }
 
-    /// How long a holder of the refresh lock that is alive can keep others waiting, its commit included.
-    var patience: Duration { longestRefresh + .milliseconds(250) }
+    /// No process refreshes for longer, whatever its limits, as the others go on without one that does.
+    private static let longestRefresh = Duration.seconds(20)
+
+    /// How long the holder of the refresh lock is waited for before it counts as stopped.
+    ///
+    /// Longer than any may take, its commit included. A caller in a hurry gives up before that, and does not spend a
+    /// token that is being used.
+    static let patience = longestRefresh + .milliseconds(250)
 }

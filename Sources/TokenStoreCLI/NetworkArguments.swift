@@ -18,7 +18,7 @@ struct NetworkArguments: ParsableArguments {
     func options(_ arguments: StoreArguments) -> TokenManagerOptions {
         var options = TokenManagerOptions()
         options.logger = Logger(label: "tokenstore") { _ in StandardErrorLog(level: arguments.logLevel) }
-        // Two requests and a holder of the lock that was stopped fit into the time that the caller allows.
+        // A request that hangs and its repetition fit into the time that the caller allows.
         let limit = Duration.seconds(min(max(arguments.timeout / 3, 0.1), 10))
         options.limits.head = limit
         options.limits.total = limit

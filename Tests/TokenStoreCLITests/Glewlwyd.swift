@@ -12,14 +12,13 @@ import TestSupport
 struct Glewlwyd: Sendable {
     static let program = "/usr/bin/glewlwyd"
     private static let documents = "/usr/share/doc/glewlwyd/"
-    private static let port = 46_593
-    static let base = "http://127.0.0.1:\(port)"
-    static let issuer = base + "/api/oidc"
     static let client = "app"
 
     static var isInstalled: Bool { FileManager.default.isExecutableFile(atPath: program) }
 
     private let transport = AsyncHTTPTransport()
+    private let base: String
+    var issuer: String { base + "/api/oidc" }
 
     /// Runs `body` while the server answers.
     static func open(_ body: (Glewlwyd) async throws -> Void) async throws {
@@ -28,8 +27,12 @@ struct Glewlwyd: Sendable {
         guard FileManager.default.createFile(atPath: database, contents: nil) else { throw Missing("a database") }
         let schema = try unpacked("database/init.sqlite3.sql.gz")
         try Connection(path: database, mode: .readWrite, busyTimeout: .zero).execute(schema)
+        // Free a moment ago, which is the best that can be known of a port of somebody else's program.
+        let free = try RawServer("")
+        free.stop()
+        let base = "http://127.0.0.1:\(free.port)"
         let settings = try unpacked("glewlwyd.conf.sample.gz")
-            .replacing("port=4593\n", with: "port=\(port)\nbind_address=\"127.0.0.1\"\n")
+            .replacing("port=4593\n", with: "port=\(free.port)\nbind_address=\"127.0.0.1\"\n")
             .replacing("http://localhost:4593", with: base)
             .replacing("cookie_domain=\"localhost\"", with: "cookie_domain=\"127.0.0.1\"")
             .replacing("cookie_secure=1", with: "cookie_secure=0")
@@ -43,7 +46,7 @@ struct Glewlwyd: Sendable {
         server.standardError = FileHandle.nullDevice
         try server.run()
         defer { server.terminate() }
-        let glewlwyd = Glewlwyd()
+        let glewlwyd = Glewlwyd(base: base)
         try await glewlwyd.configure()
         try await body(glewlwyd)
     }
@@ -64,7 +67,7 @@ struct Glewlwyd: Sendable {
         let admin = try await session("admin", "password")
         let key = try _RSA.Signing.PrivateKey(pemRepresentation: SigningKeys.pem.get()[0])
         let parameters: JSON = [
-            "iss": .string(Self.issuer), "jwt-type": "rsa", "jwt-key-size": "256",
+            "iss": .string(issuer), "jwt-type": "rsa", "jwt-key-size": "256",
             "key": .string(key.pemRepresentation), "cert": .string(key.publicKey.pemRepresentation),
             "access-token-duration": 3_600, "refresh-token-duration": 86_400, "code-duration": 600,
             "refresh-token-rolling": false, "refresh-token-one-use": "always", "allow-non-oidc": true,
@@ -109,7 +112,7 @@ struct Glewlwyd: Sendable {
         form.append("code", String(code))
         form.append("redirect_uri", "http://127.0.0.1/")
         form.append("code_verifier", verifier)
-        return try await TokenEndpoint(Self.issuer + "/token", transport: transport)
+        return try await TokenEndpoint(issuer + "/token", transport: transport)
             .send(.authorizationCode, form, now: Int64(Date().timeIntervalSince1970)).response
     }
 
@@ -130,7 +133,7 @@ struct Glewlwyd: Sendable {
 
     @discardableResult
     private func call(_ method: String, _ path: String, _ body: JSON?, session: String) async throws -> HTTPResponse {
-        var request = HTTPRequest(method, Self.base + path, headers: ["content-type": "application/json"])
+        var request = HTTPRequest(method, base + path, headers: ["content-type": "application/json"])
         if !session.isEmpty { request.headers["cookie"] = session }
         request.body = body.map { Secret($0.serialized) }
         let response = try await transport.send(request, limits: .issuer)

@@ -14,7 +14,7 @@ struct GlewlwydTests {
             response.expiresIn = 0
             let request = TokenRequest(
                 clientID: Glewlwyd.client,
-                authority: try Authority(issuer: Glewlwyd.issuer),
+                authority: try Authority(issuer: glewlwyd.issuer),
                 scope: "read",
                 grant: .authorizationCode
             )
@@ -26,7 +26,7 @@ struct GlewlwydTests {
                 let next = try await Self.token(1, in: scratch, "--force-refresh")[0]
                 #expect(next.status == 0 && next.output != race[0].output, "\(next.error)")
             }
-            let logout = try scratch.run("logout", "--issuer", Glewlwyd.issuer)
+            let logout = try scratch.run("logout", "--issuer", glewlwyd.issuer)
             #expect(logout.status == 0, "\(logout.error)")
             #expect(try scratch.run("list", "--json").json["accounts"] as? [String] == [])
         }

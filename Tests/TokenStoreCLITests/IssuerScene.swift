@@ -4,6 +4,7 @@ import IssuerSupport
 import LocalIdentityProvider
 import OAuth
 import SQLite
+import TestSupport
 import TokenStorage
 
 /// A provider, and a store with a person signed in, for the program itself to use.
@@ -29,7 +30,7 @@ struct IssuerScene: Sendable {
         configuration.hosts = ["127.0.0.1"]
         configuration.signingKeys = try SigningKeys.pem.get()
         configuration.refreshGrace = 0
-        configuration.tls = authority?.certificate
+        configuration.tls = authority.map { .init(chain: $0.chain, key: $0.key) }
         let provider = try await LocalIdentityProvider.start(configuration)
         let outcome: Result<Void, any Error>
         do {

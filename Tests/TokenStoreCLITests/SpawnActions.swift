@@ -17,6 +17,10 @@ struct SpawnActions {
 
     init() {
         posix_spawn_file_actions_init(&actions)
+        // A connection that a server of the tests drops would live on in a program that inherits it.
+        for descriptor in Self.openDescriptors where descriptor > STDERR_FILENO {
+            posix_spawn_file_actions_addclose(&actions, descriptor)
+        }
         posix_spawnattr_init(&attributes)
         var mask = sigset_t()
         sigemptyset(&mask)
@@ -24,6 +28,12 @@ struct SpawnActions {
         sigfillset(&mask)
         posix_spawnattr_setsigdefault(&attributes, &mask)
         posix_spawnattr_setflags(&attributes, Self.signals)
+    }
+
+    /// The descriptors of this process; one of them is the listing's own, and closed by then.
+    private static var openDescriptors: [Int32] {
+        // Where there is no such directory, nothing can be closed.
+        ((try? FileManager.default.contentsOfDirectory(atPath: "/dev/fd")) ?? []).compactMap { Int32($0) }
     }
 
     mutating func open(_ path: String, _ flags: Int32, as descriptor: Int32) {

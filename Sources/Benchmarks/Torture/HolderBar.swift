@@ -33,8 +33,9 @@ enum HolderBar: Bar {
 
     static func measure(_ bench: Bench, _ add: (ReportRow) -> Void) throws {
         let issuer = try AsynchronousWork.run { try await BenchIssuer() }
-        let rounds = bench.count(name, full: 10, quick: 1)
-        for (word, signal) in [("killed", SIGKILL), ("stopped", SIGSTOP)] {
+        let rounds = bench.count(name, full: 10, quick: 2)
+        // A holder that was stopped is waited for; so these take their time.
+        for (word, signal, rounds) in [("killed", SIGKILL, rounds), ("stopped", SIGSTOP, (rounds + 4) / 5)] {
             for moment in Moment.allCases {
                 let wrong = try (0..<rounds).count { _ in try !goesOn(bench, issuer, moment, signal) }
                 let work = "lock holder \(word) \(moment) its request: others that did not go on"
@@ -50,11 +51,11 @@ enum HolderBar: Bar {
         try AsynchronousWork.run { try await issuer.signIn(path, lifetime: 0) }
         let before = issuer.requests(to: moment.fault.route)
         issuer.provider.faults.add(moment.fault)
-        let holder = try bench.token(path, "--timeout", "6").start()
+        let holder = try bench.token(path).start()
         while issuer.requests(to: moment.fault.route) == before { usleep(1_000) }
         holder.send(signal)
         let output = path.directory + "/next"
-        let next = try bench.token(path, "--timeout", "6").run(outputTo: output)
+        let next = try bench.token(path).run(outputTo: output)
         holder.send(SIGCONT)
         _ = try holder.wait()
         guard moment != .after else {
