@@ -8,7 +8,7 @@ let package = Package(
         .library(name: "TokenStorage", targets: ["TokenStorage", "OAuth"]),
         .library(
             name: "TokenStoreKit",
-            targets: ["TokenManagement", "OpenIDConnect", "HTTPTransport", "TokenStorage", "OAuth"]
+            targets: ["SignIn", "TokenManagement", "OpenIDConnect", "HTTPTransport", "TokenStorage", "OAuth"]
         ),
         .executable(name: "tokenstore", targets: ["TokenStoreCLI"]),
         .executable(name: "local-idp", targets: ["local-idp"]),
@@ -76,6 +76,16 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
+            ]
+        ),
+        .target(
+            name: "SignIn",
+            dependencies: [
+                "HTTPTransport", "OAuth", "OpenIDConnect", "TokenManagement", "TokenStorage",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
             ]
         ),
         .target(
@@ -159,6 +169,17 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
+            ]
+        ),
+        .testTarget(
+            name: "SignInTests",
+            dependencies: [
+                "HTTPTransport", "IssuerSupport", "LocalIdentityProvider", "OAuth", "OpenIDConnect", "SignIn",
+                "TestSupport", "TokenManagement", "TokenStorage",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+                .product(name: "JWTKit", package: "jwt-kit"),
+                .product(name: "NIOCore", package: "swift-nio"),
             ]
         ),
         .testTarget(
