@@ -10,7 +10,7 @@ let package = Package(
             name: "TokenStoreKit",
             targets: ["SignIn", "TokenManagement", "OpenIDConnect", "HTTPTransport", "TokenStorage", "OAuth"]
         ),
-        .executable(name: "tokenstore", targets: ["TokenStoreCLI"]),
+        .executable(name: "tokenstore", targets: ["TokenStoreMain"]),
         .executable(name: "local-idp", targets: ["local-idp"]),
         .executable(name: "tokenstore-bench", targets: ["Benchmarks"]),
     ],
@@ -107,14 +107,15 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ]
         ),
-        .executableTarget(
+        .target(
             name: "TokenStoreCLI",
             dependencies: [
-                "HTTPTransport", "OAuth", "OpenIDConnect", "Sealing", "TokenManagement", "TokenStorage",
+                "HTTPTransport", "OAuth", "OpenIDConnect", "Sealing", "SignIn", "TokenManagement", "TokenStorage",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
+        .executableTarget(name: "TokenStoreMain", dependencies: ["TokenStoreCLI"]),
         .executableTarget(
             name: "local-idp",
             dependencies: [
@@ -186,7 +187,7 @@ let package = Package(
             name: "TokenStoreCLITests",
             dependencies: [
                 "HTTPTransport", "IssuerSupport", "LocalIdentityProvider", "OAuth", "OpenIDConnect", "SQLite",
-                "TestSupport", "TokenStorage", "TokenStoreCLI",
+                "SignIn", "TestSupport", "TokenStorage", "TokenStoreCLI", "TokenStoreMain",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
             ]
