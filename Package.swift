@@ -11,6 +11,7 @@ let package = Package(
             targets: ["SignIn", "TokenManagement", "OpenIDConnect", "HTTPTransport", "TokenStorage", "OAuth"]
         ),
         .executable(name: "tokenstore", targets: ["TokenStoreMain"]),
+        .executable(name: "quickstart", targets: ["Quickstart"]),
         .executable(name: "local-idp", targets: ["local-idp"]),
         .executable(name: "tokenstore-bench", targets: ["Benchmarks"]),
     ],
@@ -116,6 +117,13 @@ let package = Package(
             ]
         ),
         .executableTarget(name: "TokenStoreMain", dependencies: ["TokenStoreCLI"]),
+        .executableTarget(
+            name: "Quickstart",
+            dependencies: [
+                "HTTPTransport", "LocalIdentityProvider", "OAuth", "SignIn", "TokenManagement", "TokenStorage",
+                "TokenStoreCLI",
+            ]
+        ),
         .executableTarget(
             name: "local-idp",
             dependencies: [
