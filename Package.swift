@@ -177,7 +177,7 @@ let package = Package(
         .testTarget(
             name: "LocalIdentityProviderTests",
             dependencies: [
-                "LocalIdentityProvider", "local-idp",
+                "IssuerSupport", "LocalIdentityProvider", "local-idp",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),

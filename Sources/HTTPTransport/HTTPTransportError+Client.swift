@@ -25,6 +25,8 @@ extension HTTPTransportError {
         case let error as NIOSSLExtraError: self = .notTrusted(host: host, reason: Self.short("\(error)"))
         case let error as IOError where error.errnoCode == ECONNREFUSED:
             self = .notConnected(host: host, reason: "refused")
+        case let error as IOError:
+            self = .interrupted(host: host, reason: String(cString: strerror(error.errnoCode)).lowercased())
         default: self = .interrupted(host: host, reason: Self.short("\(error)"))
         }
     }

@@ -1,15 +1,20 @@
 public import HTTPTransport
+public import OAuth
 
-/// The issuer cannot serve now: it answered 429 or 5xx, or asked to be left alone for a while.
+/// The issuer cannot serve now: it answered 429 or 5xx, said so in an error, or asked to be left alone for a while.
 public struct IssuerUnavailable: Error, Hashable, Sendable {
     public let status: Int
 
     /// Seconds until the next attempt is welcome, where the issuer says so.
     public let retryAfter: Int64?
 
-    public init(status: Int, retryAfter: Int64? = nil) {
+    /// What the issuer called it, where it did.
+    public let error: OAuthError.Code?
+
+    public init(status: Int, retryAfter: Int64? = nil, error: OAuthError.Code? = nil) {
         self.status = status
         self.retryAfter = retryAfter
+        self.error = error
     }
 
     /// Reads an answer; a date in `Retry-After` counts from the issuer's own clock.
@@ -28,6 +33,7 @@ extension IssuerUnavailable: CustomStringConvertible {
     public var description: String {
         let wait = retryAfter.map { "in \($0) s" } ?? "in a minute"
         return status == 429
-            ? "the issuer was asked too often; try again \(wait)" : "the issuer answered \(status); try again \(wait)"
+            ? "the issuer was asked too often; try again \(wait)"
+            : "the issuer answered \(error?.rawValue ?? "\(status)"); try again \(wait)"
     }
 }

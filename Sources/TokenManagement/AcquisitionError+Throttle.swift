@@ -7,7 +7,10 @@ extension AcquisitionError {
     var throttled: JSON.Object {
         switch self {
         case .unavailable(let error, _):
-            JSON.Object([("kind", "unavailable"), ("status", .number("\(error.status)"))])
+            JSON.Object([
+                ("kind", "unavailable"), ("status", .number("\(error.status)")),
+                ("error", error.error.map { .string($0.rawValue) } ?? .null),
+            ])
         case .interactionRequired(.refusedWithoutReason(let status)):
             JSON.Object([("kind", "unusable"), ("status", .number("\(status)"))])
         case .interactionRequired(.refused(let error, _)), .policyRequired(let error),
@@ -37,7 +40,11 @@ extension AcquisitionError {
             )
         case "unusable": self = .interactionRequired(.refusedWithoutReason(status: status))
         default:
-            let error = IssuerUnavailable(status: status, retryAfter: throttle.endsAt - now)
+            let error = IssuerUnavailable(
+                status: status,
+                retryAfter: throttle.endsAt - now,
+                error: failure["error"]?.text.map(OAuthError.Code.init)
+            )
             self = .unavailable(error, isHeldBack: true)
         }
     }

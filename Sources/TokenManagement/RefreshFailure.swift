@@ -76,7 +76,7 @@ struct RefreshFailure {
         switch refusal {
         case .transient:
             consequence.token = .maybeSpent
-            let outage = IssuerUnavailable(status: answer.status, retryAfter: Self.outageWait)
+            let outage = IssuerUnavailable(status: answer.status, retryAfter: Self.outageWait, error: answer.code)
             error = .unavailable(outage, isHeldBack: false)
             holdBack(for: Self.outageWait, now: now)
             return

@@ -1,4 +1,5 @@
 import Foundation
+import IssuerSupport
 import LocalIdentityProvider
 import Testing
 
@@ -62,8 +63,8 @@ struct MSALTests {
         guard let python = Self.python else { throw Missing("python") }
         let url = site.provider.baseURL + path
         // requests lets these variables win over what a session was told to trust.
-        let trust = ["REQUESTS_CA_BUNDLE": authority.authority, "CURL_CA_BUNDLE": authority.authority]
-        let arguments = ["-c", Self.script, kind, url, authority.authority] + more
+        let trust = ["REQUESTS_CA_BUNDLE": authority.path, "CURL_CA_BUNDLE": authority.path]
+        let arguments = ["-c", Self.script, kind, url, authority.path] + more
         let result = try await python.run(arguments, environment: trust)
         guard result.status == 0 else { throw Missing("success of MSAL: \(result)") }
         return try JSON(parsing: result.output.utf8)
@@ -71,8 +72,7 @@ struct MSALTests {
 
     @Test(.enabled(why) { try await isReady() })
     func `MSAL Python signs in to a user flow and renews silently`() async throws {
-        let authority = try await PrivateAuthority()
-        defer { authority.folder.remove() }
+        let authority = try PrivateAuthority()
         try await Site.open(tls: authority.certificate, clock: ProviderClock()) { site in
             let scope = "https://fabrikvine.onmicrosoft.com/helloapi/demo.read"
             let more = [scope, "http://localhost:53211/", Site.ana, Site.anasPassword, "b2c-app"]
@@ -103,8 +103,7 @@ struct MSALTests {
         client: String,
         name: String
     ) async throws {
-        let authority = try await PrivateAuthority()
-        defer { authority.folder.remove() }
+        let authority = try PrivateAuthority()
         try await Site.open(tls: authority.certificate, clock: ProviderClock()) { site in
             let more = ["email", "http://localhost:53211/", username, password, client]
             let outcome = try await run("oidc", "/\(tenant)/v2.0", site, authority, more)

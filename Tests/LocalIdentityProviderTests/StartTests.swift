@@ -1,4 +1,5 @@
 import Foundation
+import IssuerSupport
 import LocalIdentityProvider
 import Testing
 
@@ -84,8 +85,7 @@ struct StartTests {
 
     @Test(.enabled(if: PrivateAuthority.isAvailable, "needs openssl"))
     func `the program speaks TLS with the certificate it was given`() async throws {
-        let authority = try await PrivateAuthority()
-        defer { authority.folder.remove() }
+        let authority = try PrivateAuthority()
         let files = authority.certificate
         try await program(["--tls", files.chain, files.key]) { announced in
             let addresses = announced["addresses"]?.elements?.compactMap(\.text) ?? []
@@ -93,7 +93,7 @@ struct StartTests {
             let openssl = try #require(Program("openssl"))
             for address in addresses {
                 let peer = String(address.dropFirst("https://".count))
-                let arguments = ["s_client", "-connect", peer, "-CAfile", authority.authority, "-verify_return_error"]
+                let arguments = ["s_client", "-connect", peer, "-CAfile", authority.path, "-verify_return_error"]
                 let result = try await openssl.run(arguments)
                 #expect(result.status == 0 && result.output.contains("Verify return code: 0"), "\(result)")
             }

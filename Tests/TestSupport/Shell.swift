@@ -10,6 +10,11 @@ public enum Shell {
     /// Runs a program to its end and returns what it printed.
     @discardableResult
     public static func run(_ program: String, _ arguments: String...) throws -> String {
+        try run(program, arguments)
+    }
+
+    @discardableResult
+    public static func run(_ program: String, _ arguments: [String]) throws -> String {
         let process = Process()
         process.executableURL = URL(filePath: program)
         process.arguments = arguments

@@ -3,6 +3,7 @@ import HTTPTransport
 import IssuerSupport
 import LocalIdentityProvider
 import OAuth
+import SQLite
 import TokenStorage
 
 /// A provider, and a store with a person signed in, for the program itself to use.
@@ -11,22 +12,29 @@ struct IssuerScene: Sendable {
 
     let provider: LocalIdentityProvider
     let scratch: ScratchDirectory
+    private let caFile: String?
 
     /// The number of requests to the token endpoint since the sign-in.
     var net: Int { provider.audit.count(of: "token") }
 
-    /// Runs `body` with a person whose access token has `lifetime` seconds left, at an issuer that ends a session
-    /// when a refresh token is used twice.
-    static func open(lifetime: Int64, _ body: (IssuerScene) async throws -> Void) async throws {
+    /// Runs `body` with a person whose access token has `lifetime` seconds left, and is worth refreshing after
+    /// `refreshIn`, at an issuer that ends a session when a refresh token is used twice.
+    static func open(
+        lifetime: Int64,
+        refreshIn: Int64? = nil,
+        authority: PrivateAuthority? = nil,
+        _ body: (IssuerScene) async throws -> Void
+    ) async throws {
         var configuration = LocalIdentityProvider.Configuration()
         configuration.hosts = ["127.0.0.1"]
         configuration.signingKeys = try SigningKeys.pem.get()
         configuration.refreshGrace = 0
+        configuration.tls = authority?.certificate
         let provider = try await LocalIdentityProvider.start(configuration)
         let outcome: Result<Void, any Error>
         do {
-            let scene = IssuerScene(provider: provider, scratch: try ScratchDirectory())
-            try await scene.signIn(lifetime: lifetime)
+            let scene = IssuerScene(provider: provider, scratch: try ScratchDirectory(), caFile: authority?.path)
+            try await scene.signIn(lifetime: lifetime, refreshIn: refreshIn)
             try await body(scene)
             outcome = .success(())
         } catch {
@@ -37,10 +45,12 @@ struct IssuerScene: Sendable {
     }
 
     /// Signs the person in anew.
-    func signIn(lifetime: Int64) async throws {
-        let login = Login(provider: provider, transport: AsyncHTTPTransport())
+    func signIn(lifetime: Int64, refreshIn: Int64? = nil) async throws {
+        let transport = AsyncHTTPTransport(options: HTTPTransportOptions(caFile: caFile))
+        let login = Login(provider: provider, transport: transport)
         var response = try await login.response(client: "pwd-app", scope: Self.scope)
         response.expiresIn = lifetime
+        response.refreshIn = refreshIn
         let request = TokenRequest(
             clientID: "pwd-app",
             authority: try Authority(parsing: provider.baseURL + "/fabrikvine.onmicrosoft.com"),
@@ -65,27 +75,34 @@ struct IssuerScene: Sendable {
         }
     }
 
-    private func run(_ arguments: [String]) async throws -> Command.Outcome {
-        let command = Command(arguments: arguments, environment: ["TOKENSTORE_PATH": scratch.store])
+    /// Runs a command with more in its environment.
+    func run(_ arguments: [String], environment: [String: String] = [:]) async throws -> Command.Outcome {
+        let environment = ["TOKENSTORE_PATH": scratch.store].merging(environment) { $1 }
+        let command = Command(arguments: arguments, environment: environment)
         return try await command.runAside(in: scratch)
     }
 }
 
 extension IssuerScene {
     /// Starts `token` and goes on.
-    func start() throws -> pid_t {
-        var actions = SpawnActions()
-        for descriptor in [STDOUT_FILENO, STDERR_FILENO] { actions.open("/dev/null", O_WRONLY, as: descriptor) }
-        return try actions.spawn(
-            Command.binary,
-            ["token", "--scope", Self.scope.text],
+    func start(_ arguments: String...) throws -> StartedCommand {
+        try StartedCommand(
+            ["token", "--scope", Self.scope.text] + arguments,
             environment: ["TOKENSTORE_PATH": scratch.store],
-            home: scratch
+            in: scratch
         )
     }
 
-    /// Returns once the token endpoint has seen so many requests.
-    func waitForRequests(_ count: Int) async throws {
-        while net < count { try await Task.sleep(for: .milliseconds(5)) }
+    /// Returns once a route has seen a request.
+    func waitForRequest(at route: String) async throws {
+        while provider.audit.count(of: route) == 0 { try await Task.sleep(for: .milliseconds(5)) }
+    }
+
+    /// Returns once a refresh token is about to be sent.
+    func waitForIntent() async throws {
+        let connection = try Connection(path: scratch.store, mode: .readWrite, busyTimeout: .seconds(5))
+        while try connection.integer("SELECT count(*) FROM refresh_attempt") == 0 {
+            try await Task.sleep(for: .milliseconds(5))
+        }
     }
 }

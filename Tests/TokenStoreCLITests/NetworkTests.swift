@@ -1,0 +1,57 @@
+import Foundation
+import IssuerSupport
+import LocalIdentityProvider
+import OAuth
+import Testing
+
+/// How the program reaches an issuer.
+struct NetworkTests {
+    @Test(.enabled(if: PrivateAuthority.isAvailable, "needs openssl"))
+    func `an issuer of a private authority is trusted with --ca-file or SSL_CERT_FILE, and not without`() async throws {
+        let authority = try PrivateAuthority()
+        let command = ["token", "--scope", IssuerScene.scope.text, "--force-refresh"]
+        try await IssuerScene.open(lifetime: 3_600, authority: authority) { (scene: IssuerScene) async throws in
+            #expect(scene.provider.baseURL.hasPrefix("https://"))
+            let stranger = try await scene.run(command)
+            #expect(stranger.status == 1 && scene.provider.audit.counts.isEmpty)
+            #expect(stranger.error.contains("certificate") && stranger.error.contains("with --ca-file\n"))
+            #expect(try await scene.run(command + ["--ca-file", authority.path]).status == 0)
+            #expect(try await scene.run(command, environment: ["SSL_CERT_FILE": authority.path]).status == 0)
+            // The option is what counts where both are given.
+            let both = try await scene.run(
+                command + ["--ca-file", "/dev/null"],
+                environment: ["SSL_CERT_FILE": authority.path]
+            )
+            #expect(both.status == 1 && both.error.contains("/dev/null, named by --ca-file, holds no certificates"))
+            #expect(scene.net == 2)
+            #expect(try await scene.run(["logout", "--ca-file", authority.path, "--where", "name"]).status == 0)
+            #expect(scene.provider.audit.count(of: "revoke") == 1)
+        }
+    }
+
+    @Test func `an issuer on loopback is reached without the proxy of the environment`() async throws {
+        try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
+            let proxy = ["https_proxy": "http://127.0.0.1:1", "HTTPS_PROXY": "http://127.0.0.1:1"]
+            let outcome = try await scene.run(["token", "--scope", IssuerScene.scope.text], environment: proxy)
+            #expect(outcome.status == 0, "\(outcome.error)")
+        }
+    }
+
+    @Test func `a proxy that cannot be one is named by its variable, and its password is not shown`() async throws {
+        try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
+            let proxy = ["https_proxy": "ftp://user:Hidden-7@proxy.example"]
+            let outcome = try await scene.run(["token", "--scope", IssuerScene.scope.text], environment: proxy)
+            #expect(outcome.status == 1 && outcome.error.contains("https_proxy names no http or socks5 proxy"))
+            #expect(!outcome.error.contains("Hidden-7"))
+        }
+    }
+
+    @Test func `R10: an issuer that has gone is a failure that may pass`() async throws {
+        try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
+            await scene.provider.stop()
+            let outcome = try await scene.run(["token", "--scope", IssuerScene.scope.text])
+            #expect(outcome.status == 8 && outcome.error.contains("try again"), "\(outcome.error)")
+            #expect(try scene.rows == .all)
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import LocalIdentityProvider
+import Testing
+
+/// Every error of a token endpoint as the program meets it: exit status, sentence, and what stays in the store.
+struct TokenRefusalTests {
+    /// An error of the table and what comes of it.
+    struct Refused: Sendable, CustomTestStringConvertible {
+        let error: String
+        var suberror: String?
+        var number: Int?
+        var status = 400
+
+        let exit: Int32
+
+        /// What to do, behind `the issuer answered …: No.`.
+        var hint = "sign in again"
+
+        /// The whole sentence where it is another.
+        var sentence: String?
+        var rows = StoredRows.all
+
+        var testDescription: String {
+            ([error, suberror] + [number.map(String.init)]).compactMap(\.self).joined(separator: " ")
+        }
+
+        var body: String {
+            let more = suberror.map { #","suberror":"\#($0)""# } ?? ""
+            return #"{"error":"\#(error)"\#(more),"error_codes":[\#(number ?? 0)],"error_description":"No."}"#
+        }
+
+        var line: String {
+            let name = suberror.map { "\(error)/\($0)" } ?? error
+            return "tokenstore: error: \(sentence ?? "the issuer answered \(name): No.; \(hint)")\n"
+        }
+    }
+
+    static let table: [Refused] = [
+        .init(error: "interaction_required", exit: 4),
+        .init(error: "invalid_grant", exit: 4),
+        .init(error: "invalid_grant", suberror: "bad_token", exit: 4, rows: .withoutRefreshToken),
+        .init(error: "invalid_grant", suberror: "token_expired", exit: 4),
+        .init(
+            error: "invalid_grant",
+            suberror: "user_account_deleted",
+            exit: 4,
+            sentence: "the issuer no longer knows the account; sign in with another",
+            rows: .none
+        ),
+        .init(error: "invalid_grant", suberror: "client_mismatch", exit: 4),
+        .init(error: "invalid_grant", suberror: "consent_required", exit: 4),
+        .init(error: "invalid_grant", suberror: "basic_action", exit: 4),
+        .init(error: "invalid_grant", suberror: "additional_action", exit: 4),
+        .init(error: "invalid_grant", suberror: "message_only", exit: 4),
+        .init(error: "invalid_grant", suberror: "user_password_expired", exit: 4),
+        .init(error: "invalid_grant", suberror: "insufficient_device_strength", exit: 4),
+        .init(
+            error: "unauthorized_client",
+            suberror: "protection_policy_required",
+            exit: 4,
+            hint: "meet the organisation's policy on this device, then sign in again"
+        ),
+        .init(error: "unauthorized_client", exit: 1, hint: "check the client id and its registration"),
+        .init(error: "invalid_request", exit: 1, hint: "check the client id and its registration"),
+        .init(error: "invalid_request", number: 50_142, exit: 4, hint: "sign in again and choose a new password"),
+        .init(error: "invalid_client", status: 401, exit: 1, hint: "check the client id and its registration"),
+        .init(error: "invalid_scope", exit: 1, hint: "check the scopes that are asked for"),
+        .init(error: "access_denied", exit: 4),
+        .init(error: "server_error", exit: 8, sentence: "the issuer answered server_error; try again in 60 s"),
+        .init(
+            error: "temporarily_unavailable",
+            exit: 8,
+            sentence: "the issuer answered temporarily_unavailable; try again in 60 s"
+        ),
+        .init(error: "moon_phase", suberror: "waning", exit: 4),
+        .init(error: "interaction_required", status: 200, exit: 4),
+    ]
+
+    @Test(arguments: table)
+    func `each error of the table has its exit status and its sentence, and leaves what should stay`(
+        refused: Refused
+    ) async throws {
+        try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
+            scene.provider.faults.add(.answer(status: refused.status, body: refused.body, at: "token"))
+            let outcome = try await scene.tokens(1)[0]
+            #expect(outcome.status == refused.exit && outcome.error == refused.line && outcome.output.isEmpty)
+            #expect(scene.net == 1)
+            #expect(try scene.rows == refused.rows)
+        }
+    }
+
+    @Test func `a token that has expired by the issuer's word is not sent again`() async throws {
+        try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
+            let body = #"{"error":"invalid_grant","suberror":"token_expired"}"#
+            scene.provider.faults.add(.answer(status: 400, body: body, at: "token"))
+            for _ in 1...2 { #expect(try await scene.tokens(1)[0].status == 4) }
+            let again = try await scene.tokens(1)[0]
+            #expect(again.error == "tokenstore: error: the session has ended by the issuer's word; sign in again\n")
+            #expect(scene.net == 1)
+        }
+    }
+}
