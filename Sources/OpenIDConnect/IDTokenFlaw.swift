@@ -61,7 +61,7 @@ public enum IDTokenFlaw: String, Error, Hashable, CustomStringConvertible {
         switch self {
         case .expired, .notYetValid: "check this machine's clock, then sign in again"
         case .weakKey, .algorithm: "the issuer has to sign with RS256, PS256, ES256 or EdDSA and a strong key"
-        default: "nothing of it was used; check the authority, then sign in again"
+        default: "check the authority, then sign in again"
         }
     }
 }
