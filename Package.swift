@@ -166,7 +166,10 @@ let package = Package(
         .testTarget(
             name: "OpenIDConnectTests",
             dependencies: [
-                "HTTPTransport", "OAuth", "OpenIDConnect", .product(name: "Crypto", package: "swift-crypto"),
+                "HTTPTransport", "IssuerSupport", "OAuth", "OpenIDConnect",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+                .product(name: "JWTKit", package: "jwt-kit"),
             ]
         ),
         .testTarget(
@@ -174,6 +177,7 @@ let package = Package(
             dependencies: [
                 "HTTPTransport", "IssuerSupport", "LocalIdentityProvider", "OAuth", "OpenIDConnect", "SQLite",
                 "TestSupport", "TokenManagement", "TokenStorage",
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),

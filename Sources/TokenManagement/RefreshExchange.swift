@@ -34,10 +34,14 @@ struct RefreshExchange: Sendable {
         var failure: RefreshFailure?
         for candidate in candidates.prefix(Self.attempts) {
             let doubt = try await store.perform { try $0.beginRefresh(with: candidate.token) }
+            options.logger.debug("refreshing", metadata: ["endpoint": "\(metadata.tokenEndpoint)"])
             do {
-                return try await accept(try await answer(candidate.token))
+                let result = try await accept(try await answer(candidate.token))
+                options.logger.debug("refreshed", metadata: ["scope": "\(result.accessToken.scope)"])
+                return result
             } catch let unanswered as UnansweredRefresh {
                 let next = try await conclude(unanswered, candidate.token, doubt: doubt)
+                options.logger.info("a refresh brought no tokens", metadata: ["reason": "\(next.error)"])
                 failure = failure ?? next
                 guard next.triesNext else { throw next.error }
             }

@@ -2,6 +2,7 @@ import HTTPTransport
 import IssuerSupport
 import LocalIdentityProvider
 import OAuth
+import OpenIDConnect
 import Testing
 import TokenManagement
 import TokenStorage
@@ -39,7 +40,7 @@ struct AuthorizedTransportTests {
         }
     }
 
-    @Test func `S31, S32 and S39: a second API gets a token of its own without a sign-in`() async throws {
+    @Test func `S31, S32, S33 and S39: a second API gets a token of its own without a sign-in`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             _ = try await Self.api(scene).json(Self.request(scene, "api1/tasks"))
             _ = try await Self.api(scene, "api2", scope: Scene.demo).json(Self.request(scene, "api2/tasks"))
@@ -100,6 +101,43 @@ struct AuthorizedTransportTests {
             await #expect(throws: WebAPIError.status(500)) { try await api.json(Self.request(scene, "api1/error")) }
             await #expect(throws: WebAPIError.notJSON) { try await api.json(Self.request(scene, "api1/broken")) }
             #expect(try await api.json(Self.request(scene, "api1/array")).array?.count == 2)
+        }
+    }
+
+    @Test func `S40 and S41: a token covers all that its API asks for, and is masked wherever it is shown`()
+        async throws
+    {
+        try await Scene.open { (scene: Scene) async throws in
+            let manager = try scene.manager()
+            let result = try await manager.acquireTokenSilently(scene.request(Scene.demo))
+            #expect(result.accessToken.scope.covers(Scene.demo))
+            var shown = ""
+            dump(result, to: &shown)
+            #expect(!(shown + String(reflecting: result)).contains(result.accessToken.secret.reveal()))
+            #expect(shown.contains("helloapi/demo.read"))
+        }
+    }
+
+    @Test func `S42: every error is a sentence that ends in what to do`() {
+        let refusal = OAuthError(code: .invalidGrant)
+        let reasons: [InteractionReason] = [
+            .signedOut, .noRefreshToken, .otherAuthority, .ended, .refused(refusal, events: []),
+            .refusedWithoutReason(status: 400), .passwordReset(refusal), .accountDeleted, .foreignEndpoint,
+        ]
+        let errors: [any Error] =
+            reasons.map { AcquisitionError.interactionRequired($0) } + [
+                AcquisitionError.possiblyConsumed(refusal, since: 0, program: "app", events: []),
+                AcquisitionError.unavailable(IssuerUnavailable(status: 503), isHeldBack: true),
+                AcquisitionError.network(.timedOut(host: "h")), AcquisitionError.clientMisconfigured(refusal),
+                AcquisitionError.unusableAnswer(UnusableAnswer(status: 200, isJSON: false)),
+                AcquisitionError.invalidScope(refusal), AcquisitionError.policyRequired(refusal),
+                AcquisitionError.accountMismatch, AcquisitionError.invalidIDToken(.nonce),
+                AcquisitionError.metadata(.incomplete("issuer")), AcquisitionError.timedOut, WebAPIError.notConfigured,
+                WebAPIError.invalidURL("u"), WebAPIError.status(500), WebAPIError.notJSON,
+            ]
+        for error in errors {
+            let text = "\(error)"
+            #expect(text.contains("; ") && !text.hasSuffix(".") && !text.contains("\n"), "\(text)")
         }
     }
 

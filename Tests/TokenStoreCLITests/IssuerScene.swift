@@ -3,6 +3,7 @@ import HTTPTransport
 import IssuerSupport
 import LocalIdentityProvider
 import OAuth
+import SQLite
 import TokenStorage
 
 /// A provider, and a store with a person signed in, for the program itself to use.
@@ -84,19 +85,24 @@ struct IssuerScene: Sendable {
 
 extension IssuerScene {
     /// Starts `token` and goes on.
-    func start() throws -> pid_t {
-        var actions = SpawnActions()
-        for descriptor in [STDOUT_FILENO, STDERR_FILENO] { actions.open("/dev/null", O_WRONLY, as: descriptor) }
-        return try actions.spawn(
-            Command.binary,
-            ["token", "--scope", Self.scope.text],
+    func start(_ arguments: String...) throws -> StartedCommand {
+        try StartedCommand(
+            ["token", "--scope", Self.scope.text] + arguments,
             environment: ["TOKENSTORE_PATH": scratch.store],
-            home: scratch
+            in: scratch
         )
     }
 
-    /// Returns once the token endpoint has seen so many requests.
-    func waitForRequests(_ count: Int) async throws {
-        while net < count { try await Task.sleep(for: .milliseconds(5)) }
+    /// Returns once a route has seen a request.
+    func waitForRequest(at route: String) async throws {
+        while provider.audit.count(of: route) == 0 { try await Task.sleep(for: .milliseconds(5)) }
+    }
+
+    /// Returns once a refresh token is about to be sent.
+    func waitForIntent() async throws {
+        let connection = try Connection(path: scratch.store, mode: .readWrite, busyTimeout: .seconds(5))
+        while try connection.integer("SELECT count(*) FROM refresh_attempt") == 0 {
+            try await Task.sleep(for: .milliseconds(5))
+        }
     }
 }

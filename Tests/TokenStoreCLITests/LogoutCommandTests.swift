@@ -29,4 +29,29 @@ struct LogoutCommandTests {
             #expect(try await scene.run("list", "--json").json["accounts"] as? [String] == [])
         }
     }
+
+    @Test(arguments: [[], ["--local-only"]])
+    func `a sign-out beats a refresh in flight, whose tokens are stored nowhere`(arguments: [String]) async throws {
+        try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
+            scene.provider.faults.add(.delay(milliseconds: 1_000, at: "token"))
+            let refresh = try scene.start()
+            try await scene.waitForIntent()
+            #expect(try await scene.run(["logout", "ana.rojas@example.org"] + arguments).status == 0)
+            #expect(try await refresh.end() == 4)
+            #expect(try scene.rows == .none)
+            // What the refresh brought nevertheless has been ended at the issuer as well.
+            #expect(scene.provider.audit.count(of: "revoke") == 1)
+        }
+    }
+
+    @Test func `an issuer that offers no revocation is no obstacle, and is named as the reason`() async throws {
+        try await IssuerScene.open(lifetime: 3_600) { (scene: IssuerScene) async throws in
+            let base = scene.provider.baseURL
+            let metadata = #"{"issuer":"\#(base)/x","token_endpoint":"\#(base)/x/token"}"#
+            scene.provider.faults.add(.answer(body: metadata, at: "metadata"))
+            let outcome = try await scene.run("logout", "ana.rojas@example.org")
+            #expect(outcome.status == 0 && outcome.error.contains("offers no way to end the session"))
+            #expect(try scene.rows == .none)
+        }
+    }
 }

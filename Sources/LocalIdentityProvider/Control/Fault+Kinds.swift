@@ -51,8 +51,8 @@ extension Fault {
         Fault(route: route, times: times, takesEffect: true) { $0.delayMilliseconds = milliseconds }
     }
 
-    package static func hang(at route: String, times: Int? = 1) -> Fault {
-        Fault(route: route, times: times) { $0.hangs = true }
+    package static func hang(at route: String, times: Int? = 1, takesEffect: Bool = false) -> Fault {
+        Fault(route: route, times: times, takesEffect: takesEffect) { $0.hangs = true }
     }
 
     package static func truncatedBody(at route: String, times: Int? = 1) -> Fault {

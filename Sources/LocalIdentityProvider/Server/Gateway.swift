@@ -15,7 +15,8 @@ struct Gateway: HTTPResponder {
         var exchange = Exchange(request)
         let fault = state.faults.take(at: exchange.route.name)
         exchange.idTokenFault = fault?.idToken
-        if fault?.hangs == true {
+        if let fault, fault.hangs {
+            if fault.takesEffect { _ = try await answer(&exchange, request) }
             record(exchange, status: 0, outcome: "fault")
             try await context.channel.closeFuture.get()
             return Response(status: .serviceUnavailable)

@@ -1,0 +1,14 @@
+import Synchronization
+
+/// Counts from any thread.
+final class Counter: Sendable {
+    private let count = Mutex(0)
+
+    /// One more than the last time.
+    func next() -> Int {
+        count.withLock {
+            $0 += 1
+            return $0
+        }
+    }
+}

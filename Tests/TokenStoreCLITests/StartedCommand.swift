@@ -1,0 +1,33 @@
+import Foundation
+import Synchronization
+
+/// A run of the program that a test goes on beside, and that is killed in the end.
+final class StartedCommand: Sendable {
+    private let process: pid_t
+    private let status = Mutex<Int32?>(nil)
+
+    init(_ arguments: [String], environment: [String: String], in directory: ScratchDirectory) throws {
+        var actions = SpawnActions()
+        for descriptor in [STDOUT_FILENO, STDERR_FILENO] { actions.open("/dev/null", O_WRONLY, as: descriptor) }
+        process = try actions.spawn(Command.binary, arguments, environment: environment, home: directory)
+    }
+
+    func send(_ signal: Int32) { kill(process, signal) }
+
+    /// Waits for its end and returns its exit status.
+    func end() async throws -> Int32 {
+        try await aside { [self] in
+            status.withLock { status in
+                let ended = status ?? SpawnActions.wait(for: process)
+                status = ended
+                return ended
+            }
+        }
+    }
+
+    deinit {
+        guard status.withLock(\.self) == nil else { return }
+        send(SIGKILL)
+        _ = SpawnActions.wait(for: process)
+    }
+}
