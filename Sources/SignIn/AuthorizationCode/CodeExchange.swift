@@ -41,7 +41,7 @@ struct CodeExchange: Sendable {
             throw IDTokenFlaw.unreadable
         }
         let clocks = [Int64(now().timeIntervalSince1970), answer.issuerNow].compactMap(\.self)
-        try await check(idToken, clocks)
+        try await check(idToken, beside: answer.response.accessToken, clocks)
         let request = TokenRequest(
             clientID: sent.clientID,
             authority: authority,
@@ -51,9 +51,10 @@ struct CodeExchange: Sendable {
         return SignedInTokens(response: answer.response, request: request, idToken: idToken)
     }
 
-    private func check(_ token: IDToken, _ clocks: [Int64]) async throws {
+    private func check(_ token: IDToken, beside accessToken: Secret?, _ clocks: [Int64]) async throws {
         var validator = IDTokenValidator(issuer: sent.issuer.issuer, clientID: sent.clientID)
         validator.nonce = sent.nonce.reveal()
+        validator.accessToken = accessToken
         do {
             try validator.checkSignature(of: token, keys: issuer.keys)
         } catch IDTokenFlaw.unknownKey {
