@@ -58,7 +58,7 @@ struct LoginCommand: ParsableCommand {
         flow.limits = network.options(arguments).limits
         // Nobody is asked to sign in for a store that cannot be opened; a new one is made when there is something in it.
         let existing = arguments.path.isVacant ? nil : try arguments.open(console)
-        let browser = AnnouncedBrowser(opens: !redirect.noBrowser, isQuiet: arguments.quiet)
+        let browser = AnnouncedBrowser(opens: !redirect.noBrowser, isQuiet: arguments.quiet || arguments.json)
         let tokens = try AsynchronousWork.runUntilInterrupted { [flow] in
             try await flow.signIn(request, at: authority, in: browser)
         }

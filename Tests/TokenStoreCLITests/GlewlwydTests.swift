@@ -14,7 +14,7 @@ struct GlewlwydTests {
             response.expiresIn = 0
             let request = TokenRequest(
                 clientID: Glewlwyd.client,
-                authority: try Authority(issuer: Glewlwyd.issuer),
+                authority: try Authority(issuer: glewlwyd.issuer),
                 scope: "read",
                 grant: .authorizationCode
             )
@@ -26,8 +26,29 @@ struct GlewlwydTests {
                 let next = try await Self.token(1, in: scratch, "--force-refresh")[0]
                 #expect(next.status == 0 && next.output != race[0].output, "\(next.error)")
             }
-            let logout = try scratch.run("logout", "--issuer", Glewlwyd.issuer)
+            let logout = try scratch.run("logout", "--issuer", glewlwyd.issuer)
             #expect(logout.status == 0, "\(logout.error)")
+            #expect(try scratch.run("list", "--json").json["accounts"] as? [String] == [])
+        }
+    }
+
+    @Test(
+        .enabled(if: Glewlwyd.isInstalled, "the Debian package glewlwyd is not installed"),
+        arguments: Glewlwyd.Algorithm.allCases
+    )
+    func `login at glewlwyd, then token, claims and logout`(algorithm: Glewlwyd.Algorithm) async throws {
+        try await Glewlwyd.open(algorithm) { glewlwyd in
+            let scratch = try ScratchDirectory()
+            let place = ["--issuer", glewlwyd.issuer, "--client-id", Glewlwyd.client]
+            let more = ["--scope", "read", "--redirect-uri", glewlwyd.redirectURI]
+            let login = try await LoginRun(scratch: scratch).run(place + more) { try await glewlwyd.visit($0) }
+            #expect(login.status == 0, "\(login.error)")
+            let token = try await Self.token(1, in: scratch)[0]
+            #expect(token.status == 0 && token.output.count > 20, "\(token.error)")
+            let refreshed = try await Self.token(1, in: scratch, "--force-refresh")[0]
+            #expect(refreshed.status == 0 && refreshed.output != token.output, "\(refreshed.error)")
+            #expect(try scratch.run("claims", "--issuer", glewlwyd.issuer, "iss").output == glewlwyd.issuer + "\n")
+            #expect(try scratch.run("logout", "--issuer", glewlwyd.issuer).status == 0)
             #expect(try scratch.run("list", "--json").json["accounts"] as? [String] == [])
         }
     }

@@ -37,7 +37,7 @@ package final class LocalIdentityProvider: Sendable {
         let gateway = LateGateway()
         let listeners = try await listeners(configuration, gateway)
         let scheme = configuration.tls == nil ? "http" : "https"
-        let addresses = listeners.map { "\(scheme)://\($0.host.contains(":") ? "[\($0.host)]" : $0.host):\($0.port)" }
+        let addresses = listeners.map { $0.address(scheme) }
         do {
             guard let baseURL = addresses.first else { throw StartError.address("an empty list") }
             let state = try ProviderState(configuration, baseURL: baseURL)
@@ -82,6 +82,14 @@ package final class LocalIdentityProvider: Sendable {
     /// Ends every connection and frees the port.
     package func stop() async {
         for listener in listeners { await listener.stop() }
+    }
+}
+
+extension Listener {
+    /// The scheme's own port is left out, as everybody else does.
+    fileprivate func address(_ scheme: String) -> String {
+        let place = "\(scheme)://\(host.contains(":") ? "[\(host)]" : host)"
+        return port == (scheme == "https" ? 443 : 80) ? place : "\(place):\(port)"
     }
 }
 
