@@ -154,8 +154,8 @@ let package = Package(
         .target(
             name: "IssuerSupport",
             dependencies: [
-                "HTTPTransport", "LocalIdentityProvider", "OAuth", "OpenIDConnect", "TestSupport", "TokenManagement",
-                "TokenStorage", .product(name: "CryptoExtras", package: "swift-crypto"),
+                "HTTPTransport", "LocalIdentityProvider", "OAuth", "OpenIDConnect", "TokenManagement", "TokenStorage",
+                .product(name: "CryptoExtras", package: "swift-crypto"),
             ],
             path: "Tests/IssuerSupport"
         ),
@@ -207,7 +207,7 @@ let package = Package(
         .testTarget(
             name: "LocalIdentityProviderTests",
             dependencies: [
-                "IssuerSupport", "LocalIdentityProvider", "local-idp",
+                "LocalIdentityProvider", "TestSupport", "local-idp",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),

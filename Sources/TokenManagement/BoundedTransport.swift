@@ -1,14 +1,19 @@
-import HTTPTransport
+package import HTTPTransport
 
 /// A transport for the requests of one refresh, all of which end by one moment.
 ///
 /// Others wait for the lock of the refresh and go on without its holder after a while. A holder that was stopped and
 /// goes on later must not send a refresh token that they have spent meanwhile, so nothing leaves after that moment.
-struct BoundedTransport: HTTPTransport {
-    let transport: any HTTPTransport
-    let end: ContinuousClock.Instant
+package struct BoundedTransport: HTTPTransport {
+    private let transport: any HTTPTransport
+    private let end: ContinuousClock.Instant
 
-    func send(_ request: HTTPRequest, limits: HTTPLimits) async throws -> HTTPResponse {
+    package init(_ transport: any HTTPTransport, end: ContinuousClock.Instant) {
+        self.transport = transport
+        self.end = end
+    }
+
+    package func send(_ request: HTTPRequest, limits: HTTPLimits) async throws -> HTTPResponse {
         var limits = limits
         limits.total = min(limits.total, end - .now)
         guard limits.total > .zero else {

@@ -119,7 +119,7 @@ public final class TokenManager: Sendable {
         case .refresh(let candidates, at: let authority, fallback: _):
             let start = ContinuousClock.now
             defer { metrics.record(ContinuousClock.now - start) }
-            let bounded = BoundedTransport(transport: transport, end: start + options.longestRefresh)
+            let bounded = BoundedTransport(transport, end: start + options.longestRefresh)
             let issuer = Issuer(authority: authority, store: store, transport: bounded, limits: options.limits)
             let metadata = try await issuer.metadataForRefresh()
             let exchange = RefreshExchange(

@@ -1,4 +1,5 @@
 import ArgumentParser
+import HTTPTransport
 import OAuth
 import TokenManagement
 import TokenStorage

@@ -2,6 +2,7 @@ package import HTTPTransport
 package import LocalIdentityProvider
 package import OAuth
 import OpenIDConnect
+package import TokenStorage
 
 /// Signs a person in with a password, over HTTP.
 package struct Login: Sendable {
@@ -34,6 +35,27 @@ package struct Login: Sendable {
             ]
         )
         return try answer.body.withUnsafeBytes { try TokenResponse(parsing: $0) }
+    }
+
+    /// Signs in and stores the answer, changed as a test needs it.
+    @discardableResult
+    package func signIn(
+        to store: TokenStore,
+        client: String,
+        scope: Scope,
+        _ change: (inout TokenResponse) -> Void = { _ in }
+    ) async throws -> Account.ID {
+        var response = try await response(client: client, scope: scope)
+        change(&response)
+        var request = TokenRequest(
+            clientID: client,
+            authority: try Authority(parsing: tenant),
+            scope: scope,
+            grant: Grant(rawValue: "password")
+        )
+        request.username = Self.ana
+        guard let account = try store.save(response, for: request).account else { throw Missing("an account") }
+        return account
     }
 
     private func post(_ path: String, _ fields: [(String, String)]) async throws -> HTTPResponse {

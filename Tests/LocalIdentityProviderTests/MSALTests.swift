@@ -1,6 +1,6 @@
 import Foundation
-import IssuerSupport
 import LocalIdentityProvider
+import TestSupport
 import Testing
 
 /// MSAL for Python from PyPI, which nobody here wrote, as the client.
@@ -73,7 +73,7 @@ struct MSALTests {
     @Test(.enabled(why) { try await isReady() })
     func `MSAL Python signs in to a user flow and renews silently`() async throws {
         let authority = try PrivateAuthority()
-        try await Site.open(tls: authority.certificate, clock: ProviderClock()) { site in
+        try await Site.open(tls: .init(chain: authority.chain, key: authority.key), clock: ProviderClock()) { site in
             let scope = "https://fabrikvine.onmicrosoft.com/helloapi/demo.read"
             let more = [scope, "http://localhost:53211/", Site.ana, Site.anasPassword, "b2c-app"]
             let outcome = try await run("b2c", "/tfp/fabrikvine.onmicrosoft.com/b2c_1_susi", site, authority, more)
@@ -104,7 +104,7 @@ struct MSALTests {
         name: String
     ) async throws {
         let authority = try PrivateAuthority()
-        try await Site.open(tls: authority.certificate, clock: ProviderClock()) { site in
+        try await Site.open(tls: .init(chain: authority.chain, key: authority.key), clock: ProviderClock()) { site in
             let more = ["email", "http://localhost:53211/", username, password, client]
             let outcome = try await run("oidc", "/\(tenant)/v2.0", site, authority, more)
             #expect(outcome["name"]?.text == name && outcome["cached"] == true)

@@ -1,6 +1,6 @@
 import Foundation
-import IssuerSupport
 import LocalIdentityProvider
+import TestSupport
 import Testing
 
 struct StartTests {
@@ -86,8 +86,7 @@ struct StartTests {
     @Test(.enabled(if: PrivateAuthority.isAvailable, "needs openssl"))
     func `the program speaks TLS with the certificate it was given`() async throws {
         let authority = try PrivateAuthority()
-        let files = authority.certificate
-        try await program(["--tls", files.chain, files.key]) { announced in
+        try await program(["--tls", authority.chain, authority.key]) { announced in
             let addresses = announced["addresses"]?.elements?.compactMap(\.text) ?? []
             #expect(addresses.allSatisfy { $0.hasPrefix("https://") })
             let openssl = try #require(Program("openssl"))

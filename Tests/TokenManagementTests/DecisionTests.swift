@@ -15,10 +15,9 @@ struct DecisionTests {
             var random = SplitMix(seed: 7)
             var seen: Set<String> = []
             for _ in 0..<400 {
-                try scene.scramble(using: &random)
+                let request = scene.request(using: &random)
+                try scene.scramble(for: request, using: &random)
                 let manager = try scene.manager { $0.allowsExtendedLifetime = Bool.random(using: &random) }
-                let isForced = Int.random(in: 0..<4, using: &random) == 0
-                let request = scene.request { $0.forcesRefresh = isForced }
                 let said = try manager.decider.decide(request)
                 let before = scene.net
                 let done = await Result { try await manager.acquireTokenSilently(request) }
@@ -41,8 +40,18 @@ struct DecisionTests {
 }
 
 extension Scene {
+    /// A request for one scope or another, with wishes drawn at random.
+    fileprivate func request(using random: inout SplitMix) -> SilentRequest {
+        let wishes = Int.random(in: 0..<12, using: &random)
+        return request(Bool.random(using: &random) ? Self.toDo : Self.demo) {
+            $0.forcesRefresh = wishes == 0
+            $0.minimumLifetime = wishes == 1 ? 1_000 : 0
+            $0.claims = wishes == 2 ? .object(JSON.Object()) : nil
+        }
+    }
+
     /// Puts the one account of the store into a state drawn at random.
-    fileprivate func scramble(using random: inout SplitMix) throws {
+    fileprivate func scramble(for request: SilentRequest, using random: inout SplitMix) throws {
         let now = Int64(clock.now.timeIntervalSince1970)
         func draw(_ values: [String]) -> String { values.randomElement(using: &random) ?? "NULL" }
         let end = now + (Int64(draw(["3000", "200", "-10"])) ?? 0)
@@ -67,6 +76,6 @@ extension Scene {
         guard let account = try store.account(account) else { return }
         let tenant = account.utid ?? ""
         let authority = "\(provider.baseURL)/\(tenant.lowercased())"
-        try store.endRefresh(with: token, of: decider.query(request()), authority: authority, consequence)
+        try store.endRefresh(with: token, of: decider.query(request), authority: authority, consequence)
     }
 }

@@ -90,13 +90,27 @@ struct SilentRequestTests {
         }
     }
 
-    @Test func `N39: a forced refresh asks although the token is good, and replaces the ID token`() async throws {
+    @Test func `C41 and N39: a forced refresh asks although the token is good, and replaces the ID token`() async throws
+    {
         try await Scene.open { (scene: Scene) async throws in
             scene.clock.advance(by: 60)
             let result = try await scene.manager().acquireTokenSilently(scene.request { $0.forcesRefresh = true })
             #expect(result.source == .refresh && scene.net == 1)
             #expect(result.idToken?.claims.issuedAt == 1_790_000_060)
+            #expect(try scene.store.status().accessTokens == 1)
             #expect(try scene.store.idTokens(of: scene.account).first?.idToken.claims.issuedAt == 1_790_000_060)
+        }
+    }
+
+    @Test func `C42: without a refresh token nothing can be forced, and the good token stays`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            for token in try scene.refreshTokens { try scene.store.removeRefreshToken(token) }
+            let manager = try scene.manager()
+            let error = try await acquisitionError {
+                try await manager.acquireTokenSilently(scene.request { $0.forcesRefresh = true })
+            }
+            guard case .interactionRequired(.noRefreshToken) = error else { throw Missing("noRefreshToken") }
+            #expect(try await manager.acquireTokenSilently(scene.request()).source == .cache && scene.net == 0)
         }
     }
 

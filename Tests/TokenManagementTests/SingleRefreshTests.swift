@@ -23,6 +23,8 @@ struct SingleRefreshTests {
                 return try await group.reduce(into: [Secret]()) { $0.append($1) }
             }
             #expect(scene.net == 1 && tokens.count == 8 && tokens.allSatisfy { $0 == tokens[0] })
+            // Who finds the token when its turn comes asks the issuer nothing at all.
+            #expect(scene.provider.audit.count(of: "metadata") == 1)
             scene.expire()
             #expect(try await managers[0].acquireTokenSilently(scene.request()).source == .refresh)
         }
@@ -62,6 +64,43 @@ struct SingleRefreshTests {
             }
             #expect(failures == 4 && scene.net == 1)
         }
+    }
+
+    @Test func `of those who share a refresh, each is told by its own wishes that less was granted`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            let both: Scope = "api://todolist/ToDoList.Read api://todolist/ToDoList.ReadWrite"
+            scene.answer(#"{"access_token":"new","expires_in":3600,"scope":"api://todolist/ToDoList.Read"}"#)
+            let arrived = Counter()
+            let transport = InterceptingTransport(Scene.transport) { request in
+                guard request.url.hasSuffix("/token") else { return }
+                // The answer waits for the second caller.
+                while arrived.value < 2 { try await Task.sleep(for: .milliseconds(1)) }
+                try await Task.sleep(for: .milliseconds(50))
+            }
+            let manager = try scene.manager(transport: transport)
+            func acquire(all: Bool) async throws -> AcquisitionError? {
+                _ = arrived.next()
+                return try await acquisitionError {
+                    try await manager.acquireTokenSilently(scene.request(both) { $0.requiresAllScopes = all })
+                }
+            }
+            async let strict = acquire(all: true)
+            async let content = acquire(all: false)
+            guard case .declinedScopes = try await strict, try await content == nil else {
+                throw Missing("a difference")
+            }
+            #expect(scene.net == 1)
+        }
+    }
+
+    @Test func `a refresh whose time is over sends nothing more`() async throws {
+        let sent = Counter()
+        let transport = InterceptingTransport(Scene.transport) { _ in _ = sent.next() }
+        let bounded = BoundedTransport(transport, end: .now)
+        let error = await #expect(throws: HTTPTransportError.self) {
+            try await bounded.send(HTTPRequest("POST", "http://127.0.0.1:1/token"), limits: .issuer)
+        }
+        #expect(error?.mayHaveTakenEffect == false && sent.value == 0)
     }
 
     @Test func `cancelling one who waits leaves the others their token`() async throws {

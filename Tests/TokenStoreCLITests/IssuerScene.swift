@@ -4,6 +4,7 @@ import IssuerSupport
 import LocalIdentityProvider
 import OAuth
 import SQLite
+import TestSupport
 import TokenStorage
 
 /// A provider, and a store with a person signed in, for the program itself to use.
@@ -29,7 +30,7 @@ struct IssuerScene: Sendable {
         configuration.hosts = ["127.0.0.1"]
         configuration.signingKeys = try SigningKeys.pem.get()
         configuration.refreshGrace = 0
-        configuration.tls = authority?.certificate
+        configuration.tls = authority.map { .init(chain: $0.chain, key: $0.key) }
         let provider = try await LocalIdentityProvider.start(configuration)
         let outcome: Result<Void, any Error>
         do {
@@ -48,17 +49,11 @@ struct IssuerScene: Sendable {
     func signIn(lifetime: Int64, refreshIn: Int64? = nil) async throws {
         let transport = AsyncHTTPTransport(options: HTTPTransportOptions(caFile: caFile))
         let login = Login(provider: provider, transport: transport)
-        var response = try await login.response(client: "pwd-app", scope: Self.scope)
-        response.expiresIn = lifetime
-        response.refreshIn = refreshIn
-        let request = TokenRequest(
-            clientID: "pwd-app",
-            authority: try Authority(parsing: provider.baseURL + "/fabrikvine.onmicrosoft.com"),
-            scope: Self.scope,
-            grant: Grant(rawValue: "password")
-        )
-        let store = try TokenStore.open(at: StorePath(scratch.store))
-        try store.save(response, for: request)
+        try await login.signIn(to: TokenStore.open(at: StorePath(scratch.store)), client: "pwd-app", scope: Self.scope)
+        {
+            $0.expiresIn = lifetime
+            $0.refreshIn = refreshIn
+        }
         provider.audit.reset()
     }
 
@@ -95,13 +90,22 @@ extension IssuerScene {
 
     /// Returns once a route has seen a request.
     func waitForRequest(at route: String) async throws {
-        while provider.audit.count(of: route) == 0 { try await Task.sleep(for: .milliseconds(5)) }
+        try await wait(for: "a request at \(route)") { provider.audit.count(of: route) > 0 }
     }
 
     /// Returns once a refresh token is about to be sent.
     func waitForIntent() async throws {
         let connection = try Connection(path: scratch.store, mode: .readWrite, busyTimeout: .seconds(5))
-        while try connection.integer("SELECT count(*) FROM refresh_attempt") == 0 {
+        try await wait(for: "an intent") {
+            try connection.integer("SELECT count(*) FROM refresh_attempt") ?? 0 > 0
+        }
+    }
+
+    /// A machine may be slow, but what does not come within a minute does not come.
+    private func wait(for what: String, _ isThere: () throws -> Bool) async throws {
+        let end = ContinuousClock.now + .seconds(60)
+        while try !isThere() {
+            guard ContinuousClock.now < end else { throw Missing(what) }
             try await Task.sleep(for: .milliseconds(5))
         }
     }

@@ -19,18 +19,21 @@ struct LockHolderTests {
         }
     }
 
-    /// Starts a refresh, sends its process a signal at a moment, runs `token` beside it, and then goes on.
+    /// Starts a refresh, sends its process a signal at a moment, and runs `token` beside it.
+    ///
+    /// Beside a process that was stopped it takes two thirds of the timeout.
     private static func run(
         _ moment: Moment,
         _ signal: Int32,
+        timeout: String = "30",
         _ check: (Command.Outcome, IssuerScene, _ holder: StartedCommand) async throws -> Void
     ) async throws {
         try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
             scene.provider.faults.add(moment.fault)
-            let holder = try scene.start("--timeout", "3")
+            let holder = try scene.start("--timeout", timeout)
             try await scene.waitForRequest(at: moment.fault.route)
             holder.send(signal)
-            try await check(try await scene.tokens(1, "--timeout", "3")[0], scene, holder)
+            try await check(try await scene.tokens(1, "--timeout", timeout)[0], scene, holder)
         }
     }
 
@@ -46,7 +49,7 @@ struct LockHolderTests {
     func `R3: when the holder of the lock is stopped, the next one goes on, and so does the session when it wakes up`(
         moment: Moment
     ) async throws {
-        try await Self.run(moment, SIGSTOP) { (outcome, scene, holder) async throws in
+        try await Self.run(moment, SIGSTOP, timeout: "9") { (outcome, scene, holder) async throws in
             #expect(outcome.status == 0, "\(outcome.error)")
             holder.send(SIGCONT)
             let woken = try await holder.end()
@@ -57,7 +60,7 @@ struct LockHolderTests {
 
     @Test(arguments: [SIGKILL, SIGSTOP])
     func `R3: where the holder has spent the token, the next one says who it was`(signal: Int32) async throws {
-        try await Self.run(.afterTheRequest, signal) { (outcome, scene, _) async throws in
+        try await Self.run(.afterTheRequest, signal, timeout: "9") { (outcome, scene, _) async throws in
             #expect(outcome.status == 4 && scene.net == 2)
             #expect(outcome.error.contains("which tokenstore may have spent before"), "\(outcome.error)")
         }

@@ -33,7 +33,7 @@ struct LogoutCommandTests {
     @Test(arguments: [[], ["--local-only"]])
     func `a sign-out beats a refresh in flight, whose tokens are stored nowhere`(arguments: [String]) async throws {
         try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
-            scene.provider.faults.add(.delay(milliseconds: 1_000, at: "token"))
+            scene.provider.faults.add(.delay(milliseconds: 6_000, at: "token"))
             let refresh = try scene.start()
             try await scene.waitForIntent()
             #expect(try await scene.run(["logout", "ana.rojas@example.org"] + arguments).status == 0)

@@ -2,6 +2,7 @@ import Foundation
 import IssuerSupport
 import LocalIdentityProvider
 import OAuth
+import TestSupport
 import Testing
 
 /// How the program reaches an issuer.

@@ -11,7 +11,17 @@ struct RunningProcess {
     let id: pid_t
     let start: Double
 
-    func kill() { _ = Self.sendKill(id) }
+    func kill() { send(SIGKILL) }
+
+    func send(_ signal: Int32) {
+        #if canImport(Glibc)
+        _ = Glibc.kill(id, signal)
+        #elseif canImport(Musl)
+        _ = Musl.kill(id, signal)
+        #else
+        _ = Darwin.kill(id, signal)
+        #endif
+    }
 
     func wait() throws -> ChildProcess.Ended {
         var status: Int32 = 0
@@ -29,15 +39,5 @@ struct RunningProcess {
             seconds: Stopwatch.now() - start,
             peakMegabytes: bytes / 1e6
         )
-    }
-
-    private static func sendKill(_ id: pid_t) -> Int32 {
-        #if canImport(Glibc)
-        Glibc.kill(id, SIGKILL)
-        #elseif canImport(Musl)
-        Musl.kill(id, SIGKILL)
-        #else
-        Darwin.kill(id, SIGKILL)
-        #endif
     }
 }

@@ -1,3 +1,4 @@
+import HTTPTransport
 import LocalIdentityProvider
 import OAuth
 import SQLite
@@ -14,22 +15,23 @@ enum RaceBar: Bar {
 
     static func measure(_ bench: Bench, _ add: (ReportRow) -> Void) throws {
         let path = try bench.place("race")
-        let race = try Awaited.run { try await Race(path) }
+        let issuer = try AsynchronousWork.run { try await BenchIssuer() }
+        try AsynchronousWork.run { try await issuer.signIn(path) }
         var times: [Double] = []
         var (failed, surplus) = (0, 0)
         let rounds = bench.count("R2", full: 20, quick: 3)
         for _ in 0..<rounds {
             try expire(path)
-            let before = race.requests
-            race.provider.faults.add(.delay(milliseconds: issuerMilliseconds, at: "token"))
-            let token = try bench.tool("token", "--scope", Race.scope.text, "--store", path.database)
+            let before = issuer.requests()
+            issuer.provider.faults.add(.delay(milliseconds: issuerMilliseconds, at: "token"))
+            let token = try bench.token(path)
             let start = Stopwatch.now()
             let running = try (0..<processes).map { _ in try token.start() }
             failed += try running.count { try !$0.wait().isSuccess }
             times.append((Stopwatch.now() - start) * 1_000)
-            surplus += race.requests - before - 1
+            surplus += issuer.requests() - before - 1
         }
-        try Awaited.run { await race.provider.stop() }
+        try AsynchronousWork.run { await issuer.provider.stop() }
         let work = "\(processes) processes ask for one expired token, issuer takes \(issuerMilliseconds) ms"
         add(ReportRow(name, work, unit: .milliseconds, value: Spread(times), limit: "≤ 550 ms until all have it"))
         add(ReportRow("R2", work + ": without a token", failures: failed, of: rounds * processes))

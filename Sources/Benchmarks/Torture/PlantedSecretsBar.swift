@@ -70,7 +70,9 @@ enum PlantedSecretsBar: Bar {
         var leaks: [String] = []
         let commands = [
             ["import", document], ["list"], ["list", "--tokens", "--json"], ["claims", SampleAccount(1).username],
-            ["status"], ["check"], ["rekey"], ["import", document], ["purge", "--account", SampleAccount(2).username],
+            ["explain", "--account", SampleAccount(1).username, "--scope", SampleAccount.scope(0), "--json"],
+            ["status"],
+            ["check"], ["rekey"], ["import", document], ["purge", "--account", SampleAccount(2).username],
             ["purge"], ["list", "--where", "team=team-0"], ["purge", "--all"], ["list"],
         ]
         for (index, command) in commands.enumerated() {

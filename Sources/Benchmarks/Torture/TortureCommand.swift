@@ -8,7 +8,10 @@ struct TortureCommand: ParsableCommand {
     )
 
     private static var bars: [any Bar.Type] {
-        [KillBar.self, CrowdBar.self, FirstOpenBar.self, PlantedSecretsBar.self, DamageBar.self, FaultBar.self]
+        [
+            KillBar.self, HolderBar.self, CrowdBar.self, FirstOpenBar.self, PlantedSecretsBar.self, DamageBar.self,
+            FaultBar.self, BrokenIssuerBar.self,
+        ]
     }
 
     @OptionGroup var options: BenchOptions
@@ -16,6 +19,12 @@ struct TortureCommand: ParsableCommand {
 
     @Option(help: "How many times a writer is killed (R1); 1,000 unless --quick.")
     var kills: Int?
+
+    @Option(
+        help:
+            "How many times the holder of the refresh lock is killed or stopped at each moment (R3); 10 unless --quick."
+    )
+    var holders: Int?
 
     @Option(help: "How many processes sign in at once (R4); 128 unless --quick.")
     var processes: Int?
@@ -29,7 +38,7 @@ struct TortureCommand: ParsableCommand {
     func run() throws {
         let rows = try options.run(Self.bars) {
             $0.tool = tool.path
-            $0.counts = ["R1": kills, "R4": processes, "R5": opens, "R7": cases].compactMapValues(\.self)
+            $0.counts = ["R1": kills, "R3": holders, "R4": processes, "R5": opens, "R7": cases].compactMapValues(\.self)
         }
         if rows.contains(where: { $0.value.greatest > 0 }) { throw ExitCode.failure }
     }

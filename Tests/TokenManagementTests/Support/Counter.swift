@@ -4,6 +4,8 @@ import Synchronization
 final class Counter: Sendable {
     private let count = Mutex(0)
 
+    var value: Int { count.withLock(\.self) }
+
     /// One more than the last time.
     func next() -> Int {
         count.withLock {

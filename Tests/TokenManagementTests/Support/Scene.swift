@@ -63,18 +63,10 @@ struct Scene: Sendable {
         directory = try TemporaryDirectory()
         store = try Self.openStore(directory, provider.clock)
         let login = Login(provider: provider, transport: Self.transport)
-        var response = try await login.response(client: Self.client, scope: Self.toDo)
-        response.refreshIn = lifetimes.refreshIn
-        response.extendedExpiresIn = lifetimes.extendedExpiresIn
-        var request = TokenRequest(
-            clientID: Self.client,
-            authority: try Authority(parsing: provider.baseURL + "/fabrikvine.onmicrosoft.com"),
-            scope: Self.toDo,
-            grant: Grant(rawValue: "password")
-        )
-        request.username = Login.ana
-        guard let account = try store.save(response, for: request).account else { throw Missing("an account") }
-        self.account = account
+        account = try await login.signIn(to: store, client: Self.client, scope: Self.toDo) {
+            $0.refreshIn = lifetimes.refreshIn
+            $0.extendedExpiresIn = lifetimes.extendedExpiresIn
+        }
         provider.audit.reset()
     }
 

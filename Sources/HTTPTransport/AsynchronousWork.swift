@@ -1,11 +1,11 @@
 import Dispatch
 import Synchronization
 
-/// Asynchronous work of a bar, which is not.
-enum Awaited {
-    /// Runs `body` to its end; the calling thread waits, which is none of those that `body` runs on.
-    static func run<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) throws -> Value {
-        let outcome = Outcome<Value>()
+/// Asynchronous work of a program that is not.
+package enum AsynchronousWork {
+    /// Runs `body` to its end; the calling thread waits, which must be none of those that `body` runs on.
+    package static func run<Result: Sendable>(_ body: @escaping @Sendable () async throws -> Result) throws -> Result {
+        let outcome = Outcome<Result>()
         let isDone = DispatchSemaphore(value: 0)
         Task.detached {
             do {
@@ -25,7 +25,7 @@ enum Awaited {
         func set(_ value: Result<Value, any Error>) { result.withLock { $0 = value } }
 
         func get() throws -> Value {
-            guard let result = result.withLock(\.self) else { throw BenchFailure("nothing came of it") }
+            guard let result = result.withLock(\.self) else { throw CancellationError() }
             return try result.get()
         }
     }

@@ -1,0 +1,90 @@
+import Foundation
+import IssuerSupport
+import LocalIdentityProvider
+import OAuth
+import OpenIDConnect
+import Testing
+import TokenManagement
+import TokenStorage
+
+/// What is not asked again so soon, by any process.
+struct ThrottlingTests {
+    @Test func `C71 and C74: a wait that the issuer asks for is kept by every process`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            scene.expire()
+            scene.provider.faults.add(.tooManyRequests(seconds: 256, at: "token"))
+            for (advance, expected, net) in [(0, 256, 1), (255, 1, 1)] {
+                scene.clock.advance(by: TimeInterval(advance))
+                // Another manager with a store of its own, as another process has.
+                let manager = try scene.manager()
+                let error = try await acquisitionError { try await manager.acquireTokenSilently(scene.request()) }
+                guard case .unavailable(let answer, _) = error else { throw Missing("unavailable") }
+                #expect(answer.retryAfter == Int64(expected) && answer.status == 429 && scene.net == net)
+            }
+            scene.clock.advance(by: 1)
+            #expect(try await scene.manager().acquireTokenSilently(scene.request()).source == .refresh)
+            #expect(scene.net == 2)
+        }
+    }
+
+    @Test(arguments: [("5000", 3_600...3_600), ("date", 45...91), ("abc", 60...60)])
+    func `C72: a wait is seconds or a date, an hour at most, a minute where it makes no sense`(
+        header: String,
+        wait: ClosedRange<Int64>
+    ) async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            scene.expire()
+            var fault = Fault.tooManyRequests(seconds: 1, at: "token")
+            if header == "date" {
+                // A date counts from the clock of the issuer's answer, which is the real one here.
+                fault = .tooManyRequests(until: Date() + 90, at: "token")
+            } else {
+                fault.retryAfter = header
+            }
+            scene.provider.faults.add(fault)
+            let error = try await acquisitionError { try await scene.manager().acquireTokenSilently(scene.request()) }
+            guard case .unavailable(let answer, isHeldBack: false) = error else { throw Missing("unavailable") }
+            #expect(wait.contains(answer.retryAfter ?? 0))
+        }
+    }
+
+    @Test func `C73: a refusal is remembered for a minute, for this scope, until someone signs in`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            scene.expire()
+            let manager = try scene.manager()
+            scene.refuse("invalid_grant", suberror: "basic_action", numbers: "[50076]")
+            for advance in [0.0, 59] {
+                scene.clock.advance(by: advance)
+                let error = try await acquisitionError { try await manager.acquireTokenSilently(scene.request()) }
+                guard case .interactionRequired(.refused(let refusal, _)) = error else { throw Missing("a refusal") }
+                #expect(refusal.suberror == "basic_action" && refusal.numbers == [50_076] && scene.net == 1)
+            }
+            _ = try await manager.acquireTokenSilently(scene.request(Scene.demo))
+            #expect(scene.net == 2)
+        }
+        try await Scene.open { (scene: Scene) async throws in
+            scene.expire()
+            let manager = try scene.manager()
+            scene.refuse("invalid_grant")
+            _ = try await acquisitionError { try await manager.acquireTokenSilently(scene.request()) }
+            try await scene.signIn(scope: Scene.demo)
+            scene.clock.advance(by: 1)
+            #expect(try await manager.acquireTokenSilently(scene.request()).source == .refresh)
+        }
+    }
+
+    @Test func `C75: a lost answer is asked for once more, and only once`() async throws {
+        try await Scene.open(grace: 10) { scene in
+            scene.expire()
+            scene.provider.faults.add(.lostResponse(at: "token"))
+            let manager = try scene.manager()
+            #expect(try await manager.acquireTokenSilently(scene.request()).source == .refresh)
+            #expect(scene.net == 2)
+            scene.expire()
+            scene.provider.faults.add(.lostResponse(at: "token", times: 2))
+            let error = try await acquisitionError { try await manager.acquireTokenSilently(scene.request()) }
+            guard case .network = error else { throw Missing("network") }
+            #expect(scene.net == 4)
+        }
+    }
+}
