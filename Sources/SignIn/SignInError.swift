@@ -49,6 +49,12 @@ public enum SignInError: Error, Hashable, Sendable {
     /// The issuer granted less than all of what was required; the person is signed in, and what was granted is stored.
     case declinedScopes(Scope)
 
+    /// The issuer has no device authorization endpoint.
+    case noDeviceEndpoint(String)
+
+    /// The issuer's answer to the request for a device code cannot be used or shown.
+    case invalidDeviceAuthorization(DeviceAuthorizationError)
+
     /// The page cannot be shown.
     case noBrowser(String)
 
@@ -87,6 +93,9 @@ extension SignInError: CustomStringConvertible {
         case .declinedScopes(let scope):
             "the issuer did not grant \(scope.text); ask for less or sign in again to consent"
         case .accountMismatch: "somebody else signed in than the account that was to; sign in with that one"
+        case .noDeviceEndpoint(let issuer):
+            "\(issuer) offers no sign-in with a device code; sign in with a browser"
+        case .invalidDeviceAuthorization(let error): error.description
         case .metadata(let error): error.description
         case .network(let error): error.description
         case .unavailable(let error): error.description
@@ -130,6 +139,7 @@ extension SignInError {
             case let error as MetadataError: .metadata(error)
             case let error as IDTokenFlaw: .invalidIDToken(error)
             case let error as OAuthError: SignInError(error)
+            case let error as DeviceAuthorizationError: .invalidDeviceAuthorization(error)
             case let error as AuthorityError: .invalidRequest(error.description)
             default: .invalidAnswer("could not be used (\(error))")
             }

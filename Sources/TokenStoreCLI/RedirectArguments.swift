@@ -6,6 +6,9 @@ struct RedirectArguments: ParsableArguments {
     @Flag(help: "Print the address of the page instead of opening it.")
     var noBrowser = false
 
+    @Flag(help: "Show a code to enter on another device; nothing is opened or listened to here.")
+    var device = false
+
     @Option(
         help: ArgumentHelp(
             "The loopback address that is registered for the client; without a port any free one is used.",
@@ -24,6 +27,9 @@ struct RedirectArguments: ParsableArguments {
     var wait = 300.0
 
     func validate() throws {
+        guard !device || !noBrowser else {
+            throw ValidationError("--device opens no browser here anyway; leave --no-browser out")
+        }
         guard wait.isFinite, wait > 0, wait <= 1e6 else {
             throw ValidationError("--wait is no time; give a number of seconds")
         }

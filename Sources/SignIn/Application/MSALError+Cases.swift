@@ -20,7 +20,8 @@ extension SignInError: MSALComparable {
             MSALError(MSALError.internalError, internalCode: -42_600)
         case .accountMismatch: MSALError(MSALError.internalError, internalCode: -42_101)
         case .noBrowser, .noListener, .network: MSALError(MSALError.internalError, internalCode: -42_008)
-        case .unavailable, .unusableAnswer: MSALError(MSALError.internalError, internalCode: -42_007)
+        case .unavailable, .unusableAnswer, .noDeviceEndpoint, .invalidDeviceAuthorization:
+            MSALError(MSALError.internalError, internalCode: -42_007)
         }
     }
 }

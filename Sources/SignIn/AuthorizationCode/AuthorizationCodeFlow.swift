@@ -78,7 +78,7 @@ public struct AuthorizationCodeFlow: Sendable {
     }
 
     /// What is asked for: an issuer that lists its scopes is asked for none it does not have.
-    private static func scope(_ asked: Scope, _ authority: Authority, _ metadata: IssuerMetadata) -> Scope {
+    static func scope(_ asked: Scope, _ authority: Authority, _ metadata: IssuerMetadata) -> Scope {
         let known = authority.issuer == nil ? nil : metadata.document["scopes_supported"]?.array?.compactMap(\.text)
         let wanted = ["profile", "offline_access"].filter { known?.contains($0) ?? true }
         return Scope(["openid"] + wanted + asked.tokens)

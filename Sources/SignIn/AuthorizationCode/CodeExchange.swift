@@ -34,14 +34,11 @@ struct CodeExchange: Sendable {
         let endpoint = TokenEndpoint(sent.issuer.tokenEndpoint, transport: transport, limits: limits)
         let answer = try await endpoint.send(.authorizationCode, form, now: Int64(now().timeIntervalSince1970))
         guard let secret = answer.response.idToken else { throw SignInError.noIDToken }
-        let idToken: IDToken
-        do {
-            idToken = try IDToken(decoding: secret)
-        } catch {
-            throw IDTokenFlaw.unreadable
-        }
-        let clocks = [Int64(now().timeIntervalSince1970), answer.issuerNow].compactMap(\.self)
-        try await check(idToken, beside: answer.response.accessToken, clocks)
+        var validator = IDTokenValidator(issuer: sent.issuer.issuer, clientID: sent.clientID)
+        validator.nonce = sent.nonce.reveal()
+        validator.accessToken = answer.response.accessToken
+        let clocks = [Int64(now().timeIntervalSince1970), answer.issuerNow]
+        let idToken = try await issuer.checked(secret, by: validator, clocks: clocks)
         let request = TokenRequest(
             clientID: sent.clientID,
             authority: authority,
@@ -49,18 +46,5 @@ struct CodeExchange: Sendable {
             grant: .authorizationCode
         )
         return SignedInTokens(response: answer.response, request: request, idToken: idToken)
-    }
-
-    private func check(_ token: IDToken, beside accessToken: Secret?, _ clocks: [Int64]) async throws {
-        var validator = IDTokenValidator(issuer: sent.issuer.issuer, clientID: sent.clientID)
-        validator.nonce = sent.nonce.reveal()
-        validator.accessToken = accessToken
-        do {
-            try validator.checkSignature(of: token, keys: issuer.keys)
-        } catch IDTokenFlaw.unknownKey {
-            // The issuer may have begun to sign with another key meanwhile; asked once, it says so.
-            try validator.checkSignature(of: token, keys: try await issuer.newKeys())
-        }
-        try validator.checkClaims(of: token, clocks: clocks)
     }
 }
