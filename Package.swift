@@ -8,9 +8,10 @@ let package = Package(
         .library(name: "TokenStorage", targets: ["TokenStorage", "OAuth"]),
         .library(
             name: "TokenStoreKit",
-            targets: ["TokenManagement", "OpenIDConnect", "HTTPTransport", "TokenStorage", "OAuth"]
+            targets: ["SignIn", "TokenManagement", "OpenIDConnect", "HTTPTransport", "TokenStorage", "OAuth"]
         ),
-        .executable(name: "tokenstore", targets: ["TokenStoreCLI"]),
+        .executable(name: "tokenstore", targets: ["TokenStoreMain"]),
+        .executable(name: "quickstart", targets: ["Quickstart"]),
         .executable(name: "local-idp", targets: ["local-idp"]),
         .executable(name: "tokenstore-bench", targets: ["Benchmarks"]),
     ],
@@ -79,6 +80,16 @@ let package = Package(
             ]
         ),
         .target(
+            name: "SignIn",
+            dependencies: [
+                "HTTPTransport", "OAuth", "OpenIDConnect", "TokenManagement", "TokenStorage",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]
+        ),
+        .target(
             name: "LocalIdentityProvider",
             dependencies: [
                 "OAuth",
@@ -97,12 +108,20 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ]
         ),
-        .executableTarget(
+        .target(
             name: "TokenStoreCLI",
             dependencies: [
-                "HTTPTransport", "OAuth", "OpenIDConnect", "Sealing", "TokenManagement", "TokenStorage",
+                "HTTPTransport", "OAuth", "OpenIDConnect", "Sealing", "SignIn", "TokenManagement", "TokenStorage",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
+        .executableTarget(name: "TokenStoreMain", dependencies: ["TokenStoreCLI"]),
+        .executableTarget(
+            name: "Quickstart",
+            dependencies: [
+                "HTTPTransport", "LocalIdentityProvider", "OAuth", "SignIn", "TokenManagement", "TokenStorage",
+                "TokenStoreCLI",
             ]
         ),
         .executableTarget(
@@ -147,7 +166,10 @@ let package = Package(
         .testTarget(
             name: "OpenIDConnectTests",
             dependencies: [
-                "HTTPTransport", "OAuth", "OpenIDConnect", .product(name: "Crypto", package: "swift-crypto"),
+                "HTTPTransport", "IssuerSupport", "OAuth", "OpenIDConnect",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+                .product(name: "JWTKit", package: "jwt-kit"),
             ]
         ),
         .testTarget(
@@ -155,6 +177,7 @@ let package = Package(
             dependencies: [
                 "HTTPTransport", "IssuerSupport", "LocalIdentityProvider", "OAuth", "OpenIDConnect", "SQLite",
                 "TestSupport", "TokenManagement", "TokenStorage",
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
@@ -162,10 +185,21 @@ let package = Package(
             ]
         ),
         .testTarget(
+            name: "SignInTests",
+            dependencies: [
+                "HTTPTransport", "IssuerSupport", "LocalIdentityProvider", "OAuth", "OpenIDConnect", "SignIn",
+                "TestSupport", "TokenManagement", "TokenStorage",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+                .product(name: "JWTKit", package: "jwt-kit"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ]
+        ),
+        .testTarget(
             name: "TokenStoreCLITests",
             dependencies: [
                 "HTTPTransport", "IssuerSupport", "LocalIdentityProvider", "OAuth", "OpenIDConnect", "SQLite",
-                "TestSupport", "TokenStorage", "TokenStoreCLI",
+                "SignIn", "TestSupport", "TokenStorage", "TokenStoreCLI", "TokenStoreMain",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
             ]

@@ -13,10 +13,10 @@ extension Authority {
 
     /// Refuses metadata of another issuer, and endpoints that the authority does not stand for.
     package func check(_ metadata: IssuerMetadata) throws(MetadataError) {
-        guard issuer == nil else {
+        if let issuer {
             // RFC 8414 §3.3: the two must be identical.
-            guard metadata.issuer == issuer else {
-                throw .otherIssuer(wanted: issuer ?? "", found: metadata.issuer)
+            guard metadata.issuer.isExactly(issuer) else {
+                throw .otherIssuer(wanted: issuer, found: metadata.issuer)
             }
             let isLoopback = HTTPAddress(metadata.issuer)?.isLoopback ?? false
             for endpoint in metadata.endpoints {
@@ -31,5 +31,31 @@ extension Authority {
                 Cloud.group(of: address.name) == Cloud.group(of: environment)
             else { throw .foreignEndpoint(endpoint) }
         }
+        guard isOwn(metadata.issuer) else { throw .otherIssuer(wanted: url, found: metadata.issuer) }
+    }
+
+    /// Whether the issuer that metadata names is this authority's own, a Microsoft tenant or user flow.
+    ///
+    /// Its address is not the authority's: it has the tenant's id where that may have a domain or a word, and where the
+    /// authority is for every tenant it has `{tenantid}`.
+    private func isOwn(_ named: String) -> Bool {
+        guard let address = HTTPAddress(named) else { return false }
+        let start = named.firstRange(of: "://")?.upperBound ?? named.startIndex
+        var path = named[start...].split(separator: "/").dropFirst().map { $0.lowercased() }
+        let isUserFlow = path.first == "tfp"
+        if isUserFlow { path.removeFirst() }
+        guard let tenantID = path.first, isHost(address, of: tenantID) else { return false }
+        if isUserFlow { guard path.count > 1, path[1] == policy else { return false } }
+        if tenantID == "{tenantid}" { return isTenantless }
+        guard let tenant, ClientInfo.isTenantID(tenant), ClientInfo.isTenantID(tenantID) else { return true }
+        return tenant == tenantID
+    }
+
+    /// Whether `address` is where an issuer of this authority lives: its own host, or for External ID, which apps may
+    /// reach by a name of its own, the host that the tenant's id names.
+    private func isHost(_ address: HTTPAddress, of tenantID: String) -> Bool {
+        if Cloud.group(of: address.name) == Cloud.group(of: environment) { return true }
+        let mayBeExternalID = Cloud.isExternalID(environment) || !Cloud.contains(environment)
+        return mayBeExternalID && ClientInfo.isTenantID(tenantID) && address.name == "\(tenantID).ciamlogin.com"
     }
 }

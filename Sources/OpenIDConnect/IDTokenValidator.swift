@@ -6,8 +6,11 @@ public struct IDTokenValidator: Sendable {
     public let issuer: String
     public let clientID: String
 
-    /// What the authorization request sent; a refresh has none.
+    /// What the authorization request sent; a refresh and a device code have none.
     public var nonce: String?
+
+    /// The access token beside it, for the hash that the ID token may have of it.
+    public var accessToken: Secret?
 
     /// The user that an earlier ID token of the session named.
     public var subject: String?
@@ -24,17 +27,11 @@ public struct IDTokenValidator: Sendable {
     ///
     /// - Throws: ``IDTokenFlaw``; ``IDTokenFlaw/unknownKey`` if newer keys may be worth fetching.
     public func checkSignature(of token: IDToken, keys: JSONWebKeySet) throws(IDTokenFlaw) {
-        let isGenuine = try token.secret.withUnsafeBytes { bytes throws(IDTokenFlaw) in
-            let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-            guard parts.count == 3, let header = Self.object(parts[0]), let algorithm = header["alg"]?.text,
-                let signature = Base64URL.decode(parts[2]), !signature.isEmpty, header["crit"] == nil
-            else { throw .unreadable }
-            let keyID = header["kid"]?.text
-            guard keys.contains(keyID) else { throw .unknownKey }
-            let message = Array(bytes.prefix(parts[0].count + 1 + parts[1].count))
-            return keys.verifies(signature, of: message, algorithm: algorithm, keyID: keyID)
-        }
-        guard isGenuine else { throw .signature }
+        let jws = try CompactJWS(token.secret)
+        let key = try keys.signer(of: jws)
+        guard let keyIssuer = key.issuer else { return }
+        // A key set of many tenants says which of them each key is for.
+        guard let found = jws.claims.issuer, Self.isSame(keyIssuer, found, jws.claims) else { throw .unsuitableKey }
     }
 
     /// Checks who issued the token, for whom, to whom, and when.
@@ -43,28 +40,63 @@ public struct IDTokenValidator: Sendable {
     ///
     /// - Throws: ``IDTokenFlaw``.
     public func checkClaims(of token: IDToken, clocks: [Int64]) throws(IDTokenFlaw) {
-        let claims = token.claims
-        guard let found = claims.issuer, found == expectedIssuer(claims) else { throw .issuer }
-        guard claims.audiences.contains(clientID) else { throw .audience }
-        if let party = claims.payload["azp"]?.text, party != clientID { throw .audience }
-        if claims.audiences.count > 1, claims.payload["azp"] == nil { throw .audience }
-        guard let end = claims.payload["exp"]?.seconds else { throw .time }
-        let start = claims.payload["nbf"]?.seconds ?? claims.issuedAt ?? .min
-        let isTimely = clocks.contains { now in now < end + leeway && start <= now + leeway }
-        guard isTimely else { throw .time }
+        let jws = try CompactJWS(token.secret)
+        let claims = jws.claims
+        guard let found = claims.issuer, claims.subject?.isEmpty == false else { throw .incomplete }
+        guard Self.isSame(issuer, found, claims) else { throw .issuer }
+        try checkAudience(claims)
+        try checkTimes(claims, clocks)
         if let nonce {
             guard let found = claims.payload["nonce"]?.text, Secret(found) == Secret(nonce) else { throw .nonce }
         }
-        if let subject, claims.subject != subject { throw .subject }
+        if let accessToken, let hash = claims.payload["at_hash"] {
+            let isSame = hash.text.map { Secret($0) == jws.algorithm.accessTokenHash(accessToken) } ?? false
+            guard isSame else { throw .accessToken }
+        }
+        if let subject { guard Secret(claims.subject ?? "") == Secret(subject) else { throw .subject } }
     }
 
+    private func checkAudience(_ claims: Claims) throws(IDTokenFlaw) {
+        let audiences = claims.audiences
+        // A list with anything but texts in it says less than it seems to.
+        let isWhole = claims.payload["aud"]?.array.map { $0.count == audiences.count } ?? !audiences.isEmpty
+        guard isWhole else { throw .incomplete }
+        guard audiences.contains(where: { $0.isExactly(clientID) }) else { throw .audience }
+        guard let party = claims.payload["azp"] else {
+            guard audiences.count == 1 else { throw .authorizedParty }
+            return
+        }
+        guard party.text?.isExactly(clientID) == true else { throw .authorizedParty }
+    }
+
+    private func checkTimes(_ claims: Claims, _ clocks: [Int64]) throws(IDTokenFlaw) {
+        guard let end = try Self.time("exp", claims), let issued = try Self.time("iat", claims) else {
+            throw .incomplete
+        }
+        let start = max(issued, try Self.time("nbf", claims) ?? issued)
+        let unended = clocks.filter { $0 < end + leeway }
+        guard !unended.isEmpty else { throw .expired }
+        guard unended.contains(where: { start <= $0 + leeway }) else { throw .notYetValid }
+    }
+
+    /// A time in Unix seconds, which is a number and never a text that holds one.
+    private static func time(_ name: String, _ claims: Claims) throws(IDTokenFlaw) -> Int64? {
+        guard let value = claims.payload[name] else { return nil }
+        guard case .number = value, let seconds = value.seconds else { throw .incomplete }
+        return seconds
+    }
+
+    /// Whether a token's issuer is the one expected.
+    ///
     /// Microsoft's metadata for many tenants has a place for the tenant where the token has its id.
-    private func expectedIssuer(_ claims: Claims) -> String {
-        issuer.replacing("{tenantid}", with: claims.tenantID ?? "")
+    private static func isSame(_ expected: String, _ found: String, _ claims: Claims) -> Bool {
+        guard expected.contains("{tenantid}") else { return expected.isExactly(found) }
+        guard let tenant = claims.tenantID, ClientInfo.isTenantID(tenant) else { return false }
+        return expected.replacing("{tenantid}", with: tenant).isExactly(found)
     }
+}
 
-    private static func object(_ part: some Sequence<UInt8>) -> JSON.Object? {
-        // What cannot be read is reported as such by the caller.
-        Base64URL.decode(part).flatMap { bytes in bytes.withUnsafeBytes { try? JSON(parsing: $0).object } }
-    }
+extension String {
+    /// Whether both have the same bytes: `==` takes different ones for the same text, as Unicode does.
+    func isExactly(_ other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 }

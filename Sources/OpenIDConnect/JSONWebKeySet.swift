@@ -1,11 +1,4 @@
-import Crypto
 public import OAuth
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// The keys that an issuer signs with.
 public struct JSONWebKeySet: Sendable {
@@ -15,14 +8,33 @@ public struct JSONWebKeySet: Sendable {
         keys = (document["keys"]?.array ?? []).compactMap(JSONWebKey.init)
     }
 
-    /// Whether a token of this key id may be checked; without one, any key may fit.
-    func contains(_ id: String?) -> Bool { id.map { id in keys.contains { $0.id == id } } ?? !keys.isEmpty }
-
-    /// Whether one of the keys signed `message`.
-    func verifies(_ signature: [UInt8], of message: some DataProtocol, algorithm: String, keyID: String?) -> Bool {
-        keys.contains { key in
-            (keyID == nil || key.id == nil || key.id == keyID)
-                && key.verifies(signature, of: message, algorithm: algorithm)
+    /// Whether none of the keys is one that `token` could be signed with, so that newer ones may be.
+    package func isOutdated(for token: IDToken) -> Bool {
+        do {
+            _ = try signer(of: CompactJWS(token.secret))
+            return false
+        } catch {
+            return error == .unknownKey
         }
+    }
+
+    /// The key that signed `token`.
+    ///
+    /// - Throws: ``IDTokenFlaw``; ``IDTokenFlaw/unknownKey`` where newer keys may fit better.
+    func signer(of token: CompactJWS) throws(IDTokenFlaw) -> JSONWebKey {
+        let named = token.keyID.map { id in keys.filter { $0.id == id } } ?? []
+        // Where nothing is named, on one side or the other, any key may be meant.
+        let candidates = named.isEmpty ? keys.filter { token.keyID == nil || $0.id == nil } : named
+        var flaw: IDTokenFlaw?
+        for key in candidates {
+            do {
+                if try key.signed(token) { return key }
+                flaw = .signature
+            } catch {
+                flaw = flaw ?? error
+            }
+        }
+        guard !named.isEmpty, let flaw else { throw .unknownKey }
+        throw flaw
     }
 }

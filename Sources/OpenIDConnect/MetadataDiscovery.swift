@@ -30,8 +30,11 @@ public struct MetadataDiscovery: Sendable {
     }
 
     /// Fetches the keys that an issuer signs with, with the seconds that they may be kept.
+    ///
+    /// - Throws: ``MetadataError``, ``IssuerUnavailable``, ``HTTPTransportError``.
     public func keys(at url: String) async throws -> (keys: JSON.Object, lifetime: Int64) {
         let (keys, lifetime) = try await document(at: url)
+        guard keys["keys"]?.array != nil else { throw MetadataError.incomplete("keys") }
         return (keys, lifetime)
     }
 

@@ -20,7 +20,7 @@ public enum MetadataError: Error, Hashable, CustomStringConvertible {
         case .otherIssuer(let wanted, let found):
             "the metadata of \(wanted) says that it is \(found)'s; check the issuer's address"
         case .foreignEndpoint(let url):
-            "the issuer names an endpoint outside its cloud, \(url); nothing was sent there, sign in again"
+            "the issuer names an endpoint that is not its own, \(url): nothing was sent there; check the authority"
         }
     }
 }

@@ -1,10 +1,10 @@
-import OAuth
+package import OAuth
 
 extension Authority {
     /// Where tokens of `account` come from: what was asked for, else where it signed in.
     ///
     /// A word such as `common` stands for the account's home tenant, so that no token is filed under it.
-    init(of account: Account, requested: Authority?) throws {
+    package init(of account: Account, requested: Authority?) throws {
         guard let requested else {
             self = try Authority(home: account)
             return

@@ -1,54 +1,53 @@
-import HTTPTransport
-import OAuth
-import OpenIDConnect
-import TokenStorage
+package import HTTPTransport
+package import OAuth
+package import OpenIDConnect
+package import TokenStorage
 
 /// An authority's metadata and keys, fetched once and kept in the store for as long as the issuer allows.
-struct Issuer: Sendable {
-    let authority: Authority
-    let store: TokenStore
-    let transport: any HTTPTransport
-    let limits: HTTPLimits
+package struct Issuer: Sendable {
+    package let authority: Authority
+    package let store: TokenStore
+    package let transport: any HTTPTransport
+    package let limits: HTTPLimits
 
-    private var discovery: MetadataDiscovery { MetadataDiscovery(transport: transport, limits: limits) }
+    /// How long to wait before the store is asked again whether another program has fetched keys.
+    var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+
+    package init(authority: Authority, store: TokenStore, transport: any HTTPTransport, limits: HTTPLimits = .issuer) {
+        self.authority = authority
+        self.store = store
+        self.transport = transport
+        self.limits = limits
+    }
+
+    var discovery: MetadataDiscovery { MetadataDiscovery(transport: transport, limits: limits) }
 
     /// - Throws: ``AcquisitionError``, ``TokenStoreError``.
-    func metadata() async throws -> IssuerMetadata {
+    package func metadata() async throws -> IssuerMetadata {
         if let metadata = try await keptMetadata() { return metadata }
+        let (metadata, lifetime) = try await fetching { try await discovery.metadata(of: authority) }
+        try await keep(metadata.document, authority.url, lifetime)
+        return metadata
+    }
+
+    /// The metadata for a refresh, whose token goes nowhere but where the account signed in.
+    func metadataForRefresh() async throws -> IssuerMetadata {
         do {
-            let (metadata, lifetime) = try await discovery.metadata(of: authority)
-            try await keep(metadata.document, authority.url, lifetime)
-            return metadata
-        } catch MetadataError.foreignEndpoint {
+            return try await metadata()
+        } catch AcquisitionError.metadata(.foreignEndpoint) {
             throw AcquisitionError.interactionRequired(.foreignEndpoint)
+        }
+    }
+
+    func fetching<Document>(_ body: () async throws -> Document) async throws -> Document {
+        do {
+            return try await body()
         } catch let error as MetadataError {
             throw AcquisitionError.metadata(error)
         } catch let error as HTTPTransportError {
             throw AcquisitionError.network(error)
         } catch let error as IssuerUnavailable {
             throw AcquisitionError.unavailable(error, isHeldBack: false)
-        }
-    }
-
-    /// The keys of the issuer; nil where it publishes none, or does not answer.
-    ///
-    /// ID tokens come from the issuer itself over TLS, which may stand in for their signature (OpenID Connect Core
-    /// §3.1.3.7, step 6): an outage of the keys must not end a session.
-    func keys(of metadata: IssuerMetadata) async throws -> JSONWebKeySet? {
-        guard let url = metadata.jwksURI else { return nil }
-        if let keys = try await kept(url) { return JSONWebKeySet(keys) }
-        return try await newKeys(of: metadata)
-    }
-
-    /// The keys of the issuer as it publishes them now.
-    func newKeys(of metadata: IssuerMetadata) async throws -> JSONWebKeySet? {
-        guard let url = metadata.jwksURI else { return nil }
-        do {
-            let (keys, lifetime) = try await discovery.keys(at: url)
-            try await keep(keys, url, lifetime)
-            return JSONWebKeySet(keys)
-        } catch  where error is HTTPTransportError || error is IssuerUnavailable || error is MetadataError {
-            return nil
         }
     }
 
@@ -64,11 +63,11 @@ struct Issuer: Sendable {
         }
     }
 
-    private func kept(_ url: String) async throws -> JSON.Object? {
+    func kept(_ url: String) async throws -> JSON.Object? {
         try await store.perform { try $0.issuerDocument(url) }
     }
 
-    private func keep(_ document: JSON.Object, _ url: String, _ lifetime: Int64) async throws {
+    func keep(_ document: JSON.Object, _ url: String, _ lifetime: Int64) async throws {
         try await store.perform { try $0.saveIssuerDocument(document, url: url, lifetime: lifetime) }
     }
 }

@@ -49,14 +49,15 @@ extension RefreshExchange {
     }
 
     private func check(_ token: IDToken, _ answered: AnsweredRefresh) async throws {
-        let validator = IDTokenValidator(issuer: metadata.issuer, clientID: decider.clientID)
+        var validator = IDTokenValidator(issuer: metadata.issuer, clientID: decider.clientID)
+        validator.accessToken = answered.answer.response.accessToken
         try validator.checkClaims(of: token, clocks: [now, answered.answer.issuerNow].compactMap(\.self))
         do {
             if let keys { try validator.checkSignature(of: token, keys: keys) }
         } catch IDTokenFlaw.unknownKey {
             // The issuer may sign with a newer key. What it takes to ask must not cost the session.
             try await keepRefreshToken(answered)
-            guard let keys = try await issuer.newKeys(of: metadata) else { return }
+            guard let keys = try await issuer.newKeys(of: metadata, for: token) else { return }
             try validator.checkSignature(of: token, keys: keys)
         }
     }

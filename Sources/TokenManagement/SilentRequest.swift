@@ -26,6 +26,9 @@ public struct SilentRequest: Sendable {
     public var tokenType = "Bearer"
     public var keyID: String?
 
+    /// The name to fill in where a sign-in has to follow; the request itself asks nobody and does not use it.
+    public var loginHint: String?
+
     /// How long this caller waits; a refresh that others wait for goes on without it.
     public var timeout: Duration = .seconds(30)
 

@@ -121,7 +121,7 @@ public final class TokenManager: Sendable {
             defer { metrics.record(ContinuousClock.now - start) }
             let bounded = BoundedTransport(transport, end: start + options.longestRefresh)
             let issuer = Issuer(authority: authority, store: store, transport: bounded, limits: options.limits)
-            let metadata = try await issuer.metadata()
+            let metadata = try await issuer.metadataForRefresh()
             let exchange = RefreshExchange(
                 request: request,
                 issuer: issuer,

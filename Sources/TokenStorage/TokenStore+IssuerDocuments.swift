@@ -28,4 +28,27 @@ extension TokenStore {
             )
         }
     }
+
+    /// Keeps a document of our own at `url` for some seconds, unless one is there: of all who try, in every process,
+    /// one succeeds.
+    package func claimIssuerDocument(_ document: JSON.Object, url: String, lifetime: Int64) throws -> Bool {
+        try write { session in
+            // A document from the future is there because the clock was set back.
+            try session.connection.run(
+                "DELETE FROM issuer_document WHERE url = ?1 AND (ends_at <= ?2 OR fetched_at > ?2 + 60)",
+                .text(url),
+                .integer(session.now)
+            )
+            return try session.connection.integer(
+                """
+                INSERT INTO issuer_document (url, document, fetched_at, ends_at) VALUES (?1, ?2, ?3, ?4)
+                ON CONFLICT DO NOTHING RETURNING 1
+                """,
+                .text(url),
+                .text(JSON.object(document).serialized),
+                .integer(session.now),
+                .integer(session.now + lifetime)
+            ) != nil
+        }
+    }
 }

@@ -1,5 +1,6 @@
 import OAuth
 import Sealing
+import SignIn
 import TokenManagement
 import TokenStorage
 
@@ -34,6 +35,7 @@ struct CommandFailure: Error {
         case let failure as CommandFailure: self = failure
         case let error as TokenStoreError: self.init(error)
         case let error as AcquisitionError: self.init(error)
+        case let error as SignInError: self.init(error)
         case let error as SealingError: self.init(TokenStoreError.key(error))
         default: self.init(.failure, sentence: String(describing: error))
         }

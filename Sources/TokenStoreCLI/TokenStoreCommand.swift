@@ -2,13 +2,13 @@ import ArgumentParser
 import TokenStorage
 
 /// The root of the command line.
-@main
 struct TokenStoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tokenstore",
         abstract: "Keep sign-ins: accounts, claims and tokens in one sealed file.",
         discussion: """
-            Import the cache of a program that signs in with MSAL, then look at it:
+            Sign in, or import the cache of a program that signs in with MSAL, then look at it:
+              tokenstore login --issuer https://login.example.com --client-id my-app
               tokenstore import ~/cache.json
               tokenstore list
               tokenstore claims mara@example.net
@@ -17,6 +17,7 @@ struct TokenStoreCommand: ParsableCommand {
               TOKENSTORE_PATH        the store, where --store is not given
               TOKENSTORE_PASSPHRASE  the passphrase, with --key passphrase
               TOKENSTORE_KEY         the key, with --key environment (base64)
+              BROWSER                what 'login' opens, where it is not the desktop's browser
               NO_COLOR               no colour
 
             EXIT STATUS
@@ -38,7 +39,8 @@ struct TokenStoreCommand: ParsableCommand {
             """,
         version: "tokenstore \(TokenStore.version)",
         subcommands: [
-            ListCommand.self, ClaimsCommand.self, TokenCommand.self, ExplainCommand.self, LogoutCommand.self,
+            LoginCommand.self, WhoamiCommand.self, ListCommand.self, ClaimsCommand.self, TokenCommand.self,
+            ExplainCommand.self, LogoutCommand.self,
             PurgeCommand.self, ImportCommand.self, ExportCommand.self,
             StatusCommand.self, CheckCommand.self, RekeyCommand.self,
         ]

@@ -185,7 +185,7 @@ struct RealServerTests {
         scene.issuer.answer(
             .init(#"{"access_token":"at-1","expires_in":3600,"refresh_token":"rt-1","id_token":"\#(idToken)"}"#)
         )
-        guard case .invalidIDToken(.time) = try await scene.failure() else { throw Missing("a flaw") }
+        guard case .invalidIDToken(.notYetValid) = try await scene.failure() else { throw Missing("a flaw") }
         #expect(try scene.refreshTokens.map { $0.secret.reveal() } == ["rt-1"])
     }
 

@@ -83,7 +83,7 @@ struct BrokenIssuerTests {
             testDescription: "an ID token for somebody else",
             faults: [.wrongIDToken(.audience)],
             exit: 1,
-            sentence: "the issuer's ID token is for another client; check the authority and this machine's clock"
+            sentence: "the issuer's ID token is for another client; check the authority, then sign in again"
         ),
         .init(
             testDescription: "the tokens of another account",

@@ -16,24 +16,58 @@ struct Glewlwyd: Sendable {
 
     static var isInstalled: Bool { FileManager.default.isExecutableFile(atPath: program) }
 
+    private let port: Int
     private let transport = AsyncHTTPTransport()
-    private let base: String
+
+    private var base: String { "http://127.0.0.1:\(port)" }
     var issuer: String { base + "/api/oidc" }
 
+    /// Where `login` listens, as the client is registered.
+    let redirectURI: String
+
+    private init() throws {
+        port = try Self.freePort()
+        redirectURI = "http://127.0.0.1:\(try Self.freePort())/"
+    }
+
+    /// A port that nothing listens at.
+    private static func freePort() throws -> Int {
+        let server = try RawServer("")
+        defer { server.stop() }
+        return server.port
+    }
+
+    /// How the server signs.
+    enum Algorithm: String, Sendable, CaseIterable {
+        case rs256 = "rsa"
+        case es256 = "ecdsa"
+
+        /// A new key, in PEM.
+        fileprivate var key: (private: String, public: String) {
+            get throws {
+                switch self {
+                case .rs256:
+                    let key = try _RSA.Signing.PrivateKey(pemRepresentation: SigningKeys.pem.get()[0])
+                    return (key.pemRepresentation, key.publicKey.pemRepresentation)
+                case .es256:
+                    let key = P256.Signing.PrivateKey()
+                    return (key.pemRepresentation, key.publicKey.pemRepresentation)
+                }
+            }
+        }
+    }
+
     /// Runs `body` while the server answers.
-    static func open(_ body: (Glewlwyd) async throws -> Void) async throws {
+    static func open(_ algorithm: Algorithm = .rs256, _ body: (Glewlwyd) async throws -> Void) async throws {
+        let glewlwyd = try Glewlwyd()
         let directory = try TemporaryDirectory()
         let database = directory.file("glewlwyd.db")
         guard FileManager.default.createFile(atPath: database, contents: nil) else { throw Missing("a database") }
         let schema = try unpacked("database/init.sqlite3.sql.gz")
         try Connection(path: database, mode: .readWrite, busyTimeout: .zero).execute(schema)
-        // Free a moment ago, which is the best that can be known of a port of somebody else's program.
-        let free = try RawServer("")
-        free.stop()
-        let base = "http://127.0.0.1:\(free.port)"
         let settings = try unpacked("glewlwyd.conf.sample.gz")
-            .replacing("port=4593\n", with: "port=\(free.port)\nbind_address=\"127.0.0.1\"\n")
-            .replacing("http://localhost:4593", with: base)
+            .replacing("port=4593\n", with: "port=\(glewlwyd.port)\nbind_address=\"127.0.0.1\"\n")
+            .replacing("http://localhost:4593", with: glewlwyd.base)
             .replacing("cookie_domain=\"localhost\"", with: "cookie_domain=\"127.0.0.1\"")
             .replacing("cookie_secure=1", with: "cookie_secure=0")
             .replacing("/var/cache/glewlwyd/glewlwyd.db", with: database)
@@ -46,8 +80,7 @@ struct Glewlwyd: Sendable {
         server.standardError = FileHandle.nullDevice
         try server.run()
         defer { server.terminate() }
-        let glewlwyd = Glewlwyd(base: base)
-        try await glewlwyd.configure()
+        try await glewlwyd.configure(algorithm)
         try await body(glewlwyd)
     }
 
@@ -63,12 +96,12 @@ struct Glewlwyd: Sendable {
 
     // MARK: - The server's own interface
 
-    private func configure() async throws {
+    private func configure(_ algorithm: Algorithm) async throws {
         let admin = try await session("admin", "password")
-        let key = try _RSA.Signing.PrivateKey(pemRepresentation: SigningKeys.pem.get()[0])
+        let key = try algorithm.key
         let parameters: JSON = [
-            "iss": .string(issuer), "jwt-type": "rsa", "jwt-key-size": "256",
-            "key": .string(key.pemRepresentation), "cert": .string(key.publicKey.pemRepresentation),
+            "iss": .string(issuer), "jwt-type": .string(algorithm.rawValue), "jwt-key-size": "256",
+            "key": .string(key.private), "cert": .string(key.public),
             "access-token-duration": 3_600, "refresh-token-duration": 86_400, "code-duration": 600,
             "refresh-token-rolling": false, "refresh-token-one-use": "always", "allow-non-oidc": true,
             "auth-type-code-enabled": true, "auth-type-refresh-enabled": true, "auth-type-id-token-enabled": true,
@@ -86,7 +119,8 @@ struct Glewlwyd: Sendable {
         ]
         let client: JSON = [
             "client_id": .string(Self.client), "name": "app", "confidential": false, "scope": ["openid", "read"],
-            "authorization_type": ["code", "refresh_token"], "redirect_uri": ["http://127.0.0.1/"], "enabled": true,
+            "authorization_type": ["code", "refresh_token"], "enabled": true,
+            "redirect_uri": ["http://127.0.0.1/", .string(redirectURI)],
             "token_endpoint_auth_method": ["none"],
         ]
         for (path, body) in [("mod/plugin", module), ("scope", scope), ("user", user), ("client", client)] {
@@ -114,6 +148,16 @@ struct Glewlwyd: Sendable {
         form.append("code_verifier", verifier)
         return try await TokenEndpoint(issuer + "/token", transport: transport)
             .send(.authorizationCode, form, now: Int64(Date().timeIntervalSince1970)).response
+    }
+
+    /// Goes to the address that a login opened, as somebody who is signed in there and has agreed.
+    func visit(_ address: String) async throws {
+        let cookie = try await session("dev", "devpassword")
+        try await call("PUT", "/api/auth/grant/\(Self.client)", ["scope": "openid read"], session: cookie)
+        let path = address.dropFirst(base.count) + "&g_continue="
+        let answer = try await call("GET", String(path), nil, session: cookie)
+        guard let next = answer.headers["location"] else { throw Missing("a redirect") }
+        _ = try await transport.send(HTTPRequest("GET", next), limits: .issuer)
     }
 
     /// The cookie of someone who gave a password; the server may still be starting.

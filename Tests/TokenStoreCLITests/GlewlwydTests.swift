@@ -32,6 +32,27 @@ struct GlewlwydTests {
         }
     }
 
+    @Test(
+        .enabled(if: Glewlwyd.isInstalled, "the Debian package glewlwyd is not installed"),
+        arguments: Glewlwyd.Algorithm.allCases
+    )
+    func `login at glewlwyd, then token, claims and logout`(algorithm: Glewlwyd.Algorithm) async throws {
+        try await Glewlwyd.open(algorithm) { glewlwyd in
+            let scratch = try ScratchDirectory()
+            let place = ["--issuer", glewlwyd.issuer, "--client-id", Glewlwyd.client]
+            let more = ["--scope", "read", "--redirect-uri", glewlwyd.redirectURI]
+            let login = try await LoginRun(scratch: scratch).run(place + more) { try await glewlwyd.visit($0) }
+            #expect(login.status == 0, "\(login.error)")
+            let token = try await Self.token(1, in: scratch)[0]
+            #expect(token.status == 0 && token.output.count > 20, "\(token.error)")
+            let refreshed = try await Self.token(1, in: scratch, "--force-refresh")[0]
+            #expect(refreshed.status == 0 && refreshed.output != token.output, "\(refreshed.error)")
+            #expect(try scratch.run("claims", "--issuer", glewlwyd.issuer, "iss").output == glewlwyd.issuer + "\n")
+            #expect(try scratch.run("logout", "--issuer", glewlwyd.issuer).status == 0)
+            #expect(try scratch.run("list", "--json").json["accounts"] as? [String] == [])
+        }
+    }
+
     private static func token(
         _ count: Int,
         in scratch: ScratchDirectory,

@@ -18,16 +18,25 @@ struct MSALPythonTests {
         #expect(original.contains("sample-access-token-mara-b2c_1_signin-0"))
     }
 
-    private static let hasMSAL: Bool = {
+    static let hasMSAL: Bool = {
         // A missing Python is a missing MSAL.
         let found = try? python("-c", "import msal; print('found')")
         return found == "found\n"
     }()
 
-    private static func python(_ arguments: String...) throws -> String {
+    /// What a script of the fixtures prints; MSAL's client lets these variables win over what it was told to trust.
+    static func script(_ name: String, _ arguments: [String], trusting caFile: String) throws -> String {
+        let trust = ["REQUESTS_CA_BUNDLE": caFile, "CURL_CA_BUNDLE": caFile]
+        return try python([fixtures.appending(path: name).path] + arguments, environment: trust)
+    }
+
+    private static func python(_ arguments: String...) throws -> String { try python(arguments) }
+
+    private static func python(_ arguments: [String], environment: [String: String] = [:]) throws -> String {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = ["python3"] + arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         let output = Pipe()
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice

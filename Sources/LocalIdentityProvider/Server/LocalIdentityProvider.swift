@@ -36,7 +36,7 @@ package final class LocalIdentityProvider: Sendable {
         let gateway = Gateway()
         let listeners = try await listeners(configuration, gateway)
         let scheme = configuration.tls == nil ? "http" : "https"
-        let addresses = listeners.map { "\(scheme)://\($0.host.contains(":") ? "[\($0.host)]" : $0.host):\($0.port)" }
+        let addresses = listeners.map { $0.address(scheme) }
         do {
             let state = try ProviderState(configuration, baseURL: addresses[0])
             gateway.state.withLock { $0 = state }
@@ -80,6 +80,14 @@ package final class LocalIdentityProvider: Sendable {
     /// Ends every connection and frees the port.
     package func stop() async {
         for listener in listeners { await listener.stop() }
+    }
+}
+
+extension Listener {
+    /// The scheme's own port is left out, as everybody else does.
+    fileprivate func address(_ scheme: String) -> String {
+        let place = "\(scheme)://\(host.contains(":") ? "[\(host)]" : host)"
+        return port == (scheme == "https" ? 443 : 80) ? place : "\(place):\(port)"
     }
 }
 

@@ -1,0 +1,65 @@
+import OAuth
+
+/// A signed token as it travels, taken apart ([RFC 7515 §7.1](https://www.rfc-editor.org/rfc/rfc7515#section-7.1)).
+///
+/// One text has one meaning: what another reader could take for something else is not read at all.
+struct CompactJWS: Sendable {
+    let algorithm: SignatureAlgorithm
+    let keyID: String?
+    let claims: Claims
+    let signature: [UInt8]
+
+    /// The bytes that were signed.
+    let message: [UInt8]
+
+    /// - Throws: ``IDTokenFlaw`` if the text is not in the strict form, or asks for what is not done here.
+    init(_ token: Secret) throws(IDTokenFlaw) {
+        var parts: [[UInt8]] = []
+        message = try token.withUnsafeBytes { bytes throws(IDTokenFlaw) in
+            let texts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+            guard texts.count == 3 else { throw .unreadable }
+            for text in texts { parts.append(try Self.decode(text)) }
+            return Array(bytes.prefix(texts[0].count + 1 + texts[1].count))
+        }
+        let header = try Self.object(parts[0])
+        claims = Claims(try Self.object(parts[1]))
+        signature = parts[2]
+        // RFC 7515 §4.1.11: what is critical and not understood makes the whole unusable, and nothing is here.
+        guard header["crit"] == nil else { throw .criticalExtension }
+        guard !Self.isOtherType(header["typ"]) else { throw .type }
+        guard let algorithm = header["alg"]?.text.flatMap(SignatureAlgorithm.init) else { throw .algorithm }
+        self.algorithm = algorithm
+        keyID = header["kid"]?.text
+        guard keyID != nil || header["kid"] == nil else { throw .unreadable }
+        guard !signature.isEmpty else { throw .signature }
+    }
+
+    /// Base64url without padding; white space, the other alphabet and left-over bits are refused by the decoder.
+    private static func decode(_ text: Slice<UnsafeRawBufferPointer>) throws(IDTokenFlaw) -> [UInt8] {
+        guard text.last != UInt8(ascii: "="), let bytes = Base64URL.decode(text) else { throw .unreadable }
+        return bytes
+    }
+
+    private static func object(_ bytes: [UInt8]) throws(IDTokenFlaw) -> JSON.Object {
+        // Where the JSON is wrong is of no use to whoever signs in.
+        let object = bytes.withUnsafeBytes { try? JSON(parsing: $0).object }
+        guard let object else { throw .unreadable }
+        guard !object.repeatsName else { throw .repeatedMember }
+        return object
+    }
+
+    /// Whether the token says that it is of a kind of its own, such as `at+jwt`
+    /// ([RFC 8725 §3.11](https://www.rfc-editor.org/rfc/rfc8725#section-3.11)).
+    private static func isOtherType(_ type: JSON?) -> Bool {
+        guard let type else { return false }
+        return type.text?.lowercased().hasSuffix("+jwt") ?? true
+    }
+}
+
+extension JSON.Object {
+    /// Whether two members have one name, of which readers take the one or the other.
+    var repeatsName: Bool {
+        var seen: Set<String> = []
+        return !members.allSatisfy { seen.insert($0.name).inserted }
+    }
+}

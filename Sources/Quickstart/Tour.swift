@@ -1,0 +1,128 @@
+import Foundation
+import HTTPTransport
+import LocalIdentityProvider
+import OAuth
+import SignIn
+import TokenManagement
+import TokenStorage
+import TokenStoreCLI
+
+/// The tour: a provider that answers for real, and a store that is left behind to look at.
+struct Tour: Sendable {
+    static let client = "quickstart"
+
+    let provider: LocalIdentityProvider
+    let store: TokenStore
+    private let transport = AsyncHTTPTransport()
+
+    /// Starts an identity provider on this machine and makes a store, both for this run only.
+    static func start(_ body: @Sendable (Tour) async throws -> Void) async throws {
+        var configuration = LocalIdentityProvider.Configuration()
+        configuration.hosts = ["127.0.0.1"]
+        configuration.seed = try Seed(json: Data(World.json.utf8))
+        let provider = try await LocalIdentityProvider.start(configuration)
+        let directory = FileManager.default.temporaryDirectory.appending(path: "tokenstore-\(UUID().uuidString)")
+        let path = StorePath(directory.appending(path: "tokenstore.db").path)
+        chapter("A provider and a store")
+        say("  \(provider.baseURL) signs people in, by two user flows, and has two APIs")
+        say("  \(path.database) is new, and everything in it will be sealed")
+        do {
+            try await body(Tour(provider: provider, store: try TokenStore.open(at: path)))
+        } catch {
+            await provider.stop()
+            throw error
+        }
+        await provider.stop()
+    }
+
+    /// Two people sign in, each by another user flow, at the provider's own pages.
+    func signIn() async throws {
+        chapter("Two people sign in: authorization code with PKCE, the answer on a loopback port")
+        for person in World.people {
+            let application = try application(person)
+            let result = try await application.acquireToken(InteractiveRequest(scope: World.tasks))
+            say("  \(result.account.name ?? "?") by \(result.account.policy ?? "?"); stored in one commit")
+        }
+    }
+
+    /// One sign-in is enough for any number of APIs.
+    func callAPIs() async throws {
+        chapter("Tokens for two APIs, without asking anybody again")
+        for person in World.people {
+            for (path, scope) in [("api1", World.tasks), ("api2", World.notes)] {
+                let answer = try await call(path, scope, person)
+                say("  GET /\(path) as \(person.name): \(answer)")
+            }
+        }
+        say("  requests to the token endpoint so far: \(requests), one a sign-in and one a refresh for the second API")
+    }
+
+    /// The tokens of one user flow end soon on purpose.
+    func outliveTokens() async throws {
+        chapter("Tokens end")
+        let before = requests
+        try await Task.sleep(for: .seconds(World.shortLifetime))
+        for person in World.people {
+            say("  GET /api1 as \(person.name): \(try await call("api1", World.tasks, person))")
+        }
+        say("  refreshes: \(requests - before), as Ivo's tokens last \(World.shortLifetime) seconds and Mara's an hour")
+    }
+
+    /// A second process is killed between its request and the answer.
+    func surviveACrash() async throws {
+        chapter("A process is killed in the middle of a refresh")
+        let person = World.people[0]
+        let before = requests
+        provider.faults.add(.hang(at: "token"))
+        let helper = try DoomedRefresh.spawn(store: store.path.database, flow: person.flow)
+        while requests == before { try await Task.sleep(for: .milliseconds(20)) }
+        kill(helper.processIdentifier, SIGKILL)
+        say("  kill -9 \(helper.processIdentifier), which had sent a refresh token and waited for the answer")
+        say("  problems found in the store: \(try store.check().count)")
+        var request = SilentRequest(account: try account(person).id, scope: World.tasks)
+        request.forcesRefresh = true
+        let result = try await application(person).acquireTokenSilently(request)
+        let source = result.source == .refresh ? "a new token of the issuer's" : "a stored token"
+        say("  the next refresh brings \(source): \(person.name) is still signed in")
+    }
+
+    /// What the command line says of all this.
+    func inspect() throws {
+        let place = store.path.database
+        let (first, second) = (World.people[0].flow, World.people[1].flow)
+        for command in [["list"], ["whoami", "--policy", first], ["claims", "--policy", second, "name", "tfp"]] {
+            chapter("$ tokenstore \(command.joined(separator: " "))")
+            try TokenStoreProgram.run(command + ["--store", place])
+        }
+        chapter("The store stays; look at it with")
+        say("  export TOKENSTORE_PATH=\(place)")
+        say("  swift run tokenstore list --tokens")
+        say("  swift run tokenstore explain --scope \(World.tasks.text) --policy \(World.people[0].flow)")
+        say("  swift run tokenstore status")
+    }
+
+    /// How often the token endpoint was asked.
+    private var requests: Int { provider.audit.count(of: "token") }
+
+    private func call(_ path: String, _ scope: Scope, _ person: World.Person) async throws -> String {
+        let api = WebAPI(url: "\(provider.baseURL)/\(path)", scope: scope)
+        let transport = try application(person).transport(to: api, as: account(person))
+        return try await transport.json(HTTPRequest("GET", api.url)).serialized
+    }
+
+    private func account(_ person: World.Person) throws -> Account {
+        guard let account = try application(person).account(for: .userFlow(person.flow)) else { throw NobodyThere() }
+        return account
+    }
+
+    /// An app as anyone would write it; only the browser is one without a screen.
+    private func application(_ person: World.Person) throws -> PublicClientApplication {
+        let flows = try World.people.map { try Authority(parsing: "\(provider.baseURL)/tfp/quick.example/\($0.flow)") }
+        let own = try Authority(parsing: "\(provider.baseURL)/tfp/quick.example/\(person.flow)")
+        var configuration = try PublicClientConfiguration(clientID: Self.client, redirectURI: .anyPort, authority: own)
+        configuration.knownAuthorities = flows
+        return try PublicClientApplication(configuration, store: store, transport: transport, userAgent: person)
+    }
+
+    private struct NobodyThere: Error {}
+}

@@ -1,0 +1,149 @@
+public import HTTPTransport
+public import OAuth
+import Synchronization
+public import TokenManagement
+public import TokenStorage
+
+/// An app that signs people in without a secret of its own, and keeps their sessions
+/// (MSAL's `MSALPublicClientApplication`).
+///
+/// ```swift
+/// let application = try PublicClientApplication(configuration, store: store, transport: AsyncHTTPTransport())
+/// let account = try await application.acquireToken(InteractiveRequest(scope: "api://todo/Read")).account
+/// let token = try await application.acquireTokenSilently(SilentRequest(account: account.id, scope: "api://todo/Read"))
+/// ```
+public final class PublicClientApplication: Sendable {
+    public let configuration: PublicClientConfiguration
+    public let store: TokenStore
+    private let transport: any HTTPTransport
+    private let userAgent: any UserAgent
+    let manager: TokenManager
+
+    /// The sign-in that a person is busy with.
+    private let session = Mutex<RedirectReception?>(nil)
+
+    /// - Throws: ``SignInError`` if the known authorities are not all of one kind.
+    public init(
+        _ configuration: PublicClientConfiguration,
+        store: TokenStore,
+        transport: any HTTPTransport,
+        userAgent: any UserAgent = SystemBrowser()
+    ) throws(SignInError) {
+        for authority in configuration.knownAuthorities { _ = try configuration.checked(authority) }
+        self.configuration = configuration
+        self.store = store
+        self.transport = transport
+        self.userAgent = userAgent
+        manager = TokenManager(
+            store: store,
+            clientID: configuration.clientID,
+            transport: transport,
+            options: configuration.tokens
+        )
+    }
+
+    /// Signs a person in at the issuer's pages and stores everything in one commit.
+    ///
+    /// - Throws: ``SignInError``; ``TokenStoreError``, which carries tokens that could not be stored.
+    public func acquireToken(_ request: InteractiveRequest) async throws -> AuthenticationResult {
+        let authority = try configuration.checked(request.authority)
+        let reception = RedirectReception()
+        try begin(reception)
+        defer { end(reception) }
+        let tokens = try await flow.signIn(request, at: authority, in: userAgent, reception)
+        let result = try await store.perform { try $0.keep(tokens) }
+        guard !request.requiresAllScopes || result.declinedScope.isEmpty else {
+            throw SignInError.declinedScopes(result.declinedScope)
+        }
+        return result
+    }
+
+    /// Returns a token without asking anyone to sign in: from the store, or with a refresh token.
+    ///
+    /// - Throws: ``AcquisitionError``, ``TokenStoreError``, ``SignInError/unknownAuthority(_:)``.
+    public func acquireTokenSilently(_ request: SilentRequest) async throws -> AuthenticationResult {
+        if let authority = request.authority { _ = try configuration.checked(authority) }
+        let result = try await manager.acquireTokenSilently(request)
+        return try await store.perform { [configuration] store in
+            guard let account = try store.account(request.account) else {
+                throw AcquisitionError.interactionRequired(.signedOut)
+            }
+            return AuthenticationResult(
+                accessToken: result.accessToken,
+                account: account,
+                idToken: try store.idTokens(of: request.account, client: configuration.clientID).first?.idToken,
+                authority: try request.authority ?? Authority(of: account, requested: nil),
+                source: result.source == .cache ? .cache : .refresh,
+                declinedScope: result.declinedScope
+            )
+        }
+    }
+
+    /// The accounts that are signed in to this client.
+    public func accounts() throws -> [Account] { try store.signedInAccounts(client: configuration.clientID) }
+
+    /// The one account of this client that `policy` leaves, such as `.userFlow("B2C_1_SUSI")`; nil where it leaves none.
+    ///
+    /// - Throws: ``TokenStoreError/ambiguousAccount(_:)`` where several people signed in by it.
+    public func account(for policy: AccountPolicy) throws -> Account? {
+        try store.account(matching: policy.and(.client(configuration.clientID)))
+    }
+
+    /// Removes everything that this client knows of an account from this machine; the issuer is not asked.
+    public func remove(_ account: Account) async throws {
+        let client = configuration.clientID
+        try await store.perform { try $0.removeAccount(account.id, client: client) }
+    }
+
+    /// Ends the account's session at the issuer where that offers it, then removes the account.
+    @discardableResult
+    public func signOut(_ account: Account) async throws -> SignOutReport { try await manager.signOut(account.id) }
+
+    /// Takes the address that the system opened the app with.
+    ///
+    /// - Returns: whether it is the answer to the sign-in under way; then ``acquireToken(_:)`` goes on with it.
+    public func handle(redirect address: String) -> Bool {
+        guard let query = configuration.redirectURI.query(of: address),
+            let reception = session.withLock(\.self)
+        else { return false }
+        return reception.take(Result { () throws(SignInError) in try AuthorizationAnswer(query.utf8) })
+    }
+
+    /// Ends the sign-in under way, if there is one.
+    @discardableResult
+    public func cancelSignIn() -> Bool {
+        guard let reception = session.withLock(\.self) else { return false }
+        return reception.take(.failure(.cancelled))
+    }
+
+    /// Calls a web API with tokens of an account.
+    public func transport(to api: WebAPI, as account: Account) -> AuthorizedTransport {
+        AuthorizedTransport(api, account: account.id, manager: manager, transport: transport)
+    }
+
+    private var flow: AuthorizationCodeFlow {
+        var flow = AuthorizationCodeFlow(
+            clientID: configuration.clientID,
+            redirectURI: configuration.redirectURI,
+            transport: transport
+        )
+        flow.limits = configuration.tokens.limits
+        flow.now = store.options.now
+        return flow
+    }
+
+    private func begin(_ reception: RedirectReception) throws(SignInError) {
+        let isFree = session.withLock { session in
+            guard session == nil else { return false }
+            session = reception
+            return true
+        }
+        guard isFree else { throw .alreadyRunning }
+    }
+
+    private func end(_ reception: RedirectReception) {
+        session.withLock { session in
+            if session === reception { session = nil }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+public import OAuth
+import OpenIDConnect
+public import TokenManagement
+
+/// What a public client is registered as, and whom it trusts (MSAL's `MSALPublicClientApplicationConfig`).
+public struct PublicClientConfiguration: Sendable {
+    public let clientID: String
+    public let redirectURI: RedirectURI
+
+    /// Where people sign in unless a request says otherwise.
+    public let authority: Authority
+
+    /// The other authorities that may be used; every user flow of Azure AD B2C has to be among them.
+    public var knownAuthorities: [Authority] = []
+
+    /// How tokens are handed out and refreshed: the buffer before their end, extended lifetime, client capabilities.
+    public var tokens = TokenManagerOptions()
+
+    /// - Throws: ``SignInError/invalidRequest(_:)``.
+    public init(clientID: String, redirectURI: RedirectURI, authority: Authority) throws(SignInError) {
+        guard !clientID.isEmpty, clientID.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+            throw .invalidRequest("the client id is empty or no client id; use the one that the app is registered with")
+        }
+        self.clientID = clientID
+        self.redirectURI = redirectURI
+        self.authority = authority
+    }
+
+    /// The same from texts, as a configuration file has them.
+    ///
+    /// - Throws: ``SignInError``, with what is wrong.
+    public init(clientID: String, redirectURI: String, authority: String) throws(SignInError) {
+        let place: Authority
+        do {
+            place = try Authority(parsing: authority)
+        } catch {
+            throw .invalidRequest(error.description)
+        }
+        try self.init(clientID: clientID, redirectURI: try RedirectURI(redirectURI), authority: place)
+    }
+
+    /// `authority`, or the application's own, if it is one that the application was told to trust.
+    ///
+    /// - Throws: ``SignInError/unknownAuthority(_:)``, ``SignInError/invalidRequest(_:)`` for one of another kind.
+    func checked(_ authority: Authority?) throws(SignInError) -> Authority {
+        guard let authority, authority != self.authority else { return self.authority }
+        guard authority.kind == self.authority.kind else {
+            throw .invalidRequest("\(authority.url) is another kind of authority than the application's; use one alike")
+        }
+        if knownAuthorities.contains(authority) { return authority }
+        // Microsoft's own clouds are known to us, user flows are a tenant's.
+        guard authority.kind == .tenant, Cloud.contains(authority.environment) else {
+            throw .unknownAuthority(authority.url)
+        }
+        return authority
+    }
+}
+
+extension Authority {
+    fileprivate enum Kind {
+        case tenant
+        case userFlow
+        case openIDProvider
+    }
+
+    fileprivate var kind: Kind { issuer != nil ? .openIDProvider : policy != nil ? .userFlow : .tenant }
+}
+
+extension Authority {
+    /// The address of a user flow of Azure AD B2C: `SCHEME://HOST/tfp/TENANT/POLICY`.
+    ///
+    /// - Throws: ``AuthorityError`` if host, tenant or policy make no address.
+    public init(host: String, tenant: String, policy: String, scheme: String = "https") throws(AuthorityError) {
+        let parts = [tenant, policy]
+        let address = "\(scheme)://\(host)/tfp/\(tenant)/\(policy)"
+        let isPlain = parts.allSatisfy { part in
+            !part.isEmpty && part.utf8.allSatisfy { Self.unreserved.contains(Character(Unicode.Scalar($0))) }
+        }
+        guard isPlain else { throw .notAURL(address) }
+        try self.init(parsing: address)
+    }
+
+    /// What stands for itself in a URL.
+    private static let unreserved = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+}

@@ -1,0 +1,60 @@
+import OAuth
+
+/// The parameters that a redirect brings ([RFC 6749 §4.1.2](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2)).
+struct AuthorizationAnswer: Sendable {
+    private let parameters: [String: Secret]
+
+    /// Reads `application/x-www-form-urlencoded`, as a query and a form have it.
+    ///
+    /// - Throws: ``SignInError/invalidAnswer(_:)`` if it is not that, or a parameter is there twice.
+    init(_ text: some Sequence<UInt8>) throws(SignInError) {
+        var parameters: [String: Secret] = [:]
+        for pair in Array(text).split(separator: UInt8(ascii: "&")) {
+            let equals = pair.firstIndex(of: UInt8(ascii: "=")) ?? pair.endIndex
+            guard let name = Self.decoded(pair[..<equals]), let value = Self.decoded(pair[equals...].dropFirst()) else {
+                throw .invalidAnswer("is not encoded as it should be")
+            }
+            // RFC 6749 §3.1: which of two would count differs from reader to reader.
+            guard parameters.updateValue(Secret(value), forKey: name) == nil else {
+                throw .invalidAnswer("has a parameter twice")
+            }
+        }
+        self.parameters = parameters
+    }
+
+    subscript(name: String) -> Secret? { parameters[name] }
+
+    /// Whether it says anything that an answer says; a browser also asks for icons and the like.
+    var isAnswer: Bool { ["code", "error", "state"].contains { parameters[$0] != nil } }
+
+    /// The error that the issuer answered with.
+    var refusal: OAuthError? {
+        guard let error = parameters["error"]?.reveal(), !error.isEmpty else { return nil }
+        var refusal = OAuthError(code: .init(rawValue: error), status: 0)
+        refusal.serverDescription = parameters["error_description"]?.reveal()
+        refusal.suberror = parameters["error_subcode"]?.reveal()
+        return refusal
+    }
+
+    private static func decoded(_ bytes: some Sequence<UInt8>) -> String? {
+        var text: [UInt8] = []
+        var rest = Array(bytes)[...]
+        while let byte = rest.popFirst() {
+            switch byte {
+            case UInt8(ascii: "+"): text.append(UInt8(ascii: " "))
+            case UInt8(ascii: "%"):
+                guard let high = rest.popFirst()?.hexadecimal, let low = rest.popFirst()?.hexadecimal else {
+                    return nil
+                }
+                text.append(high << 4 | low)
+            default: text.append(byte)
+            }
+        }
+        return String(validating: text, as: UTF8.self)
+    }
+}
+
+extension UInt8 {
+    /// The value of a hexadecimal digit.
+    fileprivate var hexadecimal: UInt8? { Character(Unicode.Scalar(self)).hexDigitValue.map(UInt8.init) }
+}

@@ -1,0 +1,86 @@
+public import HTTPTransport
+public import OAuth
+import OpenIDConnect
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// Signs a person in at an issuer's own pages: authorization code with PKCE, in a browser outside the app
+/// ([RFC 8252](https://www.rfc-editor.org/rfc/rfc8252)).
+///
+/// It stores nothing: what it returns has been checked and is to be saved in one commit.
+public struct AuthorizationCodeFlow: Sendable {
+    public let clientID: String
+    public let redirectURI: RedirectURI
+    private let transport: any HTTPTransport
+
+    /// The limits of each request to the issuer.
+    public var limits = HTTPLimits.issuer
+
+    public var now: @Sendable () -> Date = { Date() }
+
+    public init(clientID: String, redirectURI: RedirectURI, transport: any HTTPTransport) {
+        self.clientID = clientID
+        self.redirectURI = redirectURI
+        self.transport = transport
+    }
+
+    /// Shows the issuer's pages in `userAgent` and returns the tokens of who signed in there.
+    ///
+    /// Cancelling the task ends it; so does the request's time limit.
+    ///
+    /// - Throws: ``SignInError``.
+    public func signIn(
+        _ request: InteractiveRequest,
+        at authority: Authority,
+        in userAgent: some UserAgent
+    ) async throws -> SignedInTokens {
+        try await signIn(request, at: authority, in: userAgent, RedirectReception())
+    }
+
+    /// The answer comes to the listener of a loopback redirect, or is handed to `reception` by the app.
+    func signIn(
+        _ request: InteractiveRequest,
+        at authority: Authority,
+        in userAgent: some UserAgent,
+        _ reception: RedirectReception
+    ) async throws -> SignedInTokens {
+        do {
+            try AuthorizationRequest.check(request.extraParameters)
+            let issuer = try await IssuerAccess(authority, transport: transport, limits: limits)
+            let listener = try await RedirectListener(redirectURI, request.responseMode, reception)
+            let sent = AuthorizationRequest(
+                issuer: issuer.metadata,
+                clientID: clientID,
+                redirectURI: listener?.redirectURI ?? redirectURI.text,
+                scope: Self.scope(request.scope, authority, issuer.metadata)
+            )
+            let code: Secret
+            do {
+                try await userAgent.open(try sent.address(request))
+                code = try sent.code(in: try await reception.answer(within: request.timeLimit))
+            } catch {
+                await listener?.stop()
+                throw error
+            }
+            await listener?.stop()
+            let exchange = CodeExchange(sent: sent, authority: authority, issuer: issuer)
+            let tokens = try await exchange.tokens(for: code, by: transport, limits, now: now)
+            guard request.account.map(tokens.belong) ?? true else { throw SignInError.accountMismatch }
+            try Task.checkCancellation()
+            return tokens
+        } catch {
+            throw SignInError(wrapping: error)
+        }
+    }
+
+    /// What is asked for: an issuer that lists its scopes is asked for none it does not have.
+    static func scope(_ asked: Scope, _ authority: Authority, _ metadata: IssuerMetadata) -> Scope {
+        let known = authority.issuer == nil ? nil : metadata.document["scopes_supported"]?.array?.compactMap(\.text)
+        let wanted = ["profile", "offline_access"].filter { known?.contains($0) ?? true }
+        return Scope(["openid"] + wanted + asked.tokens)
+    }
+}

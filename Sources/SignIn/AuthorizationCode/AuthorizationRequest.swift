@@ -1,0 +1,96 @@
+import OAuth
+import OpenIDConnect
+
+/// One authorization request and the secrets that tie its answer to it
+/// ([RFC 6749 §4.1.1](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.1)).
+struct AuthorizationRequest: Sendable {
+    let issuer: IssuerMetadata
+    let clientID: String
+
+    /// With the port that is listened on.
+    let redirectURI: String
+    let scope: Scope
+    let state = Secret.random()
+    let nonce = Secret.random()
+    let proofKey = ProofKey()
+
+    /// Parameters that an app may not set: they are ours, or would move the answer elsewhere.
+    private static let reserved: Set<String> = [
+        "client_id", "client_secret", "code_challenge", "code_challenge_method", "claims", "id_token_hint", "nonce",
+        "prompt", "redirect_uri", "request", "request_uri", "response_mode", "response_type", "scope", "state",
+    ]
+
+    /// Refuses extra parameters that would change what the answer is checked against.
+    static func check(_ extra: [String: String]) throws(SignInError) {
+        guard let name = extra.keys.sorted().first(where: { reserved.contains($0.lowercased()) }) else { return }
+        throw .invalidRequest("the parameter \(name) is set by the sign-in itself; leave it out")
+    }
+
+    /// The address that the person opens.
+    func address(_ request: InteractiveRequest) throws(SignInError) -> String {
+        guard let endpoint = issuer.authorizationEndpoint else {
+            throw .metadata(.incomplete("authorization_endpoint"))
+        }
+        var form = FormParameters()
+        form.append("client_id", clientID)
+        form.append("response_type", "code")
+        form.append("redirect_uri", redirectURI)
+        form.append("scope", Scope(scope.tokens + request.extraScopesToConsent.tokens).text)
+        form.append("state", state)
+        form.append("nonce", nonce)
+        form.append("code_challenge", proofKey.challenge)
+        form.append("code_challenge_method", "S256")
+        form.append("prompt", request.prompt?.rawValue)
+        form.append("login_hint", request.hint)
+        form.append("domain_hint", request.domainHint)
+        form.append("claims", request.claims?.serialized)
+        // The query is what every issuer uses for a code unless asked otherwise.
+        form.append("response_mode", request.responseMode == .query ? nil : request.responseMode.rawValue)
+        for (name, value) in request.extraParameters.sorted(by: { $0.key < $1.key }) { form.append(name, value) }
+        // A space as %20 is read alike by those that know forms and those that know addresses only.
+        let query = form.encoded.reveal().replacing("+", with: "%20")
+        return endpoint + (endpoint.contains("?") ? "&" : "?") + query
+    }
+
+    /// The code of an answer to this very request.
+    ///
+    /// - Throws: ``SignInError`` if it answers another request, comes from another issuer, or is a refusal.
+    func code(in answer: AuthorizationAnswer) throws(SignInError) -> Secret {
+        // Nothing else of an answer is believed before this.
+        guard let found = answer["state"], found == state else { throw .stateMismatch }
+        try checkIssuer(of: answer)
+        if let refusal = answer.refusal { throw SignInError(refusal) }
+        guard let code = answer["code"], code.count > 0 else { throw .invalidAnswer("has no code") }
+        return code
+    }
+
+    /// The `iss` parameter ([RFC 9207](https://www.rfc-editor.org/rfc/rfc9207)): a code for one issuer is never sent to
+    /// another.
+    private func checkIssuer(of answer: AuthorizationAnswer) throws(SignInError) {
+        guard let found = answer["iss"]?.reveal() else {
+            if case .bool(true) = issuer.document["authorization_response_iss_parameter_supported"] {
+                throw .invalidAnswer("does not say which issuer it is from")
+            }
+            return
+        }
+        guard Self.names(found, issuer.issuer) else { throw .otherIssuer(expected: issuer.issuer, found: found) }
+    }
+
+    /// Whether `issuer` is `pattern`, in which Microsoft's metadata for many tenants has a place for one.
+    private static func names(_ issuer: String, _ pattern: String) -> Bool {
+        guard let place = pattern.firstRange(of: "{tenantid}") else { return issuer == pattern }
+        let (before, after) = (pattern[..<place.lowerBound], pattern[place.upperBound...])
+        guard issuer.hasPrefix(before), issuer.hasSuffix(after), issuer.count > before.count + after.count else {
+            return false
+        }
+        return ClientInfo.isTenantID(issuer.dropFirst(before.count).dropLast(after.count))
+    }
+}
+
+extension InteractiveRequest {
+    /// Whose name is filled in.
+    var hint: String? {
+        if let username = account?.username, !username.isEmpty { return username }
+        return loginHint
+    }
+}

@@ -1,0 +1,52 @@
+public import OAuth
+public import TokenManagement
+
+/// A sign-in that a person takes part in.
+public struct InteractiveRequest: Sendable {
+    /// What the access token has to be granted; the scopes for an ID token and a refresh token are added.
+    public var scope: Scope
+
+    /// Where the person signs in; nil: the application's own authority.
+    public var authority: Authority?
+
+    /// nil: the issuer asks what it has to.
+    public var prompt: Prompt?
+
+    /// The name to fill in; an account's own name goes before it.
+    public var loginHint: String?
+
+    /// The account that has to sign in; tokens of another are refused.
+    public var account: Account?
+
+    /// Scopes of other APIs to consent to at once; no access token comes for them.
+    public var extraScopesToConsent: Scope = Scope([])
+
+    /// The domain whose sign-in page is wanted.
+    public var domainHint: String?
+
+    /// The `claims` parameter ([OpenID Connect Core §5.5](https://openid.net/specs/openid-connect-core-1_0.html#ClaimsParameter)).
+    public var claims: JSON?
+
+    /// Parameters that the issuer knows and OAuth does not, such as `ui_locales`.
+    public var extraParameters: [String: String] = [:]
+
+    public var responseMode = ResponseMode.query
+
+    /// How long the person may take.
+    public var timeLimit: Duration = .seconds(300)
+
+    /// Whether a token for fewer scopes than asked for is an error.
+    public var requiresAllScopes = false
+
+    public init(scope: Scope = Scope([])) { self.scope = scope }
+
+    /// The sign-in that a silent request calls for which ended in ``AcquisitionError/interactionRequired(_:)``.
+    public init(after request: SilentRequest, account: Account) {
+        scope = request.scope
+        authority = request.authority
+        claims = request.claims
+        loginHint = request.loginHint
+        requiresAllScopes = request.requiresAllScopes
+        self.account = account
+    }
+}

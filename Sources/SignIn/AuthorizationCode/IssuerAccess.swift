@@ -1,0 +1,45 @@
+import HTTPTransport
+import OAuth
+import OpenIDConnect
+
+/// An issuer's metadata and keys, fetched anew for a sign-in: a person waits anyway, and nothing old is believed.
+struct IssuerAccess: Sendable {
+    let metadata: IssuerMetadata
+    let keys: JSONWebKeySet
+    private let discovery: MetadataDiscovery
+
+    /// Fetches both before anybody is asked to sign in.
+    ///
+    /// - Throws: ``MetadataError``, ``IssuerUnavailable``, ``HTTPTransportError``.
+    init(_ authority: Authority, transport: any HTTPTransport, limits: HTTPLimits) async throws {
+        discovery = MetadataDiscovery(transport: transport, limits: limits)
+        metadata = try await discovery.metadata(of: authority).metadata
+        keys = try await Self.keys(metadata, discovery)
+    }
+
+    /// Decodes an ID token and checks it; clocks that are not known are nil.
+    ///
+    /// - Throws: ``IDTokenFlaw``, and what fetching keys throws.
+    func checked(_ secret: Secret, by validator: IDTokenValidator, clocks: [Int64?]) async throws -> IDToken {
+        let token: IDToken
+        do {
+            token = try IDToken(decoding: secret)
+        } catch {
+            throw IDTokenFlaw.unreadable
+        }
+        // Claims first: a token that is somebody else's makes us fetch nothing.
+        try validator.checkClaims(of: token, clocks: clocks.compactMap(\.self))
+        do {
+            try validator.checkSignature(of: token, keys: keys)
+        } catch IDTokenFlaw.unknownKey {
+            // The issuer may have begun to sign with another key meanwhile; asked once, it says so.
+            try validator.checkSignature(of: token, keys: try await Self.keys(metadata, discovery))
+        }
+        return token
+    }
+
+    private static func keys(_ metadata: IssuerMetadata, _ discovery: MetadataDiscovery) async throws -> JSONWebKeySet {
+        guard let url = metadata.jwksURI else { throw MetadataError.incomplete("jwks_uri") }
+        return JSONWebKeySet(try await discovery.keys(at: url).keys)
+    }
+}

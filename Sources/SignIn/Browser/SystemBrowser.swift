@@ -1,0 +1,35 @@
+import HTTPTransport
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// The browser that the person uses: `$BROWSER`, else the desktop's.
+public struct SystemBrowser: UserAgent {
+    private let commands: [BrowserCommand]
+
+    /// Reads `$BROWSER`.
+    ///
+    /// It holds commands, separated by colons and tried in order, with `%s` for the address or with the address behind
+    /// them. No shell takes part.
+    public init(environment: [String: String] = ProcessInfo.processInfo.environment) {
+        let named = environment["BROWSER"].map { $0.split(separator: ":").map(String.init) } ?? []
+        #if os(macOS)
+        let usual = ["open"]
+        #else
+        let usual = ["xdg-open", "x-www-browser", "www-browser"]
+        #endif
+        // What opens the store is for this program alone.
+        let visible = environment.filter { !$0.key.hasPrefix("TOKENSTORE_") }
+        commands = (named.isEmpty ? usual : named).map { BrowserCommand($0, environment: visible) }
+    }
+
+    public func open(_ address: String) async throws {
+        // Anything else could be an option of the browser, or a file.
+        guard HTTPAddress(address) != nil else { throw SignInError.noBrowser("the page is at no web address") }
+        for command in commands where await command.run(address) { return }
+        throw SignInError.noBrowser("no browser could be started; set $BROWSER, or open the printed address")
+    }
+}

@@ -1,0 +1,48 @@
+import HTTPTransport
+import OAuth
+import OpenIDConnect
+
+/// How often an issuer is asked whether a person has decided
+/// ([RFC 8628 §3.5](https://www.rfc-editor.org/rfc/rfc8628#section-3.5)).
+struct DevicePolling {
+    /// Seconds between two requests.
+    var interval: Int64
+
+    /// Longer than this nobody is made to wait after the network has come back.
+    private static let longestBackOff: Int64 = 60
+
+    /// What every `slow_down` adds.
+    private static let slowDown: Int64 = 5
+
+    /// Takes in what a request brought instead of tokens.
+    ///
+    /// - Returns: seconds until the next one.
+    /// - Throws: what ends the sign-in.
+    mutating func delay(after failure: any Error) throws -> Int64 {
+        switch failure {
+        case let error as OAuthError: return try delay(after: error)
+        case let error as HTTPTransportError where error.isTransient: return backOff()
+        case let error as IssuerUnavailable: return max(backOff(), error.retryAfter ?? 0)
+        default: throw failure
+        }
+    }
+
+    private mutating func delay(after error: OAuthError) throws -> Int64 {
+        switch error.code {
+        case .authorizationPending: return interval
+        case .slowDown:
+            interval += Self.slowDown
+            return interval
+        case .serverError, .temporarilyUnavailable: return backOff()
+        case .expiredToken: throw SignInError.timedOut
+        // Microsoft has a word of its own for a refusal.
+        case .init(rawValue: "authorization_declined"): throw SignInError.cancelled
+        default: throw error
+        }
+    }
+
+    private mutating func backOff() -> Int64 {
+        interval = max(interval, min(interval * 2, Self.longestBackOff))
+        return interval
+    }
+}

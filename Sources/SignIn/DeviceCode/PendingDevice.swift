@@ -1,0 +1,115 @@
+import OAuth
+public import OpenIDConnect
+
+/// A sign-in that waits for a person on another device.
+public struct PendingDevice: Sendable {
+    /// What to show.
+    public let authorization: DeviceAuthorization
+
+    let flow: DeviceCodeFlow
+    let issuer: IssuerAccess
+    let request: TokenRequest
+
+    /// When the codes end, in Unix seconds.
+    let endsAt: Int64
+
+    private var metadata: IssuerMetadata { issuer.metadata }
+    private var endpoint: TokenEndpoint {
+        TokenEndpoint(metadata.tokenEndpoint, transport: flow.transport, limits: flow.limits)
+    }
+
+    /// Waits until the person has decided, and returns the tokens, checked and not yet stored.
+    ///
+    /// Cancelling the task ends the waiting.
+    ///
+    /// - Throws: ``SignInError``.
+    public func tokens() async throws -> SignedInTokens {
+        do {
+            var answer = try await decision()
+            do {
+                answer = try await identified(answer)
+                let idToken = try await checked(answer)
+                try Task.checkCancellation()
+                return SignedInTokens(response: answer.response, request: request, idToken: idToken)
+            } catch {
+                await revoke(answer.response.refreshToken)
+                throw error
+            }
+        } catch {
+            throw SignInError(wrapping: error)
+        }
+    }
+
+    /// Asks until there is an answer.
+    private func decision() async throws -> TokenEndpointAnswer {
+        var form = form
+        authorization.append(to: &form)
+        var polling = DevicePolling(interval: authorization.interval)
+        var delay = polling.interval
+        while true {
+            let left = endsAt - flow.seconds
+            guard left > 0 else { throw SignInError.timedOut }
+            try await flow.pause(.seconds(min(delay, left)))
+            do {
+                return try await endpoint.send(.deviceCode, form, now: flow.seconds)
+            } catch {
+                try Task.checkCancellation()
+                delay = try polling.delay(after: error)
+            }
+        }
+    }
+
+    /// The tokens with an ID token, which some issuers send only with the first refresh.
+    private func identified(_ first: TokenEndpointAnswer) async throws -> TokenEndpointAnswer {
+        guard first.response.idToken == nil, let refreshToken = first.response.refreshToken else { return first }
+        var form = form
+        form.append("refresh_token", refreshToken)
+        // Left out, the scope is all that was granted; Microsoft's issuers do not narrow, and have to be told.
+        if request.authority.issuer == nil { form.append("scope", request.scope.text) }
+        let second = try await refreshed(form)
+        var tokens = second.response
+        tokens.refreshToken = tokens.refreshToken ?? refreshToken
+        tokens.scope = tokens.scope ?? first.response.scope
+        tokens.clientInfo = tokens.clientInfo ?? first.response.clientInfo
+        return TokenEndpointAnswer(response: tokens, issuerNow: second.issuerNow)
+    }
+
+    /// Sends the refresh, and twice more where the way to the issuer or the issuer itself failed.
+    private func refreshed(_ form: FormParameters) async throws -> TokenEndpointAnswer {
+        var polling = DevicePolling(interval: 1)
+        var repetitions = 2
+        while true {
+            do {
+                return try await endpoint.send(.refreshToken, form, now: flow.seconds)
+            } catch {
+                try Task.checkCancellation()
+                let delay = try polling.delay(after: error)
+                guard repetitions > 0 else { throw error }
+                repetitions -= 1
+                try await flow.pause(.seconds(delay))
+            }
+        }
+    }
+
+    private func checked(_ answer: TokenEndpointAnswer) async throws -> IDToken {
+        guard let secret = answer.response.idToken else { throw SignInError.noIDToken }
+        var validator = IDTokenValidator(issuer: metadata.issuer, clientID: flow.clientID)
+        validator.accessToken = answer.response.accessToken
+        return try await issuer.checked(secret, by: validator, clocks: [flow.seconds, answer.issuerNow])
+    }
+
+    private var form: FormParameters {
+        var form = FormParameters()
+        form.append("client_id", flow.clientID)
+        if request.authority.issuer == nil { form.append("client_info", "1") }
+        return form
+    }
+
+    /// Gives back a token that nobody is to use.
+    private func revoke(_ token: Secret?) async {
+        guard let token, let url = metadata.revocationEndpoint else { return }
+        let endpoint = RevocationEndpoint(url, transport: flow.transport, limits: flow.limits)
+        // The sign-in has failed for a reason that matters more.
+        try? await endpoint.revoke(token, clientID: flow.clientID)
+    }
+}

@@ -1,0 +1,61 @@
+import HTTPTransport
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+
+/// A listener on loopback that takes one answer from the browser
+/// ([RFC 8252 §7.3](https://www.rfc-editor.org/rfc/rfc8252#section-7.3)).
+struct RedirectListener: Sendable {
+    /// With the port that is listened on.
+    let redirectURI: String
+    private let channels: [any Channel]
+
+    /// Listens where `uri` says; nil where the app is handed the answer instead.
+    ///
+    /// - Throws: ``SignInError/noListener(_:)`` if the port is taken.
+    init?(_ uri: RedirectURI, _ mode: ResponseMode, _ reception: RedirectReception) async throws {
+        guard let place = uri.loopback else { return nil }
+        var channels: [any Channel] = []
+        var port = place.port ?? 0
+        for (index, address) in place.addresses.enumerated() {
+            do {
+                let channel = try await Self.bootstrap(place, mode, reception).bind(host: address, port: port).get()
+                channels.append(channel)
+                port = channel.localAddress?.port ?? port
+            } catch {
+                // A machine may be without the second family.
+                guard index == 0 else { continue }
+                let shown = place.port.map { "port \($0) of \(address)" } ?? address
+                throw SignInError.noListener("\(shown) cannot be listened on (\(error)); free it or use another")
+            }
+        }
+        self.channels = channels
+        redirectURI = place.text(port: port)
+    }
+
+    /// Frees the port; whoever is being answered still gets the answer.
+    func stop() async {
+        for channel in channels {
+            do { try await channel.close() } catch { continue }  // closed already
+        }
+    }
+
+    private static func bootstrap(
+        _ place: RedirectURI.Loopback,
+        _ mode: ResponseMode,
+        _ reception: RedirectReception
+    ) -> ServerBootstrap {
+        ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .serverChannelOption(.backlog, value: 16)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.configureHTTPServerPipeline(withPipeliningAssistance: false)
+                    try channel.pipeline.syncOperations.addHandlers(
+                        IdleStateHandler(allTimeout: .seconds(10)),
+                        RedirectHandler(path: place.path, mode: mode, reception: reception)
+                    )
+                }
+            }
+    }
+}

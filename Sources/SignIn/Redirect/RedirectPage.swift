@@ -1,0 +1,41 @@
+import NIOHTTP1
+
+/// What the person sees in the browser at the end.
+struct RedirectPage: Sendable {
+    let status: HTTPResponseStatus
+    private let title: String
+    private let message: String
+
+    /// The app goes on with the code; whether it is good shows there.
+    static let done = RedirectPage(.ok, "Thank you", "You can close this window and go back to the app.")
+    static let refused = RedirectPage(.ok, "Not signed in", "You can close this window and go back to the app.")
+    static let spent = RedirectPage(.gone, "Already answered", "This sign-in is over. You can close this window.")
+    static let unknown = RedirectPage(.notFound, "Nothing here", "You can close this window.")
+    static let wrongMethod = RedirectPage(.methodNotAllowed, "Nothing here", "You can close this window.")
+
+    private init(_ status: HTTPResponseStatus, _ title: String, _ message: String) {
+        self.status = status
+        self.title = title
+        self.message = message
+    }
+
+    var text: String {
+        """
+        <!doctype html><html lang="en"><head><meta charset="utf-8"><title>\(title)</title>
+        <meta name="viewport" content="width=device-width"><style>body{font:16px/1.5 system-ui,sans-serif;\
+        color-scheme:light dark;display:grid;place-content:center;min-height:90vh;text-align:center}</style></head>
+        <body><main><h1>\(title)</h1><p>\(message)</p></main></body></html>
+
+        """
+    }
+
+    /// The address of the page holds a code: it goes to no cache and to no other site.
+    var headers: HTTPHeaders {
+        [
+            "content-type": "text/html; charset=utf-8", "content-length": "\(text.utf8.count)",
+            "cache-control": "no-store", "referrer-policy": "no-referrer", "x-content-type-options": "nosniff",
+            "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+            "connection": "close",
+        ]
+    }
+}

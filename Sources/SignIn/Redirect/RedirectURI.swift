@@ -1,0 +1,107 @@
+import HTTPTransport
+
+/// Where the issuer sends the browser with its answer ([RFC 8252 §7](https://www.rfc-editor.org/rfc/rfc8252#section-7)).
+public struct RedirectURI: Hashable, Sendable {
+    /// As it is registered at the issuer.
+    public let text: String
+
+    /// The part of a loopback URI that listening needs; nil: the app is handed the URL and hands it in.
+    let loopback: Loopback?
+
+    /// Whether the answer comes to a listener on this machine.
+    public var isLoopback: Bool { loopback != nil }
+
+    /// A place on this machine.
+    struct Loopback: Hashable, Sendable {
+        /// As it stands in the URI.
+        let host: String
+
+        /// nil: any that is free.
+        let port: Int?
+        let path: String
+
+        /// The addresses to listen on; a browser may take `localhost` for either.
+        var addresses: [String] {
+            switch host {
+            case "localhost": ["127.0.0.1", "::1"]
+            case "[::1]": ["::1"]
+            default: [host]
+            }
+        }
+
+        func text(port: Int) -> String { "http://\(host):\(port)\(path)" }
+    }
+
+    /// A loopback URI with any free port.
+    public static let anyPort = RedirectURI("http://127.0.0.1/", Loopback(host: "127.0.0.1", port: nil, path: "/"))
+
+    private init(_ text: String, _ loopback: Loopback?) {
+        self.text = text
+        self.loopback = loopback
+    }
+
+    /// Reads `http://127.0.0.1`, with a port or without one, `localhost` or `[::1]`; a scheme of the app's own such as
+    /// `msauth.com.example.app://auth`; or an `https` address that the system hands to the app.
+    ///
+    /// - Throws: ``SignInError/invalidRedirectURI(_:)``.
+    public init(_ text: String) throws(SignInError) {
+        guard let colon = text.firstIndex(of: ":"), colon > text.startIndex,
+            text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+        else { throw Self.refusal(text, "is no address") }
+        guard !text.contains("#"), !text.contains("?") else { throw Self.refusal(text, "has a query or a fragment") }
+        self.text = text
+        switch text[..<colon].lowercased() {
+        case "https":
+            guard let address = HTTPAddress(text), !address.isLoopback else {
+                throw Self.refusal(text, "is https on loopback, which nobody listens to")
+            }
+            loopback = nil
+        case "http":
+            guard let place = Loopback(text) else { throw Self.refusal(text, "is plain http beyond loopback") }
+            loopback = place
+        case let scheme:
+            // RFC 8252 §7.1: a scheme with a dot is named after a domain; MSAL's older one after the client.
+            guard scheme.contains(".") || scheme.hasPrefix("msal"), Self.isScheme(scheme) else {
+                throw Self.refusal(text, "has a scheme that is not the app's own")
+            }
+            loopback = nil
+        }
+    }
+
+    /// The parameters of `url` if it is this URI with some, as the system hands it to the app.
+    func query(of url: String) -> Substring? {
+        let end = url.firstIndex { $0 == "?" || $0 == "#" } ?? url.endIndex
+        guard url[end...].first == "?" else { return nil }
+        guard Self.normalized(url[..<end]) == Self.normalized(text[...]) else { return nil }
+        return url[end...].dropFirst().prefix { $0 != "#" }
+    }
+
+    /// Systems add the slash after a host, and take the scheme in lower case.
+    private static func normalized(_ url: Substring) -> String {
+        url.lowercased().hasSuffix("/") ? String(url.lowercased().dropLast()) : url.lowercased()
+    }
+
+    private static func isScheme(_ scheme: String) -> Bool {
+        scheme.first?.isLetter == true && scheme.allSatisfy { $0.isLetter || $0.isNumber || "+-.".contains($0) }
+    }
+
+    private static func refusal(_ text: String, _ flaw: String) -> SignInError {
+        .invalidRedirectURI(
+            "the redirect URI '\(text)' \(flaw); use http://127.0.0.1/ or one such as msauth.com.example.app://auth"
+        )
+    }
+}
+
+extension RedirectURI.Loopback {
+    /// nil unless `text` is `http` on a loopback address.
+    fileprivate init?(_ text: String) {
+        guard let address = HTTPAddress(text), address.isLoopback, address.scheme == "http",
+            let start = text.firstRange(of: "://")?.upperBound
+        else { return nil }
+        let authority = text[start...].prefix { $0 != "/" }
+        host = address.host.contains(":") ? "[\(address.host)]" : address.host
+        let hasPort = authority.count > host.count
+        port = hasPort ? address.port : nil
+        path = String(text[authority.endIndex...])
+    }
+}

@@ -1,0 +1,46 @@
+import ArgumentParser
+import OAuth
+import SignIn
+
+/// Where someone signs in, and to which client.
+struct LoginPlace: ParsableArguments {
+    @Option(help: ArgumentHelp("An OpenID provider, by its issuer identifier.", valueName: "url"))
+    var issuer: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A Microsoft tenant: https://HOST/TENANT, and for Azure AD B2C with --policy or .../tfp/TENANT/POLICY.",
+            valueName: "url"
+        )
+    )
+    var authority: String?
+
+    @Option(help: ArgumentHelp("The B2C user flow, such as B2C_1_SUSI; with --authority.", valueName: "name"))
+    var policy: String?
+
+    @Option(help: ArgumentHelp("The client, as it is registered there.", valueName: "id"))
+    var clientID: String
+
+    func validate() throws {
+        guard (issuer == nil) != (authority == nil) else {
+            throw ValidationError("--issuer and --authority exclude each other; give one of them")
+        }
+        guard policy == nil || authority != nil else {
+            throw ValidationError("--policy needs --authority; give the tenant's address")
+        }
+        guard !clientID.isEmpty else { throw ValidationError("--client-id is empty; give the client's id") }
+        do { _ = try whereTo() } catch { throw ValidationError("\(error)") }
+    }
+
+    func whereTo() throws -> Authority {
+        if let issuer { return try Authority(issuer: issuer) }
+        let address = authority ?? ""
+        guard let policy else { return try Authority(parsing: address) }
+        guard let colon = address.firstRange(of: "://") else { throw AuthorityError.notAURL(address) }
+        var parts = address[colon.upperBound...].split(separator: "/").map(String.init)
+        if parts.count > 1, parts[1].lowercased() == "tfp" { parts.remove(at: 1) }
+        guard parts.count == 2 else { throw parts.count < 2 ? AuthorityError.noTenant(address) : .notAURL(address) }
+        let scheme = address[..<colon.lowerBound].lowercased()
+        return try Authority(host: parts[0], tenant: parts[1], policy: policy, scheme: scheme)
+    }
+}

@@ -1,0 +1,5 @@
+public import ArgumentParser
+public import SignIn
+
+extension Prompt: ExpressibleByArgument {}
+extension ResponseMode: ExpressibleByArgument {}

@@ -1,0 +1,44 @@
+import ArgumentParser
+import TokenStorage
+
+struct WhoamiCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "whoami",
+        abstract: "Print the display name of who is signed in.",
+        discussion: """
+            The name is the 'name' claim of the newest ID token, else the username. Where the store has several \
+            accounts, one has to be named. Nothing is written, and nobody is asked.
+
+            EXAMPLES
+              tokenstore whoami
+              tokenstore whoami --policy B2C_1_SUSI
+              tokenstore whoami --json | jq -r .account.username
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The account.", valueName: "account"))
+    var account: String?
+
+    @OptionGroup(title: "Which account") var filters: AccountFilters
+
+    @OptionGroup(title: "Options of every command") var arguments: StoreArguments
+
+    func validate() throws {
+        guard account == nil || filters.account == nil else {
+            throw ValidationError("the account is named twice; leave --account out")
+        }
+    }
+
+    func run() throws {
+        let console = arguments.console
+        let policy = filters.policy(account: account)
+        guard policy == nil || !arguments.path.isVacant else { throw CommandFailure.noStore(at: arguments.path) }
+        guard let store = try arguments.inspect(console) else {
+            if arguments.json { try AccountReport.nobody(on: console) }
+            return
+        }
+        let found = try store.account(policy ?? .only, isNamed: policy != nil)
+        try AccountReport(account: found, summary: store.summary(of: found))
+            .writeName(asJSON: arguments.json, on: console)
+    }
+}

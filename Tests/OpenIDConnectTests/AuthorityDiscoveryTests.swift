@@ -1,0 +1,121 @@
+import HTTPTransport
+import IssuerSupport
+import OAuth
+import OpenIDConnect
+import Testing
+
+/// Which issuer an authority may turn out to be, and what is fetched from it.
+struct AuthorityDiscoveryTests {
+    private static let tenant = "72f988bf-86f1-41af-91ab-2d7cd011db47"
+    private static let other = "9188040d-6c67-4c5b-b112-36a304b66dad"
+    private static let entra = "https://login.microsoftonline.com"
+    private static let b2c = "https://harbor.b2clogin.com"
+    private static let limits = HTTPLimits(head: .seconds(60), total: .seconds(60), bodySize: 1 << 20)
+
+    private func metadata(_ issuer: String, host: String, keys: String? = nil) throws -> IssuerMetadata {
+        try IssuerMetadata(
+            JSON.Object([
+                ("issuer", .string(issuer)), ("token_endpoint", .string("https://\(host)/token")),
+                ("jwks_uri", .string(keys ?? "https://\(host)/keys")),
+            ])
+        )
+    }
+
+    @Test(arguments: [
+        ("\(entra)/common", "\(entra)/{tenantid}/v2.0"),
+        ("\(entra)/organizations", "\(entra)/{tenantid}/v2.0"),
+        ("\(entra)/consumers", "\(entra)/\(other)/v2.0"),
+        ("\(entra)/\(tenant)", "\(entra)/\(tenant)/v2.0"),
+        ("\(entra)/contoso.onmicrosoft.com", "\(entra)/\(tenant)/v2.0"),
+        ("\(entra)/\(tenant)", "https://sts.windows.net/\(tenant)/"),
+        ("\(b2c)/tfp/harbor.onmicrosoft.com/B2C_1_SI", "\(b2c)/\(tenant)/v2.0/"),
+        ("\(b2c)/tfp/harbor.onmicrosoft.com/B2C_1_SI", "\(b2c)/tfp/\(tenant)/b2c_1_si/v2.0/"),
+        ("\(b2c)/\(tenant)/B2C_1_SI", "\(b2c)/\(tenant)/v2.0/"),
+        ("https://harbor.ciamlogin.com/", "https://\(tenant).ciamlogin.com/\(tenant)/v2.0"),
+        ("https://harbor.ciamlogin.com/\(tenant)", "https://\(tenant).ciamlogin.com/\(tenant)/v2.0"),
+        ("https://id.harbor.example/\(tenant)", "https://\(tenant).ciamlogin.com/\(tenant)/v2.0"),
+        ("https://id.harbor.example/tfp/\(tenant)/B2C_1_SI", "https://id.harbor.example/\(tenant)/v2.0/"),
+    ])
+    func `metadata of a tenant or a user flow names its own issuer`(authority: String, issuer: String) throws {
+        let authority = try Authority(parsing: authority)
+        try authority.check(metadata(issuer, host: authority.environment))
+    }
+
+    @Test(arguments: [
+        ("\(entra)/\(tenant)", "\(entra)/\(other)/v2.0"),
+        ("\(entra)/\(tenant)", "\(entra)/{tenantid}/v2.0"),
+        ("\(entra)/contoso.onmicrosoft.com", "\(entra)/{tenantid}/v2.0"),
+        ("\(entra)/common", "https://attacker.example/{tenantid}/v2.0"),
+        ("\(entra)/common", "http://login.microsoftonline.com/{tenantid}/v2.0"),
+        ("\(entra)/common", "https://login.microsoftonline.com@attacker.example/{tenantid}/v2.0"),
+        ("\(entra)/common", "\(entra)"),
+        ("\(entra)/common", "\(tenant)"),
+        ("\(entra)/\(tenant)", "https://\(tenant).ciamlogin.com/\(tenant)/v2.0"),
+        ("\(b2c)/tfp/harbor.onmicrosoft.com/B2C_1_SI", "https://other.b2clogin.com/\(tenant)/v2.0/"),
+        ("\(b2c)/tfp/harbor.onmicrosoft.com/B2C_1_SI", "\(b2c)/tfp/\(tenant)/b2c_1_edit/v2.0/"),
+        ("\(b2c)/\(tenant)/B2C_1_SI", "\(b2c)/\(other)/v2.0/"),
+        ("https://harbor.ciamlogin.com/\(tenant)", "https://\(other).ciamlogin.com/\(other)/v2.0"),
+        ("https://harbor.ciamlogin.com/\(tenant)", "https://\(other).ciamlogin.com/\(tenant)/v2.0"),
+        ("https://harbor.ciamlogin.com/", "https://quay.ciamlogin.com/\(tenant)/v2.0"),
+    ])
+    func `metadata of another issuer is refused`(authority: String, issuer: String) throws {
+        let authority = try Authority(parsing: authority)
+        #expect(throws: MetadataError.otherIssuer(wanted: authority.url, found: issuer)) {
+            try authority.check(metadata(issuer, host: authority.environment))
+        }
+    }
+
+    @Test(arguments: ["https://i.example/", "https://I.example", "https://i.example/a", "https://\u{131}.example"])
+    func `an OpenID issuer is named exactly`(found: String) throws {
+        let issuer = "https://i.example"
+        #expect(throws: MetadataError.otherIssuer(wanted: issuer, found: found)) {
+            try Authority(issuer: issuer).check(metadata(found, host: "i.example"))
+        }
+    }
+
+    @Test(arguments: [
+        ("\(entra)/common", "https://attacker.example/keys"), ("\(entra)/common", "http://127.0.0.1:8080/keys"),
+        ("\(b2c)/\(tenant)/B2C_1_SI", "https://other.b2clogin.com/keys"),
+        ("\(b2c)/\(tenant)/B2C_1_SI", "https://harbor.b2clogin.com:8443/keys"),
+        ("\(b2c)/\(tenant)/B2C_1_SI", "https://harbor.b2clogin.com@attacker.example/keys"),
+        ("\(b2c)/\(tenant)/B2C_1_SI", "http://harbor.b2clogin.com/keys"),
+    ])
+    func `keys at a host that the authority does not name are not fetched`(authority: String, keys: String) throws {
+        let authority = try Authority(parsing: authority)
+        let issuer = authority.policy == nil ? "\(Self.entra)/{tenantid}/v2.0" : "\(Self.b2c)/\(Self.tenant)/v2.0/"
+        #expect(throws: MetadataError.foreignEndpoint(keys)) {
+            try authority.check(metadata(issuer, host: authority.environment, keys: keys))
+        }
+    }
+
+    @Test(arguments: ["http://i.example/keys", "http://127.0.0.1:8080/keys", "https://localhost/keys", "file:///keys"])
+    func `keys of an OpenID issuer come over TLS, and not from this machine`(keys: String) throws {
+        #expect(throws: MetadataError.foreignEndpoint(keys)) {
+            try Authority(issuer: "https://i.example").check(
+                metadata("https://i.example", host: "i.example", keys: keys)
+            )
+        }
+    }
+
+    @Test func `a hundred megabytes of keys are not read`() async throws {
+        let size = 100 << 20
+        let server = try RawServer(
+            "HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n" + #"{"keys":[""# + String(repeating: " ", count: size)
+        )
+        defer { server.stop() }
+        let discovery = MetadataDiscovery(transport: AsyncHTTPTransport(), limits: Self.limits)
+        let host = "127.0.0.1:\(server.port)"
+        await #expect(throws: HTTPTransportError.tooLarge(host: host, limit: Self.limits.bodySize)) {
+            try await discovery.keys(at: server.url)
+        }
+    }
+
+    @Test(arguments: ["{}", #"{"keys":{}}"#]) func `what lists no keys is no key set`(document: String) async throws {
+        let server = try RawServer(
+            "HTTP/1.1 200 OK\r\nContent-Length: \(document.utf8.count)\r\n\r\n\(document)"
+        )
+        defer { server.stop() }
+        let discovery = MetadataDiscovery(transport: AsyncHTTPTransport(), limits: Self.limits)
+        await #expect(throws: MetadataError.incomplete("keys")) { try await discovery.keys(at: server.url) }
+    }
+}

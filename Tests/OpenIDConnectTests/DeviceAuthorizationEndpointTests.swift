@@ -1,0 +1,90 @@
+import HTTPTransport
+import IssuerSupport
+import OAuth
+import OpenIDConnect
+import Testing
+
+/// What issuers answer to a device (RFC 8628 §3.2), over HTTP.
+struct DeviceAuthorizationEndpointTests {
+    private static let limits = HTTPLimits(head: .seconds(60), total: .seconds(60), bodySize: 1 << 20)
+
+    private func answer(_ body: String, status: Int = 200, headers: String = "") async throws -> DeviceAuthorization {
+        let server = try RawServer(
+            "HTTP/1.1 \(status) X\r\nContent-Length: \(body.utf8.count)\r\n\(headers)\r\n\(body)"
+        )
+        defer { server.stop() }
+        let endpoint = DeviceAuthorizationEndpoint(server.url, transport: AsyncHTTPTransport(), limits: Self.limits)
+        var form = FormParameters()
+        form.append("client_id", "app")
+        form.append("scope", "openid read")
+        let authorization = try await endpoint.send(form, now: 1_000)
+        #expect(server.requests.last?.hasSuffix("\r\n\r\nclient_id=app&scope=openid+read") == true)
+        return authorization
+    }
+
+    private func body(_ changes: KeyValuePairs<String, JSON?> = [:]) -> String {
+        var object = JSON.Object([
+            ("device_code", "d"), ("user_code", "ABCD-EFGH"), ("verification_uri", "https://i.example/device"),
+        ])
+        for (name, value) in changes { object[name] = value }
+        return JSON.object(object).serialized
+    }
+
+    @Test func `what is left out has its usual value, and what is beyond reason is bounded`() async throws {
+        let usual = try await answer(body())
+        #expect(usual.interval == 5 && usual.lifetime == 1_800 && usual.verificationURIComplete == nil)
+        #expect(usual.userCode == "ABCD-EFGH" && usual.verificationURI == "https://i.example/device")
+        let odd = try await answer(body(["interval": 0, "expires_in": "99999999999"]))
+        #expect(odd.interval == 1 && odd.lifetime == 86_400)
+        let text = try await answer(body(["interval": "7", "expires_in": 60]))
+        #expect(text.interval == 7 && text.lifetime == 60)
+    }
+
+    @Test func `an address by its older name, and one with the code in it, are taken`() async throws {
+        let complete = "https://i.example/device?user_code=ABCD-EFGH"
+        let authorization = try await answer(
+            body([
+                "verification_uri": nil, "verification_url": "https://i.example/d",
+                "verification_uri_complete": .string(complete),
+            ])
+        )
+        #expect(authorization.verificationURI == "https://i.example/d")
+        #expect(authorization.verificationURIComplete == complete)
+        let unfit = try await answer(body(["verification_uri_complete": "javascript:alert(1)"]))
+        #expect(unfit.verificationURIComplete == nil)
+    }
+
+    @Test(
+        arguments: [
+            ("device_code", nil), ("device_code", ""), ("device_code", 7), ("user_code", nil), ("user_code", ""),
+            ("user_code", "AB\u{1B}[2J"), ("user_code", "AB\nCD"), ("user_code", "ÄÖÜ"),
+            ("user_code", .string(String(repeating: "A", count: 65))), ("verification_uri", nil),
+            ("verification_uri", "http://i.example/device"), ("verification_uri", "file:///etc/passwd"),
+            ("verification_uri", "https://i.example/\u{1B}]8;;"), ("verification_uri", "javascript:alert(1)"),
+        ] as [(String, JSON?)]
+    )
+    func `an answer that cannot be used or shown is refused`(name: String, value: JSON?) async throws {
+        await #expect(throws: DeviceAuthorizationError.incomplete(name)) {
+            try await answer(body([name: value]))
+        }
+    }
+
+    @Test func `a refusal, an outage and an answer of something else are told apart`() async throws {
+        await #expect(throws: OAuthError(code: .unauthorizedClient)) {
+            try await answer(#"{"error":"unauthorized_client"}"#, status: 400)
+        }
+        await #expect(throws: IssuerUnavailable(status: 429, retryAfter: 7)) {
+            try await answer("", status: 429, headers: "Retry-After: 7\r\n")
+        }
+        await #expect(throws: IssuerUnavailable(status: 502)) { try await answer("<h1>Bad gateway</h1>", status: 502) }
+        await #expect(throws: DeviceAuthorizationError.unusable(status: 200)) { try await answer("<h1>Hotel</h1>") }
+        await #expect(throws: DeviceAuthorizationError.unusable(status: 404)) { try await answer("{}", status: 404) }
+    }
+
+    @Test func `nothing that prints an authorization shows the code that fetches the tokens`() async throws {
+        let authorization = try await answer(body(["device_code": "the-device-code"]))
+        var dumped = ""
+        dump(authorization, to: &dumped)
+        #expect(!"\(authorization) \(String(reflecting: authorization)) \(dumped)".contains("the-device-code"))
+    }
+}

@@ -1,0 +1,155 @@
+import Foundation
+import HTTPTransport
+import LocalIdentityProvider
+import OAuth
+import SignIn
+import Synchronization
+import Testing
+import TokenStorage
+
+/// Answers that are not the answer: each ends in an error that says so, and stores nothing.
+struct AttackTests {
+    private static let request = InteractiveRequest(scope: SignInScene.toDo)
+
+    private static let redirectURI = "msauth.com.example.tokenstore://auth"
+
+    /// The error of a sign-in whose answer goes through `change`, having made sure that nothing was stored.
+    private static func attack(
+        _ scene: SignInScene,
+        _ change: @escaping @Sendable (inout [String: String]) -> Void
+    ) async throws -> SignInError? {
+        let visitor = try Visitor()
+        let application = Mutex<PublicClientApplication?>(nil)
+        let walk = try Walk(visitor) { visitor in
+            try await visitor.signIn(SignInScene.ana, SignInScene.anasPassword)
+            var answer = parameters(of: await visitor.address)
+            change(&answer)
+            let query = answer.map { "\($0)=\(FormText.encoded($1))" }.joined(separator: "&")
+            let own = application.withLock(\.self)
+            #expect(own?.handle(redirect: "\(redirectURI)?\(query)") == true)
+        }
+        let own = try scene.application(walk, redirectURI: redirectURI)
+        application.withLock { $0 = own }
+        let error = try await signInError { _ = try await own.acquireToken(request) }
+        #expect(try scene.isUntouched)
+        return error
+    }
+
+    @Test func `N64: a wrong state is refused, and so is none`() async throws {
+        try await SignInScene.open { scene in
+            for state in ["another", nil] {
+                let error = try await Self.attack(scene) { $0["state"] = state }
+                #expect(error == .stateMismatch)
+            }
+            #expect(scene.net == 0)
+        }
+    }
+
+    @Test func `an answer of another issuer is refused before its code is sent anywhere`() async throws {
+        try await SignInScene.open { scene in
+            let error = try await Self.attack(scene) { $0["iss"] = "https://other.example" }
+            guard case .otherIssuer(_, found: "https://other.example") = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(scene.net == 0)
+        }
+    }
+
+    @Test func `an answer without a code is refused`() async throws {
+        try await SignInScene.open { scene in
+            let error = try await Self.attack(scene) { $0["code"] = nil }
+            #expect(error?.msalError.internalCode == -42_600 && scene.net == 0)
+        }
+    }
+
+    @Test func `a code from another flow is refused by its proof key`() async throws {
+        try await SignInScene.open { scene in
+            // The code of a flow that the attacker began, in the answer to ours.
+            let other = try Visitor()
+            let challenge = String(repeating: "A", count: 43)
+            try await other.open(
+                "\(try scene.authority().url)/oauth2/v2.0/authorize?client_id=b2c-app&response_type=code&state=s"
+                    + "&nonce=n&scope=openid%20offline_access&code_challenge_method=S256&code_challenge=\(challenge)"
+                    + "&redirect_uri=msauth.com.example.tokenstore%3A%2F%2Fauth"
+            )
+            try await other.signIn(SignInScene.cleo, SignInScene.cleosPassword)
+            let code = parameters(of: await other.address)["code"]
+            #expect(code != nil)
+            let error = try await Self.attack(scene) { $0["code"] = code }
+            guard case .refused(let refusal) = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(refusal.code == .invalidGrant)
+        }
+    }
+
+    @Test(arguments: Fault.IDTokenFlaw.allCases)
+    func `N70: an ID token that is not in order is refused and not stored`(flaw: Fault.IDTokenFlaw) async throws {
+        try await SignInScene.open { scene in
+            scene.provider.faults.add(.wrongIDToken(flaw))
+            let error = try await signInError { _ = try await scene.signIn() }
+            guard case .invalidIDToken = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(error?.msalError.internalCode == -42_600)
+            #expect(try scene.isUntouched)
+        }
+    }
+
+    @Test func `a replayed redirect does not answer the next sign-in`() async throws {
+        try await SignInScene.open { scene in
+            let visitor = try Visitor()
+            let first = try await scene.signIn(in: visitor)
+            let old = await visitor.address
+            let before = try scene.store.events()
+            let agent = Reaction { address in
+                let place = parameters(of: address)["redirect_uri"] ?? ""
+                let query = old.split(separator: "?", maxSplits: 1).last ?? ""
+                _ = try await SignInScene.transport.send(HTTPRequest("GET", "\(place)?\(query)"), limits: .issuer)
+            }
+            let error = try await signInError { _ = try await scene.application(agent).acquireToken(Self.request) }
+            #expect(error == .stateMismatch)
+            #expect(try scene.store.events() == before && scene.store.accounts().map(\.id) == [first.account.id])
+        }
+    }
+
+    @Test func `of two answers the first counts and the second is told so`() async throws {
+        try await SignInScene.open { scene in
+            let statuses = Mutex<[Int]>([])
+            let agent = Reaction { address in
+                let sent = parameters(of: address)
+                let place = sent["redirect_uri"] ?? ""
+                let answers = [
+                    "error=access_denied&state=\(sent["state"] ?? "")", "code=injected&state=\(sent["state"] ?? "")",
+                ]
+                for answer in answers {
+                    let response = try await SignInScene.transport.send(
+                        HTTPRequest("GET", "\(place)?\(answer)"),
+                        limits: .issuer
+                    )
+                    statuses.withLock { $0.append(response.status) }
+                }
+            }
+            let error = try await signInError { _ = try await scene.application(agent).acquireToken(Self.request) }
+            #expect(error == .cancelled && statuses.withLock(\.self) == [200, 410])
+            #expect(scene.net == 0)
+            #expect(try scene.isUntouched)
+        }
+    }
+
+    @Test func `a parameter that is there twice is refused`() async throws {
+        try await SignInScene.open { scene in
+            let agent = Reaction { address in
+                let sent = parameters(of: address)
+                let state = sent["state"] ?? ""
+                let target = "\(sent["redirect_uri"] ?? "")?code=one&state=\(state)&code=two"
+                _ = try await SignInScene.transport.send(HTTPRequest("GET", target), limits: .issuer)
+            }
+            let error = try await signInError { _ = try await scene.application(agent).acquireToken(Self.request) }
+            #expect(error == .invalidAnswer("has a parameter twice"))
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import HTTPTransport
+import LocalIdentityProvider
+import OAuth
+import SignIn
+import Testing
+import TokenStorage
+
+struct ConfigurationTests {
+    @Test(arguments: [
+        "msauth.com.example.app://auth", "msal11111111-2222://auth", "http://127.0.0.1", "http://127.0.0.1/",
+        "http://127.0.0.1:8400/callback", "http://localhost", "http://[::1]/", "https://app.example.com/signed-in",
+    ])
+    func `S01: redirect URIs of an app's own scheme, of loopback and of https are taken`(text: String) throws {
+        #expect(try RedirectURI(text).text == text)
+    }
+
+    @Test(arguments: [
+        "", "auth", "http://example.org/", "javascript:alert(1)", "https://127.0.0.1/", "http://127.0.0.1/#x",
+        "http://127.0.0.1/?x=1", "myapp://auth", "http://127.0.0.1:0/", "http://127.0.0.1 /",
+    ])
+    func `S04: a malformed redirect URI is refused, with what to do`(text: String) {
+        let error = #expect(throws: SignInError.self) { try RedirectURI(text) }
+        #expect(error.map(MSALError.init)??.internalCode == -42_011)
+        #expect(error?.description.contains("; use ") == true)
+    }
+
+    @Test(arguments: [("", "https://t.b2clogin.com/tfp/t/p"), ("app", "nonsense"), ("app", "http://example.org/t")])
+    func `S04, N74: a missing client id or a malformed authority is a typed error`(client: String, authority: String) {
+        let error = #expect(throws: SignInError.self) {
+            try PublicClientConfiguration(clientID: client, redirectURI: "http://127.0.0.1/", authority: authority)
+        }
+        #expect(error.map(MSALError.init)??.code == MSALError.internalError)
+    }
+
+    @Test func `N74: plain http is for loopback`() throws {
+        _ = try PublicClientConfiguration(
+            clientID: "app",
+            redirectURI: "http://127.0.0.1/",
+            authority: "http://127.0.0.1:8470/tfp/t/b2c_1_susi"
+        )
+    }
+
+    @Test func `S05, N62: the authority of a user flow is an address, and an impossible one throws`() throws {
+        let authority = try Authority(host: "t.b2clogin.com", tenant: "t.onmicrosoft.com", policy: "B2C_1_SUSI")
+        #expect(authority.url == "https://t.b2clogin.com/tfp/t.onmicrosoft.com/b2c_1_susi")
+        for policy in ["b2c 1", "", "a/b", "a?b"] {
+            #expect(throws: AuthorityError.self) {
+                try Authority(host: "t.b2clogin.com", tenant: "t.onmicrosoft.com", policy: policy)
+            }
+        }
+    }
+
+    @Test func `S06: known user flows may be used, unlisted ones and other kinds may not`() async throws {
+        try await SignInScene.open { scene in
+            let application = try scene.application(Nobody())
+            let other = try Authority(host: "evil.example", tenant: "fabrikvine", policy: "b2c_1_susi")
+            for (authority, code) in [
+                (other, -42_010), (try scene.authority("b2c_1_unlisted"), -42_010),
+                (try Authority(issuer: "https://issuer.example"), -42_000),
+                (try Authority(parsing: "https://login.microsoftonline.com/t"), -42_000),
+            ] {
+                var request = InteractiveRequest(scope: SignInScene.toDo)
+                request.authority = authority
+                let error = try await signInError { _ = try await application.acquireToken(request) }
+                #expect(error.map(MSALError.init)??.internalCode == code, "\(authority.url)")
+            }
+            #expect(scene.provider.audit.counts.isEmpty)
+            #expect(try scene.isUntouched)
+        }
+    }
+
+    @Test func `S06: known authorities of another kind are refused when the application is built`() async throws {
+        try await SignInScene.open { scene in
+            var configuration = try PublicClientConfiguration(
+                clientID: "b2c-app",
+                redirectURI: .anyPort,
+                authority: try scene.authority()
+            )
+            configuration.knownAuthorities = [try Authority(issuer: "https://issuer.example")]
+            #expect(throws: SignInError.self) {
+                try PublicClientApplication(configuration, store: scene.store, transport: SignInScene.transport)
+            }
+        }
+    }
+
+    @Test(arguments: ["state", "redirect_uri", "Nonce", "code_challenge", "client_secret", "request_uri"])
+    func `S07: extra parameters that would replace ours throw before any request`(name: String) async throws {
+        try await SignInScene.open { scene in
+            var request = InteractiveRequest(scope: SignInScene.toDo)
+            request.extraParameters = [name: "x"]
+            let error = try await signInError { _ = try await scene.application(Nobody()).acquireToken(request) }
+            #expect(error?.description.contains(name) == true)
+            #expect(scene.provider.audit.counts.isEmpty)
+            #expect(try scene.isUntouched)
+        }
+    }
+
+    @Test func `S21, S42: errors have MSAL's domain and codes, and words`() {
+        #expect(MSALError.domain == "MSALErrorDomain")
+        let cases: [(SignInError, Int, Int?)] = [
+            (.cancelled, -50_005, nil), (.declinedScopes("a"), -50_003, nil), (.stateMismatch, -50_000, -42_501),
+            (.accountMismatch, -50_000, -42_101), (.alreadyRunning, -50_000, -42_402),
+            (.refused(OAuthError(code: .invalidScope)), -50_000, -42_005),
+            (.refused(OAuthError(code: .invalidGrant)), -50_000, -42_004),
+        ]
+        for (error, code, internalCode) in cases {
+            #expect(error.msalError.code == code && error.msalError.internalCode == internalCode)
+            #expect(!error.description.isEmpty)
+        }
+    }
+}

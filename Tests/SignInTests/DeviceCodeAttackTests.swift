@@ -1,0 +1,117 @@
+import Foundation
+import HTTPTransport
+import IssuerSupport
+import LocalIdentityProvider
+import OAuth
+import OpenIDConnect
+import SignIn
+import TestSupport
+import Testing
+
+/// Answers that must not sign anyone in: a clear error, and nothing stored.
+struct DeviceCodeAttackTests {
+    /// The error of a sign-in that a person approved, and that must leave nothing behind.
+    private func failure(
+        _ scene: DeviceScene,
+        at authority: Authority? = nil,
+        by transport: any HTTPTransport = DeviceScene.transport
+    ) async throws -> SignInError {
+        let error = try await scene.failure { try await scene.approved(at: authority, by: transport) }
+        #expect(try scene.isEmpty)
+        return error
+    }
+
+    @Test(arguments: [Fault.IDTokenFlaw.signature, .issuer, .audience, .expiry])
+    func `an ID token that is not in order stores nothing, and its refresh token is given back`(
+        flaw: Fault.IDTokenFlaw
+    ) async throws {
+        try await DeviceScene.open { (scene: DeviceScene) async throws in
+            scene.provider.faults.add(.wrongIDToken(flaw, times: 10))
+            guard case .invalidIDToken(let found) = try await failure(scene) else { throw Missing("a flaw") }
+            switch flaw {
+            case .issuer: #expect(found == .issuer)
+            case .audience: #expect(found == .audience)
+            case .expiry: #expect(found == .expired)
+            default: #expect(found == .signature || found == .unreadable)
+            }
+            #expect(scene.provider.audit.count(of: "revoke") == 1)
+        }
+    }
+
+    @Test(arguments: ["none", "HS256"]) func `an unsigned ID token stores nothing`(algorithm: String) async throws {
+        try await DeviceScene.open { (scene: DeviceScene) async throws in
+            let unsigned = ChangedAnswers(DeviceScene.transport) { _, answer in
+                guard let parts = answer["id_token"]?.text?.split(separator: ".") else { return }
+                let header = Base64URL.encode(#"{"alg":"\#(algorithm)","typ":"JWT"}"#.utf8)
+                answer["id_token"] = .string("\(header).\(parts[1]).\(algorithm == "none" ? "" : parts[2])")
+            }
+            guard case .invalidIDToken(.algorithm) = try await failure(scene, by: unsigned) else {
+                throw Missing("a flaw")
+            }
+        }
+    }
+
+    @Test func `tokens put together from two answers store nothing`() async throws {
+        try await DeviceScene.open { (scene: DeviceScene) async throws in
+            let hash = Base64URL.encode([UInt8](repeating: 7, count: 16))
+            let swapped = ChangedAnswers(DeviceScene.transport) { _, answer in
+                guard let parts = answer["id_token"]?.text?.split(separator: ".") else { return }
+                let claims = Base64URL.decode(parts[1].utf8).map { String(decoding: $0, as: UTF8.self) } ?? ""
+                let payload = Base64URL.encode((claims.dropLast() + #","at_hash":"\#(hash)"}"#).utf8)
+                answer["id_token"] = .string("\(parts[0]).\(payload).\(parts[2])")
+            }
+            guard case .invalidIDToken(.accessToken) = try await failure(scene, by: swapped) else {
+                throw Missing("a flaw")
+            }
+        }
+    }
+
+    @Test func `a hundred megabytes of keys, no keys, and keys that do not come store nothing`() async throws {
+        let junk = String(repeating: " ", count: 100 << 20)
+        for fault in [
+            Fault.answer(body: junk, at: "keys", times: nil), .status(503, at: "keys", times: nil),
+            .answer(body: "{}", at: "keys", times: nil), .answer(body: #"{"keys":[]}"#, at: "keys", times: nil),
+        ] {
+            try await DeviceScene.open { (scene: DeviceScene) async throws in
+                scene.provider.faults.add(fault)
+                switch (fault.status, fault.body?.utf8.count, try await failure(scene)) {
+                case (503, _, .unavailable), (200, junk.utf8.count, .network(.tooLarge)): break
+                case (200, 2, .metadata(.incomplete("keys"))), (200, 11, .invalidIDToken(.unknownKey)): break
+                case (_, _, let error): throw Missing("another error than \(error)")
+                }
+            }
+        }
+    }
+
+    @Test func `keys and discovery of another host store nothing, and are not even asked`() async throws {
+        let rows = [("jwks_uri", "https://attacker.example/keys"), ("issuer", "https://attacker.example/v2.0")]
+        for (name, value) in rows {
+            for isOpenID in [true, false] {
+                try await DeviceScene.open { (scene: DeviceScene) async throws in
+                    let changed = ChangedAnswers(DeviceScene.transport) { request, answer in
+                        if request.url.hasSuffix("openid-configuration") { answer[name] = .string(value) }
+                    }
+                    let authority = isOpenID ? try scene.openID : try scene.tenant
+                    switch try await failure(scene, at: authority, by: changed) {
+                    case .metadata(.foreignEndpoint(value)) where name == "jwks_uri": break
+                    case .metadata(.otherIssuer(_, value)) where name == "issuer": break
+                    case let error: throw Missing("another error than \(error)")
+                    }
+                    #expect(scene.provider.audit.count(of: "devicecode") == 0)
+                }
+            }
+        }
+    }
+
+    @Test func `N70: keys that were rotated while the person decided are fetched once more`() async throws {
+        try await DeviceScene.open { (scene: DeviceScene) async throws in
+            let device = try await scene.begin()
+            #expect(scene.provider.audit.count(of: "keys") == 1)
+            // The next key is published before it signs, so only the one after it is unknown.
+            for _ in 1...2 { try await scene.provider.rotateKeys(tenant: "fabrikvine.onmicrosoft.com") }
+            scene.pauses.during(1) { try await Approver(DeviceScene.transport).approve(device) }
+            _ = try await scene.signedIn(device)
+            #expect(scene.provider.audit.count(of: "keys") == 2)
+        }
+    }
+}

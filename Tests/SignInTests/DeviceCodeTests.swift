@@ -1,0 +1,184 @@
+import HTTPTransport
+import IssuerSupport
+import LocalIdentityProvider
+import OAuth
+import OpenIDConnect
+import SignIn
+import TestSupport
+import Testing
+import TokenManagement
+import TokenStorage
+
+/// A sign-in with a device code from beginning to end, over HTTP.
+struct DeviceCodeTests {
+    @Test func `C90: pending, slow_down, success: it waits 5, 5 and 10 seconds, and the session is good`() async throws
+    {
+        try await DeviceScene.open { (scene: DeviceScene) async throws in
+            scene.provider.faults.add(
+                Fault(route: "token") {
+                    $0.after = 1
+                    $0.status = 400
+                    $0.body = #"{"error":"slow_down"}"#
+                }
+            )
+            let device = try await scene.begin()
+            #expect(device.authorization.interval == 5 && device.authorization.lifetime == 900)
+            scene.pauses.during(3) { try await Approver(DeviceScene.transport).approve(device) }
+            let signedIn = try await scene.signedIn(device)
+            #expect(scene.pauses.seconds == [5, 5, 10])
+            #expect(scene.provider.audit.count(of: "token") == 3)
+            #expect(signedIn.account.name == "Ana Rojas" && signedIn.idToken?.claims.name == "Ana Rojas")
+            #expect(
+                try scene.store.rows("Account").map { $0["account_source"] } == [.string(Grant.deviceCode.rawValue)]
+            )
+            let manager = scene.manager()
+            let request = SilentRequest(account: signedIn.account.id, scope: DeviceScene.toDo)
+            #expect(try await manager.acquireTokenSilently(request).source == .cache)
+            scene.provider.clock.advance(by: 3_601)
+            #expect(try await manager.acquireTokenSilently(request).source == .refresh)
+        }
+    }
+
+    @Test func `a person who refuses leaves nothing behind`() async throws {
+        try await DeviceScene.open { (scene: DeviceScene) async throws in
+            let device = try await scene.begin()
+            scene.pauses.during(2) { try await Approver(DeviceScene.transport).refuse(device) }
+            #expect(try await scene.failure { try await scene.signedIn(device) } == .cancelled)
+            #expect(try scene.isEmpty)
+        }
+    }
+
+    @Test func `a code that nobody enters ends, and nobody asks longer than it lives`() async throws {
+        try await DeviceScene.open { (scene: DeviceScene) async throws in
+            let device = try await scene.begin()
+            #expect(try await scene.failure { try await scene.signedIn(device) } == .timedOut)
+            #expect(scene.pauses.seconds.reduce(0, +) == 900 && scene.pauses.seconds.count == 180)
+            #expect(try scene.isEmpty)
+        }
+    }
+
+    @Test func `an issuer that cannot be reached is asked ever more rarely, and again when it is back`() async throws {
+        try await DeviceScene.open { (scene: DeviceScene) async throws in
+            let faults = scene.provider.faults
+            faults.add(.lostResponse(at: "token"))
+            faults.add(.html(at: "token"))
+            faults.add(.truncatedBody(at: "token"))
+            faults.add(.status(503, at: "token"))
+            faults.add(.answer(status: 400, body: #"{"error":"temporarily_unavailable"}"#, at: "token"))
+            faults.add(.tooManyRequests(seconds: 100, at: "token"))
+            let device = try await scene.begin()
+            scene.pauses.during(7) { try await Approver(DeviceScene.transport).approve(device) }
+            _ = try await scene.signedIn(device)
+            #expect(scene.pauses.seconds == [5, 10, 20, 40, 60, 60, 100])
+        }
+    }
+
+    @Test func `an answer that cannot become right by itself is not asked for again`() async throws {
+        try await DeviceScene.open { (scene: DeviceScene) async throws in
+            let body = String(repeating: " ", count: 2 << 20)
+            scene.provider.faults.add(.answer(status: 400, body: body, at: "token"))
+            let device = try await scene.begin()
+            guard case .network(.tooLarge) = try await scene.failure({ try await scene.signedIn(device) }) else {
+                throw Missing("tooLarge")
+            }
+            #expect(scene.pauses.seconds == [5])
+        }
+    }
+
+    @Test func `whoever cancels while it waits, or while the issuer does not answer, is heard at once`() async throws {
+        try await DeviceScene.open { (scene: DeviceScene) async throws in
+            for isHanging in [false, true] {
+                if isHanging { scene.provider.faults.add(.hang(at: "token")) }
+                let device = try await scene.begin()
+                let sending = AsyncStream<Void>.makeStream()
+                let task = Task { try await device.tokens() }
+                let number = scene.pauses.seconds.count + 1
+                scene.pauses.during(number) {
+                    sending.continuation.yield()
+                    if !isHanging { try await Task.sleep(for: .seconds(600)) }
+                }
+                for await _ in sending.stream { break }
+                task.cancel()
+                await #expect(throws: SignInError.cancelled) { try await task.value }
+            }
+            #expect(try scene.isEmpty)
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `an ID token that comes only with the first refresh names the account then`(isOpenID: Bool) async throws {
+        try await DeviceScene.open { (scene: DeviceScene) async throws in
+            let withheld = ChangedAnswers(DeviceScene.transport) { request, answer in
+                guard request.body?.reveal().contains("device_code=") == true else { return }
+                answer["id_token"] = nil
+                answer["client_info"] = nil
+            }
+            let authority = isOpenID ? try scene.openID : try scene.tenant
+            let signedIn = try await scene.approved(at: authority, by: withheld)
+            #expect(signedIn.account.username == Login.ana)
+            #expect(scene.provider.audit.count(of: "token") == 2)
+            // What is stored is the refresh token of the refresh, which has spent the first one.
+            scene.provider.clock.advance(by: 3_601)
+            let request = SilentRequest(account: signedIn.account.id, scope: DeviceScene.toDo)
+            #expect(try await scene.manager().acquireTokenSilently(request).source == .refresh)
+        }
+    }
+
+    @Test func `the first refresh is tried again where the network fails, and its refusal ends the sign-in`()
+        async throws
+    {
+        for isRefused in [false, true] {
+            try await DeviceScene.open { (scene: DeviceScene) async throws in
+                let withheld = ChangedAnswers(DeviceScene.transport) { request, answer in
+                    if request.body?.reveal().contains("device_code=") == true { answer["id_token"] = nil }
+                }
+                let fault =
+                    isRefused
+                    ? Fault.answer(status: 400, body: #"{"error":"invalid_grant"}"#, at: "token")
+                    : Fault.status(503, at: "token", times: 2)
+                var late = fault
+                late.after = 1
+                scene.provider.faults.add(late)
+                if isRefused {
+                    let error = try await scene.failure { try await scene.approved(by: withheld) }
+                    #expect(error == .refused(OAuthError(code: .invalidGrant)))
+                } else {
+                    _ = try await scene.approved(by: withheld)
+                }
+                #expect(try scene.isEmpty == isRefused)
+                #expect(scene.pauses.seconds == (isRefused ? [5] : [5, 2, 4]))
+            }
+        }
+    }
+
+    @Test func `tokens that name nobody are given back`() async throws {
+        try await DeviceScene.open { (scene: DeviceScene) async throws in
+            let withheld = ChangedAnswers(DeviceScene.transport) { $1["id_token"] = nil }
+            #expect(try await scene.failure { try await scene.approved(by: withheld) } == .noIDToken)
+            #expect(try scene.isEmpty)
+            #expect(scene.provider.audit.count(of: "revoke") == 1)
+        }
+    }
+
+    @Test func `an issuer without a device endpoint says so`() async throws {
+        try await DeviceScene.open { (scene: DeviceScene) async throws in
+            let issuer = try HandmadeIssuer()
+            issuer.publish(JSON.Object([("jwks_uri", .string(issuer.issuer + "/keys"))]))
+            issuer.answer(.init(#"{"keys":[]}"#), at: "/op/keys")
+            let error = SignInError.noDeviceEndpoint(issuer.issuer)
+            await #expect(throws: error) { try await scene.begin(at: Authority(issuer: issuer.issuer)) }
+            #expect("\(error)" == "\(issuer.issuer) offers no sign-in with a device code; sign in with a browser")
+        }
+    }
+
+    @Test func `a client or a scope that the issuer does not know is refused in its words`() async throws {
+        try await DeviceScene.open { (scene: DeviceScene) async throws in
+            for (client, scope) in [("nobody", "read"), (DeviceScene.client, "api://todolist/Nothing")] {
+                let error = await #expect(throws: SignInError.self) {
+                    try await scene.begin(client, scope: Scope(scope))
+                }
+                guard case .refused = error else { throw Missing("a refusal, not \(String(describing: error))") }
+            }
+        }
+    }
+}

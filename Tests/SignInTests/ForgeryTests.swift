@@ -1,0 +1,115 @@
+import Crypto
+import Foundation
+import HTTPTransport
+import IssuerSupport
+import OAuth
+import OpenIDConnect
+import SignIn
+import Testing
+
+/// Tokens that an issuer in order never signs, and an issuer that is not in order.
+struct ForgeryTests {
+    @Test func `a genuine token is taken`() async throws {
+        let issuer = try ForgedIssuer()
+        let tokens = try await issuer.signIn { try $0.genuine($0.claims(nonce: $1)) }
+        #expect(tokens.idToken.claims.name == "Noa Vidal")
+        #expect(issuer.issuer.forms()[0]["client_info"] == nil)
+    }
+
+    @Test func `N70: a key that was published after the sign-in began is fetched, once`() async throws {
+        let issuer = try ForgedIssuer()
+        issuer.publish(keys: [])
+        let tokens = try await issuer.signIn { issuer, nonce in
+            issuer.publish(keys: [ForgedIssuer.publicKey(of: issuer.key)])
+            return try issuer.genuine(issuer.claims(nonce: nonce))
+        }
+        #expect(tokens.idToken.claims.name == "Noa Vidal" && issuer.issuer.forms("/op/keys").count == 2)
+        issuer.publish(keys: [])
+        let error = try await signInError { _ = try await issuer.signIn { try $0.genuine($0.claims(nonce: $1)) } }
+        #expect(error == .invalidIDToken(.unknownKey) && issuer.issuer.forms("/op/keys").count == 4)
+    }
+
+    @Test func `a token signed with another key is refused`() async throws {
+        let issuer = try ForgedIssuer()
+        let error = try await signInError {
+            _ = try await issuer.signIn { issuer, nonce in
+                let other = P256.Signing.PrivateKey()
+                return try issuer.token(#"{"alg":"ES256","kid":"k1"}"#, issuer.claims(nonce: nonce)) {
+                    try other.signature(for: $0).rawRepresentation
+                }
+            }
+        }
+        #expect(error == .invalidIDToken(.signature))
+    }
+
+    @Test func `alg none and an HMAC under the public key are refused`() async throws {
+        let issuer = try ForgedIssuer()
+        let none = try await signInError {
+            _ = try await issuer.signIn { issuer, nonce in
+                issuer.token(#"{"alg":"none"}"#, issuer.claims(nonce: nonce)) { _ in Data() }
+            }
+        }
+        let confused = try await signInError {
+            _ = try await issuer.signIn { issuer, nonce in
+                let key = SymmetricKey(data: issuer.key.publicKey.rawRepresentation)
+                return issuer.token(#"{"alg":"HS256","kid":"k1"}"#, issuer.claims(nonce: nonce)) {
+                    Data(HMAC<SHA256>.authenticationCode(for: $0, using: key))
+                }
+            }
+        }
+        for error in [none, confused] {
+            guard case .invalidIDToken = error else {
+                Issue.record("\(String(describing: error))")
+                continue
+            }
+        }
+    }
+
+    @Test func `a token without an answer to our nonce, or none at all, is refused`() async throws {
+        let issuer = try ForgedIssuer()
+        let other = try await signInError { _ = try await issuer.signIn { try $0.genuine($0.claims(nonce: $1 + "x")) } }
+        #expect(other == .invalidIDToken(.nonce))
+        let missing = try await signInError {
+            _ = try await issuer.signIn { issuer, nonce in
+                var claims = issuer.claims(nonce: nonce)
+                claims["nonce"] = nil
+                return try issuer.genuine(claims)
+            }
+        }
+        #expect(missing == .invalidIDToken(.nonce))
+    }
+
+    @Test func `metadata that names another issuer is refused before anybody is asked`() async throws {
+        let issuer = try ForgedIssuer(["issuer": "https://other.example"])
+        let error = try await signInError { _ = try await issuer.signIn { _, _ in "" } }
+        guard case .metadata(.otherIssuer) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
+    @Test func `keys of 100 MB are refused before anybody is asked`() async throws {
+        let issuer = try ForgedIssuer()
+        issuer.issuer.answer(.init(String(repeating: " ", count: 100 << 20)), at: "/op/keys")
+        let error = try await signInError { _ = try await issuer.signIn { _, _ in "" } }
+        guard case .network(.tooLarge(host: _, limit: _)) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
+    @Test func `an issuer that says it names itself in answers has to`() async throws {
+        let issuer = try ForgedIssuer(["authorization_response_iss_parameter_supported": .bool(true)])
+        let silent = try await signInError { _ = try await issuer.signIn { try $0.genuine($0.claims(nonce: $1)) } }
+        #expect(silent == .invalidAnswer("does not say which issuer it is from"))
+        let named = "&iss=" + FormText.encoded(issuer.issuer.issuer)
+        let tokens = try await issuer.signIn(answering: named) { try $0.genuine($0.claims(nonce: $1)) }
+        #expect(tokens.idToken.claims.subject == "s-1")
+    }
+
+    @Test func `an issuer is asked for no scope that it does not have`() async throws {
+        let issuer = try ForgedIssuer(["scopes_supported": ["openid", "read"]])
+        let tokens = try await issuer.signIn { try $0.genuine($0.claims(nonce: $1)) }
+        #expect(tokens.request.scope.text == "openid read")
+    }
+}

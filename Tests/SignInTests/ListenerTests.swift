@@ -1,0 +1,91 @@
+import Foundation
+import HTTPTransport
+import IssuerSupport
+import LocalIdentityProvider
+import OAuth
+import SignIn
+import Synchronization
+import Testing
+
+struct ListenerTests {
+    @Test func `requests that are no answer are turned away, and the sign-in goes on`() async throws {
+        try await SignInScene.open { scene in
+            let statuses = Mutex<[Int]>([])
+            let visitor = try Visitor()
+            let agent = Reaction { address in
+                let sent = parameters(of: address)
+                let place = sent["redirect_uri"] ?? ""
+                let state = sent["state"] ?? ""
+                let headers: HTTPHeaders = ["host": "evil.example"]
+                for request in [
+                    HTTPRequest("GET", place + "favicon.ico"), HTTPRequest("GET", place),
+                    HTTPRequest("POST", place, body: Secret("code=x&state=\(state)")),
+                    HTTPRequest("HEAD", "\(place)?code=x&state=\(state)"),
+                    HTTPRequest("GET", "\(place)?code=x&state=\(state)", headers: headers),
+                ] {
+                    let response = try await SignInScene.transport.send(request, limits: .issuer)
+                    statuses.withLock { $0.append(response.status) }
+                }
+                try await visitor.open(address)
+                try await visitor.signIn(SignInScene.ana, SignInScene.anasPassword)
+            }
+            let result = try await scene.application(agent).acquireToken(InteractiveRequest(scope: SignInScene.toDo))
+            #expect(result.account.name == "Ana Rojas")
+            #expect(statuses.withLock(\.self) == [404, 404, 405, 405, 404])
+        }
+    }
+
+    @Test func `nobody who signs in ends in time, and the port is free again`() async throws {
+        try await SignInScene.open { scene in
+            let place = Mutex("")
+            var request = InteractiveRequest(scope: SignInScene.toDo)
+            request.timeLimit = .milliseconds(200)
+            let agent = Reaction { address in place.withLock { $0 = parameters(of: address)["redirect_uri"] ?? "" } }
+            let error = try await signInError { _ = try await scene.application(agent).acquireToken(request) }
+            #expect(error == .timedOut)
+            let again = HTTPRequest("GET", place.withLock(\.self) + "?code=x")
+            await #expect(throws: HTTPTransportError.self) {
+                try await SignInScene.transport.send(again, limits: .issuer)
+            }
+            #expect(try scene.isUntouched)
+        }
+    }
+
+    @Test func `who cancels the task, or the application's sign-in, ends it at once`() async throws {
+        try await SignInScene.open { scene in
+            let (opened, continuation) = AsyncStream<Void>.makeStream()
+            let application = try scene.application(Reaction { _ in continuation.yield() })
+            for cancelsTask in [true, false] {
+                let task = Task {
+                    try await signInError {
+                        _ = try await application.acquireToken(InteractiveRequest(scope: SignInScene.toDo))
+                    }
+                }
+                for await _ in opened.prefix(1) { break }
+                let second = try await signInError {
+                    _ = try await application.acquireToken(InteractiveRequest(scope: SignInScene.toDo))
+                }
+                #expect(second == .alreadyRunning)
+                if cancelsTask { task.cancel() } else { #expect(application.cancelSignIn()) }
+                #expect(try await task.value == .cancelled)
+            }
+            #expect(!application.cancelSignIn())
+        }
+    }
+
+    @Test func `a port that was given is used, and a taken one is told`() async throws {
+        try await SignInScene.open { scene in
+            let server = try RawServer("HTTP/1.1 200 OK\r\n\r\n")
+            defer { server.stop() }
+            let application = try scene.application(Nobody(), redirectURI: "http://127.0.0.1:\(server.port)/")
+            let error = try await signInError {
+                _ = try await application.acquireToken(InteractiveRequest(scope: SignInScene.toDo))
+            }
+            guard case .noListener(let sentence) = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(sentence.contains("port \(server.port)"))
+        }
+    }
+}

@@ -1,0 +1,134 @@
+import Foundation
+import HTTPTransport
+import LocalIdentityProvider
+import OAuth
+import SignIn
+import Testing
+import TokenManagement
+import TokenStorage
+
+struct SilentTests {
+    @Test func `S16, S17, S18, N66: from the store, by one refresh, or not without a person`() async throws {
+        try await SignInScene.open { scene in
+            let first = try await scene.signIn()
+            let application = try scene.application(Nobody())
+            let request = SilentRequest(account: first.account.id, scope: SignInScene.toDo)
+            scene.provider.audit.reset()
+            let cached = try await application.acquireTokenSilently(request)
+            #expect(cached.source == .cache && cached.accessToken?.secret == first.accessToken?.secret)
+            #expect(scene.provider.audit.counts.isEmpty)
+            let old = try scene.store.refreshTokens(of: first.account.id, client: "b2c-app")[0].secret
+            scene.provider.clock.advance(by: 3_601)
+            let refreshed = try await application.acquireTokenSilently(request)
+            #expect(refreshed.source == .refresh && refreshed.accessToken?.secret != first.accessToken?.secret)
+            #expect(refreshed.idToken != nil && scene.net == 1)
+            #expect(try scene.store.refreshTokens(of: first.account.id, client: "b2c-app")[0].secret != old)
+            scene.provider.clock.advance(by: 91 * 86_400)
+            let error = try await acquisitionError { _ = try await application.acquireTokenSilently(request) }
+            #expect(error?.needsInteraction == true && error?.msalError.code == MSALError.interactionRequired)
+        }
+    }
+
+    @Test func `S19: without an account there is nothing to ask for`() async throws {
+        try await SignInScene.open { scene in
+            let application = try scene.application(Nobody())
+            #expect(try application.account(for: .userFlow(SignInScene.signUpOrSignIn)) == nil)
+            #expect(try application.accounts().isEmpty && scene.provider.audit.counts.isEmpty)
+        }
+    }
+
+    @Test func `S20: the authority selects the flow's tokens, and the hint waits for a sign-in`() async throws {
+        try await SignInScene.open { scene in
+            let account = try await scene.signIn().account
+            var request = SilentRequest(account: account.id, scope: SignInScene.toDo)
+            request.authority = try scene.authority()
+            request.loginHint = "username"
+            let result = try await scene.application(Nobody()).acquireTokenSilently(request)
+            #expect(result.source == .cache)
+            #expect(try result.authority == scene.authority())
+            #expect(InteractiveRequest(after: request, account: account).loginHint == "username")
+        }
+    }
+
+    @Test func `S21: a password that was reset ends the session, and the code says so`() async throws {
+        try await SignInScene.open { scene in
+            let account = try await scene.signIn().account
+            scene.provider.clock.advance(by: 3_601)
+            var reset = InteractiveRequest(scope: SignInScene.toDo)
+            reset.authority = try scene.authority(SignInScene.resetPassword)
+            let walk = try Walk { visitor in
+                try await visitor.press("send_reset", ["username": SignInScene.ana])
+                try await visitor.press("submit_code", ["code": scene.code(to: SignInScene.ana)])
+                try await visitor.press("set_password", ["password": "Cordillera-8-Sur"])
+            }
+            _ = try await scene.application(walk).acquireToken(reset)
+            let request = SilentRequest(account: account.id, scope: SignInScene.toDo)
+            let error = try await acquisitionError {
+                _ = try await scene.application(Nobody()).acquireTokenSilently(request)
+            }
+            #expect(error?.msalError == MSALError(AcquisitionError.interactionRequired(.ended)))
+            #expect(error?.msalError.domain == "MSALErrorDomain")
+        }
+    }
+
+    @Test func `S23: any other failure is told, and nobody is asked`() async throws {
+        try await SignInScene.open { scene in
+            let account = try await scene.signIn().account
+            scene.provider.clock.advance(by: 3_601)
+            scene.provider.faults.add(.status(503, at: "token", times: nil))
+            let request = SilentRequest(account: account.id, scope: SignInScene.toDo)
+            let error = try await acquisitionError {
+                _ = try await scene.application(Nobody()).acquireTokenSilently(request)
+            }
+            #expect(error?.isOutage == true && error?.needsInteraction == false)
+            #expect(error.map { !"\($0)".isEmpty } == true)
+        }
+    }
+
+    @Test func `S27, S28, N68: an account is removed with all its tokens, twice, and the other stays`() async throws {
+        try await SignInScene.open { scene in
+            let account = try await scene.signIn().account
+            let other = try await scene.signIn(policy: SignInScene.editProfile).account
+            let application = try scene.application(Nobody())
+            #expect(try application.account(for: .userFlow(SignInScene.editProfile))?.id == other.id)
+            for _ in 1...2 { try await application.remove(account) }
+            #expect(try application.accounts().map(\.id) == [other.id])
+            #expect(try scene.store.refreshTokens(of: account.id, client: "b2c-app").isEmpty)
+            #expect(try scene.store.idTokens(of: account.id).isEmpty)
+            #expect(try scene.store.signInState(of: account.id, client: "b2c-app") == .signedOut)
+            let request = SilentRequest(account: account.id, scope: SignInScene.toDo)
+            let error = try await acquisitionError { _ = try await application.acquireTokenSilently(request) }
+            #expect(error?.needsInteraction == true)
+            let kept = SilentRequest(account: other.id, scope: SignInScene.toDo)
+            #expect(try await application.acquireTokenSilently(kept).source == .cache)
+        }
+    }
+
+    @Test func `S30: a user flow is found by its whole name, not by its end`() async throws {
+        try await SignInScene.open { scene in
+            let account = try await scene.signIn().account
+            let application = try scene.application(Nobody())
+            #expect(try application.account(for: .userFlow("B2C_1_SUSI"))?.id == account.id)
+            for name in ["susi", "1_susi", "b2c_1_sus"] {
+                #expect(try application.account(for: .userFlow(name)) == nil)
+            }
+        }
+    }
+
+    @Test func `S31, S32: one sign-in serves two APIs, whose tokens lie side by side`() async throws {
+        try await SignInScene.open { scene in
+            let account = try await scene.signIn().account
+            let application = try scene.application(Nobody())
+            scene.provider.audit.reset()
+            for (scope, source) in [
+                (SignInScene.demo, AuthenticationResult.Source.refresh), (SignInScene.toDo, .cache),
+                (SignInScene.demo, .cache),
+            ] {
+                let request = SilentRequest(account: account.id, scope: scope)
+                let result = try await application.acquireTokenSilently(request)
+                #expect(result.source == source && result.scope.covers(scope))
+            }
+            #expect(scene.net == 1 && scene.provider.audit.count(of: "authorize") == 0)
+        }
+    }
+}

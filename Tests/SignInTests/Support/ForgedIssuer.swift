@@ -1,0 +1,87 @@
+import Crypto
+import Foundation
+import HTTPTransport
+import IssuerSupport
+import OAuth
+import SignIn
+
+/// An OpenID provider made by hand, whose ID tokens say and are signed as a test wants.
+final class ForgedIssuer: Sendable {
+    static let client = "app"
+
+    let issuer: HandmadeIssuer
+    let key = P256.Signing.PrivateKey()
+
+    /// Publishes what an issuer in order would, but for some members of its metadata.
+    init(_ metadata: KeyValuePairs<String, JSON> = [:]) throws {
+        issuer = try HandmadeIssuer()
+        var members = JSON.Object([
+            ("authorization_endpoint", .string(issuer.issuer + "/authorize")),
+            ("jwks_uri", .string(issuer.issuer + "/keys")),
+        ])
+        for (name, value) in metadata { members[name] = value }
+        issuer.publish(members)
+        publish(keys: [Self.publicKey(of: key)])
+    }
+
+    func publish(keys: [JSON]) {
+        let document = JSON.object(JSON.Object([("keys", .array(keys))]))
+        issuer.answer(.init(document.serialized), at: "/op/keys")
+    }
+
+    static func publicKey(of key: P256.Signing.PrivateKey) -> JSON {
+        let point = key.publicKey.rawRepresentation
+        return .object(
+            JSON.Object([
+                ("kty", "EC"), ("crv", "P-256"), ("kid", "k1"), ("alg", "ES256"),
+                ("x", .string(Base64URL.encode(point.prefix(32)))), ("y", .string(Base64URL.encode(point.suffix(32)))),
+            ])
+        )
+    }
+
+    /// The claims of an ID token in order.
+    func claims(nonce: String) -> JSON.Object {
+        let now = Int64(Date().timeIntervalSince1970)
+        return JSON.Object([
+            ("iss", .string(issuer.issuer)), ("aud", .string(Self.client)), ("sub", "s-1"), ("nonce", .string(nonce)),
+            ("iat", .number("\(now)")), ("exp", .number("\(now + 600)")), ("name", "Noa Vidal"),
+        ])
+    }
+
+    /// A compact JWT; `sign` makes the third part of the first two.
+    func token(_ header: String, _ claims: JSON.Object, sign: (Data) throws -> Data) rethrows -> String {
+        let head = Base64URL.encode(header.utf8) + "." + Base64URL.encode(JSON.object(claims).serialized.utf8)
+        return head + "." + Base64URL.encode(try sign(Data(head.utf8)))
+    }
+
+    /// An ID token that this issuer's own key signs.
+    func genuine(_ claims: JSON.Object) throws -> String {
+        try token(#"{"alg":"ES256","kid":"k1"}"#, claims) { try key.signature(for: $0).rawRepresentation }
+    }
+
+    /// Signs in; the token endpoint answers with what `idToken` makes of the nonce.
+    func signIn(
+        _ request: InteractiveRequest = InteractiveRequest(scope: "read"),
+        answering more: String = "",
+        idToken: @escaping @Sendable (ForgedIssuer, String) throws -> String
+    ) async throws -> SignedInTokens {
+        var flow = AuthorizationCodeFlow(
+            clientID: Self.client,
+            redirectURI: .anyPort,
+            transport: SignInScene.transport
+        )
+        flow.limits.head = .seconds(60)
+        flow.limits.total = .seconds(60)
+        let agent = Reaction { [self] address in
+            let sent = parameters(of: address)
+            let token = try idToken(self, sent["nonce"] ?? "")
+            issuer.answer(
+                .init(#"{"access_token":"at","expires_in":600,"refresh_token":"rt","id_token":"\#(token)"}"#),
+                at: "/op/token"
+            )
+            let target = "\(sent["redirect_uri"] ?? "")?code=c&state=\(sent["state"] ?? "")\(more)"
+            _ = try await SignInScene.transport.send(HTTPRequest("GET", target), limits: .issuer)
+        }
+        return try await flow.signIn(request, at: Authority(issuer: issuer.issuer), in: agent)
+    }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import HTTPTransport
+import IssuerSupport
+import LocalIdentityProvider
+import OAuth
+import SignIn
+import TestSupport
+import TokenManagement
+import TokenStorage
+
+/// A provider with pages, an empty store, and an app; all of their time stands still unless a test moves it.
+struct SignInScene: Sendable {
+    static let start = Date(timeIntervalSince1970: 1_790_000_000)
+    static let toDo: Scope = "api://todolist/ToDoList.Read"
+    static let demo: Scope = "https://fabrikvine.onmicrosoft.com/helloapi/demo.read"
+    static let signUpOrSignIn = "b2c_1_susi"
+    static let editProfile = "b2c_1_edit"
+    static let resetPassword = "b2c_1_reset"
+    static let transport = AsyncHTTPTransport()
+
+    let provider: LocalIdentityProvider
+    let store: TokenStore
+    private let directory: TemporaryDirectory
+
+    /// The number of requests to the token endpoint.
+    var net: Int { provider.audit.count(of: "token") }
+
+    static func open(_ body: (SignInScene) async throws -> Void) async throws {
+        var configuration = LocalIdentityProvider.Configuration()
+        configuration.clock = ProviderClock { start }
+        configuration.hosts = ["127.0.0.1"]
+        configuration.signingKeys = try SigningKeys.pem.get()
+        configuration.refreshGrace = 0
+        let provider = try await LocalIdentityProvider.start(configuration)
+        let outcome: Result<Void, any Error>
+        do {
+            try await body(SignInScene(provider))
+            outcome = .success(())
+        } catch {
+            outcome = .failure(error)
+        }
+        await provider.stop()
+        try outcome.get()
+    }
+
+    private init(_ provider: LocalIdentityProvider) throws {
+        self.provider = provider
+        directory = try TemporaryDirectory()
+        var options = StoreOptions()
+        options.now = { [clock = provider.clock] in clock.now }
+        options.program = "tests"
+        store = try TokenStore.open(at: StorePath(directory.file("tokenstore.db")), options: options)
+    }
+
+    func authority(_ policy: String = signUpOrSignIn) throws -> Authority {
+        let host = String(provider.baseURL.dropFirst("http://".count))
+        return try Authority(host: host, tenant: "fabrikvine.onmicrosoft.com", policy: policy, scheme: "http")
+    }
+
+    /// An app that knows the three user flows, and whose person is at `userAgent`.
+    func application(
+        _ userAgent: any UserAgent,
+        redirectURI: String = "http://127.0.0.1/",
+        transport: any HTTPTransport = transport
+    ) throws -> PublicClientApplication {
+        var configuration = try PublicClientConfiguration(
+            clientID: "b2c-app",
+            redirectURI: try RedirectURI(redirectURI),
+            authority: try authority()
+        )
+        configuration.knownAuthorities = try [Self.signUpOrSignIn, Self.editProfile, Self.resetPassword].map(authority)
+        configuration.tokens.pause = { _ in }
+        configuration.tokens.limits.head = .seconds(60)
+        configuration.tokens.limits.total = .seconds(60)
+        return try PublicClientApplication(configuration, store: store, transport: transport, userAgent: userAgent)
+    }
+
+    /// Signs Ana in.
+    func signIn(
+        _ scope: Scope = toDo,
+        policy: String = signUpOrSignIn,
+        in visitor: Visitor? = nil
+    ) async throws -> AuthenticationResult {
+        var request = InteractiveRequest(scope: scope)
+        request.authority = try authority(policy)
+        let agent = try Walk(visitor) { visitor in
+            if await visitor.heading == "Sign in" { try await visitor.signIn(Self.ana, Self.anasPassword) }
+            if await visitor.heading == "Edit profile" { try await visitor.press("save") }
+        }
+        return try await application(agent).acquireToken(request)
+    }
+
+    static let ana = "ana.rojas@example.org"
+    static let anasPassword = "Quinoa-7-Lunas"
+    static let cleo = "cleo@example.org"
+    static let cleosPassword = "Marmol-4-Rios"
+
+    /// Whether nobody was signed in: no account, and not a word of one in the record of use.
+    var isUntouched: Bool {
+        get throws { try store.accounts().isEmpty && store.events().isEmpty }
+    }
+
+    /// The last code that was sent to somebody.
+    func code(to recipient: String) throws -> String {
+        guard let code = provider.outbox.messages(to: recipient).last?.code else { throw Missing("a code") }
+        return code
+    }
+}

@@ -1,0 +1,34 @@
+import LocalIdentityProvider
+import SignIn
+
+/// Somebody who opens the page and goes on from there.
+struct Walk: UserAgent {
+    private let visitor: Visitor
+    private let steps: @Sendable (Visitor) async throws -> Void
+
+    init(_ visitor: Visitor? = nil, _ steps: @escaping @Sendable (Visitor) async throws -> Void) throws {
+        self.visitor = try visitor ?? Visitor()
+        self.steps = steps
+    }
+
+    func open(_ address: String) async throws {
+        try await visitor.open(address)
+        try await steps(visitor)
+    }
+}
+
+/// Somebody who does something else with the address.
+struct Reaction: UserAgent {
+    let react: @Sendable (String) async throws -> Void
+
+    init(_ react: @escaping @Sendable (String) async throws -> Void) { self.react = react }
+
+    func open(_ address: String) async throws { try await react(address) }
+}
+
+/// Nobody: a test that must not ask anyone.
+struct Nobody: UserAgent {
+    struct Asked: Error {}
+
+    func open(_ address: String) async throws { throw Asked() }
+}

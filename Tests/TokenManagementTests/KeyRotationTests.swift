@@ -1,0 +1,102 @@
+import Crypto
+import Foundation
+import IssuerSupport
+import OAuth
+import OpenIDConnect
+import TestSupport
+import Testing
+import TokenManagement
+
+/// How often an issuer's keys are fetched, whoever sends tokens.
+struct KeyRotationTests {
+    private static let path = "/op/keys"
+
+    /// An issuer with published keys that sign nothing of what it sends.
+    private func scene() throws -> OpenScene {
+        let scene = try OpenScene()
+        scene.issuer.publish(JSON.Object([("jwks_uri", .string(scene.issuer.baseURL + Self.path))]))
+        scene.issuer.answer(.init(try Self.keys("old", P256.Signing.PrivateKey())), at: Self.path)
+        return scene
+    }
+
+    private static func keys(_ id: String, _ key: P256.Signing.PrivateKey) throws -> String {
+        let point = key.publicKey.rawRepresentation
+        let (x, y) = (Base64URL.encode(point.prefix(32)), Base64URL.encode(point.suffix(32)))
+        return #"{"keys":[{"kty":"EC","crv":"P-256","kid":"\#(id)","x":"\#(x)","y":"\#(y)"}]}"#
+    }
+
+    private func signed(_ scene: OpenScene, _ id: String, _ key: P256.Signing.PrivateKey) throws -> IDToken {
+        let payload = scene.idToken(at: scene.clock.seconds).split(separator: ".")[1]
+        let signed = Base64URL.encode(#"{"alg":"ES256","kid":"\#(id)"}"#.utf8) + "." + payload
+        let signature = try key.signature(for: Data(signed.utf8)).rawRepresentation
+        return try IDToken(decoding: Secret(signed + "." + Base64URL.encode(signature)))
+    }
+
+    private func check(_ token: IDToken, _ scene: OpenScene) async throws {
+        let issuer = Issuer(authority: try scene.authority, store: scene.store, transport: Scene.transport)
+        let metadata = try await issuer.metadata()
+        let validator = IDTokenValidator(issuer: metadata.issuer, clientID: OpenScene.client)
+        do {
+            guard let keys = try await issuer.keys(of: metadata) else { throw Missing("keys") }
+            try validator.checkSignature(of: token, keys: keys)
+        } catch IDTokenFlaw.unknownKey {
+            guard let keys = try await issuer.newKeys(of: metadata, for: token) else { throw Missing("newer keys") }
+            try validator.checkSignature(of: token, keys: keys)
+        }
+    }
+
+    @Test func `whoever sends tokens of keys that nobody publishes makes us fetch once a minute`() async throws {
+        let scene = try scene()
+        for number in 1...20 {
+            let token = try signed(scene, "made-up-\(number)", P256.Signing.PrivateKey())
+            await #expect(throws: IDTokenFlaw.unknownKey) { try await check(token, scene) }
+        }
+        #expect(scene.issuer.forms(Self.path).count == 2)
+        scene.clock.seconds += 60
+        let token = try signed(scene, "made-up", P256.Signing.PrivateKey())
+        await #expect(throws: IDTokenFlaw.unknownKey) { try await check(token, scene) }
+        #expect(scene.issuer.forms(Self.path).count == 3)
+    }
+
+    @Test func `many at once who meet a new key fetch it once, and all go on`() async throws {
+        let scene = try scene()
+        let key = P256.Signing.PrivateKey()
+        await #expect(throws: IDTokenFlaw.signature) {
+            try await check(signed(scene, "old", key), scene)
+        }
+        scene.issuer.answer(.init(try Self.keys("new", key)), at: Self.path)
+        let token = try signed(scene, "new", key)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 1...12 { group.addTask { try await check(token, scene) } }
+            try await group.waitForAll()
+        }
+        #expect(scene.issuer.forms(Self.path).count == 2)
+    }
+
+    @Test func `a forged signature under a known key fetches nothing`() async throws {
+        let scene = try scene()
+        let token = try signed(scene, "old", P256.Signing.PrivateKey())
+        for _ in 1...3 {
+            await #expect(throws: IDTokenFlaw.signature) { try await check(token, scene) }
+        }
+        #expect(scene.issuer.forms(Self.path).count == 1)
+    }
+
+    @Test func `while the keys cannot be had, sessions go on, and nobody asks in a loop`() async throws {
+        let scene = try scene()
+        let key = P256.Signing.PrivateKey()
+        await #expect(throws: IDTokenFlaw.signature) { try await check(signed(scene, "old", key), scene) }
+        scene.issuer.answer(.init(status: 503), at: Self.path)
+        scene.expire()
+        let token = try signed(scene, "new", key)
+        for number in 1...3 {
+            let body =
+                #"{"access_token":"at-\#(number)","expires_in":0,"refresh_token":"rt-\#(number)","#
+                + #""id_token":"\#(token.secret.reveal())"}"#
+            scene.issuer.answer(.init(body))
+            #expect(try await scene.acquire().source == .refresh)
+            await #expect(throws: Missing.self) { try await check(token, scene) }
+        }
+        #expect(scene.issuer.forms(Self.path).count == 2)
+    }
+}

@@ -1,0 +1,104 @@
+import Crypto
+import Foundation
+import IssuerSupport
+import OAuth
+import Testing
+
+/// `login --device` as a person runs it.
+struct DeviceLoginTests {
+    private static let key = P256.Signing.PrivateKey()
+
+    /// An issuer whose person has decided by the second request.
+    private func issuer(_ decision: HandmadeIssuer.Answer? = nil) throws -> HandmadeIssuer {
+        let issuer = try HandmadeIssuer()
+        issuer.publish(
+            JSON.Object([
+                ("device_authorization_endpoint", .string(issuer.issuer + "/device")),
+                ("jwks_uri", .string(issuer.issuer + "/keys")),
+            ])
+        )
+        let point = Self.key.publicKey.rawRepresentation
+        let (x, y) = (Base64URL.encode(point.prefix(32)), Base64URL.encode(point.suffix(32)))
+        issuer.answer(.init(#"{"keys":[{"kty":"EC","crv":"P-256","x":"\#(x)","y":"\#(y)"}]}"#), at: "/op/keys")
+        let page = issuer.baseURL + "/page"
+        issuer.answer(
+            .init(
+                #"{"device_code":"d-1","user_code":"WDJB-MJHT","verification_uri":"\#(page)","expires_in":120,"#
+                    + #""verification_uri_complete":"\#(page)?code=WDJB-MJHT","interval":1}"#
+            ),
+            at: "/op/device"
+        )
+        let pending = HandmadeIssuer.Answer(status: 400, #"{"error":"authorization_pending"}"#)
+        issuer.answer(pending, try decision ?? tokens(issuer))
+        return issuer
+    }
+
+    private func tokens(_ issuer: HandmadeIssuer) throws -> HandmadeIssuer.Answer {
+        let now = Int64(Date().timeIntervalSince1970)
+        let claims = """
+            {"iss":"\(issuer.issuer)","aud":"app","sub":"s","name":"Mara","iat":\(now),"exp":\(now + 600)}
+            """
+        let signed = Base64URL.encode(#"{"alg":"ES256"}"#.utf8) + "." + Base64URL.encode(claims.utf8)
+        let signature = try Self.key.signature(for: Data(signed.utf8)).rawRepresentation
+        let idToken = signed + "." + Base64URL.encode(signature)
+        return .init(
+            #"{"access_token":"at","expires_in":600,"refresh_token":"rt","scope":"openid read","id_token":"\#(idToken)"}"#
+        )
+    }
+
+    private func login(_ issuer: HandmadeIssuer, _ scratch: ScratchDirectory, _ more: String...) async throws
+        -> Command.Outcome
+    {
+        let command = Command(
+            arguments: ["login", "--device", "--issuer", issuer.issuer, "--client-id", "app", "--scope", "read"] + more,
+            environment: ["TOKENSTORE_PATH": scratch.store]
+        )
+        return try await command.runAside(in: scratch)
+    }
+
+    @Test func `the code is shown, and whoever entered it is signed in`() async throws {
+        let (issuer, scratch) = (try issuer(), try ScratchDirectory())
+        let outcome = try await login(issuer, scratch, "--quiet", "--json")
+        #expect(outcome.status == 0, "\(outcome.error)")
+        #expect(outcome.error.contains("open \(issuer.baseURL)/page on any device and enter the code WDJB-MJHT"))
+        #expect(outcome.error.contains("\n\(issuer.baseURL)/page?code=WDJB-MJHT\n"))
+        #expect(try outcome.json["displayName"] as? String == "Mara")
+        #expect(!(outcome.error + outcome.output).contains("d-1"))
+        #expect(issuer.forms().map { $0["device_code"] } == ["d-1", "d-1"])
+        #expect(issuer.forms("/op/device").first?["scope"] == "openid profile offline_access read")
+        let list = Command(arguments: ["list", "--json"], environment: ["TOKENSTORE_PATH": scratch.store])
+        let accounts = try list.run(in: scratch).json["accounts"] as? [[String: Any]]
+        #expect(accounts?.first?["hasRefreshToken"] as? Bool == true)
+    }
+
+    @Test(
+        arguments: [
+            ("access_denied", 9, "cancelled"), ("expired_token", 9, "nobody signed in"),
+            ("invalid_client", 1, "invalid_client"),
+        ] as [(String, Int32, String)]
+    )
+    func `a refusal has its exit status and stores nothing`(error: String, status: Int32, words: String) async throws {
+        let refusal = HandmadeIssuer.Answer(status: 400, #"{"error":"\#(error)"}"#)
+        let (issuer, scratch) = (try issuer(refusal), try ScratchDirectory())
+        let outcome = try await login(issuer, scratch)
+        #expect(outcome.status == status && outcome.output.isEmpty)
+        #expect(outcome.error.contains(words), "\(outcome.error)")
+        #expect(!FileManager.default.fileExists(atPath: scratch.store))
+    }
+
+    @Test func `an issuer without device codes, and options of the browser, are told`() async throws {
+        let (issuer, scratch) = (try HandmadeIssuer(), try ScratchDirectory())
+        issuer.publish(JSON.Object([("jwks_uri", .string(issuer.issuer + "/keys"))]))
+        issuer.answer(.init(#"{"keys":[]}"#), at: "/op/keys")
+        let outcome = try await login(issuer, scratch)
+        #expect(outcome.status == 1 && outcome.error.contains("offers no sign-in with a device code; sign in with a"))
+        for option in [["--no-browser"], ["--prompt", "login"], ["--login-hint", "mara"]] {
+            let command = Command(
+                arguments: ["login", "--device", "--issuer", issuer.issuer, "--client-id", "app"] + option,
+                environment: ["TOKENSTORE_PATH": scratch.store]
+            )
+            let refused = try command.run(in: scratch)
+            #expect(refused.status == 64 && refused.error.contains("--device"), "\(refused.error)")
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import Foundation
+import Synchronization
+
+/// A `tokenstore login` with a script as `$BROWSER`, which hands the address to whoever sits there.
+struct LoginRun: Sendable {
+    let scratch: ScratchDirectory
+    var environment: [String: String] = [:]
+
+    /// Runs the command, and `visit` with the address that the browser was opened with.
+    func run(
+        _ arguments: [String],
+        visit: @escaping @Sendable (String) async throws -> Void
+    ) async throws -> Command.Outcome {
+        let (script, note) = try browser()
+        let variables = ["TOKENSTORE_PATH": scratch.store, "BROWSER": script].merging(environment) { $1 }
+        let command = Command(arguments: ["login"] + arguments, environment: variables)
+        let isOver = Mutex(false)
+        async let outcome = {
+            defer { isOver.withLock { $0 = true } }
+            return try await command.runAside(in: scratch)
+        }()
+        while !isOver.withLock(\.self) {
+            if let address = Self.address(note) {
+                try await visit(address)
+                break
+            }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        return try await outcome
+    }
+
+    /// Starts the command and returns once its browser was opened.
+    func start(_ arguments: [String]) async throws -> StartedCommand {
+        let (script, note) = try browser()
+        let variables = ["TOKENSTORE_PATH": scratch.store, "BROWSER": script]
+        let command = try StartedCommand(["login"] + arguments, environment: variables, in: scratch)
+        while Self.address(note) == nil { try await Task.sleep(for: .milliseconds(5)) }
+        return command
+    }
+
+    /// A script that notes its first argument, whole or not at all.
+    private func browser() throws -> (script: String, note: String) {
+        let name = UUID().uuidString
+        let (script, note) = (scratch.path("\(name).browser"), scratch.path("\(name).address"))
+        let text = "#!/bin/sh\nprintf %s \"$1\" > '\(note).new' && mv '\(note).new' '\(note)'\n"
+        try scratch.write(text, to: "\(name).browser")
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: script)
+        return (script, note)
+    }
+
+    private static func address(_ note: String) -> String? {
+        // Not there yet is the usual answer.
+        try? String(contentsOf: URL(filePath: note), encoding: .utf8)
+    }
+}
