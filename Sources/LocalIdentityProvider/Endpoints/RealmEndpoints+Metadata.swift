@@ -5,14 +5,14 @@ extension RealmEndpoints {
         let authentication: JSON = ["none", "client_secret_post", "client_secret_basic"]
         return try .json([
             "issuer": .string(realm.issuer),
-            "authorization_endpoint": .string(realm.url(.authorize)),
-            "token_endpoint": .string(realm.url(.token)),
-            "device_authorization_endpoint": .string(realm.url(.deviceCode)),
-            "userinfo_endpoint": .string(realm.url(.userInfo)),
-            "revocation_endpoint": .string(realm.url(.revoke)),
-            "introspection_endpoint": .string(realm.url(.introspectToken)),
-            "end_session_endpoint": .string(realm.url(.logout)),
-            "jwks_uri": .string(realm.url(.keys)),
+            "authorization_endpoint": .string(url(.authorize)),
+            "token_endpoint": .string(url(.token)),
+            "device_authorization_endpoint": .string(url(.deviceCode)),
+            "userinfo_endpoint": .string(url(.userInfo)),
+            "revocation_endpoint": .string(url(.revoke)),
+            "introspection_endpoint": .string(url(.introspectToken)),
+            "end_session_endpoint": .string(url(.logout)),
+            "jwks_uri": .string(url(.keys)),
             "response_types_supported": ["code"],
             "response_modes_supported": ["query", "fragment", "form_post"],
             "grant_types_supported": .array(TokenEndpoint.grantTypes.sorted().map(JSON.string)),
@@ -32,6 +32,13 @@ extension RealmEndpoints {
                 "preferred_username", "email", "given_name", "family_name",
             ],
         ])
+    }
+
+    /// An endpoint in the form of the address that was asked for the metadata, with `tfp` or without it.
+    private func url(_ route: Route) -> String {
+        let url = realm.url(route)
+        guard realm.policy != nil, exchange.head.path?.hasPrefix("/tfp/") == false else { return url }
+        return url.replacing("/tfp/", with: "/", maxReplacements: 1)
     }
 
     func keys() async throws -> Reply {
