@@ -77,7 +77,7 @@ enum PlantedSecretsBar: Bar {
         ]
         for (index, command) in commands.enumerated() {
             let more = ["--store", path.database, "--log-level", "trace", "--no-input"]
-            let yes = command.contains("--all") || command.contains("--account") ? ["--yes"] : []
+            let yes = command.count > 1 && command[0] == "purge" ? ["--yes"] : []
             let tool = try bench.tool(command + more + yes)
             guard try tool.run(outputTo: outputs + "/\(index)").isSuccess else {
                 throw BenchFailure("tokenstore \(command.joined(separator: " ")) failed")

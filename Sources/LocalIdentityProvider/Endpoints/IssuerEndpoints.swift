@@ -1,3 +1,5 @@
+import HTTPTypes
+
 /// What an issuer tells whoever asks: its metadata and keys, and userinfo to the bearer of an access token.
 struct IssuerEndpoints: Sendable {
     let state: ProviderState
@@ -10,14 +12,14 @@ struct IssuerEndpoints: Sendable {
         let secrets: [JSON] = ["client_secret_post", "client_secret_basic"]
         return try .object([
             "issuer": .string(realm.issuer),
-            "authorization_endpoint": .string(realm.url(.authorize)),
-            "token_endpoint": .string(realm.url(.token)),
-            "device_authorization_endpoint": .string(realm.url(.deviceCode)),
-            "userinfo_endpoint": .string(realm.url(.userInfo)),
-            "revocation_endpoint": .string(realm.url(.revoke)),
-            "introspection_endpoint": .string(realm.url(.introspectToken)),
-            "end_session_endpoint": .string(realm.url(.logout)),
-            "jwks_uri": .string(realm.url(.keys)),
+            "authorization_endpoint": .string(url(.authorize)),
+            "token_endpoint": .string(url(.token)),
+            "device_authorization_endpoint": .string(url(.deviceCode)),
+            "userinfo_endpoint": .string(url(.userInfo)),
+            "revocation_endpoint": .string(url(.revoke)),
+            "introspection_endpoint": .string(url(.introspectToken)),
+            "end_session_endpoint": .string(url(.logout)),
+            "jwks_uri": .string(url(.keys)),
             "response_types_supported": ["code"],
             "response_modes_supported": ["query", "fragment", "form_post"],
             "grant_types_supported": .array(ClientEndpoints.grantTypes.map(JSON.string)),
@@ -32,6 +34,13 @@ struct IssuerEndpoints: Sendable {
             "request_uri_parameter_supported": false,
             "scopes_supported": .array(scopes.map(JSON.string)),
         ])
+    }
+
+    /// An endpoint in the form of the address that was asked for the metadata, with `tfp` or without it.
+    private func url(_ route: Route) -> String {
+        let url = realm.url(route)
+        guard realm.policy != nil, exchange.head.path?.hasPrefix("/tfp/") == false else { return url }
+        return url.replacing("/tfp/", with: "/", maxReplacements: 1)
     }
 
     func keys() async throws -> Reply {
