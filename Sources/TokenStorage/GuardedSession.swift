@@ -9,6 +9,10 @@ final class GuardedSession: @unchecked Sendable {
     private let lock = Mutex<Void>(())
     private var session: StoreSession?
 
+    /// How often the session was used: when threads wait for the lock the kernel hands it over, which the thread
+    /// sanitizer does not see as an order of events; this count it sees.
+    private let uses = Atomic<Int>(0)
+
     /// Runs `body` alone with the session, which `open` makes at the first call.
     ///
     /// It is made anew after it could not write: a connection that met an inspection of this process when it was
@@ -18,6 +22,8 @@ final class GuardedSession: @unchecked Sendable {
         _ body: (StoreSession) throws -> Result
     ) throws -> Result {
         try lock.withLock { _ in
+            _ = uses.load(ordering: .acquiring)
+            defer { uses.wrappingAdd(1, ordering: .releasing) }
             let opened = try session ?? open()
             session = opened
             do {
