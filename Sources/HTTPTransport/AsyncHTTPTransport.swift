@@ -2,14 +2,13 @@ import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
 import OAuth
-import Synchronization
 
 /// HTTP over the network, by async-http-client.
 ///
 /// The client behind it starts at the first request, so that a program that finds its token in the store pays nothing.
 public final class AsyncHTTPTransport: HTTPTransport {
     private let options: HTTPTransportOptions
-    private let clients = Mutex<HTTPClients?>(nil)
+    private let clients = Guarded<HTTPClients?>(nil)
 
     public init(options: HTTPTransportOptions = HTTPTransportOptions()) { self.options = options }
 

@@ -1,5 +1,5 @@
 import Dispatch
-import Synchronization
+import OAuth
 
 /// Asynchronous work of a program that is not.
 package enum AsynchronousWork {
@@ -20,7 +20,7 @@ package enum AsynchronousWork {
     }
 
     private final class Outcome<Value: Sendable>: Sendable {
-        private let result = Mutex<Result<Value, any Error>?>(nil)
+        private let result = Guarded<Result<Value, any Error>?>(nil)
 
         func set(_ value: Result<Value, any Error>) { result.withLock { $0 = value } }
 

@@ -1,11 +1,11 @@
 #if os(Linux)
-import Synchronization
+import OAuth
 
 extension LibSecret {
     private static let objectType: UInt = 20 << 2
     private static let stringType: UInt = 16 << 2
     /// Held while a type is registered, which may happen once in a process.
-    private static let registration = Mutex(())
+    private static let registration = Guarded(())
 
     /// A `SecretService` over `connection`.
     func service(over connection: Object, _ cancellation: Cancellation) throws(SealingError) -> Object {

@@ -1,5 +1,5 @@
 #if os(Linux)
-import Synchronization
+import OAuth
 
 #if canImport(Glibc)
 import Glibc
@@ -9,7 +9,7 @@ import Musl
 
 /// Work on a thread of its own, so that whoever waits for it can stop waiting.
 final class TimedThread<Value: Sendable>: Sendable {
-    private let value = Mutex<Value?>(nil)
+    private let value = Guarded<Value?>(nil)
     private let readingEnd: Int32
     private let writingEnd: Int32
 

@@ -1,4 +1,4 @@
-import Synchronization
+import OAuth
 
 /// A refresh that any number of callers wait for, each with its own patience.
 ///
@@ -11,7 +11,7 @@ final class Flight: Sendable {
         var departed: Set<Int> = []
     }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
 
     /// Ends the flight for everyone who waits, now or later.
     func land(_ outcome: Result<TokenResult, any Error>) {

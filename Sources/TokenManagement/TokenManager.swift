@@ -1,7 +1,6 @@
 public import HTTPTransport
 import Logging
 import OAuth
-import Synchronization
 public import TokenStorage
 
 /// Hands out access tokens that are good to use, refreshing the stored ones when they are not.
@@ -18,7 +17,7 @@ public final class TokenManager: Sendable {
     public let options: TokenManagerOptions
     let transport: any HTTPTransport
 
-    private let flights = Mutex<[FlightKey: Flight]>([:])
+    private let flights = Guarded<[FlightKey: Flight]>([:])
     private let metrics = TokenMetrics()
 
     package var decider: TokenDecider { TokenDecider(store: store, clientID: clientID, options: options) }

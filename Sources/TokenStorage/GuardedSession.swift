@@ -1,17 +1,13 @@
+import OAuth
 import SQLite
-import Synchronization
 
 /// A session that one thread at a time uses.
 ///
 /// `@unchecked Sendable`: the session is touched only while the lock is held, and nothing that could carry it out of
 /// the closure is `Sendable`, as every result must be.
 final class GuardedSession: @unchecked Sendable {
-    private let lock = Mutex<Void>(())
+    private let lock = Guarded<Void>(())
     private var session: StoreSession?
-
-    /// How often the session was used: when threads wait for the lock the kernel hands it over, which the thread
-    /// sanitizer does not see as an order of events; this count it sees.
-    private let uses = Atomic<Int>(0)
 
     /// Runs `body` alone with the session, which `open` makes at the first call.
     ///
@@ -22,8 +18,6 @@ final class GuardedSession: @unchecked Sendable {
         _ body: (StoreSession) throws -> Result
     ) throws -> Result {
         try lock.withLock { _ in
-            _ = uses.load(ordering: .acquiring)
-            defer { uses.wrappingAdd(1, ordering: .releasing) }
             let opened = try session ?? open()
             session = opened
             do {

@@ -1,5 +1,4 @@
 import OAuth
-import Synchronization
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -34,7 +33,7 @@ final class OpenedTokens: Sendable {
         var entries: [Key: Entry] = [:]
     }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
 
     /// More than this many are not all in use, and each is a secret in memory.
     private static let capacity = 1_024

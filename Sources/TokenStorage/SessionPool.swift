@@ -1,4 +1,4 @@
-import Synchronization
+import OAuth
 
 /// Sessions that wait for their next reader.
 final class SessionPool: Sendable {
@@ -7,7 +7,7 @@ final class SessionPool: Sendable {
         let session: StoreSession
     }
 
-    private let idle = Mutex<[Idle]>([])
+    private let idle = Guarded<[Idle]>([])
 
     /// More than this many at once is a burst, whose connections are closed again.
     private static let capacity = 8

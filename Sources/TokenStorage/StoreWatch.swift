@@ -1,5 +1,5 @@
 import Dispatch
-import Synchronization
+import OAuth
 
 #if canImport(Glibc)
 import Glibc
@@ -14,7 +14,7 @@ final class StoreWatch: Sendable {
     /// What events are read from, and the pipe whose closing ends the waiting.
     private let events: Int32
     private let stopReader: Int32
-    private let stopWriter: Mutex<Int32>
+    private let stopWriter: Guarded<Int32>
 
     /// - Throws: ``TokenStoreError/file(_:)`` if the system has no more watches.
     init(_ path: StorePath) throws(TokenStoreError) {
@@ -45,7 +45,7 @@ final class StoreWatch: Sendable {
         }
         events = descriptor
         stopReader = ends[0]
-        stopWriter = Mutex(ends[1])
+        stopWriter = Guarded(ends[1])
     }
 
     deinit {

@@ -1,5 +1,5 @@
+import OAuth
 import SQLite
-import Synchronization
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -34,7 +34,7 @@ public final class TokenStore: Sendable {
     let opened = OpenedTokens()
 
     /// The keys of a store opened for inspection.
-    private let inspectedKeys = Mutex<KeyRing?>(nil)
+    private let inspectedKeys = Guarded<KeyRing?>(nil)
 
     private init(path: StorePath, options: StoreOptions, isInspection: Bool) {
         self.path = path

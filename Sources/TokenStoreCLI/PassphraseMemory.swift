@@ -1,12 +1,11 @@
 import OAuth
-import Synchronization
 
 /// What was typed at the prompt, so that a person is asked once however often a command opens the store.
 final class PassphraseMemory: Sendable {
     static let shared = PassphraseMemory()
 
-    private let answer = Mutex<Secret?>(nil)
-    private let refusal = Mutex<CommandFailure?>(nil)
+    private let answer = Guarded<Secret?>(nil)
+    private let refusal = Guarded<CommandFailure?>(nil)
 
     /// Why the person was asked in vain; the layers between know only that there is no key.
     var failure: CommandFailure? { refusal.withLock { $0 } }

@@ -1,5 +1,4 @@
 import OAuth
-import Synchronization
 import TokenStorage
 
 #if canImport(FoundationEssentials)
@@ -10,7 +9,7 @@ import Foundation
 
 /// What a store is after each change where nothing fails.
 final class ChangeOutcomes: Sendable {
-    private let known = Mutex<[Change: [String]]>([:])
+    private let known = Guarded<[Change: [String]]>([:])
 
     /// Makes the change to a copy of `model` in `directory`, once.
     func value(for change: Change, directory: String) throws -> [String] {

@@ -1,4 +1,4 @@
-import Synchronization
+import OAuth
 
 /// What was asked of the provider, for tests to assert on.
 package final class AuditLog: Sendable {
@@ -10,7 +10,7 @@ package final class AuditLog: Sendable {
         var counts: [String: Int] = [:]
     }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
 
     /// How many requests a route has had since the start or the last ``reset()``.
     package func count(of route: String) -> Int { state.withLock { $0.counts[route] ?? 0 } }

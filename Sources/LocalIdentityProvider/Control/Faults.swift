@@ -1,7 +1,7 @@
-import Synchronization
+import OAuth
 
 package final class Faults: Sendable {
-    private let waiting = Mutex<[Fault]>([])
+    private let waiting = Guarded<[Fault]>([])
 
     package func add(_ fault: Fault) { waiting.withLock { $0.append(fault) } }
 

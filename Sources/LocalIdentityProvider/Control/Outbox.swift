@@ -1,9 +1,9 @@
 import Foundation
-import Synchronization
+import OAuth
 
 /// What the provider would have sent by mail or text message.
 package final class Outbox: Sendable {
-    private let sent = Mutex<[OutboxMessage]>([])
+    private let sent = Guarded<[OutboxMessage]>([])
 
     /// Every message, oldest first; to one recipient when `recipient` is given.
     package func messages(to recipient: String? = nil) -> [OutboxMessage] {

@@ -4,7 +4,7 @@ import Hummingbird
 import HummingbirdCore
 import NIOCore
 import NIOHTTP1
-import Synchronization
+import OAuth
 
 /// Takes every request: finds its route, reads it, answers it and writes the audit log.
 final class Gateway: HTTPResponder {
@@ -16,7 +16,7 @@ final class Gateway: HTTPResponder {
     }
 
     /// Set once the port is known, which is after the listeners started.
-    let state = Mutex<ProviderState?>(nil)
+    let state = Guarded<ProviderState?>(nil)
 
     func respond(to request: Request, context: Context) async throws -> Response {
         guard let state = state.withLock({ $0 }) else { return Response(status: .serviceUnavailable) }

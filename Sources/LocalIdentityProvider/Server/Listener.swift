@@ -4,13 +4,13 @@ import HummingbirdTLS
 import Logging
 import NIOCore
 import NIOSSL
-import Synchronization
+import OAuth
 
 /// One listening address.
 struct Listener: Sendable {
     /// The open connections, so that stopping the provider ends them.
     final class Connections: Sendable {
-        let channels = Mutex<[ObjectIdentifier: any Channel]>([:])
+        let channels = Guarded<[ObjectIdentifier: any Channel]>([:])
     }
 
     let host: String

@@ -1,6 +1,6 @@
 import Foundation
 import NIOCore
-import Synchronization
+import OAuth
 
 /// An OAuth 2.0 and OpenID Connect issuer on loopback, for trying things and for tests.
 ///

@@ -1,7 +1,7 @@
 import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
-import Synchronization
+import OAuth
 
 /// Ends connections that take too long to send a request, whether they stop or drip.
 ///

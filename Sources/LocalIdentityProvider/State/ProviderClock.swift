@@ -1,10 +1,10 @@
 package import Foundation
-import Synchronization
+import OAuth
 
 /// The provider's time: a source plus an offset that test control moves.
 package final class ProviderClock: Sendable {
     private let source: @Sendable () -> Date
-    private let offset = Mutex<TimeInterval>(0)
+    private let offset = Guarded<TimeInterval>(0)
 
     package init(_ source: @escaping @Sendable () -> Date = { Date() }) { self.source = source }
 

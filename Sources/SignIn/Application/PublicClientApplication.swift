@@ -1,6 +1,5 @@
 public import HTTPTransport
 public import OAuth
-import Synchronization
 public import TokenManagement
 public import TokenStorage
 
@@ -20,7 +19,7 @@ public final class PublicClientApplication: Sendable {
     let manager: TokenManager
 
     /// The sign-in that a person is busy with.
-    private let session = Mutex<RedirectReception?>(nil)
+    private let session = Guarded<RedirectReception?>(nil)
 
     /// - Throws: ``SignInError`` if the known authorities are not all of one kind.
     public init(

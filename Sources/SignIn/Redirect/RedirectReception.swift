@@ -1,4 +1,4 @@
-import Synchronization
+import OAuth
 
 /// Where the one answer to a sign-in arrives, from whichever side.
 final class RedirectReception: Sendable {
@@ -8,7 +8,7 @@ final class RedirectReception: Sendable {
         var waiter: CheckedContinuation<AuthorizationAnswer, any Error>?
     }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
 
     /// Whether an answer was taken, or the waiting is over.
     var isTaken: Bool { state.withLock(\.isTaken) }

@@ -71,7 +71,7 @@ struct Site: Sendable {
         _ url: String,
         headers: [String: String] = [:],
         body: [UInt8]? = nil,
-        seconds: Int64 = 20
+        seconds: Int64 = 60
     ) async throws -> Answer {
         var request = HTTPClientRequest(url: url)
         request.method = .init(rawValue: method)
@@ -100,7 +100,7 @@ struct Site: Sendable {
         _ url: String,
         headers: [String: String] = [:],
         body: [UInt8]? = nil,
-        seconds: Int64 = 20
+        seconds: Int64 = 60
     ) async throws -> Answer {
         try await Self.send(method, url, headers: headers, body: body, seconds: seconds)
     }

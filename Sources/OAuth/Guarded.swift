@@ -1,0 +1,24 @@
+package import Synchronization
+
+/// A `Mutex` whose order of uses the thread sanitizer sees.
+///
+/// Where threads wait for a `Mutex`, the Linux kernel hands it from one to the next, and the sanitizer, which watches
+/// atomic operations in the program only, takes what they then do for a race. The count of uses gives it the order.
+package struct Guarded<Value: ~Copyable>: ~Copyable, Sendable {
+    @usableFromInline package let mutex: Mutex<Value>
+    @usableFromInline package let uses = Atomic<Int>(0)
+
+    @inlinable package init(_ value: consuming sending Value) {
+        mutex = Mutex(value)
+    }
+
+    @inlinable package borrowing func withLock<Result: ~Copyable, Failure: Error>(
+        _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
+        try mutex.withLock { value throws(Failure) in
+            _ = uses.load(ordering: .acquiring)
+            defer { uses.wrappingAdd(1, ordering: .releasing) }
+            return try body(&value)
+        }
+    }
+}
