@@ -149,7 +149,8 @@ struct AttackTests {
                 _ = try await SignInScene.transport.send(HTTPRequest("GET", target), limits: .issuer)
             }
             let error = try await signInError { _ = try await scene.application(agent).acquireToken(Self.request) }
-            #expect(error == .invalidAnswer("has a parameter twice"))
+            #expect(error == .invalidAnswer("has a parameter twice") && scene.net == 0)
+            #expect(try scene.isUntouched)
         }
     }
 }

@@ -222,12 +222,4 @@ struct InteractiveTests {
             #expect(try scene.isUntouched)
         }
     }
-
-    @Test func `S36: without scopes those for an ID token and a refresh token are asked for`() async throws {
-        try await SignInScene.open { scene in
-            let result = try await scene.signIn(Scope([]))
-            #expect(result.accessToken != nil && result.idToken != nil)
-            #expect(try scene.store.refreshTokens(of: result.account.id, client: "b2c-app").count == 1)
-        }
-    }
 }
