@@ -145,6 +145,17 @@ struct LoginCommandTests {
         }
     }
 
+    @Test func `what the issuer refuses is told in its words, and there is no store`() async throws {
+        try await LoginScene.open { (scene: LoginScene) async throws in
+            let outcome = try await scene.login.run(scene.place + ["--scope", "api://no/such"]) { address in
+                try await Visitor().open(address)
+            }
+            #expect(outcome.status == 1)
+            #expect(outcome.error.contains("invalid_scope: No API has the scope api://no/such; correct the request"))
+            #expect(try scene.hasNoStore)
+        }
+    }
+
     @Test func `any OpenID provider will do`() async throws {
         try await LoginScene.open { (scene: LoginScene) async throws in
             let issuer = scene.provider.baseURL + "/9d3a41c2-7b5e-4a5c-8a8f-5c6e0d1b2e20/v2.0"
