@@ -95,6 +95,8 @@ struct AttackTests {
                 return
             }
             #expect(error?.msalError.internalCode == -42_600)
+            // What came with it is given back.
+            #expect(scene.provider.audit.count(of: "revoke") == 1)
             #expect(try scene.isUntouched)
         }
     }

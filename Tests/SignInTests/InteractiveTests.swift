@@ -172,6 +172,7 @@ struct InteractiveTests {
             let error = try await signInError { _ = try await application.acquireToken(request) }
             #expect(error == .accountMismatch && error?.msalError.internalCode == -42_101)
             #expect(hint.withLock(\.self) == SignInScene.ana)
+            #expect(scene.provider.audit.count(of: "revoke") == 1)
             #expect(try scene.store.exported() == before)
         }
     }
