@@ -207,7 +207,7 @@ let package = Package(
         .testTarget(
             name: "LocalIdentityProviderTests",
             dependencies: [
-                "LocalIdentityProvider", "TestSupport", "local-idp",
+                "IssuerSupport", "LocalIdentityProvider", "TestSupport", "local-idp",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),

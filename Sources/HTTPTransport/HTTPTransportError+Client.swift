@@ -18,15 +18,14 @@ extension HTTPTransportError {
         case let error as HTTPTransportError: self = error
         case let error as HTTPClientError: self.init(error, at: host)
         case let error as NIOConnectionError:
-            let reason = error.connectionErrors.first.map { "\($0.error)" } ?? "its name is unknown"
-            self = .notConnected(host: host, reason: Self.short(reason))
+            let reason = error.connectionErrors.first.map { Self.reason(of: $0.error) } ?? "its name is unknown"
+            self = .notConnected(host: host, reason: reason)
         case is SocketAddressError: self = .notConnected(host: host, reason: "its name is unknown")
         case let error as NIOSSLError: self.init(error, at: host)
         case let error as NIOSSLExtraError: self = .notTrusted(host: host, reason: Self.short("\(error)"))
         case let error as IOError where error.errnoCode == ECONNREFUSED:
-            self = .notConnected(host: host, reason: "refused")
-        case let error as IOError:
-            self = .interrupted(host: host, reason: String(cString: strerror(error.errnoCode)).lowercased())
+            self = .notConnected(host: host, reason: error.words)
+        case let error as IOError: self = .interrupted(host: host, reason: error.words)
         default: self = .interrupted(host: host, reason: Self.short("\(error)"))
         }
     }
@@ -50,6 +49,10 @@ extension HTTPTransportError {
         self =
             reason.contains("certificate")
             ? .notTrusted(host: host, reason: reason) : .notConnected(host: host, reason: "no TLS, \(reason)")
+    }
+
+    private static func reason(of error: any Error) -> String {
+        (error as? IOError)?.words ?? short("\(error)")
     }
 
     /// The words in `error:1000007d:SSL routines:OPENSSL_internal:CERTIFICATE_VERIFY_FAILED at FILE:LINE`.

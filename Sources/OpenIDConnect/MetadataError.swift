@@ -18,7 +18,9 @@ public enum MetadataError: Error, Hashable, CustomStringConvertible {
             "\(url) answered \(status) and no OpenID metadata; check the authority"
         case .incomplete(let field): "the issuer's metadata lacks \(field); check the authority"
         case .otherIssuer(let wanted, let found):
-            "the metadata of \(wanted) says that it is \(found)'s; check the issuer's address"
+            wanted == found + "/" || found == wanted + "/"
+                ? "the issuer names itself \(found), and every letter counts; give its address so"
+                : "the metadata of \(wanted) says that it is \(found)'s; check the issuer's address"
         case .foreignEndpoint(let url):
             "the issuer names an endpoint that is not its own, \(url): nothing was sent there; check the authority"
         }

@@ -20,7 +20,7 @@ struct DoomedRefresh {
 
     static func spawn(store: String, flow: String) throws -> Process {
         let process = Process()
-        process.executableURL = URL(filePath: CommandLine.arguments[0]).standardizedFileURL
+        process.executableURL = Bundle.main.executableURL
         process.arguments = [word, store, flow]
         try process.run()
         return process

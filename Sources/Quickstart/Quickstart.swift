@@ -10,6 +10,7 @@ struct Quickstart {
             try await tour.callAPIs()
             try await tour.outliveTokens()
             try await tour.surviveACrash()
+            try tour.lookForSecrets()
             try tour.inspect()
         }
     }

@@ -23,11 +23,12 @@ struct Tour: Sendable {
         let provider = try await LocalIdentityProvider.start(configuration)
         let directory = FileManager.default.temporaryDirectory.appending(path: "tokenstore-\(UUID().uuidString)")
         let path = StorePath(directory.appending(path: "tokenstore.db").path)
+        let store = try TokenStore.open(at: path)
         chapter("A provider and a store")
         say("  \(provider.baseURL) signs people in, by two user flows, and has two APIs")
-        say("  \(path.database) is new, and everything in it will be sealed")
+        say("  \(path.database) is new and holds \(try store.status().accounts) accounts")
         do {
-            try await body(Tour(provider: provider, store: try TokenStore.open(at: path)))
+            try await body(Tour(provider: provider, store: store))
         } catch {
             await provider.stop()
             throw error
@@ -49,23 +50,16 @@ struct Tour: Sendable {
     func callAPIs() async throws {
         chapter("Tokens for two APIs, without asking anybody again")
         for person in World.people {
-            for (path, scope) in [("api1", World.tasks), ("api2", World.notes)] {
-                let answer = try await call(path, scope, person)
-                say("  GET /\(path) as \(person.name): \(answer)")
-            }
+            try await call("api1", World.tasks, person)
+            try await call("api2", World.notes, person)
         }
-        say("  requests to the token endpoint so far: \(requests), one a sign-in and one a refresh for the second API")
     }
 
     /// The tokens of one user flow end soon on purpose.
     func outliveTokens() async throws {
-        chapter("Tokens end")
-        let before = requests
+        chapter("\(World.shortLifetime) seconds later Ivo's tokens have ended, and Mara's last an hour")
         try await Task.sleep(for: .seconds(World.shortLifetime))
-        for person in World.people {
-            say("  GET /api1 as \(person.name): \(try await call("api1", World.tasks, person))")
-        }
-        say("  refreshes: \(requests - before), as Ivo's tokens last \(World.shortLifetime) seconds and Mara's an hour")
+        for person in World.people { try await call("api1", World.tasks, person) }
     }
 
     /// A second process is killed between its request and the answer.
@@ -75,7 +69,10 @@ struct Tour: Sendable {
         let before = requests
         provider.faults.add(.hang(at: "token"))
         let helper = try DoomedRefresh.spawn(store: store.path.database, flow: person.flow)
-        while requests == before { try await Task.sleep(for: .milliseconds(20)) }
+        while requests == before {
+            guard helper.isRunning else { throw EarlyEnd() }
+            try await Task.sleep(for: .milliseconds(20))
+        }
         kill(helper.processIdentifier, SIGKILL)
         say("  kill -9 \(helper.processIdentifier), which had sent a refresh token and waited for the answer")
         say("  problems found in the store: \(try store.check().count)")
@@ -86,6 +83,23 @@ struct Tour: Sendable {
         say("  the next refresh brings \(source): \(person.name) is still signed in")
     }
 
+    /// Tokens and claims are sealed; what selects an account is not.
+    func lookForSecrets() throws {
+        let person = World.people[0]
+        let account = try account(person)
+        chapter("What \(person.name)'s account shows to whoever copies the store's files without the key")
+        // What was written last is in the write-ahead log.
+        let bytes = try ["", "-wal"].reduce(into: Data()) { bytes, end in
+            bytes += try Data(contentsOf: URL(filePath: store.path.database + end))
+        }
+        let tokens = try store.refreshTokens(of: account.id, client: Self.client).map { $0.secret.reveal() }
+        let rows = [("refresh token", tokens), ("display name", [person.name]), ("username", [person.username])]
+        for (what, texts) in rows {
+            let isThere = texts.contains { bytes.range(of: Data($0.utf8)) != nil }
+            say("  the \(what): \(isThere ? "in the clear" : "not to be found")")
+        }
+    }
+
     /// What the command line says of all this.
     func inspect() throws {
         let place = store.path.database
@@ -94,20 +108,30 @@ struct Tour: Sendable {
             chapter("$ tokenstore \(command.joined(separator: " "))")
             try TokenStoreProgram.run(command + ["--store", place])
         }
-        chapter("The store stays; look at it with")
+        chapter("The provider ends here; the store stays, look at it with")
         say("  export TOKENSTORE_PATH=\(place)")
-        say("  swift run tokenstore list --tokens")
-        say("  swift run tokenstore explain --scope \(World.tasks.text) --policy \(World.people[0].flow)")
-        say("  swift run tokenstore status")
+        say("  \(Self.program) list --tokens")
+        say("  \(Self.program) explain --scope \(World.tasks.text) --policy \(first)")
+        say("  \(Self.program) status")
+    }
+
+    /// How to run the program from here.
+    private static var program: String {
+        let path = Bundle.main.executableURL?.deletingLastPathComponent().appending(path: "tokenstore").path ?? ""
+        let isPlain = !path.contains { $0.isWhitespace } && FileManager.default.isExecutableFile(atPath: path)
+        return isPlain ? path : "swift run tokenstore"
     }
 
     /// How often the token endpoint was asked.
     private var requests: Int { provider.audit.count(of: "token") }
 
-    private func call(_ path: String, _ scope: Scope, _ person: World.Person) async throws -> String {
+    /// Calls an API with whatever token there is to be had.
+    private func call(_ path: String, _ scope: Scope, _ person: World.Person) async throws {
+        let before = requests
         let api = WebAPI(url: "\(provider.baseURL)/\(path)", scope: scope)
         let transport = try application(person).transport(to: api, as: account(person))
-        return try await transport.json(HTTPRequest("GET", api.url)).serialized
+        let answer = try await transport.json(HTTPRequest("GET", api.url)).serialized
+        say("  GET /\(path) for \(person.name), with a \(requests == before ? "stored" : "refreshed") token: \(answer)")
     }
 
     private func account(_ person: World.Person) throws -> Account {
@@ -125,4 +149,7 @@ struct Tour: Sendable {
     }
 
     private struct NobodyThere: Error {}
+
+    /// The process that was to be killed ended before.
+    private struct EarlyEnd: Error {}
 }

@@ -80,7 +80,7 @@ extension SignInError: CustomStringConvertible {
         case .unknownAuthority(let url):
             "the authority \(url) is not among those known to the application; add it to the known authorities"
         case .cancelled: "the sign-in was cancelled; nothing was stored, start again when you like"
-        case .timedOut: "nobody signed in within the time limit; start again"
+        case .timedOut: "nobody signed in within the time limit; see what the page says, and start again"
         case .alreadyRunning: "another sign-in is under way; finish or cancel it first"
         case .forgotPassword: "the person asked for a new password; sign in with the user flow that resets it"
         case .refused(let error): "\(error); correct the request or the client's registration"

@@ -32,10 +32,7 @@ struct ClaimsCommand: ParsableCommand {
     func run() throws {
         let console = arguments.console
         let policy = filters.policy(account: accountWord)
-        guard policy == nil || !arguments.path.isVacant else {
-            let message = "no account fits, for there is no store at \(arguments.path.database)"
-            throw CommandFailure(.noMatch, message, "fill one with 'tokenstore import FILE'")
-        }
+        guard policy == nil || !arguments.path.isVacant else { throw CommandFailure.noStore(at: arguments.path) }
         guard let store = try arguments.inspect(console) else {
             if arguments.json { try ClaimsReport(account: nil, profiles: []).document(names, on: console) }
             return

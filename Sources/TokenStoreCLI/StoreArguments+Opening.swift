@@ -16,7 +16,7 @@ extension StoreArguments {
     func inspect(_ console: Console, unlocks: Bool = true) throws -> TokenStore? {
         console.log(.debug, "inspecting \(path.database)")
         guard let store = try TokenStore.inspect(at: path, options: options(unlocks: unlocks)) else {
-            console.note("no store at \(path.database) yet; fill it with 'tokenstore import FILE'")
+            console.note("no store at \(path.database) yet; \(CommandFailure.filling)")
             return nil
         }
         return store

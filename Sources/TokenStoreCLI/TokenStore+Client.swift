@@ -20,8 +20,10 @@ extension TokenStore {
 }
 
 extension CommandFailure {
+    /// How accounts come into a store.
+    static let filling = "sign in with 'tokenstore login', or fill it with 'tokenstore import FILE'"
+
     static func noStore(at path: StorePath) -> CommandFailure {
-        let message = "no account fits, for there is no store at \(path.database)"
-        return CommandFailure(.noMatch, message, "fill one with 'tokenstore import FILE'")
+        CommandFailure(.noMatch, "no account fits, for there is no store at \(path.database)", filling)
     }
 }

@@ -11,7 +11,7 @@ extension TokenStore {
             throw CommandFailure(
                 .noMatch,
                 isNamed ? "no account fits" : "the store has no account",
-                isNamed ? "see the accounts with 'tokenstore list'" : "fill it with 'tokenstore import FILE'"
+                isNamed ? "see the accounts with 'tokenstore list'" : CommandFailure.filling
             )
         case .ambiguous(let accounts):
             let message = "\(accounts.count) accounts \(isNamed ? "fit" : "are in the store")"

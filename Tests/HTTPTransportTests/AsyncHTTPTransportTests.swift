@@ -76,11 +76,25 @@ struct AsyncHTTPTransportTests {
         let error = await #expect(throws: HTTPTransportError.self) {
             try await Self.transport.send(HTTPRequest("GET", server.url), limits: Self.limits)
         }
-        guard case .notConnected = error else {
+        guard case .notConnected(host: _, reason: "refused") = error else {
             Issue.record("not refused: \(String(describing: error))")
             return
         }
         #expect(error?.mayHaveTakenEffect == false)
+    }
+
+    @Test func `a refused connection is told in the same words whatever was tried`() async throws {
+        let server = try RawServer("")
+        server.stop()
+        for place in ["https://127.0.0.1", "https://localhost", "http://localhost"] {
+            let error = await #expect(throws: HTTPTransportError.self) {
+                try await Self.transport.send(HTTPRequest("GET", "\(place):\(server.port)/"), limits: Self.limits)
+            }
+            guard case .notConnected(host: _, reason: "refused") = error else {
+                Issue.record("other words: \(String(describing: error))")
+                continue
+            }
+        }
     }
 
     @Test(arguments: [

@@ -1,4 +1,5 @@
 import Foundation
+import IssuerSupport
 import LocalIdentityProvider
 import Testing
 
@@ -26,17 +27,10 @@ struct ChromiumTests {
         return try await site.redeem(code, authority, ["redirect_uri": callback]).claims(of: "id_token")
     }
 
-    @Test(.enabled(if: Browser.isAvailable, why))
+    @Test(.enabled(if: Browser.isInstalled, why))
     func `Chromium signs in, signs up, edits a profile and chooses an account`() async throws {
         try await Site.open { site in
-            let browser = try await Browser(site)
-            do {
-                try await journey(site, browser)
-            } catch {
-                try await browser.close()
-                throw error
-            }
-            try await browser.close()
+            try await Browser.open { try await journey(site, $0) }
         }
     }
 

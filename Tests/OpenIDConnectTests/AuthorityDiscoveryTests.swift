@@ -73,6 +73,14 @@ struct AuthorityDiscoveryTests {
         }
     }
 
+    @Test(arguments: [("https://i.example", "https://i.example/"), ("https://i.example/", "https://i.example")])
+    func `who gives an issuer with a slash more or less is told its name`(wanted: String, found: String) throws {
+        let error = #expect(throws: MetadataError.self) {
+            try Authority(issuer: wanted).check(metadata(found, host: "i.example"))
+        }
+        #expect(error?.description == "the issuer names itself \(found), and every letter counts; give its address so")
+    }
+
     @Test(arguments: [
         ("\(entra)/common", "https://attacker.example/keys"), ("\(entra)/common", "http://127.0.0.1:8080/keys"),
         ("\(b2c)/\(tenant)/B2C_1_SI", "https://other.b2clogin.com/keys"),

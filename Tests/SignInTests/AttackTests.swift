@@ -95,6 +95,8 @@ struct AttackTests {
                 return
             }
             #expect(error?.msalError.internalCode == -42_600)
+            // What came with it is given back.
+            #expect(scene.provider.audit.count(of: "revoke") == 1)
             #expect(try scene.isUntouched)
         }
     }
@@ -149,7 +151,8 @@ struct AttackTests {
                 _ = try await SignInScene.transport.send(HTTPRequest("GET", target), limits: .issuer)
             }
             let error = try await signInError { _ = try await scene.application(agent).acquireToken(Self.request) }
-            #expect(error == .invalidAnswer("has a parameter twice"))
+            #expect(error == .invalidAnswer("has a parameter twice") && scene.net == 0)
+            #expect(try scene.isUntouched)
         }
     }
 }

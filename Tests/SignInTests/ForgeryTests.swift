@@ -11,19 +11,19 @@ import Testing
 struct ForgeryTests {
     @Test func `a genuine token is taken`() async throws {
         let issuer = try ForgedIssuer()
-        let tokens = try await issuer.signIn { try $0.genuine($0.claims(nonce: $1)) }
-        #expect(tokens.idToken.claims.name == "Noa Vidal")
+        let result = try await issuer.signIn { try $0.genuine($0.claims(nonce: $1)) }
+        #expect(result.account.name == "Noa Vidal")
         #expect(issuer.issuer.forms()[0]["client_info"] == nil)
     }
 
     @Test func `N70: a key that was published after the sign-in began is fetched, once`() async throws {
         let issuer = try ForgedIssuer()
         issuer.publish(keys: [])
-        let tokens = try await issuer.signIn { issuer, nonce in
+        let result = try await issuer.signIn { issuer, nonce in
             issuer.publish(keys: [ForgedIssuer.publicKey(of: issuer.key)])
             return try issuer.genuine(issuer.claims(nonce: nonce))
         }
-        #expect(tokens.idToken.claims.name == "Noa Vidal" && issuer.issuer.forms("/op/keys").count == 2)
+        #expect(result.account.name == "Noa Vidal" && issuer.issuer.forms("/op/keys").count == 2)
         issuer.publish(keys: [])
         let error = try await signInError { _ = try await issuer.signIn { try $0.genuine($0.claims(nonce: $1)) } }
         #expect(error == .invalidIDToken(.unknownKey) && issuer.issuer.forms("/op/keys").count == 4)
@@ -40,6 +40,7 @@ struct ForgeryTests {
             }
         }
         #expect(error == .invalidIDToken(.signature))
+        #expect(try issuer.isUntouched)
     }
 
     @Test func `alg none and an HMAC under the public key are refused`() async throws {
@@ -57,12 +58,8 @@ struct ForgeryTests {
                 }
             }
         }
-        for error in [none, confused] {
-            guard case .invalidIDToken = error else {
-                Issue.record("\(String(describing: error))")
-                continue
-            }
-        }
+        #expect(none == .invalidIDToken(.algorithm) && confused == .invalidIDToken(.algorithm))
+        #expect(try issuer.isUntouched)
     }
 
     @Test func `a token without an answer to our nonce, or none at all, is refused`() async throws {
@@ -77,6 +74,7 @@ struct ForgeryTests {
             }
         }
         #expect(missing == .invalidIDToken(.nonce))
+        #expect(try issuer.isUntouched)
     }
 
     @Test func `metadata that names another issuer is refused before anybody is asked`() async throws {
@@ -86,6 +84,7 @@ struct ForgeryTests {
             Issue.record("\(String(describing: error))")
             return
         }
+        #expect(try issuer.isUntouched && !issuer.hasAsked)
     }
 
     @Test func `keys of 100 MB are refused before anybody is asked`() async throws {
@@ -96,20 +95,40 @@ struct ForgeryTests {
             Issue.record("\(String(describing: error))")
             return
         }
+        #expect(try issuer.isUntouched && !issuer.hasAsked)
+    }
+
+    @Test func `an ended token, one for somebody else and one of another issuer are refused`() async throws {
+        let issuer = try ForgedIssuer()
+        let rows: [(String, JSON, IDTokenFlaw)] = [
+            ("exp", .number("1"), .expired), ("aud", "other", .audience), ("iss", "https://other.example", .issuer),
+        ]
+        for (name, value, flaw) in rows {
+            let error = try await signInError {
+                _ = try await issuer.signIn { issuer, nonce in
+                    var claims = issuer.claims(nonce: nonce)
+                    claims[name] = value
+                    return try issuer.genuine(claims)
+                }
+            }
+            #expect(error == .invalidIDToken(flaw))
+        }
+        #expect(try issuer.isUntouched)
     }
 
     @Test func `an issuer that says it names itself in answers has to`() async throws {
         let issuer = try ForgedIssuer(["authorization_response_iss_parameter_supported": .bool(true)])
         let silent = try await signInError { _ = try await issuer.signIn { try $0.genuine($0.claims(nonce: $1)) } }
         #expect(silent == .invalidAnswer("does not say which issuer it is from"))
+        #expect(try issuer.isUntouched)
         let named = "&iss=" + FormText.encoded(issuer.issuer.issuer)
-        let tokens = try await issuer.signIn(answering: named) { try $0.genuine($0.claims(nonce: $1)) }
-        #expect(tokens.idToken.claims.subject == "s-1")
+        let result = try await issuer.signIn(answering: named) { try $0.genuine($0.claims(nonce: $1)) }
+        #expect(result.idToken?.claims.subject == "s-1")
     }
 
     @Test func `an issuer is asked for no scope that it does not have`() async throws {
         let issuer = try ForgedIssuer(["scopes_supported": ["openid", "read"]])
-        let tokens = try await issuer.signIn { try $0.genuine($0.claims(nonce: $1)) }
-        #expect(tokens.request.scope.text == "openid read")
+        let result = try await issuer.signIn { try $0.genuine($0.claims(nonce: $1)) }
+        #expect(issuer.asked("scope") == "openid read" && result.account.name == "Noa Vidal")
     }
 }

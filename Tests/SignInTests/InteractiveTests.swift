@@ -172,6 +172,7 @@ struct InteractiveTests {
             let error = try await signInError { _ = try await application.acquireToken(request) }
             #expect(error == .accountMismatch && error?.msalError.internalCode == -42_101)
             #expect(hint.withLock(\.self) == SignInScene.ana)
+            #expect(scene.provider.audit.count(of: "revoke") == 1)
             #expect(try scene.store.exported() == before)
         }
     }
@@ -220,14 +221,6 @@ struct InteractiveTests {
                 return
             }
             #expect(try scene.isUntouched)
-        }
-    }
-
-    @Test func `S36: without scopes those for an ID token and a refresh token are asked for`() async throws {
-        try await SignInScene.open { scene in
-            let result = try await scene.signIn(Scope([]))
-            #expect(result.accessToken != nil && result.idToken != nil)
-            #expect(try scene.store.refreshTokens(of: result.account.id, client: "b2c-app").count == 1)
         }
     }
 }

@@ -35,6 +35,14 @@ struct ListenerTests {
         }
     }
 
+    @Test(arguments: ["http://localhost/", "http://127.0.0.1/signed-in/here", "http://127.0.0.1"])
+    func `the listener is where the registered address says, on a port of its own`(redirectURI: String) async throws {
+        let issuer = try ForgedIssuer()
+        let result = try await issuer.signIn(redirectURI: redirectURI) { try $0.genuine($0.claims(nonce: $1)) }
+        #expect(result.account.name == "Noa Vidal")
+        #expect(issuer.asked("redirect_uri")?.replacing(/:[0-9]+/, with: "") == redirectURI)
+    }
+
     @Test func `nobody who signs in ends in time, and the port is free again`() async throws {
         try await SignInScene.open { scene in
             let place = Mutex("")
@@ -85,7 +93,8 @@ struct ListenerTests {
                 Issue.record("\(String(describing: error))")
                 return
             }
-            #expect(sentence.contains("port \(server.port)"))
+            let reason = "cannot be listened on (address already in use)"
+            #expect(sentence == "port \(server.port) of 127.0.0.1 \(reason); free it or use another")
         }
     }
 }

@@ -90,6 +90,7 @@ struct SilentTests {
             let account = try await scene.signIn().account
             let other = try await scene.signIn(policy: SignInScene.editProfile).account
             let application = try scene.application(Nobody())
+            #expect(try application.account(for: .userFlow(SignInScene.signUpOrSignIn))?.id == account.id)
             #expect(try application.account(for: .userFlow(SignInScene.editProfile))?.id == other.id)
             for _ in 1...2 { try await application.remove(account) }
             #expect(try application.accounts().map(\.id) == [other.id])

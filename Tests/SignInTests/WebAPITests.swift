@@ -38,6 +38,16 @@ struct WebAPITests {
         }
     }
 
+    @Test func `S26, N71: a list is no object, and who wants one sees that`() async throws {
+        try await SignInScene.open { scene in
+            let account = try await scene.signIn().account
+            let api = WebAPI(url: scene.provider.baseURL + "/api1", scope: SignInScene.toDo)
+            let authorized = try scene.application(Nobody()).transport(to: api, as: account)
+            let answer = try await authorized.json(HTTPRequest("GET", api.url + "/array"))
+            #expect(answer.object == nil && answer.array != nil)
+        }
+    }
+
     @Test(arguments: ["", "nonsense", "http://example.org/api", "ftp://127.0.0.1/"])
     func `S43, S37, N71: an address that is none is refused before any request`(url: String) async throws {
         try await SignInScene.open { scene in

@@ -1,8 +1,10 @@
 import Foundation
 import HTTPTransport
 import LocalIdentityProvider
+import OAuth
 import TestSupport
 import Testing
+import TokenStorage
 
 struct LoginCommandTests {
     @Test func `S08, S12, S14: who signs in is stored, has a name and a token, and signs out`() async throws {
@@ -18,6 +20,20 @@ struct LoginCommandTests {
             #expect(scene.provider.audit.count(of: "token") == 1)
             #expect(try await scene.run("logout", "ana.rojas@example.org").status == 0)
             #expect(try await scene.run("list", "--json").json["accounts"] as? [String] == [])
+        }
+    }
+
+    @Test func `S35: what is logged holds the e-mail at most, and no password, code or token`() async throws {
+        try await LoginScene.open { (scene: LoginScene) async throws in
+            let outcome = try await scene.logIn("--log-level", "trace", "--login-hint", LoginScene.ana)
+            #expect(outcome.status == 0)
+            let shown = outcome.output + outcome.error
+            #expect(!shown.contains(LoginScene.anasPassword) && !shown.contains("code=") && !shown.contains("eyJ"))
+            let rows = try TokenStore.open(at: StorePath(scene.scratch.store))
+            for account in try rows.accounts() {
+                let tokens = try rows.refreshTokens(of: account.id, client: "b2c-app").map { $0.secret.reveal() }
+                #expect(tokens.count == 1 && !tokens.contains { shown.contains($0) })
+            }
         }
     }
 
@@ -129,6 +145,17 @@ struct LoginCommandTests {
         }
     }
 
+    @Test func `what the issuer refuses is told in its words, and there is no store`() async throws {
+        try await LoginScene.open { (scene: LoginScene) async throws in
+            let outcome = try await scene.login.run(scene.place + ["--scope", "api://no/such"]) { address in
+                try await Visitor().open(address)
+            }
+            #expect(outcome.status == 1)
+            #expect(outcome.error.contains("invalid_scope: No API has the scope api://no/such; correct the request"))
+            #expect(try scene.hasNoStore)
+        }
+    }
+
     @Test func `any OpenID provider will do`() async throws {
         try await LoginScene.open { (scene: LoginScene) async throws in
             let issuer = scene.provider.baseURL + "/9d3a41c2-7b5e-4a5c-8a8f-5c6e0d1b2e20/v2.0"
@@ -139,6 +166,8 @@ struct LoginCommandTests {
             }
             #expect(outcome.status == 0, "\(outcome.error)")
             #expect(try await scene.run("whoami", "--issuer", issuer).output == "Dara Oum\n")
+            let slashed = try await scene.login.run(["--issuer", issuer + "/", "--client-id", "oidc-app"]) { _ in }
+            #expect(slashed.status == 1 && slashed.error.contains("the issuer names itself \(issuer), "))
         }
     }
 
@@ -160,7 +189,8 @@ struct LoginCommandTests {
 
     @Test func `whoami of nobody says how to sign in`() throws {
         let scratch = try ScratchDirectory()
-        #expect(try scratch.run("whoami").status == 0)
+        let nobody = try scratch.run("whoami")
+        #expect(nobody.status == 0 && nobody.error.contains("sign in with 'tokenstore login'"))
         #expect(try scratch.run("whoami", "--json").json["displayName"] is NSNull)
         #expect(try scratch.run("whoami", "mara@example.net").status == 3)
         try scratch.fill(.mara, .ivo)

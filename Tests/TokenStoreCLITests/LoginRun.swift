@@ -9,7 +9,7 @@ struct LoginRun: Sendable {
     /// Runs the command, and `visit` with the address that the browser was opened with.
     func run(
         _ arguments: [String],
-        visit: @escaping @Sendable (String) async throws -> Void
+        visit: (String) async throws -> Void
     ) async throws -> Command.Outcome {
         let (script, note) = try browser()
         let variables = ["TOKENSTORE_PATH": scratch.store, "BROWSER": script].merging(environment) { $1 }

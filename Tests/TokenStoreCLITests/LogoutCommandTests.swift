@@ -1,4 +1,5 @@
 import LocalIdentityProvider
+import SQLite
 import Testing
 
 struct LogoutCommandTests {
@@ -27,6 +28,22 @@ struct LogoutCommandTests {
             let outcome = try await scene.run("logout", "ana.rojas@example.org")
             #expect(outcome.status == 0 && outcome.error.contains("was not ended at the issuer"))
             #expect(try await scene.run("list", "--json").json["accounts"] as? [String] == [])
+        }
+    }
+
+    @Test func `S28: without an account it is told, and what cannot be removed stays whole`() async throws {
+        try await IssuerScene.open(lifetime: 3_600) { (scene: IssuerScene) async throws in
+            let other = try scene.scratch.holdForWriting()
+            let before = try await scene.run("list", "--json").json["accounts"] as? [[String: Any]]
+            let held = try await scene.run("logout", "ana.rojas@example.org", "--local-only", "--timeout", "0.1")
+            #expect(held.status == 5 && held.error.contains("; "))
+            let after = try await scene.run("list", "--json").json["accounts"] as? [[String: Any]]
+            #expect(before?.count == 1 && after?.count == 1 && after?.first?["hasRefreshToken"] as? Bool == true)
+            try other.execute("ROLLBACK")
+            #expect(try await scene.run("logout", "ana.rojas@example.org", "--local-only").status == 0)
+            let again = try await scene.run("logout", "ana.rojas@example.org")
+            #expect(again.status == 3 && again.error.contains("no account fits"))
+            #expect(try await scene.run("status").output.contains("accounts        0"))
         }
     }
 

@@ -10,7 +10,7 @@ struct MissingStoreTests {
         #expect(outcome.status == 0)
         #expect(outcome.error.split(separator: "\n").count == 1)
         #expect(outcome.error.contains(scratch.path("deep/store/tokenstore.db")))
-        #expect(outcome.error.contains("tokenstore import FILE"))
+        #expect(outcome.error.contains("tokenstore login") && outcome.error.contains("tokenstore import FILE"))
         #expect(try scratch.names.isEmpty)
     }
 

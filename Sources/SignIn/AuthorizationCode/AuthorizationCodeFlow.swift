@@ -69,7 +69,10 @@ public struct AuthorizationCodeFlow: Sendable {
             await listener?.stop()
             let exchange = CodeExchange(sent: sent, authority: authority, issuer: issuer)
             let tokens = try await exchange.tokens(for: code, by: transport, limits, now: now)
-            guard request.account.map(tokens.belong) ?? true else { throw SignInError.accountMismatch }
+            guard request.account.map(tokens.belong) ?? true else {
+                await issuer.revoke(tokens.response.refreshToken, clientID: clientID)
+                throw SignInError.accountMismatch
+            }
             try Task.checkCancellation()
             return tokens
         } catch {

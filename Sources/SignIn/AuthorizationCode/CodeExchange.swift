@@ -33,18 +33,27 @@ struct CodeExchange: Sendable {
         }
         let endpoint = TokenEndpoint(sent.issuer.tokenEndpoint, transport: transport, limits: limits)
         let answer = try await endpoint.send(.authorizationCode, form, now: Int64(now().timeIntervalSince1970))
-        guard let secret = answer.response.idToken else { throw SignInError.noIDToken }
-        var validator = IDTokenValidator(issuer: sent.issuer.issuer, clientID: sent.clientID)
-        validator.nonce = sent.nonce.reveal()
-        validator.accessToken = answer.response.accessToken
-        let clocks = [Int64(now().timeIntervalSince1970), answer.issuerNow]
-        let idToken = try await issuer.checked(secret, by: validator, clocks: clocks)
         let request = TokenRequest(
             clientID: sent.clientID,
             authority: authority,
             scope: sent.scope,
             grant: .authorizationCode
         )
-        return SignedInTokens(response: answer.response, request: request, idToken: idToken)
+        do {
+            let idToken = try await checked(answer, now: now)
+            return SignedInTokens(response: answer.response, request: request, idToken: idToken)
+        } catch {
+            await issuer.revoke(answer.response.refreshToken, clientID: sent.clientID)
+            throw error
+        }
+    }
+
+    private func checked(_ answer: TokenEndpointAnswer, now: @Sendable () -> Date) async throws -> IDToken {
+        guard let secret = answer.response.idToken else { throw SignInError.noIDToken }
+        var validator = IDTokenValidator(issuer: sent.issuer.issuer, clientID: sent.clientID)
+        validator.nonce = sent.nonce.reveal()
+        validator.accessToken = answer.response.accessToken
+        let clocks = [Int64(now().timeIntervalSince1970), answer.issuerNow]
+        return try await issuer.checked(secret, by: validator, clocks: clocks)
     }
 }

@@ -7,11 +7,15 @@ struct IssuerAccess: Sendable {
     let metadata: IssuerMetadata
     let keys: JSONWebKeySet
     private let discovery: MetadataDiscovery
+    private let transport: any HTTPTransport
+    private let limits: HTTPLimits
 
     /// Fetches both before anybody is asked to sign in.
     ///
     /// - Throws: ``MetadataError``, ``IssuerUnavailable``, ``HTTPTransportError``.
     init(_ authority: Authority, transport: any HTTPTransport, limits: HTTPLimits) async throws {
+        self.transport = transport
+        self.limits = limits
         discovery = MetadataDiscovery(transport: transport, limits: limits)
         metadata = try await discovery.metadata(of: authority).metadata
         keys = try await Self.keys(metadata, discovery)
@@ -36,6 +40,14 @@ struct IssuerAccess: Sendable {
             try validator.checkSignature(of: token, keys: try await Self.keys(metadata, discovery))
         }
         return token
+    }
+
+    /// Gives back a refresh token that nobody is to use.
+    func revoke(_ token: Secret?, clientID: String) async {
+        guard let token, let url = metadata.revocationEndpoint else { return }
+        let endpoint = RevocationEndpoint(url, transport: transport, limits: limits)
+        // The sign-in has failed for a reason that matters more.
+        try? await endpoint.revoke(token, clientID: clientID)
     }
 
     private static func keys(_ metadata: IssuerMetadata, _ discovery: MetadataDiscovery) async throws -> JSONWebKeySet {

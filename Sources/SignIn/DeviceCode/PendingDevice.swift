@@ -32,7 +32,7 @@ public struct PendingDevice: Sendable {
                 try Task.checkCancellation()
                 return SignedInTokens(response: answer.response, request: request, idToken: idToken)
             } catch {
-                await revoke(answer.response.refreshToken)
+                await issuer.revoke(answer.response.refreshToken, clientID: flow.clientID)
                 throw error
             }
         } catch {
@@ -103,13 +103,5 @@ public struct PendingDevice: Sendable {
         form.append("client_id", flow.clientID)
         if request.authority.issuer == nil { form.append("client_info", "1") }
         return form
-    }
-
-    /// Gives back a token that nobody is to use.
-    private func revoke(_ token: Secret?) async {
-        guard let token, let url = metadata.revocationEndpoint else { return }
-        let endpoint = RevocationEndpoint(url, transport: flow.transport, limits: flow.limits)
-        // The sign-in has failed for a reason that matters more.
-        try? await endpoint.revoke(token, clientID: flow.clientID)
     }
 }

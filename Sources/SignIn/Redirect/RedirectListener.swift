@@ -26,7 +26,8 @@ struct RedirectListener: Sendable {
                 // A machine may be without the second family.
                 guard index == 0 else { continue }
                 let shown = place.port.map { "port \($0) of \(address)" } ?? address
-                throw SignInError.noListener("\(shown) cannot be listened on (\(error)); free it or use another")
+                let reason = (error as? IOError)?.words ?? "\(error)"
+                throw SignInError.noListener("\(shown) cannot be listened on (\(reason)); free it or use another")
             }
         }
         self.channels = channels

@@ -4,17 +4,37 @@ import HTTPTransport
 import IssuerSupport
 import OAuth
 import SignIn
+import Synchronization
+import TestSupport
+import TokenManagement
+import TokenStorage
 
-/// An OpenID provider made by hand, whose ID tokens say and are signed as a test wants.
+/// An OpenID provider made by hand, whose ID tokens say and are signed as a test wants, and an app with a store.
 final class ForgedIssuer: Sendable {
     static let client = "app"
 
     let issuer: HandmadeIssuer
     let key = P256.Signing.PrivateKey()
+    private let store: TokenStore
+    private let directory: TemporaryDirectory
+
+    /// The newest authorization request.
+    private let request = Mutex<[String: String]>([:])
+
+    /// Whether anybody was asked to sign in.
+    var hasAsked: Bool { request.withLock { !$0.isEmpty } }
+
+    /// Whether nobody was signed in.
+    var isUntouched: Bool { get throws { try store.accounts().isEmpty && store.events().isEmpty } }
+
+    /// What the newest authorization request asked for.
+    func asked(_ name: String) -> String? { request.withLock { $0[name] } }
 
     /// Publishes what an issuer in order would, but for some members of its metadata.
     init(_ metadata: KeyValuePairs<String, JSON> = [:]) throws {
         issuer = try HandmadeIssuer()
+        directory = try TemporaryDirectory()
+        store = try TokenStore.open(at: StorePath(directory.file("tokenstore.db")))
         var members = JSON.Object([
             ("authorization_endpoint", .string(issuer.issuer + "/authorize")),
             ("jwks_uri", .string(issuer.issuer + "/keys")),
@@ -63,17 +83,19 @@ final class ForgedIssuer: Sendable {
     func signIn(
         _ request: InteractiveRequest = InteractiveRequest(scope: "read"),
         answering more: String = "",
+        redirectURI: String = "http://127.0.0.1/",
         idToken: @escaping @Sendable (ForgedIssuer, String) throws -> String
-    ) async throws -> SignedInTokens {
-        var flow = AuthorizationCodeFlow(
+    ) async throws -> AuthenticationResult {
+        var configuration = try PublicClientConfiguration(
             clientID: Self.client,
-            redirectURI: .anyPort,
-            transport: SignInScene.transport
+            redirectURI: RedirectURI(redirectURI),
+            authority: Authority(issuer: issuer.issuer)
         )
-        flow.limits.head = .seconds(60)
-        flow.limits.total = .seconds(60)
+        configuration.tokens.limits.head = .seconds(60)
+        configuration.tokens.limits.total = .seconds(60)
         let agent = Reaction { [self] address in
             let sent = parameters(of: address)
+            self.request.withLock { $0 = sent }
             let token = try idToken(self, sent["nonce"] ?? "")
             issuer.answer(
                 .init(#"{"access_token":"at","expires_in":600,"refresh_token":"rt","id_token":"\#(token)"}"#),
@@ -82,6 +104,12 @@ final class ForgedIssuer: Sendable {
             let target = "\(sent["redirect_uri"] ?? "")?code=c&state=\(sent["state"] ?? "")\(more)"
             _ = try await SignInScene.transport.send(HTTPRequest("GET", target), limits: .issuer)
         }
-        return try await flow.signIn(request, at: Authority(issuer: issuer.issuer), in: agent)
+        let application = try PublicClientApplication(
+            configuration,
+            store: store,
+            transport: SignInScene.transport,
+            userAgent: agent
+        )
+        return try await application.acquireToken(request)
     }
 }

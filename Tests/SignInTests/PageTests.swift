@@ -1,0 +1,72 @@
+import HTTPTransport
+import LocalIdentityProvider
+import OAuth
+import SignIn
+import Synchronization
+import Testing
+import TokenStorage
+
+/// What the page is asked for, and what it says to the person.
+struct PageTests {
+    /// Signs Ana in and returns what the address asked for.
+    private func asked(_ request: InteractiveRequest, _ scene: SignInScene) async throws -> [String: String] {
+        let seen = Mutex<[String: String]>([:])
+        let visitor = try Visitor()
+        let application = try scene.application(
+            Reaction { address in
+                seen.withLock { $0 = parameters(of: address) }
+                try await visitor.open(address)
+                try await visitor.signIn(SignInScene.ana, SignInScene.anasPassword)
+            }
+        )
+        _ = try await application.acquireToken(request)
+        return seen.withLock(\.self)
+    }
+
+    @Test func `S02: no broker is asked, and none is answered`() async throws {
+        try await SignInScene.open { scene in
+            let sent = try await asked(InteractiveRequest(scope: SignInScene.toDo), scene)
+            #expect(
+                sent.keys.sorted() == [
+                    "client_id", "code_challenge", "code_challenge_method", "nonce", "redirect_uri", "response_type",
+                    "scope", "state",
+                ]
+            )
+            let own = try scene.application(Nobody(), redirectURI: "msauth.com.example.tokenstore://auth")
+            for scheme in ["msauthv2", "msauthv3"] { #expect(!own.handle(redirect: "\(scheme)://auth?code=x&state=y")) }
+        }
+    }
+
+    @Test func `S34: with a field left empty the page says so, and nobody asks for a token`() async throws {
+        try await SignInScene.open { scene in
+            let messages = Mutex<[String]>([])
+            let walk = try Walk { visitor in
+                for fields in [
+                    ["username": SignInScene.ana, "password": ""], ["username": "", "password": "x"], [:],
+                ] {
+                    try await visitor.press("sign_in", fields)
+                    let message = await visitor.message
+                    messages.withLock { $0.append(message) }
+                }
+                try await visitor.press("cancel")
+            }
+            let error = try await signInError {
+                _ = try await scene.application(walk).acquireToken(InteractiveRequest(scope: SignInScene.toDo))
+            }
+            #expect(error == .cancelled && messages.withLock { $0.count == 3 && $0.allSatisfy { !$0.isEmpty } })
+            #expect(scene.net == 0)
+            #expect(try scene.isUntouched)
+        }
+    }
+
+    @Test func `S36: without scopes it is asked for openid, profile and offline_access, and all three are stored`()
+        async throws
+    {
+        try await SignInScene.open { scene in
+            let sent = try await asked(InteractiveRequest(scope: Scope([])), scene)
+            #expect(sent["scope"] == "openid profile offline_access")
+            let status = try scene.store.status()
+            #expect(status.accessTokens == 1 && status.refreshTokens == 1 && status.idTokens == 1)
+        }
+    }
+}
