@@ -196,6 +196,6 @@ struct RealServerTests {
         scene.issuer.answer(.init(status: 400, body))
         let error = try await scene.failure()
         let shown = String(describing: error) + String(reflecting: error)
-        #expect(shown.contains("The token <redacted> has expired.") && !shown.contains("rt-0"))
+        #expect(shown.contains("The token <redacted> has expired") && !shown.contains("rt-0"))
     }
 }

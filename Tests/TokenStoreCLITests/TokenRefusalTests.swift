@@ -13,7 +13,7 @@ struct TokenRefusalTests {
 
         let exit: Int32
 
-        /// What to do, behind `the issuer answered …: No.`.
+        /// What to do, behind `the issuer answered …: No`.
         var hint = "sign in again"
 
         /// The whole sentence where it is another.
@@ -31,7 +31,7 @@ struct TokenRefusalTests {
 
         var line: String {
             let name = suberror.map { "\(error)/\($0)" } ?? error
-            return "tokenstore: error: \(sentence ?? "the issuer answered \(name): No.; \(hint)")\n"
+            return "tokenstore: error: \(sentence ?? "the issuer answered \(name): No; \(hint)")\n"
         }
     }
 
