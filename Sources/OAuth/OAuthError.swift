@@ -61,9 +61,7 @@ public struct OAuthError: Error, Hashable, Sendable {
 extension OAuthError: CustomStringConvertible {
     public var description: String {
         let name = suberror.map { "\(code.rawValue)/\($0)" } ?? code.rawValue
-        let line = serverDescription?.prefix { !$0.isNewline }.prefix(200) ?? ""
-        // What to do comes behind it.
-        let shown = line.hasSuffix(".") ? line.dropLast() : line
+        let shown = serverDescription?.prefix { !$0.isNewline }.prefix(200) ?? ""
         return shown.isEmpty ? "the issuer answered \(name)" : "the issuer answered \(name): \(shown)"
     }
 }
