@@ -61,7 +61,9 @@ public struct OAuthError: Error, Hashable, Sendable {
 extension OAuthError: CustomStringConvertible {
     public var description: String {
         let name = suberror.map { "\(code.rawValue)/\($0)" } ?? code.rawValue
-        let shown = serverDescription?.prefix { !$0.isNewline }.prefix(200) ?? ""
+        let line = serverDescription?.prefix { !$0.isNewline }.prefix(200) ?? ""
+        // What to do comes behind it.
+        let shown = line.hasSuffix(".") ? line.dropLast() : line
         return shown.isEmpty ? "the issuer answered \(name)" : "the issuer answered \(name): \(shown)"
     }
 }

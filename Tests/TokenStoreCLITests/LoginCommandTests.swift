@@ -151,7 +151,7 @@ struct LoginCommandTests {
                 try await Visitor().open(address)
             }
             #expect(outcome.status == 1)
-            #expect(outcome.error.contains("invalid_scope: No API has the scope api://no/such.; correct the request"))
+            #expect(outcome.error.contains("invalid_scope: No API has the scope api://no/such; correct the request"))
             #expect(try scene.hasNoStore)
         }
     }
