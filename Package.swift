@@ -8,7 +8,10 @@ let package = Package(
         .library(name: "TokenStorage", targets: ["TokenStorage", "OAuth"]),
         .library(
             name: "TokenStoreKit",
-            targets: ["SignIn", "TokenManagement", "OpenIDConnect", "HTTPTransport", "TokenStorage", "OAuth"]
+            targets: [
+                "NativeAuthentication", "SignIn", "TokenManagement", "OpenIDConnect", "HTTPTransport", "TokenStorage",
+                "OAuth",
+            ]
         ),
         .executable(name: "tokenstore", targets: ["TokenStoreMain"]),
         .executable(name: "quickstart", targets: ["Quickstart"]),
@@ -87,6 +90,13 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
+            ]
+        ),
+        .target(
+            name: "NativeAuthentication",
+            dependencies: [
+                "HTTPTransport", "OAuth", "OpenIDConnect", "SignIn", "TokenManagement", "TokenStorage",
+                .product(name: "Logging", package: "swift-log"),
             ]
         ),
         .target(

@@ -1,17 +1,17 @@
-import HTTPTransport
-import OAuth
-import OpenIDConnect
+package import HTTPTransport
+package import OAuth
+package import OpenIDConnect
 
 /// An issuer's metadata and keys, fetched anew for a sign-in: a person waits anyway, and nothing old is believed.
-struct IssuerAccess: Sendable {
-    let metadata: IssuerMetadata
-    let keys: JSONWebKeySet
+package struct IssuerAccess: Sendable {
+    package let metadata: IssuerMetadata
+    package let keys: JSONWebKeySet
     private let discovery: MetadataDiscovery
 
     /// Fetches both before anybody is asked to sign in.
     ///
     /// - Throws: ``MetadataError``, ``IssuerUnavailable``, ``HTTPTransportError``.
-    init(_ authority: Authority, transport: any HTTPTransport, limits: HTTPLimits) async throws {
+    package init(_ authority: Authority, transport: any HTTPTransport, limits: HTTPLimits) async throws {
         discovery = MetadataDiscovery(transport: transport, limits: limits)
         metadata = try await discovery.metadata(of: authority).metadata
         keys = try await Self.keys(metadata, discovery)
@@ -20,7 +20,7 @@ struct IssuerAccess: Sendable {
     /// Decodes an ID token and checks it; clocks that are not known are nil.
     ///
     /// - Throws: ``IDTokenFlaw``, and what fetching keys throws.
-    func checked(_ secret: Secret, by validator: IDTokenValidator, clocks: [Int64?]) async throws -> IDToken {
+    package func checked(_ secret: Secret, by validator: IDTokenValidator, clocks: [Int64?]) async throws -> IDToken {
         let token: IDToken
         do {
             token = try IDToken(decoding: secret)
