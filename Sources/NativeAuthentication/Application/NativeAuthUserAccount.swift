@@ -39,6 +39,16 @@ public final class NativeAuthUserAccount: Sendable {
         return result
     }
 
+    /// Calls a web API with tokens of the account.
+    public func transport(to api: WebAPI) -> AuthorizedTransport {
+        AuthorizedTransport(
+            api,
+            account: account.id,
+            manager: application.manager,
+            transport: application.transport
+        )
+    }
+
     /// Removes everything that this client knows of the account from this machine, and ends the session at the issuer
     /// if it is to.
     ///
