@@ -32,7 +32,7 @@ extension Interview {
             let password = try typed(isNew ? "New password: " : "Password: ", isSecret: true)
             guard isNew else { return password }
             if try typed("The same again: ", isSecret: true) == password { return password }
-            StandardError.write("tokenstore: the passwords differ; type both once more\n")
+            tell("the passwords differ; type both once more")
         }
     }
 

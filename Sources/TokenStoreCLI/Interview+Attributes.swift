@@ -32,7 +32,7 @@ extension Interview {
             if value.isEmpty, !attribute.required { return nil }
             if !value.isEmpty, attribute.accepts(value) { return value }
             let pattern = attribute.regex.map { "; it has to match \($0)" } ?? "; give a value"
-            note("'\(value)' is no \(attribute.name)\(pattern)")
+            tell("'\(value)' is no \(attribute.name)\(pattern)")
         }
     }
 

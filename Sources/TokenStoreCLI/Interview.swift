@@ -46,6 +46,11 @@ final class Interview {
         if !isQuiet { StandardError.write("tokenstore: \(text.printable)\n") }
     }
 
+    /// Says what the next question depends on.
+    func tell(_ text: String) {
+        if mayAsk { StandardError.write("tokenstore: \(text.printable)\n") }
+    }
+
     /// Does a step at the issuer.
     func perform<Result: Sendable>(_ step: @escaping @Sendable () async throws -> Result) throws -> Result {
         try checkCancellation()
@@ -78,7 +83,7 @@ final class Interview {
                 guard error.isAboutAnswer || mayAsk && error.isOutage else { throw error }
                 refusal = error
                 state = next
-                if mayAsk { StandardError.write("tokenstore: \(error.sentence.printable)\n") }
+                tell(error.sentence)
             }
         }
     }

@@ -33,9 +33,10 @@ struct NativeRun {
         configuration.logger = configuration.tokens.logger
         // Nobody is asked to sign in for a store that cannot be opened.
         let store = try arguments.openOrDefer(console)
+        // Before the network has its threads, which hold back what the first one does.
+        interview = try Interview(subject, answers, arguments)
         let transport = AsyncHTTPTransport(options: HTTPTransportOptions(caFile: network.caFile))
         application = NativeAuthPublicClientApplication(configuration, store: store, transport: transport)
-        interview = try Interview(subject, answers, arguments)
         username = try interview.username()
     }
 

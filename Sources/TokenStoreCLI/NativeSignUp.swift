@@ -45,7 +45,10 @@ struct NativeSignUp {
     /// Answers one page after another.
     private func submitAttributes(_ first: SignUpAttributesRequiredState) throws -> SignInAfterSignUpState {
         var refused: [String] = []
+        var pagesLeft = 20
         return try interview.settle(first) { state in
+            pagesLeft -= 1
+            guard pagesLeft > 0 else { throw Interview.refused(state.attributes.map(\.name)) }
             let values = try interview.attributes(state.attributes, given: attributes, refused: refused)
             switch try interview.perform({ try await state.submitAttributes(values) }) {
             case .completed(let state): return .done(state)
@@ -54,7 +57,7 @@ struct NativeSignUp {
                 refused += values.members.map(\.name)
                 return .again(next)
             case .attributesInvalid(let names, let next):
-                interview.note("the tenant does not take the value of \(names.joined(separator: ", "))")
+                interview.tell("the tenant does not take the value of \(names.joined(separator: ", "))")
                 refused += names
                 return .again(next)
             }

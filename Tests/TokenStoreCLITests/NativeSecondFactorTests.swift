@@ -66,6 +66,25 @@ struct NativeSecondFactorTests {
         }
     }
 
+    @Test func `one descriptor may bring both the password and the code`() async throws {
+        try await NativeScene.open { scene in
+            let outcome = try await scene.script(
+                "login",
+                "mfa-app",
+                "--username",
+                Self.cleo,
+                "--second-factor",
+                "1",
+                "--password-from",
+                "3"
+            ) { pipe, isOver in
+                pipe.write(Self.password)
+                try await scene.sendCode(to: Self.second, pipe, isOver)
+            }
+            #expect(outcome.status == 0, "\(outcome.error)")
+        }
+    }
+
     @Test func `who has no method registers one, and a contact that is refused is asked for again`() async throws {
         try await NativeScene.open { scene in
             let (bo, new) = (NativeScene.bo, "bo.second@example.org")
