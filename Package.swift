@@ -8,7 +8,10 @@ let package = Package(
         .library(name: "TokenStorage", targets: ["TokenStorage", "OAuth"]),
         .library(
             name: "TokenStoreKit",
-            targets: ["SignIn", "TokenManagement", "OpenIDConnect", "HTTPTransport", "TokenStorage", "OAuth"]
+            targets: [
+                "NativeAuthentication", "SignIn", "TokenManagement", "OpenIDConnect", "HTTPTransport", "TokenStorage",
+                "OAuth",
+            ]
         ),
         .executable(name: "tokenstore", targets: ["TokenStoreMain"]),
         .executable(name: "quickstart", targets: ["Quickstart"]),
@@ -90,6 +93,13 @@ let package = Package(
             ]
         ),
         .target(
+            name: "NativeAuthentication",
+            dependencies: [
+                "HTTPTransport", "OAuth", "OpenIDConnect", "SignIn", "TokenManagement", "TokenStorage",
+                .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
+        .target(
             name: "LocalIdentityProvider",
             dependencies: [
                 "OAuth",
@@ -111,7 +121,8 @@ let package = Package(
         .target(
             name: "TokenStoreCLI",
             dependencies: [
-                "HTTPTransport", "OAuth", "OpenIDConnect", "Sealing", "SignIn", "TokenManagement", "TokenStorage",
+                "HTTPTransport", "NativeAuthentication", "OAuth", "OpenIDConnect", "Sealing", "SignIn",
+                "TokenManagement", "TokenStorage",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]

@@ -34,7 +34,7 @@ public struct TokenResult: Sendable {
     /// Someone will have to sign in once this token has ended.
     public var interactionSoon = false
 
-    init(_ accessToken: AccessToken, account: Account.ID, source: Source) {
+    package init(_ accessToken: AccessToken, account: Account.ID, source: Source) {
         self.accessToken = accessToken
         self.account = account
         self.source = source

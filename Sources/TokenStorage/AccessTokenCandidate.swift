@@ -37,6 +37,14 @@ struct AccessTokenCandidate {
         return id > other.id
     }
 
+    /// Whether this one is the better answer to a request for no API in particular: a token for none, else the newest.
+    func outranksForAny(_ other: AccessTokenCandidate) -> Bool {
+        if isUsable != other.isUsable { return isUsable }
+        if (surplus == 0) != (other.surplus == 0) { return surplus == 0 }
+        let (stored, otherStored) = (cachedAt ?? 0, other.cachedAt ?? 0)
+        return stored != otherStored ? stored > otherStored : id > other.id
+    }
+
     /// Compares two sorted lists of folded scope tokens, each with single spaces between them.
     private static func surplus(of stored: UnsafeRawBufferPointer, beyond wanted: String) -> Int? {
         var wanted = wanted
@@ -59,7 +67,7 @@ struct AccessTokenCandidate {
                 }
                 index += 1
             }
-            return next > wanted.count ? surplus : nil
+            return next > wanted.count || wanted.isEmpty ? surplus : nil
         }
     }
 }

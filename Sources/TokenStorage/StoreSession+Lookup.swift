@@ -38,6 +38,19 @@ extension StoreSession {
         return (best?.token, best?.candidate.isAging ?? false, extended?.token)
     }
 
+    /// An access token for no API in particular, else the newest one, and whether it is good to use.
+    func newestAccessToken(_ query: TokenQuery) throws -> (token: AccessToken, isUsable: Bool)? {
+        var best: (candidate: AccessTokenCandidate, token: AccessToken)?
+        try forEachCandidate(query) { row in
+            guard let candidate = AccessTokenCandidate(row, scope: "", buffer: query.buffer, now: now),
+                best.map({ candidate.outranksForAny($0.candidate) }) ?? true,
+                let token = try openCandidate(row, candidate)
+            else { return }
+            best = (candidate, token)
+        }
+        return best.map { ($0.token, $0.candidate.isUsable) }
+    }
+
     /// The refresh tokens that may get a token for `query`, in the order they are to be tried.
     func usableRefreshTokens(_ query: TokenQuery) throws -> [RefreshToken] {
         let environment = try connection.first(

@@ -18,6 +18,11 @@ extension TokenStore {
         return try opened.token(for: query, at: options.seconds, version: version) { try storedToken(for: query) }
     }
 
+    /// A token of the account and client whatever its scope: one for no API in particular before others, then the newest.
+    package func newestAccessToken(for query: TokenQuery) throws -> (token: AccessToken, isUsable: Bool)? {
+        try read { session in try session.connection.read { try session.newestAccessToken(query) } }
+    }
+
     /// What the file has for `query`, opened anew.
     package func storedToken(for query: TokenQuery) throws -> CachedToken {
         try read { session in

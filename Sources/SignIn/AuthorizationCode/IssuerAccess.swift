@@ -1,11 +1,11 @@
-import HTTPTransport
-import OAuth
-import OpenIDConnect
+package import HTTPTransport
+package import OAuth
+package import OpenIDConnect
 
 /// An issuer's metadata and keys, fetched anew for a sign-in: a person waits anyway, and nothing old is believed.
-struct IssuerAccess: Sendable {
-    let metadata: IssuerMetadata
-    let keys: JSONWebKeySet
+package struct IssuerAccess: Sendable {
+    package let metadata: IssuerMetadata
+    package let keys: JSONWebKeySet
     private let discovery: MetadataDiscovery
     private let transport: any HTTPTransport
     private let limits: HTTPLimits
@@ -13,7 +13,7 @@ struct IssuerAccess: Sendable {
     /// Fetches both before anybody is asked to sign in.
     ///
     /// - Throws: ``MetadataError``, ``IssuerUnavailable``, ``HTTPTransportError``.
-    init(_ authority: Authority, transport: any HTTPTransport, limits: HTTPLimits) async throws {
+    package init(_ authority: Authority, transport: any HTTPTransport, limits: HTTPLimits) async throws {
         self.transport = transport
         self.limits = limits
         discovery = MetadataDiscovery(transport: transport, limits: limits)
@@ -24,7 +24,7 @@ struct IssuerAccess: Sendable {
     /// Decodes an ID token and checks it; clocks that are not known are nil.
     ///
     /// - Throws: ``IDTokenFlaw``, and what fetching keys throws.
-    func checked(_ secret: Secret, by validator: IDTokenValidator, clocks: [Int64?]) async throws -> IDToken {
+    package func checked(_ secret: Secret, by validator: IDTokenValidator, clocks: [Int64?]) async throws -> IDToken {
         let token: IDToken
         do {
             token = try IDToken(decoding: secret)
@@ -43,7 +43,7 @@ struct IssuerAccess: Sendable {
     }
 
     /// Gives back a refresh token that nobody is to use.
-    func revoke(_ token: Secret?, clientID: String) async {
+    package func revoke(_ token: Secret?, clientID: String) async {
         guard let token, let url = metadata.revocationEndpoint else { return }
         let endpoint = RevocationEndpoint(url, transport: transport, limits: limits)
         // The sign-in has failed for a reason that matters more.

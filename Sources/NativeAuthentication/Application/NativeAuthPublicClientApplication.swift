@@ -1,0 +1,129 @@
+public import HTTPTransport
+import OAuth
+import SignIn
+import TokenManagement
+public import TokenStorage
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// An app that signs people up and in on its own pages, without a browser, and keeps their sessions
+/// (MSAL's `MSALNativeAuthPublicClientApplication`).
+///
+/// Every step returns what may come next, as a value that has the methods which are legal then, and no others.
+///
+/// ```swift
+/// let application = NativeAuthPublicClientApplication(configuration, store: store, transport: AsyncHTTPTransport())
+/// switch try await application.signIn(SignInParameters(username: "bo@example.org")) {
+/// case .codeRequired(let state): try await state.submitCode(code)
+/// ...
+/// }
+/// ```
+public final class NativeAuthPublicClientApplication: Sendable {
+    public let configuration: NativeAuthConfiguration
+    public let store: TokenStore
+    let transport: any HTTPTransport
+    let manager: TokenManager
+
+    public init(_ configuration: NativeAuthConfiguration, store: TokenStore, transport: any HTTPTransport) {
+        self.configuration = configuration
+        self.store = store
+        self.transport = transport
+        manager = TokenManager(
+            store: store,
+            clientID: configuration.clientID,
+            transport: transport,
+            options: configuration.tokens
+        )
+    }
+
+    var connection: NativeConnection { NativeConnection(configuration: configuration, transport: transport) }
+
+    var now: @Sendable () -> Date { store.options.now }
+
+    /// Begins a sign-in.
+    ///
+    /// A password that the issuer does not ask for is not sent.
+    public func signIn(_ parameters: SignInParameters) async throws(SignInStartError) -> SignInStartResult {
+        var flow = NativeFlow(self, username: parameters.username, correlationID: parameters.correlationID)
+        flow.scope = parameters.scope
+        flow.claims = parameters.claims
+        guard !flow.hasBlankUsername else { throw flow.blankUsername(.invalidUsername) }
+        guard parameters.password?.count != 0 else { throw flow.emptyPassword(.invalidCredentials) }
+        do {
+            return try await flow.startSignIn(parameters.password)
+        } catch {
+            throw SignInStartError(error, in: flow) { failure in
+                if failure.refusal(at: .initiate)?.code == .userNotFound { return .userNotFound }
+                guard let refusal = failure.refusal(at: .token) else { return nil }
+                if refusal.isUserNotFound { return .userNotFound }
+                return refusal.isWrongPassword ? .invalidCredentials : nil
+            }
+        }
+    }
+
+    /// Begins a sign-up; a code to verify the username always comes first.
+    public func signUp(_ parameters: SignUpParameters) async throws(SignUpStartError) -> SignUpStartResult {
+        var flow = NativeFlow(self, username: parameters.username, correlationID: parameters.correlationID)
+        flow.isSignUp = true
+        guard !flow.hasBlankUsername else { throw flow.blankUsername(.invalidUsername) }
+        guard parameters.password?.count != 0 else { throw flow.emptyPassword(.invalidPassword) }
+        let attributes = parameters.attributes?.serializedAttributes
+        guard attributes != nil || parameters.attributes == nil else {
+            throw SignUpStartError(.generalError, JSON.Object.attributeFlaw, flow.correlationID)
+        }
+        do {
+            return .codeRequired(try await flow.startSignUp(parameters.password, attributes: attributes))
+        } catch {
+            let names = error.invalidAttributes
+            if error.refusal(at: .signUpStart)?.isInvalidAttributes(names) == true { return .attributesInvalid(names) }
+            throw SignUpStartError(error, in: flow) { failure in
+                failure.refusal(at: .signUpStart).flatMap { SignUpStartErrorKind(refused: $0) }
+            }
+        }
+    }
+
+    /// Begins a password reset; a code to verify the username comes first.
+    public func resetPassword(
+        username: String,
+        correlationID: UUID? = nil
+    ) async throws(ResetPasswordStartError) -> ResetPasswordCodeRequiredState {
+        let flow = NativeFlow(self, username: username, correlationID: correlationID)
+        guard !flow.hasBlankUsername else { throw flow.blankUsername(.invalidUsername) }
+        do {
+            let token = try await flow.start(.resetStart)
+            let (delivery, next) = try await flow.code(.resetChallenge, token)
+            return ResetPasswordCodeRequiredState(flow: flow, token: next, delivery: delivery)
+        } catch {
+            throw ResetPasswordStartError(error, in: flow) { failure in
+                guard let refusal = failure.refusal(at: .resetStart) else { return nil }
+                if refusal.code == .userNotFound { return .userNotFound }
+                let hasNone = refusal.code == .invalidRequest && refusal.numbers.first == 500_222
+                return hasNone ? .userDoesNotHavePassword : nil
+            }
+        }
+    }
+}
+
+extension SignUpStartErrorKind {
+    /// nil: a general error.
+    fileprivate init?(refused refusal: OAuthError) {
+        let text = refusal.serverDescription ?? ""
+        // One number is for every parameter; the text says which.
+        let isAboutUsername =
+            refusal.code == .invalidRequest && refusal.numbers.first == 90_100
+            && text.contains("username parameter is empty or not valid")
+        if isAboutUsername {
+            self = .invalidUsername
+        } else if refusal.code == .userAlreadyExists {
+            self = .userAlreadyExists
+        } else if refusal.isInvalidPassword {
+            self = .invalidPassword
+        } else {
+            return nil
+        }
+    }
+}

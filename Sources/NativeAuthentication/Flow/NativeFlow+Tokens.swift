@@ -1,0 +1,106 @@
+import Logging
+import OAuth
+import OpenIDConnect
+import SignIn
+import TokenManagement
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension NativeFlow {
+    /// Asks for tokens, checks them and stores them in one commit, or goes on to the second factor.
+    func signIn(_ grant: NativeGrant, _ token: Secret) async throws(NativeFailure) -> SignInResult {
+        do {
+            return .completed(try await tokens(grant, token))
+        } catch {
+            guard let refusal = error.refusal, refusal.code == .invalidGrant, let next = error.continuationToken else {
+                throw error
+            }
+            switch refusal.suberror {
+            case "mfa_required":
+                let (token, methods) = try await methods(.introspect, next)
+                return .awaitingMFA(AwaitingMFAState(flow: self, token: token, authMethods: methods))
+            case "registration_required":
+                let (token, methods) = try await methods(.registerIntrospect, next)
+                let state = RegisterStrongAuthState(flow: self, token: token, authMethods: methods)
+                return .strongAuthMethodRegistration(state)
+            default: throw error
+            }
+        }
+    }
+
+    /// Asks for tokens, checks them and stores them in one commit.
+    func tokens(_ grant: NativeGrant, _ token: Secret) async throws(NativeFailure) -> NativeAuthUserAccount {
+        let asked = Scope(scope.tokens + ["openid", "profile", "offline_access"])
+        var form = form(token)
+        form.append("grant_type", grant.name)
+        form.append("username", grant.sendsUsername ? username : nil)
+        form.append(grant.credentialName, grant.credential)
+        form.append("challenge_type", grant.sendsChallengeTypes ? configuration.challengeTypes.text : nil)
+        form.append("scope", asked.text)
+        form.append("claims", claims?.serialized)
+        form.append("client_info", "true")
+        // Fetched before anything is spent: between the tokens and the commit nothing is to take its time.
+        let issuer = try await issuer()
+        let reply = try await send(.token, form)
+        do {
+            let signedIn = try await checked(reply, asked, grant, issuer)
+            do {
+                try Task.checkCancellation()
+            } catch {
+                await issuer.revoke(signedIn.response.refreshToken, clientID: configuration.clientID)
+                throw error
+            }
+            return try await application.keep(signedIn, scope: scope)
+        } catch {
+            throw NativeFailure(
+                cause: .failed(error),
+                correlationID: reply.correlationID,
+                endpoint: .token,
+                endsFlow: true
+            )
+        }
+    }
+
+    private func issuer() async throws(NativeFailure) -> IssuerAccess {
+        do {
+            return try await IssuerAccess(
+                configuration.authority,
+                transport: application.transport,
+                limits: configuration.tokens.limits
+            )
+        } catch {
+            throw failed(error)
+        }
+    }
+
+    private func checked(
+        _ reply: NativeReply,
+        _ asked: Scope,
+        _ grant: NativeGrant,
+        _ issuer: IssuerAccess
+    ) async throws -> SignedInTokens {
+        let response = try reply.body.withUnsafeBytes { try TokenResponse(parsing: $0) }
+        do {
+            guard let secret = response.idToken, response.accessToken != nil else { throw SignInError.noIDToken }
+            var validator = IDTokenValidator(issuer: issuer.metadata.issuer, clientID: configuration.clientID)
+            validator.accessToken = response.accessToken
+            let clocks = [Int64(application.now().timeIntervalSince1970), reply.issuerNow]
+            let idToken = try await issuer.checked(secret, by: validator, clocks: clocks)
+            var request = TokenRequest(
+                clientID: configuration.clientID,
+                authority: configuration.authority,
+                scope: asked,
+                grant: Grant(rawValue: grant.name)
+            )
+            request.username = username
+            return SignedInTokens(response: response, request: request, idToken: idToken)
+        } catch {
+            await issuer.revoke(response.refreshToken, clientID: configuration.clientID)
+            throw error
+        }
+    }
+}

@@ -1,0 +1,47 @@
+/// The names that code written for MSAL puts before its types, as in `MSAL.SignInStartError`.
+public enum MSAL {
+    public typealias SignInStartError = NativeAuthentication.SignInStartError
+    public typealias SignUpStartError = NativeAuthentication.SignUpStartError
+    public typealias ResetPasswordStartError = NativeAuthentication.ResetPasswordStartError
+    public typealias VerifyCodeError = NativeAuthentication.VerifyCodeError
+    public typealias ResendCodeError = NativeAuthentication.ResendCodeError
+    public typealias PasswordRequiredError = NativeAuthentication.PasswordRequiredError
+    public typealias AttributesRequiredError = NativeAuthentication.AttributesRequiredError
+    public typealias MFARequestChallengeError = NativeAuthentication.MFARequestChallengeError
+    public typealias MFASubmitChallengeError = NativeAuthentication.MFASubmitChallengeError
+    public typealias RegisterStrongAuthChallengeError = NativeAuthentication.RegisterStrongAuthChallengeError
+    public typealias RegisterStrongAuthSubmitChallengeError =
+        NativeAuthentication.RegisterStrongAuthSubmitChallengeError
+    public typealias SignInAfterSignUpError = NativeAuthentication.SignInAfterSignUpError
+    public typealias SignInAfterResetPasswordError = NativeAuthentication.SignInAfterResetPasswordError
+    public typealias RetrieveAccessTokenError = NativeAuthentication.RetrieveAccessTokenError
+
+    public typealias SignInCodeRequiredState = NativeAuthentication.SignInCodeRequiredState
+    public typealias SignInPasswordRequiredState = NativeAuthentication.SignInPasswordRequiredState
+    public typealias AwaitingMFAState = NativeAuthentication.AwaitingMFAState
+    public typealias MFARequiredState = NativeAuthentication.MFARequiredState
+    public typealias RegisterStrongAuthState = NativeAuthentication.RegisterStrongAuthState
+    public typealias RegisterStrongAuthVerificationRequiredState =
+        NativeAuthentication.RegisterStrongAuthVerificationRequiredState
+    public typealias SignUpCodeRequiredState = NativeAuthentication.SignUpCodeRequiredState
+    public typealias SignUpPasswordRequiredState = NativeAuthentication.SignUpPasswordRequiredState
+    public typealias SignUpAttributesRequiredState = NativeAuthentication.SignUpAttributesRequiredState
+    public typealias SignInAfterSignUpState = NativeAuthentication.SignInAfterSignUpState
+    public typealias ResetPasswordCodeRequiredState = NativeAuthentication.ResetPasswordCodeRequiredState
+    public typealias ResetPasswordRequiredState = NativeAuthentication.ResetPasswordRequiredState
+    public typealias SignInAfterResetPasswordState = NativeAuthentication.SignInAfterResetPasswordState
+
+    public typealias MSALNativeAuthChannelType = NativeAuthentication.MSALNativeAuthChannelType
+    public typealias MSALNativeAuthRequiredAttribute = NativeAuthentication.MSALNativeAuthRequiredAttribute
+    public typealias MSALNativeAuthUserAccountResult = NativeAuthentication.MSALNativeAuthUserAccountResult
+    public typealias MSALNativeAuthTokenResult = NativeAuthentication.MSALNativeAuthTokenResult
+}
+
+public typealias MSALNativeAuthPublicClientApplication = NativeAuthPublicClientApplication
+public typealias MSALNativeAuthPublicClientApplicationConfig = NativeAuthConfiguration
+public typealias MSALNativeAuthChallengeTypes = ChallengeTypes
+public typealias MSALNativeAuthCapabilities = Capabilities
+public typealias MSALNativeAuthRequestInterceptor = RequestInterceptor
+public typealias MSALNativeAuthChannelType = ChannelType
+public typealias MSALNativeAuthRequiredAttribute = RequiredAttribute
+public typealias MSALAuthMethod = AuthMethod

@@ -1,0 +1,8 @@
+/// What the right code of a sign-up comes to.
+public enum SignUpVerifyCodeResult: Sendable {
+    case passwordRequired(SignUpPasswordRequiredState)
+    case attributesRequired(SignUpAttributesRequiredState)
+
+    /// The account exists.
+    case completed(SignInAfterSignUpState)
+}

@@ -1,0 +1,113 @@
+import HTTPTransport
+import Logging
+import OAuth
+import OpenIDConnect
+import TokenManagement
+import TokenStorage
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Sends the requests of native authentication and reads the answers; it logs neither bodies nor headers.
+struct NativeConnection: Sendable {
+    let configuration: NativeAuthConfiguration
+    let transport: any HTTPTransport
+
+    private var logger: Logger { configuration.logger }
+
+    /// Sends a form, and once more where that is safe and the way to the issuer or the issuer itself failed.
+    func send(
+        _ endpoint: NativeEndpoint,
+        _ form: FormParameters,
+        _ correlationID: UUID
+    ) async throws(NativeFailure) -> NativeReply {
+        let request = await request(endpoint, form, correlationID)
+        let response: HTTPResponse
+        do {
+            response = try await exchange(request, endpoint)
+        } catch {
+            let isUnsent = (error as? HTTPTransportError).map { !$0.mayHaveTakenEffect } ?? false
+            logger.debug("no answer", metadata: ["endpoint": "\(endpoint.rawValue)"])
+            throw NativeFailure(
+                cause: .failed(error),
+                correlationID: correlationID,
+                endpoint: endpoint,
+                isUnsent: isUnsent
+            )
+        }
+        logger.debug("answered", metadata: ["endpoint": "\(endpoint.rawValue)", "status": "\(response.status)"])
+        return try read(response, endpoint, form, correlationID)
+    }
+
+    private func exchange(_ request: HTTPRequest, _ endpoint: NativeEndpoint) async throws -> HTTPResponse {
+        let limits = configuration.tokens.limits
+        do {
+            let response = try await transport.send(request, limits: limits)
+            guard response.status >= 500, endpoint.hasNoLastingEffect else { return response }
+        } catch let error as HTTPTransportError {
+            let isSafe = endpoint.hasNoLastingEffect || !error.mayHaveTakenEffect
+            guard error.isTransient, isSafe else { throw error }
+        }
+        logger.debug("repeating a request", metadata: ["endpoint": "\(endpoint.rawValue)"])
+        try await configuration.tokens.pause(.milliseconds(500))
+        return try await transport.send(request, limits: limits)
+    }
+
+    private func read(
+        _ response: HTTPResponse,
+        _ endpoint: NativeEndpoint,
+        _ form: FormParameters,
+        _ sent: UUID
+    ) throws(NativeFailure) -> NativeReply {
+        let correlationID = response.headers["client-request-id"].flatMap { UUID(uuidString: $0) } ?? sent
+        func failure(_ cause: NativeFailure.Cause) -> NativeFailure {
+            NativeFailure(cause: cause, correlationID: correlationID, endpoint: endpoint)
+        }
+        // Only an object says anything; everything else is judged by its status.
+        let object = try? response.body.withUnsafeBytes { try JSON(parsing: $0).object }
+        switch response.status {
+        case 200:
+            guard let object else { throw failure(.unexpected("is not JSON")) }
+            if object["challenge_type"]?.text == "redirect" {
+                throw failure(.redirect(reason: object["redirect_reason"]?.text))
+            }
+            let issuerNow = response.headers["date"].flatMap(HTTPDate.seconds)
+            return NativeReply(
+                endpoint: endpoint,
+                object: object,
+                body: response.body,
+                correlationID: correlationID,
+                issuerNow: issuerNow
+            )
+        case 400, 401:
+            guard let object, let error = OAuthError(object, status: response.status) else {
+                throw failure(.unexpected("has status \(response.status) and names no error"))
+            }
+            throw failure(.refused(form.redacting(error), object))
+        case 429, 500...: throw failure(.failed(IssuerUnavailable(response)))
+        default: throw failure(.unexpected("has status \(response.status)"))
+        }
+    }
+
+    private func request(_ endpoint: NativeEndpoint, _ form: FormParameters, _ correlationID: UUID) async -> HTTPRequest
+    {
+        var url = configuration.authority.url + endpoint.rawValue
+        if let datacenter = configuration.datacenter { url += "?dc=\(datacenter)" }
+        var headers: HTTPHeaders = [
+            "content-type": "application/x-www-form-urlencoded", "accept": "application/json",
+            "client-request-id": correlationID.uuidString.lowercased(), "return-client-request-id": "true",
+            "x-client-SKU": "tokenstore.native", "x-client-Ver": TokenStore.version,
+        ]
+        for (name, value) in await configuration.interceptor?.headers(for: url) ?? [:] {
+            guard RequestHeaderName.isAllowed(name) else {
+                logger.warning("a header of the interceptor was left out", metadata: ["name": "\(name)"])
+                continue
+            }
+            headers[name] = value
+        }
+        return HTTPRequest("POST", url, headers: headers, body: form.encoded)
+    }
+}

@@ -1,0 +1,107 @@
+import OAuth
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Why a request did not bring what it was for.
+struct NativeFailure: Error {
+    enum Cause {
+        /// The rest has to be done in a browser.
+        case redirect(reason: String?)
+
+        /// The issuer refused; the object is the whole answer.
+        case refused(OAuthError, JSON.Object)
+
+        /// There is no answer that can be used.
+        case failed(any Error)
+
+        /// The answer lacks what it has to have, or is another than the flow allows.
+        case unexpected(String)
+    }
+
+    let cause: Cause
+    let correlationID: UUID
+
+    /// Where it happened; nil where nothing was sent.
+    var endpoint: NativeEndpoint?
+
+    /// Whether the request cannot have reached the issuer.
+    var isUnsent = false
+
+    /// Whether the continuation token that the caller holds is spent.
+    var endsFlow = false
+
+    /// The issuer's refusal.
+    var refusal: OAuthError? {
+        if case .refused(let error, _) = cause { error } else { nil }
+    }
+
+    /// The refusal of one endpoint.
+    func refusal(at endpoint: NativeEndpoint) -> OAuthError? { self.endpoint == endpoint ? refusal : nil }
+
+    /// The continuation token that came with a refusal, for the step that it asks for.
+    var continuationToken: Secret? {
+        guard case .refused(_, let object) = cause else { return nil }
+        return object["continuation_token"]?.text.flatMap { $0.isEmpty ? nil : Secret($0) }
+    }
+
+    /// The names of the attributes that were refused.
+    var invalidAttributes: [String] {
+        guard case .refused(_, let object) = cause else { return [] }
+        return (object["invalid_attributes"]?.array ?? []).compactMap { $0.object?["name"]?.text }
+    }
+
+    /// The attributes that are asked for.
+    var requiredAttributes: [RequiredAttribute] {
+        guard case .refused(_, let object) = cause else { return [] }
+        return (object["required_attributes"]?.array ?? []).compactMap { $0.object.flatMap(RequiredAttribute.init) }
+    }
+
+    var errorURI: String? {
+        guard case .refused(_, let object) = cause else { return nil }
+        return object["error_uri"]?.text
+    }
+
+    /// The same, with the flow at its end.
+    func ending() -> NativeFailure {
+        var failure = self
+        failure.endsFlow = true
+        return failure
+    }
+}
+
+extension OAuthError {
+    static let passwordSuberrors: Set<String> = [
+        "password_too_weak", "password_too_short", "password_too_long", "password_is_invalid",
+        "password_recently_used", "password_banned",
+    ]
+
+    var isInvalidCode: Bool { code == .invalidGrant && suberror == "invalid_oob_value" }
+
+    var isInvalidPassword: Bool { code == .invalidGrant && suberror.map(Self.passwordSuberrors.contains) ?? false }
+
+    var isBlocked: Bool { code == .accessDenied && suberror == "provider_blocked_by_rep" }
+
+    /// Whether it names the attributes that it refuses, given in `names`.
+    func isInvalidAttributes(_ names: [String]) -> Bool {
+        code == .invalidGrant && suberror == "attribute_validation_failed" && !names.isEmpty
+    }
+
+    /// Only the first number of an answer counts.
+    var isUserNotFound: Bool {
+        code == .userNotFound || code == .invalidGrant && numbers.first == 50_034
+    }
+
+    var isWrongPassword: Bool { code == .invalidGrant && numbers.first == 50_126 }
+}
+
+extension OAuthError.Code {
+    static let userNotFound = Self(rawValue: "user_not_found")
+    static let userAlreadyExists = Self(rawValue: "user_already_exists")
+    static let credentialRequired = Self(rawValue: "credential_required")
+    static let attributesRequired = Self(rawValue: "attributes_required")
+    static let expiredRefreshToken = Self(rawValue: "expired_refresh_token")
+}
