@@ -112,8 +112,12 @@ extension NativeFlow {
             transport: application.transport,
             limits: configuration.tokens.limits
         )
+        // Whoever called the sign-in off has not called this off.
+        let revocation = Task { [clientID = configuration.clientID] in
+            try await endpoint.revoke(token, clientID: clientID)
+        }
         do {
-            try await endpoint.revoke(token, clientID: configuration.clientID)
+            try await revocation.value
         } catch {
             configuration.logger.info("a refresh token was not revoked", metadata: ["reason": "\(error)"])
         }
