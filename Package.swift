@@ -167,6 +167,7 @@ let package = Package(
                 "HTTPTransport", "LocalIdentityProvider", "NativeAuthentication", "OAuth", "OpenIDConnect",
                 "TestSupport", "TokenManagement", "TokenStorage",
                 .product(name: "CryptoExtras", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/IssuerSupport"
         ),
