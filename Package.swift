@@ -165,8 +165,10 @@ let package = Package(
         .target(
             name: "IssuerSupport",
             dependencies: [
-                "HTTPTransport", "LocalIdentityProvider", "OAuth", "OpenIDConnect", "TokenManagement", "TokenStorage",
+                "HTTPTransport", "LocalIdentityProvider", "NativeAuthentication", "OAuth", "OpenIDConnect",
+                "TestSupport", "TokenManagement", "TokenStorage",
                 .product(name: "CryptoExtras", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/IssuerSupport"
         ),
@@ -204,6 +206,14 @@ let package = Package(
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "JWTKit", package: "jwt-kit"),
                 .product(name: "NIOCore", package: "swift-nio"),
+            ]
+        ),
+        .testTarget(
+            name: "NativeAuthenticationTests",
+            dependencies: [
+                "HTTPTransport", "IssuerSupport", "LocalIdentityProvider", "NativeAuthentication", "OAuth",
+                "OpenIDConnect", "SignIn", "TestSupport", "TokenManagement", "TokenStorage",
+                .product(name: "Logging", package: "swift-log"),
             ]
         ),
         .testTarget(

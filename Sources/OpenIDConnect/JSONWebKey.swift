@@ -52,7 +52,7 @@ struct JSONWebKey: Sendable {
             // Numbers that make no key check nothing; nor do points off the curve below.
             material = (try? _RSA.Signing.PublicKey(n: modulus, e: exponent)).map { .rsa($0) }
         case ("EC", "P-256"):
-            guard let x = bytes("x"), let y = bytes("y"), x.count == 32, y.count == 32 else { throw .unsuitableKey }
+            guard let x = coordinate(bytes("x")), let y = coordinate(bytes("y")) else { throw .unsuitableKey }
             material = (try? P256.Signing.PublicKey(rawRepresentation: x + y)).map { .p256($0) }
         case ("OKP", "Ed25519"):
             guard let x = bytes("x"), x.count == 32 else { throw .unsuitableKey }
@@ -61,6 +61,12 @@ struct JSONWebKey: Sendable {
         }
         guard let material else { throw .unsuitableKey }
         return material
+    }
+
+    /// A number of 32 bytes; some servers leave its leading zeros out, and some write one more.
+    private static func coordinate(_ bytes: [UInt8]?) -> [UInt8]? {
+        guard let digits = bytes?.drop(while: { $0 == 0 }), digits.count <= 32 else { return nil }
+        return Array(repeating: 0, count: 32 - digits.count) + digits
     }
 
     /// Whether the signature of `token` is this key's.

@@ -6,20 +6,25 @@ import Testing
 
 struct AsyncHTTPTransportTests {
     private static let transport = AsyncHTTPTransport()
-    private static let limits = HTTPLimits(head: .milliseconds(300), total: .milliseconds(400), bodySize: 100_000)
+    private static let limits = HTTPLimits(head: .seconds(40), total: .seconds(40), bodySize: 100_000)
 
-    private static func send(_ server: RawServer, _ change: (inout HTTPRequest) -> Void = { _ in }) async throws
-        -> HTTPResponse
-    {
+    /// For servers that never come to an end.
+    private static let short = HTTPLimits(head: .milliseconds(300), total: .milliseconds(400), bodySize: 100_000)
+
+    private static func send(
+        _ server: RawServer,
+        limits: HTTPLimits = limits,
+        _ change: (inout HTTPRequest) -> Void = { _ in }
+    ) async throws -> HTTPResponse {
         defer { server.stop() }
         var request = HTTPRequest("GET", server.url)
         change(&request)
         return try await transport.send(request, limits: limits)
     }
 
-    private static func error(_ server: RawServer) async -> HTTPTransportError? {
+    private static func error(_ server: RawServer, limits: HTTPLimits = limits) async -> HTTPTransportError? {
         do {
-            _ = try await send(server)
+            _ = try await send(server, limits: limits)
             return nil
         } catch {
             return error as? HTTPTransportError
@@ -43,13 +48,13 @@ struct AsyncHTTPTransportTests {
 
     @Test func `R10: a server that says nothing ends with the time for the head`() async throws {
         let server = try RawServer("", .hangs)
-        let error = await Self.error(server)
+        let error = await Self.error(server, limits: Self.short)
         #expect(error?.isTransient == true, "\(String(describing: error))")
     }
 
     @Test func `R10: a body that drips for ever ends with the time for all`() async throws {
         let server = try RawServer("HTTP/1.1 200 OK\r\n\r\n", .drips)
-        let error = await Self.error(server)
+        let error = await Self.error(server, limits: Self.short)
         guard case .timedOut = error else {
             Issue.record("no time limit: \(String(describing: error))")
             return

@@ -49,6 +49,18 @@ struct IDTokenValidatorTests {
         #expect(throws: flaw) { try validator.checkSignature(of: token(algorithm), keys: keys) }
     }
 
+    @Test func `a coordinate without its leading zeros, or with one more, is the same number`() throws {
+        let pair = KeyPair.p256 { $0.first == 0 }
+        let token = try token("ES256") { $0.sign = pair.sign }
+        let x = try #require(pair.jwk["x"]?.text.flatMap { Base64URL.decode($0.utf8) })
+        for written in [Array(x.drop { $0 == 0 }), [0] + x] {
+            let keys = JSONWebKeySet(pair.set(["x": .string(Base64URL.encode(written))]))
+            try validator.checkSignature(of: token, keys: keys)
+        }
+        let long = JSONWebKeySet(pair.set(["x": .string(Base64URL.encode([1] + x))]))
+        #expect(throws: IDTokenFlaw.unsuitableKey) { try validator.checkSignature(of: token, keys: long) }
+    }
+
     @Test func `an RSA key below 2048 bits checks nothing, whatever it signed`() throws {
         let key = try _RSA.Signing.PrivateKey(unsafeKeySize: .init(bitCount: 1_024))
         let weak = try KeyPair.rsa(key, isPSS: false)

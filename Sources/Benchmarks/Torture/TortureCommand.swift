@@ -10,7 +10,7 @@ struct TortureCommand: ParsableCommand {
     private static var bars: [any Bar.Type] {
         [
             KillBar.self, HolderBar.self, CrowdBar.self, FirstOpenBar.self, PlantedSecretsBar.self, DamageBar.self,
-            FaultBar.self, BrokenIssuerBar.self,
+            FaultBar.self, BrokenIssuerBar.self, WalksBar.self,
         ]
     }
 
@@ -35,10 +35,14 @@ struct TortureCommand: ParsableCommand {
     @Option(help: "How many damaged files are read (R7); 100,000 unless --quick.")
     var cases: Int?
 
+    @Option(help: "How many random walks through native authentication are taken (WALKS); 10,000 unless --quick.")
+    var walks: Int?
+
     func run() throws {
         let rows = try options.run(Self.bars) {
             $0.tool = tool.path
-            $0.counts = ["R1": kills, "R3": holders, "R4": processes, "R5": opens, "R7": cases].compactMapValues(\.self)
+            $0.counts = ["R1": kills, "R3": holders, "R4": processes, "R5": opens, "R7": cases, "WALKS": walks]
+                .compactMapValues(\.self)
         }
         if rows.contains(where: { $0.value.greatest > 0 }) { throw ExitCode.failure }
     }

@@ -46,8 +46,8 @@ package struct IssuerAccess: Sendable {
     package func revoke(_ token: Secret?, clientID: String) async {
         guard let token, let url = metadata.revocationEndpoint else { return }
         let endpoint = RevocationEndpoint(url, transport: transport, limits: limits)
-        // The sign-in has failed for a reason that matters more.
-        try? await endpoint.revoke(token, clientID: clientID)
+        // Whoever called the sign-in off has not called this off; and it failed for a reason that matters more.
+        _ = await Task { try await endpoint.revoke(token, clientID: clientID) }.result
     }
 
     private static func keys(_ metadata: IssuerMetadata, _ discovery: MetadataDiscovery) async throws -> JSONWebKeySet {

@@ -55,14 +55,16 @@ struct KeyPair: Sendable, CustomTestStringConvertible {
         )
     }
 
-    private static func p256() -> KeyPair {
-        let key = P256.Signing.PrivateKey()
+    /// A pair whose public point is as wanted.
+    static func p256(where isWanted: (Data) -> Bool = { _ in true }) -> KeyPair {
+        var key = P256.Signing.PrivateKey()
+        while !isWanted(key.publicKey.rawRepresentation) { key = P256.Signing.PrivateKey() }
         let point = key.publicKey.rawRepresentation
         return KeyPair(
             algorithm: "ES256",
             jwk: jwk("EC", "ES256", curve: "P-256", [("x", point.prefix(32)), ("y", point.suffix(32))]),
-            sign: { try key.signature(for: Data($0.utf8)).rawRepresentation },
-            lend: { await $0.add(ecdsa: try ES256PrivateKey(backing: key), kid: "k") }
+            sign: { [key] in try key.signature(for: Data($0.utf8)).rawRepresentation },
+            lend: { [key] in await $0.add(ecdsa: try ES256PrivateKey(backing: key), kid: "k") }
         )
     }
 

@@ -1,0 +1,28 @@
+import NativeAuthentication
+
+/// What a step of a walk came to.
+struct WalkStep {
+    /// Where the walk stands now.
+    let place: WalkPlace
+
+    /// What went wrong; nil where the step succeeded.
+    var failure: String?
+
+    /// Whether other words of the person may succeed.
+    var isCorrectable = false
+
+    init(_ place: WalkPlace) { self.place = place }
+
+    /// A step that failed without a state: the flow begins anew.
+    init<Kind>(_ error: NativeAuthError<Kind>) {
+        place = .start
+        failure = error.description
+    }
+
+    /// A step that failed, and goes on from the error's state where there is one.
+    init<Kind, State>(_ error: StepError<Kind, State>, _ place: (State) -> WalkPlace) {
+        self.place = error.state.map(place) ?? .start
+        failure = error.description
+        isCorrectable = error.state != nil && error.kind != Kind.generalError && error.kind != Kind.browserRequired
+    }
+}

@@ -1,0 +1,198 @@
+import Foundation
+import HTTPTransport
+import IssuerSupport
+import LocalIdentityProvider
+import NativeAuthentication
+import OAuth
+import OpenIDConnect
+import SignIn
+import Testing
+import TokenManagement
+import TokenStorage
+
+struct FaultTests {
+    private static let redirect = #"{"challenge_type":"redirect","redirect_reason":"The tenant says so."}"#
+
+    @Test func `N57, D1: a sign-up that has to end in the browser has not ended`() async throws {
+        try await NativeScene.open { scene in
+            let state = try await scene.app().signUp(SignUpParameters(username: NativeScene.new)).codeState
+            scene.provider.faults.add(.answer(body: Self.redirect, at: "signup/continue"))
+            let error = try await failure(of: state.submitCode, scene.code(to: NativeScene.new))
+            #expect(error.isBrowserRequired && error.reason == "The tenant says so." && error.state == nil)
+            #expect(error.browserRequest?.prompt == .create)
+        }
+    }
+
+    @Test func `N58, D11: what is safe to repeat is repeated once`() async throws {
+        try await NativeScene.open { scene in
+            let app = try scene.app()
+            scene.provider.faults.add(.status(503, at: "initiate"))
+            _ = try await app.signIn(SignInParameters(username: NativeScene.bo)).codeState
+            #expect(scene.requests["initiate"] == 2 && scene.pauses.all == [.milliseconds(500)])
+            scene.provider.faults.add(.status(503, at: "initiate", times: 2))
+            let error = try await failure(of: app.signIn, SignInParameters(username: NativeScene.bo))
+            #expect(error.kind == .generalError && error.underlyingError is IssuerUnavailable)
+        }
+    }
+
+    @Test(arguments: ["challenge", "token"])
+    func `N58, D11: what sends a code or spends a token is not repeated`(route: String) async throws {
+        try await NativeScene.open { scene in
+            let state = try await scene.app().signIn(SignInParameters(username: NativeScene.bo)).codeState
+            scene.provider.audit.reset()
+            scene.provider.faults.add(.status(503, at: route))
+            if route == "token" {
+                #expect(try await failure(of: state.submitCode, scene.code()).state != nil)
+            } else {
+                let error = try await failure {
+                    () throws(StepError<ResendCodeErrorKind, SignInCodeRequiredState>) in try await state.resendCode()
+                }
+                #expect(error.state != nil)
+            }
+            #expect(scene.requests[route] == 1)
+            _ = try await state.submitCode(scene.code()).account
+        }
+    }
+
+    @Test func `N58: a renewal whose answer was lost does not end the session`() async throws {
+        try await NativeScene.open { scene in
+            let account = try await scene.signInAna()
+            scene.provider.faults.add(.status(503, at: "token", takesEffect: true))
+            _ = try await account.accessToken(for: NativeScene.toDo)
+            _ = try await account.accessToken(for: NativeScene.demo)
+        }
+    }
+
+    @Test func `N59: an error nobody has heard of is a general one that keeps its words`() async throws {
+        try await NativeScene.open { scene in
+            let body =
+                #"{"error":"brand_new","suberror":"newer_still","error_description":"It rains.","error_uri":"https://e.example"}"#
+            let app = try scene.app()
+            for route in ["initiate", "challenge"] {
+                scene.provider.faults.add(.answer(status: 400, body: body, at: route))
+                let error = try await failure(of: app.signIn, SignInParameters(username: NativeScene.bo))
+                #expect(error.kind == .generalError && error.description.contains("It rains."))
+                #expect(error.errorURI == "https://e.example" && error.suberror == "newer_still")
+            }
+            let state = try await app.signIn(SignInParameters(username: NativeScene.bo)).codeState
+            scene.provider.faults.add(.answer(status: 401, body: body, at: "token"))
+            let error = try await failure(of: state.submitCode, scene.code())
+            #expect(error.kind == .generalError && error.description.contains("It rains."))
+            _ = try await #require(error.state).submitCode(scene.code()).account
+        }
+    }
+
+    @Test(arguments: [
+        Fault.html(at: "initiate", times: 2), .answer(body: "[]", at: "initiate"), .answer(body: "{}", at: "initiate"),
+        .answer(body: #"{"continuation_token":""}"#, at: "initiate"), .emptyBadRequest(at: "initiate"),
+        .status(403, at: "initiate"), .status(404, at: "initiate"), .truncatedBody(at: "initiate", times: 2),
+        .lostResponse(at: "initiate", times: 2), .tooManyRequests(seconds: 5, at: "initiate"),
+    ])
+    func `N59: an answer that cannot be used is a general error`(fault: Fault) async throws {
+        try await NativeScene.open { scene in
+            scene.provider.faults.add(fault)
+            let error = try await failure(of: scene.app().signIn, SignInParameters(username: NativeScene.bo))
+            #expect(error.kind == .generalError && !error.reason.isEmpty && error.description.contains("; "))
+        }
+    }
+
+    @Test func `N60: a state of one client is of no use to another`() async throws {
+        try await NativeScene.open { scene in
+            let state = try await scene.app().signIn(SignInParameters(username: NativeScene.bo)).codeState
+            let other = try await scene.app("mfa-app").signIn(SignInParameters(username: NativeScene.bo)).codeState
+            // Each flow has codes of its own; the older one is good in the older flow.
+            let codes = scene.provider.outbox.messages(to: NativeScene.bo).map { Secret($0.code) }
+            if codes[0] != codes[1] {
+                #expect(try await failure(of: other.submitCode, codes[0]).isInvalidCode)
+                #expect(try await failure(of: state.submitCode, codes[1]).isInvalidCode)
+            }
+            _ = try await state.submitCode(codes[0]).account
+        }
+    }
+
+    @Test func `N61: a state that has succeeded is of no use again`() async throws {
+        try await NativeScene.open { scene in
+            let app = try scene.app()
+            let state = try await app.signUp(SignUpParameters(username: NativeScene.new)).codeState
+            let code = try scene.code(to: NativeScene.new)
+            _ = try await state.submitCode(code).done
+            let error = try await failure(of: state.submitCode, code)
+            #expect(error.kind == .generalError && error.errorCodes == [55200] && error.state == nil)
+        }
+    }
+
+    @Test(arguments: Fault.IDTokenFlaw.allCases.filter { $0 != .nonce })
+    func `N70: an ID token that is not in order signs nobody in, and its session is given back`(
+        flaw: Fault.IDTokenFlaw
+    ) async throws {
+        try await NativeScene.open { scene in
+            let state = try await scene.app().signIn(SignInParameters(username: NativeScene.bo)).codeState
+            scene.provider.faults.add(.wrongIDToken(flaw))
+            let error = try await failure(of: state.submitCode, scene.code())
+            #expect(error.underlyingError is OpenIDConnect.IDTokenFlaw && error.state == nil)
+            #expect(try scene.isUntouched && scene.requests["revoke"] == 1)
+        }
+    }
+
+    @Test func `a sign-in that is cancelled leaves nothing behind, at the issuer neither`() async throws {
+        try await NativeScene.open { scene in
+            let app = try scene.app(transport: CancellingTransport())
+            let state = try await app.signIn(SignInParameters(username: NativeScene.bo)).codeState
+            let code = try scene.code()
+            let outcome = await Task { try await state.submitCode(code).account }.result
+            let error = #expect(throws: StepError<VerifyCodeErrorKind, SignInCodeRequiredState>.self) {
+                try outcome.get()
+            }
+            #expect(error?.underlyingError is CancellationError)
+            #expect(try scene.isUntouched && scene.requests["revoke"] == 1)
+        }
+    }
+
+    /// Calls the task off as soon as there are tokens.
+    private struct CancellingTransport: HTTPTransport {
+        func send(_ request: HTTPRequest, limits: HTTPLimits) async throws -> HTTPResponse {
+            let response = try await NativeScene.transport.send(request, limits: limits)
+            if request.url.hasSuffix("/token") { withUnsafeCurrentTask { $0?.cancel() } }
+            return response
+        }
+    }
+
+    @Test func `tokens that cannot be stored are in the error`() async throws {
+        try await NativeScene.open { scene in
+            var options = StoreOptions()
+            options.now = { [clock = scene.provider.clock] in clock.now }
+            let app = try scene.app(store: try TokenStore.inspect(at: scene.store.path, options: options))
+            let state = try await app.signIn(SignInParameters(username: NativeScene.bo)).codeState
+            let error = try await failure(of: state.submitCode, scene.code())
+            guard case TokenStoreError.notStored(let response, _)? = error.underlyingError else {
+                Issue.record("\(error)")
+                return
+            }
+            #expect(response.refreshToken != nil && error.state == nil)
+        }
+    }
+
+    @Test func `a flow goes on in the browser with the same parameters`() async throws {
+        try await NativeScene.open { scene in
+            let app = try scene.app("pwd-app") {
+                $0.challengeTypes = .oob
+                $0.redirectURI = .anyPort
+            }
+            let parameters = SignInParameters(username: NativeScene.ana, scope: NativeScene.toDo)
+            let error = try await failure(of: app.signIn, parameters)
+            let account = try await app.signIn(inBrowser: #require(error.browserRequest), userAgent: Person())
+            #expect(account.account.username == NativeScene.ana)
+            #expect(try app.currentAccount()?.account.id == account.account.id)
+            #expect(try await account.accessToken().accessToken.scope == NativeScene.toDo)
+        }
+    }
+
+    /// Somebody who opens the page and signs in there.
+    private struct Person: UserAgent {
+        func open(_ address: String) async throws {
+            let visitor = try Visitor()
+            try await visitor.open(address)
+            try await visitor.signIn(NativeScene.ana, NativeScene.anasPassword.reveal())
+        }
+    }
+}

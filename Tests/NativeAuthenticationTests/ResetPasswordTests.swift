@@ -1,0 +1,119 @@
+import LocalIdentityProvider
+import NativeAuthentication
+import OAuth
+import SignIn
+import Testing
+import TokenManagement
+import TokenStorage
+
+struct ResetPasswordTests {
+    private static let new = Secret("Cordillera-8-Sur")
+
+    private func start(_ scene: NativeScene) async throws -> ResetPasswordCodeRequiredState {
+        try await scene.app("pwd-app").resetPassword(username: NativeScene.ana)
+    }
+
+    private func passwordStep(_ scene: NativeScene) async throws -> ResetPasswordRequiredState {
+        try await start(scene).submitCode(scene.code(to: NativeScene.ana))
+    }
+
+    private func begin(_ username: String, _ scene: NativeScene) async throws -> ResetPasswordStartError {
+        let app = try scene.app("pwd-app")
+        return try await failure { () throws(ResetPasswordStartError) in try await app.resetPassword(username: username)
+        }
+    }
+
+    @Test func `N29: a reset is polled until the password is in force, and signs in`() async throws {
+        try await NativeScene.open { scene in
+            _ = try await scene.signInAna()
+            let done = try await passwordStep(scene).submitPassword(Self.new)
+            #expect(scene.pauses.all == [.seconds(1)] && scene.requests["resetpassword/poll_completion"] == 2)
+            #expect(try await done.signIn().account.account.username == NativeScene.ana)
+            let old = SignInParameters(username: NativeScene.ana, password: NativeScene.anasPassword)
+            #expect(try await failure(of: scene.app("pwd-app").signIn, old).isInvalidCredentials)
+            let parameters = SignInParameters(username: NativeScene.ana, password: Self.new)
+            _ = try await scene.app("pwd-app").signIn(parameters).account
+        }
+    }
+
+    @Test func `N30: the session from before a reset has ended`() async throws {
+        try await NativeScene.open { scene in
+            let account = try await scene.signInAna()
+            _ = try await passwordStep(scene).submitPassword(Self.new)
+            let error = try await accessTokenFailure(account, NativeScene.toDo)
+            #expect(error.isRefreshTokenExpired && error.description.contains("sign in again"))
+        }
+    }
+
+    @Test func `N31: a password used lately leaves the state good for another`() async throws {
+        try await NativeScene.open { scene in
+            let state = try await passwordStep(scene)
+            let error = try await failure(of: state.submitPassword, NativeScene.anasPassword)
+            #expect(error.isInvalidPassword && error.suberror == "password_recently_used")
+            _ = try await #require(error.state).submitPassword(Self.new)
+        }
+    }
+
+    @Test func `N32: whoever signs in with a code has no password to reset`() async throws {
+        try await NativeScene.open { scene in
+            let error = try await begin(NativeScene.bo, scene)
+            #expect(error.isUserDoesNotHavePassword && error.errorCodes == [500_222])
+        }
+    }
+
+    @Test func `N33: an unknown and a blank username are told apart`() async throws {
+        try await NativeScene.open { (scene: NativeScene) async throws in
+            #expect(try await begin("nobody@example.org", scene).isUserNotFound)
+            scene.provider.audit.reset()
+            #expect(try await begin("", scene).isInvalidUsername && scene.provider.audit.counts.isEmpty)
+        }
+    }
+
+    @Test func `N34: after six polls it is given up`() async throws {
+        try await NativeScene.open { scene in
+            let (state, body) = (try await passwordStep(scene), #"{"status":"in_progress"}"#)
+            scene.provider.faults.add(.answer(body: body, at: "resetpassword/poll_completion", times: nil))
+            let error = try await failure(of: state.submitPassword, Self.new)
+            #expect(error.kind == .generalError && error.state == nil)
+            #expect(scene.requests["resetpassword/poll_completion"] == 6)
+            #expect(scene.pauses.all == Array(repeating: .seconds(1), count: 5))
+        }
+    }
+
+    @Test func `N35: another code that cannot be sent leaves the state as it was`() async throws {
+        try await NativeScene.open { scene in
+            let state = try await start(scene)
+            scene.provider.faults.add(.status(500, at: "resetpassword/challenge"))
+            let error = try await failure { () throws(StepError<ResendCodeErrorKind, ResetPasswordCodeRequiredState>) in
+                try await state.resendCode()
+            }
+            #expect(error.kind == .generalError && scene.messages == 1)
+            let again = try #require(error.state)
+            let password = try await again.submitCode(scene.code(to: NativeScene.ana))
+            _ = try await password.submitPassword(Self.new)
+        }
+    }
+
+    @Test func `a wrong and an empty code leave the state good for the right one`() async throws {
+        try await NativeScene.open { scene in
+            let state = try await start(scene)
+            let error = try await failure(of: state.submitCode, scene.wrongCode(to: NativeScene.ana))
+            #expect(error.isInvalidCode)
+            scene.provider.audit.reset()
+            #expect(try await failure(of: state.submitCode, Secret("")).isInvalidCode)
+            #expect(scene.provider.audit.counts.isEmpty)
+            let again = try await #require(error.state).resendCode()
+            let password = try await again.submitCode(scene.code(to: NativeScene.ana))
+            #expect(try await failure(of: password.submitPassword, Secret("")).isInvalidPassword)
+        }
+    }
+
+    @Test func `D5: a password that was not set in the end can be given again`() async throws {
+        try await NativeScene.open { scene in
+            let state = try await passwordStep(scene)
+            let (body, route) = (#"{"status":"failed","continuation_token":"next"}"#, "resetpassword/poll_completion")
+            scene.provider.faults.add(.answer(body: body, at: route))
+            #expect(try await failure(of: state.submitPassword, Self.new).state != nil)
+        }
+    }
+}

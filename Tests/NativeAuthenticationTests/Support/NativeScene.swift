@@ -1,0 +1,122 @@
+import Foundation
+import HTTPTransport
+import IssuerSupport
+import LocalIdentityProvider
+import NativeAuthentication
+import OAuth
+import TestSupport
+import TokenManagement
+import TokenStorage
+
+/// A provider and an empty store, all of whose time stands still unless a test or a pause moves it.
+struct NativeScene: Sendable {
+    static let start = Date(timeIntervalSince1970: 1_790_000_000)
+    static let transport = AsyncHTTPTransport()
+    static let ana = "ana.rojas@example.org"
+    static let anasPassword = Secret("Quinoa-7-Lunas")
+    static let bo = "bo@example.org"
+    static let cleo = "cleo@example.org"
+    static let cleosPassword = Secret("Marmol-4-Rios")
+    static let new = "eva.mora@example.org"
+    static let newPassword = Secret("Llanura-5-Viento")
+    static let toDo: Scope = "api://todolist/ToDoList.Read"
+    static let demo: Scope = "https://fabrikvine.onmicrosoft.com/helloapi/demo.read"
+
+    let provider: LocalIdentityProvider
+    let store: TokenStore
+    let pauses: Pauses
+    private let directory: TemporaryDirectory
+
+    static func open(
+        grace: TimeInterval = 10,
+        seed: Seed? = nil,
+        isolation: isolated (any Actor)? = #isolation,
+        _ body: (NativeScene) async throws -> Void
+    ) async throws {
+        var configuration = LocalIdentityProvider.Configuration()
+        configuration.clock = ProviderClock { start }
+        configuration.hosts = ["127.0.0.1"]
+        configuration.signingKeys = try SigningKeys.pem.get()
+        configuration.refreshGrace = grace
+        configuration.seed = seed
+        let provider = try await LocalIdentityProvider.start(configuration)
+        let outcome: Result<Void, any Error>
+        do {
+            outcome = .success(try await body(NativeScene(provider)))
+        } catch {
+            outcome = .failure(error)
+        }
+        await provider.stop()
+        try outcome.get()
+    }
+
+    private init(_ provider: LocalIdentityProvider) throws {
+        self.provider = provider
+        pauses = Pauses(provider.clock)
+        directory = try TemporaryDirectory()
+        store = try Self.openStore(directory, provider.clock)
+    }
+
+    private static func openStore(_ directory: TemporaryDirectory, _ clock: ProviderClock) throws -> TokenStore {
+        var options = StoreOptions()
+        options.now = { clock.now }
+        options.program = "tests"
+        return try TokenStore.open(at: StorePath(directory.file("tokenstore.db")), options: options)
+    }
+
+    /// The same store, opened as another process would.
+    func reopened() throws -> TokenStore { try Self.openStore(directory, provider.clock) }
+
+    /// An app of the tenant.
+    func app(
+        _ client: String = "otp-app",
+        transport: any HTTPTransport = transport,
+        store: TokenStore? = nil,
+        _ change: (inout NativeAuthConfiguration) throws -> Void = { _ in }
+    ) throws -> NativeAuthPublicClientApplication {
+        let authority = try Authority(parsing: provider.baseURL + "/fabrikvine.onmicrosoft.com")
+        var configuration = try NativeAuthConfiguration(clientID: client, authority: authority)
+        configuration.capabilities = [.mfaRequired, .registrationRequired]
+        configuration.tokens.pause = { [pauses] in try await pauses.pause($0) }
+        // The machine that runs the tests may be busy with others.
+        configuration.tokens.limits = HTTPLimits(head: .seconds(60), total: .seconds(60), bodySize: 1 << 20)
+        try change(&configuration)
+        return NativeAuthPublicClientApplication(configuration, store: store ?? self.store, transport: transport)
+    }
+
+    /// The last code that was sent to somebody.
+    func code(to recipient: String = bo) throws -> Secret {
+        guard let code = provider.outbox.messages(to: recipient).last?.code else { throw Missing("a code") }
+        return Secret(code)
+    }
+
+    /// A code that is certainly not the one sent last.
+    func wrongCode(to recipient: String = bo) throws -> Secret {
+        let digits = try code(to: recipient).reveal().compactMap(\.wholeNumberValue)
+        return Secret(digits.map { "\(($0 + 1) % 10)" }.joined())
+    }
+
+    /// How many messages were sent.
+    var messages: Int { provider.outbox.messages().count }
+
+    /// The requests so far, without those for metadata and keys.
+    var requests: [String: Int] { provider.audit.counts.filter { !["metadata", "keys"].contains($0.key) } }
+
+    /// Whether nothing of anybody is stored, nor a word of it in the record of use.
+    var isUntouched: Bool { get throws { try store.accounts().isEmpty && store.events().isEmpty } }
+
+    /// Signs Ana in with her password.
+    func signInAna(_ scope: Scope = Scope([]), in app: NativeAuthPublicClientApplication? = nil) async throws
+        -> NativeAuthUserAccount
+    {
+        let app = try app ?? self.app("pwd-app")
+        let parameters = SignInParameters(username: Self.ana, password: Self.anasPassword, scope: scope)
+        return try await app.signIn(parameters).account
+    }
+
+    /// Signs Bo in with a code.
+    func signInBo(in app: NativeAuthPublicClientApplication? = nil) async throws -> NativeAuthUserAccount {
+        let state = try await (app ?? self.app()).signIn(SignInParameters(username: Self.bo)).codeState
+        return try await state.submitCode(code()).account
+    }
+}

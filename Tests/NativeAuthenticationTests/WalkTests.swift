@@ -1,0 +1,14 @@
+import IssuerSupport
+import SignIn
+import TestSupport
+import Testing
+import TokenManagement
+import TokenStorage
+
+struct WalkTests {
+    @Test func `random walks with faults at every step: no stuck state, no account half stored`() async throws {
+        let directory = try TemporaryDirectory()
+        let findings = try await WalkFindings.walks(60, seed: 6, directory: directory.path)
+        #expect(findings.problems == [] && findings.walks == 60 && findings.signIns > 20)
+    }
+}
