@@ -166,7 +166,7 @@ let package = Package(
             name: "IssuerSupport",
             dependencies: [
                 "HTTPTransport", "LocalIdentityProvider", "NativeAuthentication", "OAuth", "OpenIDConnect",
-                "TestSupport", "TokenManagement", "TokenStorage",
+                "TokenManagement", "TokenStorage",
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ],

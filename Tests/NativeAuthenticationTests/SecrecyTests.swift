@@ -34,40 +34,7 @@ struct SecrecyTests {
         try await NativeScene.open { scene in
             let (log, recorder, secrets) = (LogRecord(), RecordingTransport(), Secrets())
             var printed: [String] = []
-            func app(_ client: String) throws -> NativeAuthPublicClientApplication {
-                try scene.app(client, transport: recorder) {
-                    $0.logger = log.logger
-                    $0.tokens.logger = log.logger
-                }
-            }
-            // N02, with a wrong code before the right one.
-            let code = try await app("otp-app").signIn(SignInParameters(username: NativeScene.bo)).codeState
-            let wrong = try await failure(of: code.submitCode, scene.wrongCode())
-            let bo = try await code.submitCode(scene.code()).account
-            // N10, with a wrong password before the right one, and a token for an API.
-            let parameters = SignInParameters(username: NativeScene.ana, password: Secret("Equivocada-1-No"))
-            let refused = try await failure(of: app("pwd-app").signIn, parameters)
-            let ana = try await scene.signInAna(in: app("pwd-app"))
-            let token = try await ana.accessToken(for: NativeScene.toDo)
-            let renewed = try await ana.accessToken(for: NativeScene.toDo, forcesRefresh: true)
-            // N29, with a password that is refused.
-            let reset = try await app("pwd-app").resetPassword(username: NativeScene.ana)
-            let password = try await reset.submitCode(scene.code(to: NativeScene.ana))
-            let recent = try await failure(of: password.submitPassword, NativeScene.anasPassword)
-            let done = try await password.submitPassword(Secret("Cordillera-8-Sur"))
-            // N20, with an echo of the password in the issuer's words.
-            let signUp = try await app("pwd-app").signUp(SignUpParameters(username: NativeScene.new)).codeState
-            let step = try await signUp.submitCode(scene.code(to: NativeScene.new)).passwordState
-            let echo =
-                #"{"error":"invalid_grant","suberror":"password_banned","error_description":"Llanura-5-Viento?"}"#
-            scene.provider.faults.add(.answer(status: 400, body: echo, at: "signup/continue"))
-            let echoed = try await failure(of: step.submitPassword, NativeScene.newPassword)
-
-            let values: [Any] = [
-                code, wrong, bo, parameters, refused, ana, token, renewed, reset, password, recent, done, signUp, step,
-                echoed,
-            ]
-            for value in values {
+            for value in try await values(of: scene, recorder, log) {
                 var dumped = ""
                 dump(value, to: &dumped, maxDepth: 12)
                 printed += ["\(value)", String(reflecting: value), dumped]
@@ -84,6 +51,41 @@ struct SecrecyTests {
                 #expect(snapshot.names(holding: Data(secret.utf8)) == [])
             }
         }
+    }
+
+    /// Everything that an app gets to see of the flows N02, N10, N20 and N29, with an error at each step.
+    private func values(of scene: NativeScene, _ recorder: RecordingTransport, _ log: LogRecord) async throws -> [Any] {
+        func app(_ client: String) throws -> NativeAuthPublicClientApplication {
+            try scene.app(client, transport: recorder) {
+                $0.logger = log.logger
+                $0.tokens.logger = log.logger
+            }
+        }
+        let code = try await app("otp-app").signIn(SignInParameters(username: NativeScene.bo)).codeState
+        let wrong = try await failure(of: code.submitCode, scene.wrongCode())
+        let bo = try await code.submitCode(scene.code()).account
+
+        let parameters = SignInParameters(username: NativeScene.ana, password: Secret("Equivocada-1-No"))
+        let refused = try await failure(of: app("pwd-app").signIn, parameters)
+        let ana = try await scene.signInAna(in: app("pwd-app"))
+        let token = try await ana.accessToken(for: NativeScene.toDo)
+        let renewed = try await ana.accessToken(for: NativeScene.toDo, forcesRefresh: true)
+
+        let reset = try await app("pwd-app").resetPassword(username: NativeScene.ana)
+        let password = try await reset.submitCode(scene.code(to: NativeScene.ana))
+        let recent = try await failure(of: password.submitPassword, NativeScene.anasPassword)
+        let done = try await password.submitPassword(Secret("Cordillera-8-Sur"))
+
+        let signUp = try await app("pwd-app").signUp(SignUpParameters(username: NativeScene.new)).codeState
+        let step = try await signUp.submitCode(scene.code(to: NativeScene.new)).passwordState
+        // Some issuers repeat the password in what they say of it.
+        let echo = #"{"error":"invalid_grant","suberror":"password_banned","error_description":"Llanura-5-Viento?"}"#
+        scene.provider.faults.add(.answer(status: 400, body: echo, at: "signup/continue"))
+        let echoed = try await failure(of: step.submitPassword, NativeScene.newPassword)
+        return [
+            code, wrong, bo, parameters, refused, ana, token, renewed, reset, password, recent, done, signUp, step,
+            echoed,
+        ]
     }
 
     @Test func `S03: no request carries a client secret`() async throws {

@@ -1,7 +1,6 @@
 import LocalIdentityProvider
 import NativeAuthentication
 import OAuth
-import TestSupport
 
 /// A person who goes through the flows, in order or out of their mind.
 struct Walker {
@@ -14,7 +13,7 @@ struct Walker {
     /// Whose account it is about; nobody else is sent codes at this address.
     let username: String
     var password: Secret
-    var generator: SeededGenerator
+    var generator: SplitMix
 
     /// Whether every answer of the person is right.
     var isHonest = false
@@ -26,7 +25,7 @@ struct Walker {
         app: NativeAuthPublicClientApplication,
         provider: LocalIdentityProvider,
         username: String,
-        generator: SeededGenerator
+        generator: SplitMix
     ) {
         self.app = app
         self.provider = provider

@@ -1,0 +1,122 @@
+import LocalIdentityProvider
+import NativeAuthentication
+import OAuth
+import Testing
+import TokenStorage
+
+/// The delegates that the documents do not show.
+@MainActor
+struct MSALDelegateTests {
+    @Test func `N51, N52: a second factor by delegates`() async throws {
+        try await NativeScene.open { scene in
+            let screen = SecondFactorViewController(try scene.app("mfa-app"))
+            (screen.emailTextField.text, screen.passwordTextField.text) = (
+                NativeScene.cleo, NativeScene.cleosPassword.reveal()
+            )
+            screen.signInPressed(self)
+            let address = "cleo.second@example.org"
+            #expect(await screen.resultTextView.next() == #"Choose of ["m-email", "m-sms", "m-blocked"]"#)
+            screen.awaitingState?.requestChallenge(authMethod: screen.authMethods[2], delegate: screen)
+            #expect(await screen.resultTextView.next() == "Method blocked")
+            screen.awaitingState?.requestChallenge(authMethod: screen.authMethods[1], delegate: screen)
+            #expect(await screen.resultTextView.next() == "Code sent by sms")
+            screen.mfaState?.requestChallenge(authMethod: screen.authMethods[0], delegate: screen)
+            #expect(await screen.resultTextView.next() == "Code sent by email")
+            screen.mfaState?.submitChallenge(challenge: try scene.wrongCode(to: address).reveal(), delegate: screen)
+            #expect(await screen.resultTextView.next() == "Wrong code")
+            screen.mfaState?.submitChallenge(challenge: try scene.code(to: address).reveal(), delegate: screen)
+            #expect(await screen.resultTextView.next() == "Signed in as \(NativeScene.cleo)")
+        }
+    }
+
+    @Test func `N53, N55: a registration by delegates`() async throws {
+        try await NativeScene.open { scene in
+            let screen = SecondFactorViewController(try scene.app("mfa-app"))
+            screen.emailTextField.text = NativeScene.new
+            let signUp = SignUpParameters(username: NativeScene.new, password: NativeScene.newPassword)
+            let code = try await scene.app("mfa-app").signUp(signUp).codeState
+            _ = try await code.submitCode(scene.code(to: NativeScene.new)).done
+            screen.passwordTextField.text = NativeScene.newPassword.reveal()
+            screen.signInPressed(self)
+            #expect(await screen.resultTextView.next() == #"Register one of ["email", "sms"]"#)
+            screen.contactEntered("+12")
+            #expect(await screen.resultTextView.next() == "No contact")
+            screen.contactEntered("first@example.org")
+            #expect(await screen.resultTextView.next() == "Code of 8 sent to first@example.org")
+            screen.contactEntered("second@example.org")
+            #expect(await screen.resultTextView.next() == "Code of 8 sent to second@example.org")
+            let wrong = try scene.wrongCode(to: "second@example.org").reveal()
+            screen.verificationState?.submitChallenge(challenge: wrong, delegate: screen)
+            #expect(await screen.resultTextView.next() == "Wrong code")
+            let right = try scene.code(to: "second@example.org").reveal()
+            screen.verificationState?.submitChallenge(challenge: right, delegate: screen)
+            #expect(await screen.resultTextView.next() == "Signed in as \(NativeScene.new)")
+        }
+    }
+
+    @Test func `N29, N31: a reset by delegates, in both spellings`() async throws {
+        try await NativeScene.open { scene in
+            let screen = ResetPasswordViewController(try scene.app("pwd-app"))
+            screen.resetPressed(self)
+            #expect(await screen.resultTextView.next() == "Invalid username")
+            screen.emailTextField.text = NativeScene.ana
+            screen.resetWithParametersPressed(self)
+            #expect(await screen.resultTextView.next().hasPrefix("Code sent to "))
+            screen.codeState?.resendCode(delegate: screen)
+            #expect(await screen.resultTextView.next().hasPrefix("Another code sent to "))
+            screen.codeState?.submitCode(code: try scene.wrongCode(to: NativeScene.ana).reveal(), delegate: screen)
+            #expect(await screen.resultTextView.next() == "Wrong code")
+            screen.codeState?.submitCode(code: try scene.code(to: NativeScene.ana).reveal(), delegate: screen)
+            #expect(await screen.resultTextView.next() == "New password?")
+            screen.passwordState?.submitPassword(password: NativeScene.anasPassword.reveal(), delegate: screen)
+            #expect(await screen.resultTextView.next() == "Another password?")
+            screen.passwordState?.submitPassword(password: "Cordillera-8-Sur", delegate: screen)
+            #expect(await screen.resultTextView.next() == "Signed in as \(NativeScene.ana)")
+        }
+    }
+
+    @Test func `a refresh token is handed out where that is asked for`() async throws {
+        try await NativeScene.open { scene in
+            let result = MSALNativeAuthUserAccountResult(try await scene.signInAna())
+            let hearer = TokenHearer()
+            let parameters = MSALNativeAuthGetAccessTokenParameters()
+            parameters.scopes = NativeScene.toDo.tokens
+            parameters.forceRefresh = true
+            result.getAccessToken(parameters: parameters, delegate: hearer)
+            #expect(await hearer.seen.next() == "ToDoList.Read, no refresh token")
+            parameters.returnRefreshToken = true
+            result.getAccessToken(parameters: parameters, delegate: hearer)
+            #expect(await hearer.seen.next() == "ToDoList.Read, a refresh token")
+            let again = try await result.getAccessToken(scopes: NativeScene.toDo.tokens)
+            #expect(again.scopes == NativeScene.toDo.tokens && again.expiresOn != nil)
+        }
+    }
+
+    @Test func `the application as MSAL makes it keeps its sessions in a file`() async throws {
+        try await NativeScene.open { scene in
+            let configuration = try scene.app("pwd-app").configuration
+            let app = try MSALNativeAuthPublicClientApplication(
+                nativeAuthConfiguration: configuration,
+                path: StorePath(scene.store.path.directory + "/other.db")
+            )
+            #expect(app.getNativeAuthUserAccount() == nil && app.store.path != scene.store.path)
+            let other = try MSALNativeAuthPublicClientApplicationConfig(
+                clientId: "app",
+                tenantSubdomain: "fabrikvine",
+                challengeTypes: [.oob, .password]
+            )
+            #expect(other.authority.environment == "fabrikvine.ciamlogin.com" && other.requestInterceptor == nil)
+        }
+    }
+
+    private final class TokenHearer: CredentialsDelegate {
+        let seen = TextView()
+
+        func onAccessTokenRetrieveError(error: RetrieveAccessTokenError) { seen.text = error.description }
+
+        func onAccessTokenRetrieveCompleted(result: MSALNativeAuthTokenResult) {
+            let scope = result.scopes[0].split(separator: "/").last ?? ""
+            seen.text = "\(scope), \(result.refreshToken == nil ? "no" : "a") refresh token"
+        }
+    }
+}
