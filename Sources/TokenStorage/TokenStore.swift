@@ -51,6 +51,11 @@ public final class TokenStore: Sendable {
         return store
     }
 
+    /// The store as it will be opened, or created, by the first call that needs it.
+    package static func deferred(at path: StorePath, options: StoreOptions = StoreOptions()) -> TokenStore {
+        TokenStore(path: path, options: options, isInspection: false)
+    }
+
     /// Opens the store for reading only: nothing is written, not even a lock or a log.
     ///
     /// - Returns: nil if there is no store.
