@@ -121,7 +121,8 @@ let package = Package(
         .target(
             name: "TokenStoreCLI",
             dependencies: [
-                "HTTPTransport", "OAuth", "OpenIDConnect", "Sealing", "SignIn", "TokenManagement", "TokenStorage",
+                "HTTPTransport", "NativeAuthentication", "OAuth", "OpenIDConnect", "Sealing", "SignIn",
+                "TokenManagement", "TokenStorage",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]

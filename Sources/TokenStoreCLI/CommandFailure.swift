@@ -36,6 +36,7 @@ struct CommandFailure: Error {
         case let error as TokenStoreError: self.init(error)
         case let error as AcquisitionError: self.init(error)
         case let error as SignInError: self.init(error)
+        case let refusal as any NativeRefusal: self.init(refusal)
         case let error as SealingError: self.init(TokenStoreError.key(error))
         default: self.init(.failure, sentence: String(describing: error))
         }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import NativeAuthentication
 import OAuth
 import SignIn
 
@@ -30,6 +31,18 @@ struct LoginPlace: ParsableArguments {
         }
         guard !clientID.isEmpty else { throw ValidationError("--client-id is empty; give the client's id") }
         do { _ = try whereTo() } catch { throw ValidationError("\(error)") }
+    }
+
+    /// Throws unless it is a tenant that may have native authentication.
+    func validateNative() throws {
+        guard let authority, policy == nil else {
+            throw ValidationError("--native is for a tenant; give --authority, and neither --issuer nor --policy")
+        }
+        do {
+            _ = try NativeAuthConfiguration(clientID: clientID, authority: Authority(parsing: authority))
+        } catch {
+            throw ValidationError("\(error)")
+        }
     }
 
     func whereTo() throws -> Authority {

@@ -27,4 +27,16 @@ extension StoreArguments {
         console.log(.debug, "opening \(path.database)")
         return try TokenStore.open(at: path, options: options(unlocks: unlocks))
     }
+
+    /// Opens the store for writing; where there is none, it is created when there is something in it.
+    func openOrDefer(_ console: Console) throws -> TokenStore {
+        guard path.isVacant else { return try open(console) }
+        var options = options()
+        // Asked for now, as nobody else may be reading from the terminal then.
+        if key == .passphrase, options.environment["TOKENSTORE_PASSPHRASE"] == nil, let ask = options.askPassphrase {
+            let passphrase = try ask(true)
+            options.askPassphrase = { _ in passphrase }
+        }
+        return .deferred(at: path, options: options)
+    }
 }

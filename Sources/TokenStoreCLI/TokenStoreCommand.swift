@@ -39,8 +39,8 @@ struct TokenStoreCommand: ParsableCommand {
             """,
         version: "tokenstore \(TokenStore.version)",
         subcommands: [
-            LoginCommand.self, WhoamiCommand.self, ListCommand.self, ClaimsCommand.self, TokenCommand.self,
-            ExplainCommand.self, LogoutCommand.self,
+            LoginCommand.self, SignUpCommand.self, ResetPasswordCommand.self, LogoutCommand.self,
+            WhoamiCommand.self, ListCommand.self, ClaimsCommand.self, TokenCommand.self, ExplainCommand.self,
             PurgeCommand.self, ImportCommand.self, ExportCommand.self,
             StatusCommand.self, CheckCommand.self, RekeyCommand.self,
         ]

@@ -36,7 +36,9 @@ struct ArgumentTests {
         #expect(outcome.output.hasPrefix("tokenstore "))
     }
 
-    @Test(arguments: ["list", "claims", "purge", "import", "export", "status", "check", "rekey"])
+    @Test(arguments: [
+        "login", "signup", "reset-password", "list", "claims", "purge", "import", "export", "status", "check", "rekey",
+    ])
     func `the help of every command has examples and the options of every command`(name: String) throws {
         let outcome = try ScratchDirectory().run(name, "--help")
         #expect(outcome.status == 0)

@@ -35,19 +35,23 @@ struct Command {
     var environment: [String: String] = [:]
     var input = Data()
 
+    /// Files to read from, by descriptor.
+    var files: [Int32: String] = [:]
+
     /// Runs it and waits for its end.
     func run(in directory: ScratchDirectory) throws -> Outcome {
         let name = UUID().uuidString
-        let files = ["in", "out", "err"].map { directory.path("\(name).\($0)") }
-        defer { for file in files { unlink(file) } }
-        try input.write(to: URL(filePath: files[0]))
+        let streams = ["in", "out", "err"].map { directory.path("\(name).\($0)") }
+        defer { for file in streams { unlink(file) } }
+        try input.write(to: URL(filePath: streams[0]))
         var actions = SpawnActions()
-        actions.open(files[0], O_RDONLY, as: STDIN_FILENO)
-        actions.open(files[1], O_WRONLY | O_CREAT, as: STDOUT_FILENO)
-        actions.open(files[2], O_WRONLY | O_CREAT, as: STDERR_FILENO)
+        actions.open(streams[0], O_RDONLY, as: STDIN_FILENO)
+        actions.open(streams[1], O_WRONLY | O_CREAT, as: STDOUT_FILENO)
+        actions.open(streams[2], O_WRONLY | O_CREAT, as: STDERR_FILENO)
+        for (descriptor, file) in files { actions.open(file, O_RDONLY, as: descriptor) }
         let process = try actions.spawn(Self.binary, arguments, environment: environment, home: directory)
         let status = SpawnActions.wait(for: process)
-        return Outcome(status: status, output: try Self.text(files[1]), error: try Self.text(files[2]))
+        return Outcome(status: status, output: try Self.text(streams[1]), error: try Self.text(streams[2]))
     }
 
     private static func text(_ file: String) throws -> String {

@@ -39,7 +39,7 @@ struct LoginRun: Sendable {
     }
 
     /// A script that notes its first argument, whole or not at all.
-    private func browser() throws -> (script: String, note: String) {
+    func browser() throws -> (script: String, note: String) {
         let name = UUID().uuidString
         let (script, note) = (scratch.path("\(name).browser"), scratch.path("\(name).address"))
         let text = "#!/bin/sh\nprintf %s \"$1\" > '\(note).new' && mv '\(note).new' '\(note)'\n"
@@ -48,7 +48,7 @@ struct LoginRun: Sendable {
         return (script, note)
     }
 
-    private static func address(_ note: String) -> String? {
+    static func address(_ note: String) -> String? {
         // Not there yet is the usual answer.
         try? String(contentsOf: URL(filePath: note), encoding: .utf8)
     }

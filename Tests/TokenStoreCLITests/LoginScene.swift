@@ -24,12 +24,14 @@ struct LoginScene: Sendable {
     static func open(
         port: Int = 0,
         authority: PrivateAuthority? = nil,
+        seed: Seed? = nil,
         _ body: (LoginScene) async throws -> Void
     ) async throws {
         var configuration = LocalIdentityProvider.Configuration()
         configuration.hosts = ["127.0.0.1"]
         configuration.signingKeys = try SigningKeys.pem.get()
         configuration.port = port
+        configuration.seed = seed
         configuration.tls = authority.map { .init(chain: $0.chain, key: $0.key) }
         let provider = try await LocalIdentityProvider.start(configuration)
         let outcome: Result<Void, any Error>

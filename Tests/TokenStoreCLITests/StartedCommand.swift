@@ -8,6 +8,7 @@ final class StartedCommand: Sendable {
 
     init(_ arguments: [String], environment: [String: String], in directory: ScratchDirectory) throws {
         var actions = SpawnActions()
+        actions.open("/dev/null", O_RDONLY, as: STDIN_FILENO)
         for descriptor in [STDOUT_FILENO, STDERR_FILENO] { actions.open("/dev/null", O_WRONLY, as: descriptor) }
         process = try actions.spawn(Command.binary, arguments, environment: environment, home: directory)
     }

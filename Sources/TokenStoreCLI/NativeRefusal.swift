@@ -1,0 +1,64 @@
+import HTTPTransport
+import NativeAuthentication
+import OpenIDConnect
+import SignIn
+import TokenStorage
+
+/// A step of native authentication that did not succeed, whatever its kind.
+protocol NativeRefusal: Error, CustomStringConvertible {
+    /// What went wrong, without what to do about it.
+    var reason: String { get }
+
+    /// The state to go on from, where there is one.
+    var nextState: (any Sendable)? { get }
+
+    /// Whether another answer of the person may be taken.
+    var isAboutAnswer: Bool { get }
+    var underlyingError: (any Error)? { get }
+
+    /// What the browser has to be asked for, if the rest has to be done in one.
+    var browserRequest: InteractiveRequest? { get }
+}
+
+extension NativeRefusal {
+    /// What went wrong and what to do, without the full stop that issuers end their part with.
+    var sentence: String { description.replacing(".; ", with: "; ") }
+
+    /// Whether the network or the issuer failed in a way that may pass.
+    var isOutage: Bool {
+        switch underlyingError {
+        case let error as HTTPTransportError: error.isTransient
+        case is IssuerUnavailable: true
+        case let error as SignInError: error.isOutage
+        default: false
+        }
+    }
+}
+
+extension NativeAuthError: NativeRefusal {
+    var nextState: (any Sendable)? { nil }
+
+    var isAboutAnswer: Bool {
+        // A code that could not be sent leaves those before it good.
+        Kind.self == ResendCodeErrorKind.self || kind != .generalError && kind != .browserRequired
+    }
+}
+
+extension StepError: NativeRefusal {
+    var reason: String { error.reason }
+    var nextState: (any Sendable)? { state }
+    var isAboutAnswer: Bool { error.isAboutAnswer }
+    var underlyingError: (any Error)? { error.underlyingError }
+    var browserRequest: InteractiveRequest? { error.browserRequest }
+}
+
+extension CommandFailure {
+    /// Why a step of native authentication did not succeed.
+    init(_ refusal: any NativeRefusal) {
+        switch refusal.underlyingError {
+        case let error as TokenStoreError: self.init(error as any Error)
+        case _ where refusal.browserRequest != nil: self.init(.interactionRequired, sentence: refusal.sentence)
+        default: self.init(refusal.isOutage ? .network : .failure, sentence: refusal.sentence)
+        }
+    }
+}

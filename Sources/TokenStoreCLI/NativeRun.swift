@@ -1,0 +1,71 @@
+import HTTPTransport
+import NativeAuthentication
+import OAuth
+import SignIn
+import TokenManagement
+
+/// One run of a command of native authentication: the store, the application, and who is asked.
+struct NativeRun {
+    let console: Console
+    let application: NativeAuthPublicClientApplication
+    let interview: Interview
+    let username: String
+    private let isJSON: Bool
+
+    init(
+        _ subject: String,
+        at authority: Authority,
+        client: String,
+        _ answers: NativeArguments,
+        _ network: NetworkArguments,
+        _ arguments: StoreArguments
+    ) throws {
+        console = arguments.console
+        isJSON = arguments.json
+        var configuration = try NativeAuthConfiguration(
+            clientID: client,
+            authority: authority,
+            challengeTypes: answers.challengeTypes
+        )
+        configuration.capabilities = [.mfaRequired, .registrationRequired]
+        configuration.allowsSeveralAccounts = true
+        configuration.tokens = network.options(arguments)
+        configuration.logger = configuration.tokens.logger
+        // Nobody is asked to sign in for a store that cannot be opened.
+        let store = try arguments.openOrDefer(console)
+        // Before the network has its threads, which hold back what the first one does.
+        interview = try Interview(subject, answers, arguments)
+        let transport = AsyncHTTPTransport(options: HTTPTransportOptions(caFile: network.caFile))
+        application = NativeAuthPublicClientApplication(configuration, store: store, transport: transport)
+        username = try interview.username()
+    }
+
+    var signIn: NativeSignIn { NativeSignIn(application: application, interview: interview, username: username) }
+
+    /// Says who was signed in.
+    func report(_ account: NativeAuthUserAccount, _ deed: String = "signed in") throws {
+        let summary = try application.store.summary(of: account.account)
+        try AccountReport(account: account.account, summary: summary).write(deed, asJSON: isJSON, on: console)
+    }
+
+    /// Does what is to be done; where the issuer wants a browser, says how to go on in one.
+    func withoutBrowser(_ body: () throws -> Void) throws {
+        do {
+            try body()
+        } catch let refusal as any NativeRefusal {
+            throw failure(refusal)
+        }
+    }
+
+    /// The refusal; where the issuer wants a browser, how to go on in one.
+    func failure(_ refusal: any NativeRefusal) -> any Error {
+        guard let request = refusal.browserRequest else { return refusal }
+        let configuration = application.configuration
+        var words = ["tokenstore login --authority", configuration.authority.url]
+        words += ["--client-id", configuration.clientID, "--login-hint", username]
+        if !request.scope.tokens.isEmpty { words += ["--scope", "'\(request.scope.text)'"] }
+        if let prompt = request.prompt { words += ["--prompt", prompt.rawValue] }
+        let reason = refusal.reason.hasSuffix(".") ? String(refusal.reason.dropLast()) : refusal.reason
+        return CommandFailure(.interactionRequired, reason, "go on in a browser: \(words.joined(separator: " "))")
+    }
+}

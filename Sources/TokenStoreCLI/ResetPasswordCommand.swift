@@ -1,0 +1,44 @@
+import ArgumentParser
+import NativeAuthentication
+import OAuth
+
+struct ResetPasswordCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "reset-password",
+        abstract: "Set a new password without a browser, sign in with it, and store the session.",
+        discussion: """
+            For tenants with native authentication (Microsoft Entra External ID). A code goes to the e-mail address; \
+            the new password is typed twice. Neither is shown or an argument; scripts give them with --code-from and \
+            --password-from, a line for each answer. The issuer ends the sessions that the old password began. Ctrl-C \
+            ends with exit status 9; nothing is stored unless somebody is signed in.
+
+            EXAMPLES
+              tokenstore reset-password --authority https://contoso.ciamlogin.com --client-id my-app \\
+                --username me@example.org
+            """
+    )
+
+    @OptionGroup(title: "Where") var place: NativePlace
+
+    @OptionGroup(title: "Who") var answers: NativeArguments
+
+    @OptionGroup var scope: ScopeArguments
+
+    @OptionGroup(title: "The network") var network: NetworkArguments
+
+    @OptionGroup(title: "Options of every command") var arguments: StoreArguments
+
+    func run() throws {
+        let subject = "password reset"
+        let run = try NativeRun(subject, at: place.authority, client: place.clientID, answers, network, arguments)
+        try run.withoutBrowser {
+            let reset = NativeReset(application: run.application, interview: run.interview, username: run.username)
+            let state = try reset.run()
+            run.interview.note("the new password is in force")
+            run.interview.subject = "sign-in with the new password"
+            let scope = scope.value
+            let result = try run.interview.perform { try await state.signIn(scope: scope) }
+            try run.report(run.signIn.finish(result))
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import LocalIdentityProvider
+import Testing
+
+/// What cannot be done without a browser after all.
+struct NativeBrowserTests {
+    @Test func `a script is told the command that goes on in a browser`() async throws {
+        try await NativeScene.open { scene in
+            let outcome = try await scene.script(
+                "login",
+                "pwd-app",
+                "--username",
+                NativeScene.ana,
+                "--challenge-types",
+                "oob",
+                "--scope",
+                LoginScene.scope,
+                passwords: ["x"]
+            )
+            #expect(outcome.status == 4)
+            #expect(
+                outcome.error == """
+                    tokenstore: error: The user signs in with password; go on in a browser: tokenstore login --authority \
+                    \(scene.authority) --client-id pwd-app --login-hint \(NativeScene.ana) --scope '\(LoginScene.scope)'
+
+                    """
+            )
+            let signUp = try await scene.script(
+                "signup",
+                "pwd-app",
+                "--username",
+                NativeScene.dana,
+                "--challenge-types",
+                "oob",
+                passwords: ["x"]
+            )
+            #expect(signUp.status == 4 && signUp.error.contains("--prompt create"), "\(signUp.error)")
+            #expect(try scene.scene.hasNoStore)
+        }
+    }
+
+    @Test func `on a terminal the browser is opened, and who signs in there is stored`() async throws {
+        try await NativeScene.open { scene in
+            let (script, note) = try scene.scene.login.browser()
+            async let outcome = scene.type(
+                "login",
+                "pwd-app",
+                "--username",
+                NativeScene.ana,
+                "--challenge-types",
+                "oob",
+                environment: ["BROWSER": script],
+                answers: []
+            )
+            while LoginRun.address(note) == nil { try await Task.sleep(for: .milliseconds(5)) }
+            let address = try #require(LoginRun.address(note))
+            #expect(address.contains("login_hint=ana.rojas"))
+            try await LoginScene.signIn(at: address)
+            #expect(try await outcome.output.contains("the issuer wants a browser for this\n"))
+            #expect(try await outcome.output.hasSuffix("signed in Ana Rojas (ana.rojas@example.org)\n"))
+        }
+    }
+}

@@ -1,0 +1,203 @@
+import Foundation
+import LocalIdentityProvider
+import OAuth
+import Testing
+
+/// `login --native` by a script and by a person.
+struct NativeLoginTests {
+    private static let bo = NativeScene.bo
+
+    private static func contains(_ text: String, _ secrets: [String]) -> Bool { secrets.contains(where: text.contains) }
+
+    @Test func `a wrong code, an empty line and the right code come by a descriptor, and no log has them`() async throws
+    {
+        try await NativeScene.open { scene in
+            let outcome = try await scene.script(
+                "login",
+                "otp-app",
+                "--username",
+                Self.bo,
+                "--json",
+                "--log-level",
+                "trace"
+            ) { pipe, isOver in
+                pipe.write("87654321")
+                pipe.write("")
+                try await scene.sendCode(2, to: Self.bo, pipe, isOver)
+            }
+            #expect(outcome.status == 0, "\(outcome.error)")
+            #expect(try outcome.json["displayName"] as? String == "Bo Lind")
+            #expect(scene.provider.audit.count(of: "token") == 2 && scene.provider.audit.count(of: "challenge") == 2)
+            let secrets = scene.provider.outbox.messages().map(\.code) + ["87654321", "eyJ"]
+            #expect(outcome.error.contains("trace") || outcome.error.contains("debug"))
+            #expect(!Self.contains(outcome.error + outcome.output, secrets), "\(outcome.error)")
+        }
+    }
+
+    @Test func `passwords come by a descriptor, the wrong one first, and no log has them`() async throws {
+        try await NativeScene.open { scene in
+            let passwords = ["wrong-Password-1", NativeScene.anasPassword]
+            let outcome = try await scene.script(
+                "login",
+                "pwd-app",
+                "--username",
+                NativeScene.ana,
+                "--log-level",
+                "trace",
+                passwords: passwords
+            )
+            #expect(outcome.status == 0, "\(outcome.error)")
+            #expect(outcome.output == "signed in Ana Rojas (ana.rojas@example.org)\n")
+            #expect(!Self.contains(outcome.error, passwords + ["eyJ"]))
+            let file = try scene.scene.scratch.contents("tokenstore.db")
+            #expect(passwords.allSatisfy { file.range(of: Data($0.utf8)) == nil })
+        }
+    }
+
+    @Test func `what was refused is the error when the descriptor has come to its end`() async throws {
+        try await NativeScene.open { scene in
+            let outcome = try await scene.script(
+                "login",
+                "pwd-app",
+                "--username",
+                NativeScene.ana,
+                passwords: ["wrong-1"]
+            )
+            #expect(outcome.status == 1 && outcome.error.contains("the password is wrong"), "\(outcome.error)")
+            #expect(!outcome.error.contains("wrong-1"))
+            #expect(try scene.scene.hasNoStore)
+        }
+    }
+
+    @Test func `a refusal leaves a store as it was, byte for byte, and another sign-in leaves the one before`()
+        async throws
+    {
+        try await NativeScene.open { scene in
+            let name = NativeScene.ana
+            _ = try await scene.script("login", "pwd-app", "--username", name, passwords: [NativeScene.anasPassword])
+            let before = try scene.scene.scratch.contents("tokenstore.db")
+            #expect(try await scene.script("login", "pwd-app", "--username", name, passwords: ["x"]).status == 1)
+            #expect(try scene.scene.scratch.contents("tokenstore.db") == before)
+            let cleo = try await scene.script(
+                "login",
+                "pwd-app",
+                "--username",
+                "cleo@example.org",
+                passwords: ["Marmol-4-Rios"]
+            )
+            #expect(cleo.status == 0)
+            #expect(try await scene.usernames == [name, "cleo@example.org"])
+        }
+    }
+
+    @Test func `five wrong passwords on a terminal are enough`() async throws {
+        try await NativeScene.open { scene in
+            let wrong = (1...5).map { TypedAnswer("Password: ", "wrong-\($0)\n") }
+            let outcome = try await scene.type("login", "pwd-app", "--username", NativeScene.ana, answers: wrong)
+            #expect(outcome.status == 1)
+            #expect(outcome.output.components(separatedBy: "Password: ").count == 6)
+            #expect(!outcome.output.contains("wrong-"))
+            #expect(try scene.scene.hasNoStore)
+        }
+    }
+
+    @Test func `an unknown person is told so`() async throws {
+        try await NativeScene.open { scene in
+            let outcome = try await scene.script("login", "pwd-app", "--username", "no@example.org", passwords: ["x"])
+            #expect(outcome.status == 1 && outcome.error.contains("; check the username, or sign up"))
+            #expect(try scene.scene.hasNoStore)
+        }
+    }
+
+    @Test func `where nobody can be asked, the option to give is named before or when it is needed`() async throws {
+        try await NativeScene.open { scene in
+            for more in [["--username", Self.bo], ["--username", Self.bo, "--no-input"]] {
+                let command = Command(
+                    arguments: scene.words("login", "otp-app", more),
+                    environment: scene.environment
+                )
+                let outcome = try await command.runAside(in: scene.scene.scratch)
+                #expect(outcome.status == 64 && outcome.error.contains("--code-from FD or --password-from FD"))
+            }
+            let closed = Command(
+                arguments: scene.words("login", "otp-app", ["--username", Self.bo, "--code-from", "9"]),
+                environment: scene.environment
+            )
+            let outcome = try await closed.runAside(in: scene.scene.scratch)
+            #expect(outcome.status == 64 && outcome.error.contains("descriptor 9, which is not open"))
+            let nameless = try await scene.script("login", "otp-app", passwords: ["x"])
+            #expect(nameless.status == 64 && nameless.error.contains("give --username ADDRESS"), "\(nameless.error)")
+            #expect(scene.provider.audit.counts.isEmpty)
+            let codeless = try await scene.script("login", "otp-app", "--username", Self.bo, passwords: ["x"])
+            #expect(codeless.status == 64 && codeless.error.contains("give --code-from FD"), "\(codeless.error)")
+            #expect(try scene.scene.hasNoStore)
+        }
+    }
+
+    @Test func `Ctrl-C while the issuer takes its time ends with 9 and stores nothing`() async throws {
+        try await NativeScene.open { scene in
+            scene.provider.faults.add(.hang(at: "initiate"))
+            let command = try StartedCommand(
+                scene.words("login", "pwd-app", ["--username", NativeScene.ana, "--password-from", "0"]),
+                environment: scene.environment,
+                in: scene.scene.scratch
+            )
+            while scene.provider.audit.count(of: "initiate") == 0 { try await Task.sleep(for: .milliseconds(5)) }
+            command.send(SIGINT)
+            #expect(try await command.end() == 9)
+            #expect(try scene.scene.hasNoStore)
+        }
+    }
+
+    @Test func `an issuer that does not serve ends with 8; on a terminal the step is tried again`() async throws {
+        try await NativeScene.open { scene in
+            scene.provider.faults.add(.status(503, at: "token"))
+            let (ana, password) = (NativeScene.ana, NativeScene.anasPassword)
+            let outcome = try await scene.script(
+                "login",
+                "pwd-app",
+                "--username",
+                ana,
+                passwords: [password, password]
+            )
+            #expect(outcome.status == 8, "\(outcome.error)")
+            #expect(try scene.scene.hasNoStore)
+            scene.provider.faults.add(.status(503, at: "token"))
+            let answers = [TypedAnswer("Password: ", password + "\n"), TypedAnswer("Password: ", password + "\n")]
+            #expect(try await scene.type("login", "pwd-app", "--username", ana, answers: answers).status == 0)
+        }
+    }
+
+    @Test func `a new store with a passphrase asks for that first`() async throws {
+        try await NativeScene.open { scene in
+            let outcome = try await scene.type(
+                "login",
+                "pwd-app",
+                "--username",
+                NativeScene.ana,
+                "--key",
+                "passphrase",
+                answers: [
+                    TypedAnswer("New passphrase", "correct horse\n"), TypedAnswer("again", "correct horse\n"),
+                    TypedAnswer("Password: ", NativeScene.anasPassword + "\n"),
+                ]
+            )
+            #expect(outcome.status == 0, "\(outcome.output)")
+            #expect(!outcome.output.contains("correct horse"))
+        }
+    }
+
+    @Test(arguments: [
+        ["--native", "--issuer", "https://a.example", "--client-id", "app"],
+        ["--native", "--authority", "https://a.example/t", "--policy", "b2c_1_x", "--client-id", "app"],
+        ["--native", "--authority", "https://a.example/common", "--client-id", "app"],
+        ["--native", "--authority", "https://a.example/t", "--client-id", "app", "--device"],
+        ["--native", "--authority", "https://a.example/t", "--client-id", "app", "--challenge-types", "sms"],
+        ["--native", "--authority", "https://a.example/t", "--client-id", "app", "--code-from", "-1"],
+        ["--authority", "https://a.example/t", "--client-id", "app", "--username", "a@example.org"],
+    ])
+    func `arguments that make no sense end with 64 before any request`(arguments: [String]) throws {
+        let outcome = try Command(arguments: ["login", "--json"] + arguments).run(in: ScratchDirectory())
+        #expect(try outcome.status == 64 && outcome.errorJSON["code"] as? String == "usage")
+    }
+}

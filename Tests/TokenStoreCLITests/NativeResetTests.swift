@@ -1,0 +1,37 @@
+import LocalIdentityProvider
+import Testing
+
+struct NativeResetTests {
+    @Test func `a new password is set, signs in, and is the only one from then on`() async throws {
+        try await NativeScene.open { scene in
+            let (ana, old, new) = (NativeScene.ana, NativeScene.anasPassword, NativeScene.password)
+            let outcome = try await scene.type(
+                "reset-password",
+                "pwd-app",
+                "--username",
+                ana,
+                answers: [
+                    TypedAnswer("Code sent", NativeScene.wrongCode + "\n"), TypedAnswer("Code sent", "\n"),
+                    TypedAnswer("Code sent", try scene.code(to: ana) + "\n"),
+                    TypedAnswer("New password", old + "\n"), TypedAnswer("again", old + "\n"),
+                    TypedAnswer("New password", new + "\n"), TypedAnswer("again", new + "\n"),
+                ]
+            )
+            #expect(outcome.status == 0, "\(outcome.output)")
+            #expect(outcome.output.contains("tokenstore: the new password is in force\nsigned in Ana Rojas"))
+            #expect(!outcome.output.contains(old) && !outcome.output.contains(new))
+            #expect(try await scene.script("login", "pwd-app", "--username", ana, passwords: [old]).status == 1)
+            #expect(try await scene.script("login", "pwd-app", "--username", ana, passwords: [new]).status == 0)
+        }
+    }
+
+    @Test func `who has no password, and nobody, is told so`() async throws {
+        try await NativeScene.open { scene in
+            for (name, advice) in [(NativeScene.bo, "sign in with a code"), ("no@example.org", "check the username")] {
+                let outcome = try await scene.script("reset-password", "pwd-app", "--username", name, passwords: ["x"])
+                #expect(outcome.status == 1 && outcome.error.contains(advice), "\(outcome.error)")
+            }
+            #expect(try scene.scene.hasNoStore)
+        }
+    }
+}

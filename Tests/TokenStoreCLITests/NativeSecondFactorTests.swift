@@ -1,0 +1,127 @@
+import LocalIdentityProvider
+import Testing
+
+struct NativeSecondFactorTests {
+    private static let cleo = "cleo@example.org"
+    private static let second = "cleo.second@example.org"
+    private static let password = "Marmol-4-Rios"
+
+    @Test func `a person chooses a method from a list, another after a blocked one, and may change it`() async throws {
+        try await NativeScene.open { scene in
+            let outcome = try await scene.type(
+                "login",
+                "mfa-app",
+                "--username",
+                Self.cleo,
+                answers: [
+                    TypedAnswer("Password: ", Self.password + "\n"), TypedAnswer("Number [1]: ", "3\n"),
+                    TypedAnswer("Number [1]: ", "2\n"), TypedAnswer("Code sent to ***21", "\n"),
+                    TypedAnswer("Number [2]: ", "1\n"), TypedAnswer("Code sent to c***d", NativeScene.wrongCode + "\n"),
+                    TypedAnswer("Code sent to c***d", try scene.code(to: Self.second) + "\n"),
+                ]
+            )
+            #expect(outcome.status == 0, "\(outcome.output)")
+            #expect(
+                outcome.output.contains(
+                    "A second factor is needed:\n  1  email  c***d@e***e.org\n  2  sms  ***21\n  3  email  c***d@e***e.org\n"
+                )
+            )
+            #expect(outcome.output.contains("choose another\n"))
+            #expect(outcome.output.hasSuffix("signed in Cleo Vega (cleo@example.org)\n"))
+            #expect(try !outcome.output.contains(scene.code(to: Self.second)))
+        }
+    }
+
+    @Test func `a script names the method, or is told which there are`() async throws {
+        try await NativeScene.open { scene in
+            for (method, isKnown) in [("m-email", true), ("sms", true), ("post", false)] {
+                let number = scene.provider.outbox.messages(to: Self.second).count + 1
+                let recipient = method == "sms" ? "+593987654321" : Self.second
+                let outcome = try await scene.script(
+                    "login",
+                    "mfa-app",
+                    "--username",
+                    Self.cleo,
+                    "--second-factor",
+                    method,
+                    passwords: [Self.password]
+                ) { pipe, isOver in
+                    if isKnown { try await scene.sendCode(method == "sms" ? 1 : number, to: recipient, pipe, isOver) }
+                }
+                #expect(outcome.status == (isKnown ? 0 : 64), "\(outcome.error)")
+                if !isKnown {
+                    #expect(outcome.error.contains("give one of m-email, m-sms, m-blocked as --second-factor"))
+                }
+            }
+            let blocked = try await scene.script(
+                "login",
+                "mfa-app",
+                "--username",
+                Self.cleo,
+                "--second-factor",
+                "m-blocked",
+                passwords: [Self.password]
+            )
+            #expect(blocked.status == 1 && blocked.error.contains("the method is blocked"), "\(blocked.error)")
+        }
+    }
+
+    @Test func `one descriptor may bring both the password and the code`() async throws {
+        try await NativeScene.open { scene in
+            let outcome = try await scene.script(
+                "login",
+                "mfa-app",
+                "--username",
+                Self.cleo,
+                "--second-factor",
+                "1",
+                "--password-from",
+                "3"
+            ) { pipe, isOver in
+                pipe.write(Self.password)
+                try await scene.sendCode(to: Self.second, pipe, isOver)
+            }
+            #expect(outcome.status == 0, "\(outcome.error)")
+        }
+    }
+
+    @Test func `who has no method registers one, and a contact that is refused is asked for again`() async throws {
+        try await NativeScene.open { scene in
+            let (bo, new) = (NativeScene.bo, "bo.second@example.org")
+            let outcome = try await scene.type(
+                "login",
+                "mfa-app",
+                "--username",
+                bo,
+                answers: [
+                    TypedAnswer("Code sent", try scene.code(to: bo) + "\n"), TypedAnswer("Number [1]: ", "2\n"),
+                    TypedAnswer("Phone number", "+12\n"), TypedAnswer("Number [2]: ", "1\n"),
+                    TypedAnswer("register [\(bo)]: ", new + "\n"), TypedAnswer("Code sent to \(new)", "\n"),
+                    TypedAnswer("Code sent to \(new)", try scene.code(to: new) + "\n"),
+                ]
+            )
+            #expect(outcome.status == 0, "\(outcome.output)")
+            #expect(outcome.output.contains("the issuer wants a second factor to be registered"))
+            #expect(outcome.output.hasSuffix("signed in Bo Lind (bo@example.org)\n"))
+            #expect(scene.provider.outbox.messages(to: new).count == 2)
+        }
+    }
+
+    @Test func `the address that was verified just now needs no code to be registered`() async throws {
+        try await NativeScene.open { scene in
+            let bo = NativeScene.bo
+            let outcome = try await scene.script(
+                "login",
+                "mfa-app",
+                "--username",
+                bo,
+                "--second-factor",
+                "email",
+                "--contact",
+                bo
+            ) { pipe, isOver in try await scene.sendCode(to: bo, pipe, isOver) }
+            #expect(outcome.status == 0, "\(outcome.error)")
+            #expect(scene.provider.outbox.messages().count == 1)
+        }
+    }
+}

@@ -1,0 +1,157 @@
+import Foundation
+import LocalIdentityProvider
+import Testing
+
+struct NativeSignUpTests {
+    private static let dana = NativeScene.dana
+
+    @Test func `a script gives attributes, code and passwords, the weak one first`() async throws {
+        try await NativeScene.open { scene in
+            let passwords = ["weakling", NativeScene.password]
+            let outcome = try await scene.script(
+                "signup",
+                "pwd-app",
+                "--username",
+                Self.dana,
+                "--attribute",
+                "country=Ecuador",
+                "--attribute",
+                "city=Quito",
+                "--attribute",
+                "displayName=Dana Oum",
+                "--json",
+                "--log-level",
+                "trace",
+                passwords: passwords
+            ) { pipe, isOver in try await scene.sendCode(to: Self.dana, pipe, isOver) }
+            #expect(outcome.status == 0, "\(outcome.error)")
+            #expect(try outcome.json["displayName"] as? String == "Dana Oum")
+            let secrets = try passwords + [scene.code(to: Self.dana), "eyJ"]
+            #expect(!secrets.contains(where: (outcome.output + outcome.error).contains))
+            #expect(scene.provider.audit.count(of: "token") == 1)
+        }
+    }
+
+    @Test func `what is missing or refused is named, and there is no store`() async throws {
+        try await NativeScene.open { scene in
+            let missing = try await scene.script(
+                "signup",
+                "pwd-app",
+                "--username",
+                Self.dana,
+                "--attribute",
+                "city=Quito",
+                passwords: [NativeScene.password]
+            ) { pipe, isOver in try await scene.sendCode(to: Self.dana, pipe, isOver) }
+            #expect(missing.status == 64)
+            #expect(
+                missing.error.contains(
+                    "asks for country (2 to 60 of A-Z, a-z, space), and nobody can be asked; give --attribute country=VALUE"
+                ),
+                "\(missing.error)"
+            )
+            let refused = try await scene.script(
+                "signup",
+                "pwd-app",
+                "--username",
+                Self.dana,
+                "--attribute",
+                "country=1",
+                passwords: ["x"]
+            )
+            #expect(refused.status == 1 && refused.error.contains("does not take the value of country"))
+            let taken = try await scene.script("signup", "pwd-app", "--username", NativeScene.ana, passwords: ["x"])
+            #expect(taken.status == 1 && taken.error.contains("; sign in, or choose another username"))
+            let broken = try await scene.script("signup", "pwd-app", "--attribute", "country", passwords: ["x"])
+            #expect(broken.status == 64)
+            #expect(try scene.scene.hasNoStore)
+        }
+    }
+
+    @Test func `passwords that differ are asked for again, and one that the tenant refuses too`() async throws {
+        try await NativeScene.open { scene in
+            let outcome = try await scene.type(
+                "signup",
+                "pwd-app",
+                "--username",
+                Self.dana,
+                "--attribute",
+                "country=Ecuador",
+                "--attribute",
+                "city=Quito",
+                answers: [
+                    TypedAnswer("Code sent", NativeScene.wrongCode + "\n"),
+                    TypedAnswer("Code sent", try scene.code(to: Self.dana) + "\n"),
+                    TypedAnswer("New password", "one-Thing-1\n"), TypedAnswer("again", "another-Thing-1\n"),
+                    TypedAnswer("New password", "short\n"), TypedAnswer("again", "short\n"),
+                    TypedAnswer("New password", NativeScene.password + "\n"),
+                    TypedAnswer("again", NativeScene.password + "\n"),
+                ]
+            )
+            #expect(outcome.status == 0, "\(outcome.output)")
+            #expect(outcome.output.contains("the passwords differ; type both once more"))
+            #expect(outcome.output.contains("Use at least 8"))
+            #expect(!outcome.output.contains("-Thing-1") && !outcome.output.contains(NativeScene.password))
+        }
+    }
+
+    @Test func `each attribute is asked for with what it has to look like`() async throws {
+        let patterns = [
+            ("postalCode", "^[0-9]{5}$"), ("state", "^[a-z]+$"), ("city", "^[A-F-]{3,}$"), ("jobTitle", "^(red|blue)$"),
+        ]
+        let definitions = patterns.map { #"{"name": "\#($0)", "regex": "\#($1)"}, "# }.joined()
+        let page = patterns.map { #"{"name": "\#($0.0)"}"# }.joined(separator: ", ")
+        let text = Seed.standardJSON
+            .replacingOccurrences(
+                of: #"{"name": "country", "regex""#,
+                with: definitions + #"{"name": "country", "regex""#
+            )
+            .replacingOccurrences(
+                of: #""signUpMethod": "code","#,
+                with: #""signUpMethod": "code", "attributePages": [[\#(page)]],"#
+            )
+        let seed = try Seed(json: Data(text.utf8))
+        try await NativeScene.open(seed: seed) { scene in
+            let outcome = try await scene.type(
+                "signup",
+                "otp-app",
+                "--username",
+                Self.dana,
+                answers: [
+                    TypedAnswer("Code sent", try scene.code(to: Self.dana) + "\n"),
+                    TypedAnswer("postalCode (5 of 0-9): ", "12345\n"), TypedAnswer("state (only a-z): ", "azuay\n"),
+                    TypedAnswer("city (3 or more of A-F, -): ", "A-B\n"),
+                    TypedAnswer("jobTitle (matching ^(red|blue)$): ", "blue\n"),
+                ]
+            )
+            #expect(outcome.status == 0, "\(outcome.output)")
+        }
+    }
+
+    @Test func `Ctrl-C at any question ends with 9, and there is no account and no store`() async throws {
+        try await NativeScene.open { scene in
+            let questions: [TypedAnswer] = [
+                TypedAnswer("Code sent", try scene.code(to: Self.dana) + "\n"),
+                TypedAnswer("New password", NativeScene.password + "\n"),
+                TypedAnswer("again", NativeScene.password + "\n"), TypedAnswer("country", "Ecuador\n"),
+                TypedAnswer("city", "Quito\n"),
+            ]
+            for count in questions.indices {
+                let answers = questions[..<count] + [TypedAnswer(questions[count].question, "\u{3}")]
+                let outcome = try await scene.type(
+                    "signup",
+                    "pwd-app",
+                    "--username",
+                    Self.dana,
+                    answers: Array(answers)
+                )
+                #expect(
+                    outcome.status == 9 && outcome.output.contains("the sign-up was cancelled"),
+                    "\(outcome.output)"
+                )
+            }
+            #expect(try scene.scene.hasNoStore)
+            #expect(scene.provider.audit.count(of: "token") == 0)
+        }
+    }
+}
