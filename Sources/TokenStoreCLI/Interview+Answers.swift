@@ -42,7 +42,8 @@ extension Interview {
         if !isRefused, methods.count == 1 { return methods[0] }
         if let before, !mayAsk { return before }
         if !isRefused, before == nil, let named = answers.secondFactor {
-            return try Self.method(named, of: methods) ?? { throw unknownMethod(named, methods) }()
+            guard let method = Self.method(named, of: methods) else { throw unknownMethod(named, methods) }
+            return method
         }
         guard mayAsk, methods.count > 1 else { throw nobody("one of several methods", "--second-factor METHOD") }
         var text = "A second factor is needed:\n"

@@ -61,8 +61,8 @@ final class Interview {
                 isCancelled = interruption.takeInterrupt()
                 return isCancelled
             }
-        } catch  where isCancelled {
-            throw cancelled
+        } catch {
+            throw isCancelled ? cancelled : error
         }
     }
 
@@ -93,8 +93,9 @@ final class Interview {
         try checkCancellation()
         terminal = terminal ?? PersonalTerminal()
         guard let terminal else { throw nobody("an answer", "--code-from FD or --password-from FD") }
-        return try interruptible { try terminal.answer(to: question.printable, isSecret: isSecret) }
-            ?? { throw cancelled }()
+        let answer = try interruptible { try terminal.answer(to: question.printable, isSecret: isSecret) }
+        guard let answer else { throw cancelled }
+        return answer
     }
 
     /// The next line of a descriptor; what was refused before it is the error where there is none.
