@@ -14,7 +14,7 @@ package final class Browser {
     }
 
     private let transport = AsyncHTTPTransport()
-    private let driver = Process()
+    private var driver = Process()
     private let folder: URL
 
     /// The address of the driver, and of the session once there is one.
@@ -41,14 +41,7 @@ package final class Browser {
     }
 
     private func start() async throws {
-        let log = folder.appending(path: "driver")
-        try Data().write(to: log)
-        driver.executableURL = URL(filePath: Self.driverProgram)
-        driver.arguments = ["--port=0"]
-        driver.standardOutput = try FileHandle(forWritingTo: log)
-        driver.standardError = FileHandle.nullDevice
-        try driver.run()
-        let address = try await Self.address(in: log)
+        let address = try await startDriver()
         let arguments = [
             "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
             "--user-data-dir=\(folder.path)/profile",
@@ -61,15 +54,35 @@ package final class Browser {
         place = "\(address)/session/\(id)"
     }
 
-    /// The driver prints its port once it listens.
-    private static func address(in log: URL) async throws -> String {
-        let deadline = ContinuousClock.now + .seconds(60)
-        while ContinuousClock.now < deadline {
-            let text = try String(contentsOf: log, encoding: .utf8)
-            if let match = text.firstMatch(of: /successfully on port ([0-9]+)/) { return "http://127.0.0.1:\(match.1)" }
-            try await Task.sleep(for: .milliseconds(5))
+    /// The address of a driver that listens.
+    ///
+    /// It takes a port that is free in IPv4, and ends where somebody has that port in IPv6.
+    private func startDriver() async throws -> String {
+        for attempt in 1...10 {
+            let log = folder.appending(path: "driver-\(attempt)")
+            try Data().write(to: log)
+            driver = Process()
+            driver.executableURL = URL(filePath: Self.driverProgram)
+            driver.arguments = ["--port=0"]
+            driver.standardOutput = try FileHandle(forWritingTo: log)
+            driver.standardError = FileHandle.nullDevice
+            try driver.run()
+            if let address = try await address(in: log) { return address }
         }
         throw Missing("chromedriver")
+    }
+
+    /// What the driver prints once it listens; nil if it ended.
+    private func address(in log: URL) async throws -> String? {
+        let deadline = ContinuousClock.now + .seconds(60)
+        while ContinuousClock.now < deadline {
+            let isRunning = driver.isRunning
+            let text = try String(contentsOf: log, encoding: .utf8)
+            if let match = text.firstMatch(of: /successfully on port ([0-9]+)/) { return "http://127.0.0.1:\(match.1)" }
+            guard isRunning else { return nil }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        throw Missing("an answer of chromedriver")
     }
 
     private func close() async {
