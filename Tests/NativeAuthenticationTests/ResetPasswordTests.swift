@@ -113,7 +113,8 @@ struct ResetPasswordTests {
             let state = try await passwordStep(scene)
             let (body, route) = (#"{"status":"failed","continuation_token":"next"}"#, "resetpassword/poll_completion")
             scene.provider.faults.add(.answer(body: body, at: route))
-            #expect(try await failure(of: state.submitPassword, Self.new).state != nil)
+            let again = try #require(try await failure(of: state.submitPassword, Self.new).state)
+            try await scene.givesPasswordAgain(again)
         }
     }
 }

@@ -134,6 +134,7 @@ struct StepErrorTests {
             scene.provider.faults.add(.answer(status: status, body: body, at: "resetpassword/poll_completion"))
             let error = try await failure(of: state.submitPassword, Secret("Cordillera-8-Sur"))
             #expect("\(error.kind)" == kind && (error.state != nil) == keepsState)
+            if let state = error.state { try await scene.givesPasswordAgain(state) }
         }
     }
 
