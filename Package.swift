@@ -127,12 +127,20 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
-        .executableTarget(name: "TokenStoreMain", dependencies: ["TokenStoreCLI"]),
+        .executableTarget(
+            name: "TokenStoreMain",
+            dependencies: ["TokenStoreCLI"],
+            linkerSettings: [
+                // A static Swift library asks to export every symbol, which no program loads and every start pays for.
+                .unsafeFlags(["-Xlinker", "--no-export-dynamic"], .when(platforms: [.linux], configuration: .release))
+            ]
+        ),
         .executableTarget(
             name: "Quickstart",
             dependencies: [
                 "HTTPTransport", "LocalIdentityProvider", "OAuth", "SignIn", "TokenManagement", "TokenStorage",
                 "TokenStoreCLI",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
         .executableTarget(

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import HTTPTransport
 import OAuth
@@ -5,23 +6,20 @@ import TokenManagement
 import TokenStorage
 
 /// A process of its own that begins a refresh and does not live to see the answer.
-struct DoomedRefresh {
-    private static let word = "refresh-and-be-killed"
+struct DoomedRefresh: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "refresh-and-be-killed",
+        abstract: "Refresh a token of the tour's store.",
+        shouldDisplay: false
+    )
 
-    private let store: String
-    private let flow: String
-
-    /// nil if the arguments do not ask for it.
-    init?(arguments: [String]) {
-        guard arguments.count == 4, arguments[1] == Self.word else { return nil }
-        store = arguments[2]
-        flow = arguments[3]
-    }
+    @Argument(help: "The store.") var store: String
+    @Argument(help: "The user flow of the account.") var flow: String
 
     static func spawn(store: String, flow: String) throws -> Process {
         let process = Process()
         process.executableURL = Bundle.main.executableURL
-        process.arguments = [word, store, flow]
+        process.arguments = [configuration.commandName ?? "", store, flow]
         try process.run()
         return process
     }

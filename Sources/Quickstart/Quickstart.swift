@@ -1,10 +1,20 @@
+import ArgumentParser
 import Foundation
 
 /// `quickstart`: a tour of the store, in which every line that is printed comes from a real call.
 @main
-struct Quickstart {
-    static func main() async throws {
-        if let helper = DoomedRefresh(arguments: CommandLine.arguments) { return try await helper.run() }
+struct Quickstart: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "quickstart",
+        abstract: "A tour of tokenstore, with an identity provider on this machine.",
+        discussion: """
+            Signs two people in, calls two APIs, lets tokens end and kills a process in the middle of a refresh. The \
+            store it leaves in the temporary directory is there to look at.
+            """,
+        subcommands: [DoomedRefresh.self]
+    )
+
+    func run() async throws {
         try await Tour.start { tour in
             try await tour.signIn()
             try await tour.callAPIs()

@@ -50,13 +50,6 @@ struct ArgumentTests {
         }
     }
 
-    @Test(arguments: ["bash", "zsh", "fish"])
-    func `there is a completion script for each shell`(shell: String) throws {
-        let outcome = try ScratchDirectory().run("--generate-completion-script", shell)
-        #expect(outcome.status == 0)
-        #expect(outcome.output.contains("rekey"))
-    }
-
     @Test func `diagnostics go to standard error, and only when asked for`() throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.mara)

@@ -1,9 +1,9 @@
-public import Testing
-public import TokenStorage
+import Testing
+import TokenStorage
 
 /// Expects an error of `kind` whose text is one sentence that ends in what to do.
 @discardableResult
-public func expectError(
+func expectError(
     _ kind: TokenStoreError.Kind,
     sourceLocation: SourceLocation = #_sourceLocation,
     from body: () throws -> Void
