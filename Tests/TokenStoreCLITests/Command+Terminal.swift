@@ -29,21 +29,22 @@ extension Command {
         }
         let variables = ["TERM": "xterm"].merging(environment) { $1 }
         let process = try actions.spawn(program, arguments, environment: variables, home: directory)
-        let shown = try Self.converse(terminal.descriptor, answers)
+        let shown = try Self.converse(terminal.descriptor, answers) { kill(process, SIGKILL) }
         return Outcome(status: SpawnActions.wait(for: process), output: shown, error: "")
     }
 
     /// Reads until the process has closed its side; the terminal's line ends are taken back.
     ///
-    /// A question that does not come within a minute does not come; then Ctrl-C ends it all.
-    private static func converse(_ terminal: Int32, _ answers: [TypedAnswer]) throws -> String {
+    /// A question that does not come within minutes, of which a busy machine takes some, does not come; then the end of
+    /// the session's leader ends it all.
+    private static func converse(_ terminal: Int32, _ answers: [TypedAnswer], giveUp: () -> Void) throws -> String {
         var shown: [UInt8] = []
         var rest = answers[...]
         var seen = 0
         var buffer = [UInt8](repeating: 0, count: 4096)
         while true {
             var source = pollfd(fd: terminal, events: Int16(POLLIN), revents: 0)
-            if poll(&source, 1, 60_000) == 0 { type("\u{3}\u{4}", terminal) }
+            if poll(&source, 1, 240_000) == 0 { giveUp() }
             let count = read(terminal, &buffer, buffer.count)
             guard count > 0 else { break }
             shown += buffer[..<count]
