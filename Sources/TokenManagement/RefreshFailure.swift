@@ -75,10 +75,7 @@ struct RefreshFailure {
         triesNext = refusal.isAboutToken
         switch refusal {
         case .transient:
-            consequence.token = .maybeSpent
-            let outage = IssuerUnavailable(status: answer.status, retryAfter: Self.outageWait, error: answer.code)
-            error = .unavailable(outage, isHeldBack: false)
-            holdBack(for: Self.outageWait, now: now)
+            judgeOutage(answer, now: now)
             return
         case .clientMisconfigured:
             error = .clientMisconfigured(answer)
@@ -101,6 +98,13 @@ struct RefreshFailure {
             error = AcquisitionError(refused: answer, events: events)
         }
         holdBack(for: Self.interactionWait, now: now)
+    }
+
+    private mutating func judgeOutage(_ answer: OAuthError, now: Int64) {
+        consequence.token = .maybeSpent
+        let outage = IssuerUnavailable(status: answer.status, retryAfter: Self.outageWait, error: answer.code)
+        error = .unavailable(outage, isHeldBack: false)
+        holdBack(for: Self.outageWait, now: now)
     }
 
     private mutating func holdBack(for seconds: Int64, now: Int64) {

@@ -68,16 +68,19 @@ private struct SQLFragments {
         case .issuer(let issuer): addIssuer(issuer)
         case .client(let client): addClient(client)
         case .unusedSince(let seconds): conditions.append("a.last_used_at < \(bind(.integer(seconds)))")
-        case .expired:
-            conditions.append(
-                """
-                EXISTS (SELECT 1 FROM access_token t WHERE t.account_id = a.id)
-                AND NOT EXISTS
-                    (SELECT 1 FROM access_token t WHERE t.account_id = a.id AND t.expires_on > \(bind(.integer(now))))
-                """
-            )
+        case .expired: addExpired(now: now)
         case .claim: preconditionFailure("claims are added by their own function")
         }
+    }
+
+    private mutating func addExpired(now: Int64) {
+        conditions.append(
+            """
+            EXISTS (SELECT 1 FROM access_token t WHERE t.account_id = a.id)
+            AND NOT EXISTS
+                (SELECT 1 FROM access_token t WHERE t.account_id = a.id AND t.expires_on > \(bind(.integer(now))))
+            """
+        )
     }
 
     private mutating func addIssuer(_ issuer: String) {

@@ -52,15 +52,7 @@ extension StoreSession {
         }
         let identity = try ResponseIdentity(response, request: request)
         guard try isAbout(used.account, row: account, identity) else { throw MismatchedAccount() }
-        var isNewest = true
-        if let secret = response.refreshToken {
-            isNewest = try isCurrent(used)
-            if isNewest {
-                var token = refreshToken(secret, response: response, request: request, client: used.clientID)
-                token.target = successorTarget(of: used, response, request)
-                try rotateRefreshToken(used.rowID, to: token, account: account)
-            }
-        }
+        let isNewest = try rotate(used, with: response, for: request, account: account)
         try forgetAttempt(used)
         try liftThrottles(account: account, client: request.clientID)
         let realm = try identity.namedTenant ?? refreshedTenant(request, account: used.account, row: account)
@@ -68,19 +60,8 @@ extension StoreSession {
         try learnTenant(realm, of: request, account: used.account)
         try touchAccount(account)
         try saveFamily(of: response, request: request)
-        try record(
-            .refresh,
-            account: used.account,
-            client: request.clientID,
-            refreshToken: response.refreshToken
-        )
-        let saved = try saveAccessToken(
-            response,
-            request: request,
-            realm: realm,
-            account: account,
-            id: used.account
-        )
+        try record(.refresh, account: used.account, client: request.clientID, refreshToken: response.refreshToken)
+        let saved = try saveAccessToken(response, request: request, realm: realm, account: account, id: used.account)
         guard !isNewest else { return saved }
         return outcome(
             .storedBesideNewerRefreshToken,
@@ -89,6 +70,21 @@ extension StoreSession {
             used.account,
             accessToken: saved.accessToken
         )
+    }
+
+    /// Puts the refresh token of an answer, where it has one, in the place of `used`; false where a newer one is there.
+    private func rotate(
+        _ used: RefreshToken,
+        with response: TokenResponse,
+        for request: TokenRequest,
+        account: Int64
+    ) throws -> Bool {
+        guard let secret = response.refreshToken else { return true }
+        guard try isCurrent(used) else { return false }
+        var token = refreshToken(secret, response: response, request: request, client: used.clientID)
+        token.target = successorTarget(of: used, response, request)
+        try rotateRefreshToken(used.rowID, to: token, account: account)
+        return true
     }
 
     /// Whether a refresh was answered for the account it was asked for; an answer that names nobody was.

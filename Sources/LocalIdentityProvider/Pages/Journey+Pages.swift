@@ -9,15 +9,7 @@ extension Journey {
     private func content(_ interaction: Interaction) async throws -> Page {
         let client = interaction.client?.displayName ?? "The device"
         switch interaction.step {
-        case .signIn:
-            return Page(
-                title: "Sign in",
-                fields: [address(interaction), password("Password", hint: "current-password")],
-                buttons: [
-                    "sign_in": "Sign in", "send_code": "Send me a code", "sign_up_now": "Sign up now",
-                    "forgot": "Forgot your password?",
-                ]
-            )
+        case .signIn: return signInPage(interaction)
         case .chooseAccount(let users):
             let choices = users.map { user -> HTML in
                 "<button class=\"account\" name=\"account\" value=\"\(user.id)\">\(user.name) (\(user.email))</button>"
@@ -30,24 +22,14 @@ extension Journey {
                 fields: [Page.Field(name: "code", label: "Code", hint: "one-time-code")],
                 buttons: ["submit_code": "Continue", "resend": "Send another"]
             )
-        case .signUp:
-            let name = Page.Field(name: "displayName", label: "Display name", value: typed("displayName"), hint: "name")
-            let asked = attributes(interaction).map { Page.Field(name: $0.name, label: $0.name, value: typed($0.name)) }
-            let fields = [address(interaction), password("New password", hint: "new-password"), name] + asked
-            return Page(title: "Sign up", fields: fields, buttons: ["sign_up": "Create"])
+        case .signUp: return signUpPage(interaction)
         case .resetAddress:
             let buttons: KeyValuePairs = ["send_reset": "Send a code"]
             return Page(title: "Reset your password", fields: [address(interaction)], buttons: buttons)
         case .resetPassword:
             let field = password("New password", hint: "new-password")
             return Page(title: "New password", fields: [field], buttons: ["set_password": "Save"])
-        case .editProfile(let signedIn):
-            let user = try await state.users.user(signedIn.userID)
-            let fields = profileNames.map {
-                Page.Field(name: $0, label: $0, value: exchange.form[$0] ?? user.attributes[$0] ?? "")
-            }
-            let content: HTML = "<p>\(user.email)</p>"
-            return Page(title: "Edit profile", content: content, fields: fields, buttons: ["save": "Save"])
+        case .editProfile(let signedIn): return profilePage(try await state.users.user(signedIn.userID))
         case .consent(_, let scopes):
             let list = scopes.map { scope -> HTML in "<li>\(scope)</li>" }
             let content: HTML = "<p>\(client) asks for:</p><ul>\(list)</ul>"
@@ -61,6 +43,32 @@ extension Journey {
             let content: HTML = "<p>Let \(client) act for \(user.name) (\(user.email))?</p>"
             return Page(title: "Connect a device", content: content, buttons: ["approve": "Approve"])
         }
+    }
+
+    private func signInPage(_ interaction: Interaction) -> Page {
+        Page(
+            title: "Sign in",
+            fields: [address(interaction), password("Password", hint: "current-password")],
+            buttons: [
+                "sign_in": "Sign in", "send_code": "Send me a code", "sign_up_now": "Sign up now",
+                "forgot": "Forgot your password?",
+            ]
+        )
+    }
+
+    private func signUpPage(_ interaction: Interaction) -> Page {
+        let name = Page.Field(name: "displayName", label: "Display name", value: typed("displayName"), hint: "name")
+        let asked = attributes(interaction).map { Page.Field(name: $0.name, label: $0.name, value: typed($0.name)) }
+        let fields = [address(interaction), password("New password", hint: "new-password"), name] + asked
+        return Page(title: "Sign up", fields: fields, buttons: ["sign_up": "Create"])
+    }
+
+    private func profilePage(_ user: User) -> Page {
+        let fields = profileNames.map {
+            Page.Field(name: $0, label: $0, value: exchange.form[$0] ?? user.attributes[$0] ?? "")
+        }
+        let content: HTML = "<p>\(user.email)</p>"
+        return Page(title: "Edit profile", content: content, fields: fields, buttons: ["save": "Save"])
     }
 
     private func address(_ interaction: Interaction) -> Page.Field {

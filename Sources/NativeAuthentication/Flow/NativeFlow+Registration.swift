@@ -18,26 +18,7 @@ extension NativeFlow {
             form.append("challenge_type", method.challengeType)
             form.append("challenge_channel", method.channelTargetType.value)
             form.append("challenge_target", contact)
-            let reply = try await send(.registerChallenge, form)
-            switch try reply.challenge() {
-            case .code(let delivery, let next):
-                return .verificationRequired(
-                    RegisterStrongAuthVerificationRequiredState(
-                        flow: self,
-                        registrationToken: token,
-                        token: next,
-                        authMethods: methods,
-                        delivery: delivery
-                    )
-                )
-            case .preverified(let next):
-                do throws(NativeFailure) {
-                    return .completed(try await finishRegistration("continuation_token", next))
-                } catch {
-                    throw error.ending()
-                }
-            case .password: throw reply.unexpected("asks for a password where a code is due").ending()
-            }
+            return try await answer(to: try await send(.registerChallenge, form), token, methods)
         } catch {
             let reason = RegisterStrongAuthChallengeError(error, in: self) { failure in
                 guard let refusal = failure.refusal(at: .registerChallenge) else { return nil }
@@ -45,6 +26,32 @@ extension NativeFlow {
                 return refusal.numbers.first == 901_001 ? .invalidInput : nil
             }
             throw ContactFailure(reason: reason, failure: error)
+        }
+    }
+
+    private func answer(
+        to reply: NativeReply,
+        _ token: Secret,
+        _ methods: [AuthMethod]
+    ) async throws(NativeFailure) -> RegisterStrongAuthChallengeResult {
+        switch try reply.challenge() {
+        case .code(let delivery, let next):
+            return .verificationRequired(
+                RegisterStrongAuthVerificationRequiredState(
+                    flow: self,
+                    registrationToken: token,
+                    token: next,
+                    authMethods: methods,
+                    delivery: delivery
+                )
+            )
+        case .preverified(let next):
+            do throws(NativeFailure) {
+                return .completed(try await finishRegistration("continuation_token", next))
+            } catch {
+                throw error.ending()
+            }
+        case .password: throw reply.unexpected("asks for a password where a code is due").ending()
         }
     }
 
