@@ -5,12 +5,12 @@ let package = Package(
     name: "tokenstore",
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
-        .library(name: "TokenStorage", targets: ["TokenStorage", "OAuth"]),
+        .library(name: "TokenStorage", targets: ["TokenStorage", "Sealing", "OAuth"]),
         .library(
             name: "TokenStoreKit",
             targets: [
                 "NativeAuthentication", "SignIn", "TokenManagement", "OpenIDConnect", "HTTPTransport", "TokenStorage",
-                "OAuth",
+                "Sealing", "OAuth",
             ]
         ),
         .executable(name: "tokenstore", targets: ["TokenStoreMain"]),
@@ -29,6 +29,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
     ],
     // Bottom up: a target depends only on targets above it.

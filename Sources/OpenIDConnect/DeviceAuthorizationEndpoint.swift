@@ -15,8 +15,8 @@ public struct DeviceAuthorizationEndpoint: Sendable {
 
     /// Asks for codes; `parameters` are the client and the scope, `now` is the caller's clock in Unix seconds.
     ///
-    /// - Throws: ``OAuthError`` for a refusal, ``IssuerUnavailable`` for 429 and 5xx, ``DeviceAuthorizationError`` for
-    ///   what is neither, ``HTTPTransportError``.
+    /// - Throws: `OAuthError` for a refusal, ``IssuerUnavailable`` for 429 and 5xx, ``DeviceAuthorizationError`` for
+    ///   what is neither, `HTTPTransportError`.
     public func send(_ parameters: FormParameters, now: Int64) async throws -> DeviceAuthorization {
         let response = try await transport.send(.form(parameters, to: url), limits: limits)
         if response.status == 429 || response.status >= 500 { throw IssuerUnavailable(response, now: now) }

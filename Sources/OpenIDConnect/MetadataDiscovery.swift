@@ -13,7 +13,7 @@ public struct MetadataDiscovery: Sendable {
 
     /// Fetches and checks the metadata of `authority`, with the seconds that it may be kept.
     ///
-    /// - Throws: ``MetadataError``, ``IssuerUnavailable``, ``HTTPTransportError``.
+    /// - Throws: ``MetadataError``, ``IssuerUnavailable``, `HTTPTransportError`.
     public func metadata(of authority: Authority) async throws -> (metadata: IssuerMetadata, lifetime: Int64) {
         var failure: any Error = MetadataError.incomplete("token_endpoint")
         for (index, url) in authority.metadataURLs.enumerated() {
@@ -31,7 +31,7 @@ public struct MetadataDiscovery: Sendable {
 
     /// Fetches the keys that an issuer signs with, with the seconds that they may be kept.
     ///
-    /// - Throws: ``MetadataError``, ``IssuerUnavailable``, ``HTTPTransportError``.
+    /// - Throws: ``MetadataError``, ``IssuerUnavailable``, `HTTPTransportError`.
     public func keys(at url: String) async throws -> (keys: JSON.Object, lifetime: Int64) {
         let (keys, lifetime) = try await document(at: url)
         guard keys["keys"]?.array != nil else { throw MetadataError.incomplete("keys") }

@@ -15,7 +15,7 @@ public struct RevocationEndpoint: Sendable {
 
     /// Ends a refresh token and the access tokens that came from it; one that has ended already is no error.
     ///
-    /// - Throws: ``OAuthError``, ``IssuerUnavailable``, ``UnusableAnswer``, ``HTTPTransportError``.
+    /// - Throws: `OAuthError`, ``IssuerUnavailable``, ``UnusableAnswer``, `HTTPTransportError`.
     public func revoke(_ token: Secret, clientID: String) async throws {
         var form = FormParameters()
         form.append("token", token)

@@ -15,8 +15,8 @@ public struct TokenEndpoint: Sendable {
 
     /// Sends a token request, once: `parameters` are all but `grant_type`, `now` is the caller's clock in Unix seconds.
     ///
-    /// - Throws: ``OAuthError`` for a refusal, ``IssuerUnavailable`` for 429 and 5xx, ``UnusableAnswer`` for what is
-    ///   neither, ``HTTPTransportError``.
+    /// - Throws: `OAuthError` for a refusal, ``IssuerUnavailable`` for 429 and 5xx, ``UnusableAnswer`` for what is
+    ///   neither, `HTTPTransportError`.
     public func send(_ grant: Grant, _ parameters: FormParameters, now: Int64) async throws -> TokenEndpointAnswer {
         var form = parameters
         form.append("grant_type", grant.rawValue)

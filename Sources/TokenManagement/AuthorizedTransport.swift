@@ -21,7 +21,7 @@ public struct AuthorizedTransport: HTTPTransport {
 
     /// Sends `request` with exactly one `Authorization` header, the access token's.
     ///
-    /// - Throws: ``WebAPIError`` before anything is sent, ``AcquisitionError``, ``HTTPTransportError``.
+    /// - Throws: ``WebAPIError`` before anything is sent, ``AcquisitionError``, `HTTPTransportError`.
     public func send(_ request: HTTPRequest, limits: HTTPLimits = .webAPI) async throws -> HTTPResponse {
         guard !api.url.isEmpty, !api.scope.isEmpty else { throw WebAPIError.notConfigured }
         guard isAddressed(request) else { throw WebAPIError.invalidURL(request.description) }

@@ -22,7 +22,7 @@ package struct Issuer: Sendable {
 
     var discovery: MetadataDiscovery { MetadataDiscovery(transport: transport, limits: limits) }
 
-    /// - Throws: ``AcquisitionError``, ``TokenStoreError``.
+    /// - Throws: ``AcquisitionError``, `TokenStoreError`.
     package func metadata() async throws -> IssuerMetadata {
         if let metadata = try await keptMetadata() { return metadata }
         let (metadata, lifetime) = try await fetching { try await discovery.metadata(of: authority) }

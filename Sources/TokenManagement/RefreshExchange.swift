@@ -29,7 +29,7 @@ struct RefreshExchange: Sendable {
 
     /// Tries the refresh tokens in order.
     ///
-    /// - Throws: ``AcquisitionError``, ``TokenStoreError``.
+    /// - Throws: ``AcquisitionError``, `TokenStoreError`.
     func run(_ candidates: [RefreshCandidate]) async throws -> TokenResult {
         var failure: RefreshFailure?
         for candidate in candidates.prefix(Self.attempts) {

@@ -20,7 +20,7 @@ package struct TokenDecider: Sendable {
         self.options = options
     }
 
-    /// - Throws: ``TokenStoreError``, ``AuthorityError``.
+    /// - Throws: `TokenStoreError`, `AuthorityError`.
     package func decide(_ request: SilentRequest) throws -> TokenDecision {
         if !request.passesOverCache {
             let cached = try store.cachedToken(for: query(request))

@@ -11,7 +11,7 @@ extension TokenManager {
     /// issuer out of it.
     ///
     /// - Returns: what the issuer made of it; the account is removed all the same.
-    /// - Throws: ``TokenStoreError``.
+    /// - Throws: `TokenStoreError`.
     @discardableResult
     public func signOut(_ account: Account.ID, locally isLocal: Bool = false) async throws -> SignOutReport {
         let report = isLocal ? .localOnly : try await revokeTokens(of: account)

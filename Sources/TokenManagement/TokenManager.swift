@@ -39,7 +39,7 @@ public final class TokenManager: Sendable {
     /// The new refresh token is on disk before any caller sees the new access token. Cancelling one caller does not
     /// cancel the refresh that others wait for.
     ///
-    /// - Throws: ``AcquisitionError``; ``TokenStoreError``, which carries tokens that could not be stored.
+    /// - Throws: ``AcquisitionError``; `TokenStoreError`, which carries tokens that could not be stored.
     public func acquireTokenSilently(_ request: SilentRequest) async throws -> TokenResult {
         do {
             let result = try await result(for: request)

@@ -13,7 +13,7 @@ struct AccessTokenCandidate {
     /// How many scope tokens it has beyond those asked for.
     let surplus: Int
 
-    /// Nil if the row lacks a token of `scope`, a ``Scope/foldedText``.
+    /// Nil if the row lacks a token of `scope`, a `Scope.foldedText`.
     ///
     /// Columns: id, expires_on, cached_at, extended_expires_on, refresh_on, scope_fold.
     init?(_ row: Row, scope: String, buffer: ExpiryBuffer, now: Int64) {

@@ -9,7 +9,7 @@ public import Foundation
 
 /// How a store is opened.
 public struct StoreOptions: Sendable {
-    /// Where the key-encryption key comes from; nil: the source that the store records, ``KeySource/file`` for a new one.
+    /// Where the key-encryption key comes from; nil: the source that the store records, `KeySource.file` for a new one.
     public var keySource: KeySource?
 
     /// How long to wait for another process.

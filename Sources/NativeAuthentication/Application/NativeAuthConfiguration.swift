@@ -33,7 +33,7 @@ public struct NativeAuthConfiguration: Sendable {
 
     public var logger = Logger(label: "tokenstore.native")
 
-    /// - Throws: ``SignInError/invalidRequest(_:)`` if the client id is none, or `authority` is no tenant.
+    /// - Throws: `SignInError.invalidRequest(_:)` if the client id is none, or `authority` is no tenant.
     public init(
         clientID: String,
         authority: Authority,
@@ -50,7 +50,7 @@ public struct NativeAuthConfiguration: Sendable {
 
     /// The tenant `tenantSubdomain.ciamlogin.com`.
     ///
-    /// - Throws: ``SignInError/invalidRequest(_:)``.
+    /// - Throws: `SignInError.invalidRequest(_:)`.
     public init(
         clientID: String,
         tenantSubdomain: String,

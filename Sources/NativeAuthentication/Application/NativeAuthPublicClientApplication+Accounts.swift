@@ -26,7 +26,7 @@ extension NativeAuthPublicClientApplication {
 
     /// Goes on in a browser with what an error calls for: ``NativeAuthError/browserRequest``.
     ///
-    /// - Throws: ``SignInError``, `TokenStoreError`.
+    /// - Throws: `SignInError`, `TokenStoreError`.
     public func signIn(
         inBrowser request: InteractiveRequest,
         userAgent: any UserAgent = SystemBrowser()

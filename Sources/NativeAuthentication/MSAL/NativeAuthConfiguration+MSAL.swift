@@ -2,7 +2,7 @@ public import OAuth
 public import SignIn
 
 extension NativeAuthConfiguration {
-    /// - Throws: ``SignInError/invalidRequest(_:)``.
+    /// - Throws: `SignInError.invalidRequest(_:)`.
     public init(
         clientId: String,
         authority: Authority,
@@ -13,7 +13,7 @@ extension NativeAuthConfiguration {
 
     /// The tenant `tenantSubdomain.ciamlogin.com`.
     ///
-    /// - Throws: ``SignInError/invalidRequest(_:)``.
+    /// - Throws: `SignInError.invalidRequest(_:)`.
     public init(
         clientId: String,
         tenantSubdomain: String,

@@ -43,7 +43,7 @@ public final class PublicClientApplication: Sendable {
 
     /// Signs a person in at the issuer's pages and stores everything in one commit.
     ///
-    /// - Throws: ``SignInError``; ``TokenStoreError``, which carries tokens that could not be stored.
+    /// - Throws: ``SignInError``; `TokenStoreError`, which carries tokens that could not be stored.
     public func acquireToken(_ request: InteractiveRequest) async throws -> AuthenticationResult {
         let authority = try configuration.checked(request.authority)
         let reception = RedirectReception()
@@ -59,7 +59,7 @@ public final class PublicClientApplication: Sendable {
 
     /// Returns a token without asking anyone to sign in: from the store, or with a refresh token.
     ///
-    /// - Throws: ``AcquisitionError``, ``TokenStoreError``, ``SignInError/unknownAuthority(_:)``.
+    /// - Throws: `AcquisitionError`, `TokenStoreError`, ``SignInError/unknownAuthority(_:)``.
     public func acquireTokenSilently(_ request: SilentRequest) async throws -> AuthenticationResult {
         if let authority = request.authority { _ = try configuration.checked(authority) }
         let result = try await manager.acquireTokenSilently(request)
@@ -83,7 +83,7 @@ public final class PublicClientApplication: Sendable {
 
     /// The one account of this client that `policy` leaves, such as `.userFlow("B2C_1_SUSI")`; nil where it leaves none.
     ///
-    /// - Throws: ``TokenStoreError/ambiguousAccount(_:)`` where several people signed in by it.
+    /// - Throws: `TokenStoreError.ambiguousAccount(_:)` where several people signed in by it.
     public func account(for policy: AccountPolicy) throws -> Account? {
         try store.account(matching: policy.and(.client(configuration.clientID)))
     }

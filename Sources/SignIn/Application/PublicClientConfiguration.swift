@@ -69,7 +69,7 @@ extension Authority {
 extension Authority {
     /// The address of a user flow of Azure AD B2C: `SCHEME://HOST/tfp/TENANT/POLICY`.
     ///
-    /// - Throws: ``AuthorityError`` if host, tenant or policy make no address.
+    /// - Throws: `AuthorityError` if host, tenant or policy make no address.
     public init(host: String, tenant: String, policy: String, scheme: String = "https") throws(AuthorityError) {
         let parts = [tenant, policy]
         let address = "\(scheme)://\(host)/tfp/\(tenant)/\(policy)"

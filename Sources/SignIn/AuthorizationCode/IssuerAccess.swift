@@ -12,7 +12,7 @@ package struct IssuerAccess: Sendable {
 
     /// Fetches both before anybody is asked to sign in.
     ///
-    /// - Throws: ``MetadataError``, ``IssuerUnavailable``, ``HTTPTransportError``.
+    /// - Throws: `MetadataError`, `IssuerUnavailable`, `HTTPTransportError`.
     package init(_ authority: Authority, transport: any HTTPTransport, limits: HTTPLimits) async throws {
         self.transport = transport
         self.limits = limits
