@@ -63,6 +63,19 @@ struct TokenUseTests {
         }
     }
 
+    @Test func `a public client may show that it has no secret`() async throws {
+        try await Site.open { site in
+            let token = try await site.signInWithPassword().text("refresh_token")
+            let form = ["grant_type": "refresh_token", "refresh_token": token]
+            // "pwd-app:", "pwd-app:x", "pwd-app"
+            for (basic, status) in [("cHdkLWFwcDo=", 200), ("cHdkLWFwcDp4", 401), ("cHdkLWFwcA==", 401)] {
+                let headers = ["authorization": "Basic \(basic)"]
+                let answer = try await site.post("\(site.tenant)/oauth2/v2.0/token", form, headers: headers)
+                #expect(answer.status == status, "\(basic)")
+            }
+        }
+    }
+
     @Test func `a client revokes its own tokens only, and an access token by itself`() async throws {
         try await Site.open { site in
             let tokens = try await site.signInWithPassword()

@@ -32,9 +32,10 @@ struct ClientEndpoints: Sendable {
         guard realm.policy == nil, client.isNativeEnabled else { throw ProtocolError.nativeDisabled }
     }
 
-    /// RFC 6749 section 2.3.1: both halves are form-encoded before they are joined.
+    /// RFC 6749 section 2.3.1: both halves are form-encoded before they are joined; an empty secret is none.
     private static func credentials(_ text: String) throws -> (id: String?, secret: String?) {
-        let halves = (Data(base64Encoded: text) ?? Data()).split(separator: UInt8(ascii: ":"), maxSplits: 1)
+        let halves = (Data(base64Encoded: text) ?? Data())
+            .split(separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
         guard halves.count == 2 else { throw ProtocolError.clientSecret }
         let decoded = try halves.map { try Parameters(urlEncoded: Array("v=".utf8) + $0)["v"] }
         return (decoded[0], decoded[1])
