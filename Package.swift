@@ -156,15 +156,17 @@ let package = Package(
             dependencies: ["CSQLite", .product(name: "Crypto", package: "swift-crypto")],
             path: "Sources/Benchmarks/CFloor"
         ),
+        .target(name: "CPeers", path: "Sources/Benchmarks/CPeers", exclude: ["msal_python.py"]),
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
-                "CFloor", "IssuerSupport", "LocalIdentityProvider", "OAuth", "SQLite", "Sealing", "TokenManagement",
-                "TokenStorage", "HTTPTransport",
+                "CFloor", "CPeers", "IssuerSupport", "LocalIdentityProvider", "OAuth", "SQLite", "Sealing",
+                "TokenManagement", "TokenStorage", "HTTPTransport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            exclude: ["CFloor"]
+            exclude: ["CFloor", "CPeers"]
         ),
+        .testTarget(name: "BenchmarksTests", dependencies: ["Benchmarks"]),
 
         .target(name: "TestSupport", dependencies: ["OAuth", "TokenStorage"], path: "Tests/TestSupport"),
         .testTarget(

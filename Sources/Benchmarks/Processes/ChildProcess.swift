@@ -1,3 +1,8 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -11,9 +16,22 @@ struct ChildProcess {
     let program: String
     let arguments: [String]
 
-    init(_ program: String, _ arguments: [String]) {
+    /// Nil where it is this process's own.
+    private let environment: CTexts?
+
+    /// A process has `environment` beside what this one has.
+    init(_ program: String, _ arguments: [String], environment: [String: String] = [:]) {
         self.program = program
         self.arguments = arguments
+        let variables = { ProcessInfo.processInfo.environment.merging(environment) { $1 } }
+        self.environment = environment.isEmpty ? nil : CTexts(variables().map { "\($0)=\($1)" })
+    }
+
+    /// Where the shell would find a program, or nil.
+    static func path(of name: String) -> String? {
+        if name.contains("/") { return name }
+        let places = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+        return places.split(separator: ":").map { "\($0)/\(name)" }.first(where: FileManager.default.isExecutableFile)
     }
 
     /// This program again, doing a child's work.
@@ -34,15 +52,21 @@ struct ChildProcess {
     ///
     /// Linux counts what the starting process had as the started one's, and this one has made large stores.
     func peakMegabytes() throws -> Double {
-        let pipe = try Pipe()
-        let measuring = try ChildProcess(Self.thisProgram, ["child", "peak", "--", program] + arguments)
-            .start(output: pipe.writing)
-        pipe.closeWriting()
-        let text = String(decoding: pipe.rest(), as: UTF8.self)
-        guard try measuring.wait().isSuccess, let megabytes = Double(text) else {
+        let measuring = ChildProcess(Self.thisProgram, ["child", "peak", "--", program] + arguments)
+        guard let megabytes = Double(try measuring.output()) else {
             throw BenchFailure("the memory of \(program) cannot be measured")
         }
         return megabytes
+    }
+
+    /// Runs the program to a good end and returns what it prints.
+    func output(errors: Int32? = nil) throws -> String {
+        let pipe = try Pipe()
+        let running = try start(output: pipe.writing, errors: errors)
+        pipe.closeWriting()
+        let text = String(decoding: pipe.rest(), as: UTF8.self)
+        guard try running.wait().isSuccess else { throw BenchFailure("\(program) failed") }
+        return text
     }
 
     /// Runs the program to its end with everything it says in a new file.
@@ -66,10 +90,13 @@ struct ChildProcess {
             }
         }
         let texts = CTexts([program] + arguments)
-        var vector = texts.pointers.map { UnsafeMutablePointer(mutating: $0) } + [nil]
+        var vector = texts.vector
+        var variables = environment?.vector ?? []
         var process: pid_t = 0
         let start = Stopwatch.now()
-        let result = posix_spawn(&process, program, &actions, nil, &vector, environ)
+        let result = variables.withUnsafeMutableBufferPointer {
+            posix_spawn(&process, program, &actions, nil, &vector, $0.isEmpty ? environ : $0.baseAddress)
+        }
         guard result == 0 else { throw BenchFailure("\(program) cannot be started, error \(result)") }
         return RunningProcess(id: process, start: start)
     }

@@ -14,11 +14,11 @@ struct Report {
     private(set) var rows: [ReportRow] = []
     private let isJSON: Bool
 
-    private static let widths = [4, 58, 34, 34, 20]
+    private static let widths = [4, 62, 26, 36, 18, 26]
 
     init(isJSON: Bool) {
         self.isJSON = isJSON
-        if !isJSON { Self.print(["bar", "work", "measured", "beside", "ratio", "to reach"]) }
+        if !isJSON { Self.print(["bar", "work", "measured", "beside", "ratio", "to reach", "peer"]) }
     }
 
     mutating func add(_ row: ReportRow) {
@@ -29,11 +29,17 @@ struct Report {
             floor = Self.text(spread, row.unit) + (row.floorName.map { " " + $0 } ?? "")
         }
         let ratio = row.ratio.map { Self.text($0, .count) } ?? ""
-        Self.print([row.bar, row.work, Self.text(row.value, row.unit), floor, ratio, row.limit])
+        let peers = row.peers.map(Self.text)
+        Self.print([row.bar, row.work, Self.text(row.value, row.unit), floor, ratio, row.limit, peers.first ?? ""])
+        for peer in peers.dropFirst() { Self.print(Self.widths.map { _ in "" } + [peer]) }
     }
 
     func finish() throws {
-        guard isJSON else { return }
+        guard isJSON else {
+            let versions = rows.flatMap(\.peers).compactMap { peer in peer.version.map { "\(peer.name) \($0)" } }
+            for version in Set(versions).sorted() { Swift.print("measured beside:", version) }
+            return
+        }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
         Swift.print(String(decoding: try encoder.encode(rows), as: UTF8.self))
@@ -45,6 +51,12 @@ struct Report {
         }
         Swift.print(padded.joined(separator: "  "))
         fflush(nil)
+    }
+
+    static func text(_ peer: PeerFigure) -> String {
+        guard let value = peer.value else { return "\(peer.name) is not installed" }
+        let tried = peer.tried.map { " of \($0)" } ?? ""
+        return "\(text(value, peer.unit))\(tried) \(peer.name)" + (peer.remark.isEmpty ? "" : ", \(peer.remark)")
     }
 
     private static func text(_ spread: Spread, _ unit: ReportRow.Unit) -> String {

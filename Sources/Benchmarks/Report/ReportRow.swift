@@ -8,6 +8,7 @@ struct ReportRow: Encodable {
     var floor: Spread?
     var floorName: String?
     var ratio: Spread?
+    var peers: [PeerFigure] = []
 
     /// What it should reach, for the reader; nothing is judged here.
     var limit = ""
@@ -45,8 +46,8 @@ struct ReportRow: Encodable {
 }
 
 extension Spread {
-    /// Seconds in another unit of time.
-    fileprivate func scaled(_ unit: ReportRow.Unit) -> Spread {
+    /// Seconds in another unit of time; a count stays as it is.
+    func scaled(_ unit: ReportRow.Unit) -> Spread {
         let factor =
             switch unit {
             case .microseconds: 1e6

@@ -6,6 +6,7 @@ import TokenStorage
 
 /// An issuer on loopback, and sessions of it in stores.
 struct BenchIssuer: Sendable {
+    static let client = "pwd-app"
     static let scope: Scope = "api://todolist/ToDoList.Read"
 
     let provider: LocalIdentityProvider
@@ -21,11 +22,23 @@ struct BenchIssuer: Sendable {
     /// Signs in, with an access token that ends or is worth refreshing after some seconds.
     func signIn(_ path: StorePath, lifetime: Int64 = 3_600, refreshIn: Int64? = nil) async throws {
         let login = Login(provider: provider, transport: AsyncHTTPTransport())
-        try await login.signIn(to: TokenStore.open(at: path), client: "pwd-app", scope: Self.scope) {
+        try await login.signIn(to: TokenStore.open(at: path), client: Self.client, scope: Self.scope) {
             $0.expiresIn = lifetime
             $0.refreshIn = refreshIn
         }
     }
+
+    /// The address that its metadata names.
+    var issuer: String { provider.baseURL + "/5f2d6e0a-63c1-4c0e-9a55-0f6f3d1c7a10/v2.0" }
+
+    /// What the token endpoint answers to a new sign-in.
+    func response() async throws -> TokenResponse {
+        try await Login(provider: provider, transport: AsyncHTTPTransport())
+            .response(client: Self.client, scope: Self.scope)
+    }
+
+    /// Ends it; nobody is left to tell of a listener that cannot be closed.
+    func stop() { try? AsynchronousWork.run { [provider] in await provider.stop() } }
 
     /// How many requests an endpoint has had.
     func requests(to route: String = "token") -> Int { provider.audit.count(of: route) }

@@ -12,6 +12,9 @@ final class CTexts {
 
     init(_ texts: [String]) { pointers = texts.map { text in strdup(text).map { UnsafePointer($0) } } }
 
+    /// What C takes for a list of texts: a null at its end.
+    var vector: [UnsafeMutablePointer<CChar>?] { pointers.map { UnsafeMutablePointer(mutating: $0) } + [nil] }
+
     deinit {
         for pointer in pointers { free(UnsafeMutablePointer(mutating: pointer)) }
     }

@@ -20,8 +20,12 @@ struct SpeedCommand: ParsableCommand {
 
     @OptionGroup var options: BenchOptions
     @OptionGroup var tool: ToolOption
+    @OptionGroup var peers: PeerOption
 
     func run() throws {
-        try options.run(Self.bars) { $0.tool = tool.path }
+        try options.run(Self.bars) {
+            $0.tool = tool.path
+            try $0.findPeers(peers)
+        }
     }
 }

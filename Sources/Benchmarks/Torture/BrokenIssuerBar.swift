@@ -30,13 +30,13 @@ enum BrokenIssuerBar: Bar {
     static func measure(_ bench: Bench, _ add: (ReportRow) -> Void) throws {
         // What an issuer has spent for nothing, it gives again within this time.
         let issuer = try AsynchronousWork.run { try await BenchIssuer(grace: 60) }
+        defer { issuer.stop() }
         for (word, fault) in faults {
             let path = try bench.place("broken")
             var checks = try failing(bench, issuer, fault, path)
             checks += try serving(bench, issuer, fault, bench.place("aging"))
             add(ReportRow(name, "an issuer that \(word)", failures: checks.count { !$0 }, of: checks.count))
         }
-        try AsynchronousWork.run { await issuer.provider.stop() }
     }
 
     /// The only token has ended.

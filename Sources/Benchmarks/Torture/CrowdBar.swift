@@ -16,7 +16,12 @@ enum CrowdBar: Bar {
         }
         let problems = try store.check().count
         let work = "\(processes) processes × 2 sign-ins at once"
-        add(ReportRow(name, work + ": not stored", failures: missing + problems, of: 2 * processes))
-        add(ReportRow(name, work + ": processes that failed", failures: failed, of: processes))
+        let peer = try bench.msal?.crowd(bench, processes: processes)
+        var stored = ReportRow(name, work + ": not stored", failures: missing + problems, of: 2 * processes)
+        stored.peers = [PeerFigure(bench.msal, "", failures: peer?.missing, of: 2 * processes)]
+        add(stored)
+        var ended = ReportRow(name, work + ": processes that failed", failures: failed, of: processes)
+        ended.peers = [PeerFigure(bench.msal, "", failures: peer?.failed, of: processes)]
+        add(ended)
     }
 }

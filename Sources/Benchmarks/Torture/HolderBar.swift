@@ -33,6 +33,7 @@ enum HolderBar: Bar {
 
     static func measure(_ bench: Bench, _ add: (ReportRow) -> Void) throws {
         let issuer = try AsynchronousWork.run { try await BenchIssuer() }
+        defer { issuer.stop() }
         let rounds = bench.count(name, full: 10, quick: 2)
         // A holder that was stopped is waited for; so these take their time.
         for (word, signal, rounds) in [("killed", SIGKILL, rounds), ("stopped", SIGSTOP, (rounds + 4) / 5)] {
@@ -42,7 +43,6 @@ enum HolderBar: Bar {
                 add(ReportRow(name, work, failures: wrong, of: rounds))
             }
         }
-        try AsynchronousWork.run { await issuer.provider.stop() }
     }
 
     private static func goesOn(_ bench: Bench, _ issuer: BenchIssuer, _ moment: Moment, _ signal: Int32) throws -> Bool

@@ -33,7 +33,11 @@ enum KillBar: Bar {
                 damaged += 1
             }
         }
-        add(ReportRow(name, "kill -9 of a writer: damaged stores", failures: damaged, of: kills))
+        var row = ReportRow(name, "kill -9 of a writer: damaged stores", failures: damaged, of: kills)
+        let times = bench.scaled(60, quick: 5)
+        let damagedCaches = try bench.msal?.damagedCaches(bench, kills: times)
+        row.peers = [PeerFigure(bench.msal, "10 accounts", failures: damagedCaches, of: times)]
+        add(row)
         add(ReportRow(name, "kill -9 of a writer: lost commits that had returned", failures: lost, of: commits))
     }
 

@@ -9,16 +9,20 @@ struct TortureCommand: ParsableCommand {
 
     private static var bars: [any Bar.Type] {
         [
-            KillBar.self, HolderBar.self, CrowdBar.self, FirstOpenBar.self, PlantedSecretsBar.self, DamageBar.self,
-            FaultBar.self, BrokenIssuerBar.self, WalksBar.self,
+            KillBar.self, SingleRefreshBar.self, HolderBar.self, CrowdBar.self, FirstOpenBar.self,
+            PlantedSecretsBar.self, DamageBar.self, FaultBar.self, BrokenIssuerBar.self, WalksBar.self,
         ]
     }
 
     @OptionGroup var options: BenchOptions
     @OptionGroup var tool: ToolOption
+    @OptionGroup var peers: PeerOption
 
     @Option(help: "How many times a writer is killed (R1); 1,000 unless --quick.")
     var kills: Int?
+
+    @Option(help: "How many rounds of 64 processes ask for one expired token (R2); 20 unless --quick.")
+    var races: Int?
 
     @Option(
         help:
@@ -41,8 +45,11 @@ struct TortureCommand: ParsableCommand {
     func run() throws {
         let rows = try options.run(Self.bars) {
             $0.tool = tool.path
-            $0.counts = ["R1": kills, "R3": holders, "R4": processes, "R5": opens, "R7": cases, "WALKS": walks]
-                .compactMapValues(\.self)
+            try $0.findPeers(peers)
+            let counts = [
+                "R1": kills, "R2": races, "R3": holders, "R4": processes, "R5": opens, "R7": cases, "WALKS": walks,
+            ]
+            $0.counts = counts.compactMapValues(\.self)
         }
         if rows.contains(where: { $0.value.greatest > 0 }) { throw ExitCode.failure }
     }
