@@ -28,6 +28,9 @@ public struct StoreOptions: Sendable {
     /// Whether the key is needed at once; without it, rows can be counted and deleted, not read.
     public var unlocks = true
 
+    /// Whether an inspection opens its file once and not for each read; this process cannot write to it meanwhile.
+    package var keepsInspectionOpen = false
+
     package var schema = Schema.current
 
     /// What deriving a key from a new passphrase costs.

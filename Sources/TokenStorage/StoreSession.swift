@@ -28,7 +28,7 @@ package final class StoreSession {
     /// Whether the connection may stay open while nobody uses it.
     ///
     /// One that must not write to the index of the log would keep every other connection of this process from it.
-    var mayWait: Bool { mode != .readOnly }
+    var mayWait: Bool { mode != .readOnly || options.keepsInspectionOpen }
 
     /// The data keys, fetched at the first need.
     func keys() throws -> KeyRing {

@@ -4,6 +4,7 @@ import TokenStorage
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
+        _superCommandName: "tokenstore",
         abstract: "Check the file, the schema and every sealed value.",
         discussion: """
             Prints each problem and where it is; the exit status is 6 if there is one. Nothing is written without \

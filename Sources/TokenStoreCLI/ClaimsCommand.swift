@@ -5,6 +5,7 @@ import TokenStorage
 struct ClaimsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "claims",
+        _superCommandName: "tokenstore",
         abstract: "Show the claims of an account's newest ID token.",
         discussion: """
             The first argument names the account, unless --account or a filter does; without either it is the only \

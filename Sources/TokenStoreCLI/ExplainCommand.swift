@@ -6,6 +6,7 @@ import TokenStorage
 struct ExplainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
+        _superCommandName: "tokenstore",
         abstract: "Print how 'token' would decide, touching nothing.",
         discussion: """
             Takes what 'token' takes, and prints the accounts considered and why each was taken or left, the access \

@@ -4,6 +4,7 @@ import TokenStorage
 struct ExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
+        _superCommandName: "tokenstore",
         abstract: "Write an MSAL cache with everything the store holds.",
         discussion: """
             Writes the unified cache of MSAL to standard output, or to FILE with mode 0600 by a temporary file beside \

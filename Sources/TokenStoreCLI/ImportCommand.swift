@@ -4,6 +4,7 @@ import TokenStorage
 struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
+        _superCommandName: "tokenstore",
         abstract: "Take over the accounts and tokens of an MSAL cache.",
         discussion: """
             Reads the unified cache of MSAL (JSON) from FILE, or from standard input with - or in a pipe. A document \

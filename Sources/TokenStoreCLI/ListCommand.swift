@@ -4,6 +4,7 @@ import TokenStorage
 struct ListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
+        _superCommandName: "tokenstore",
         abstract: "List the accounts in the store.",
         discussion: """
             One account a line: username, issuer or environment, tenant, policy, clients, how many access tokens are \

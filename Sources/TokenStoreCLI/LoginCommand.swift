@@ -5,6 +5,7 @@ import SignIn
 struct LoginCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "login",
+        _superCommandName: "tokenstore",
         abstract: "Sign in with a browser, another device or on the terminal, and store the session.",
         discussion: """
             Opens the issuer's page in $BROWSER or the desktop's browser and waits for the answer on a loopback port, \

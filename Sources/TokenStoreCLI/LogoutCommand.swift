@@ -7,6 +7,7 @@ import TokenStorage
 struct LogoutCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "logout",
+        _superCommandName: "tokenstore",
         abstract: "Sign an account out: end its session at the issuer, then delete it.",
         discussion: """
             The refresh token is revoked where the issuer offers that. A revocation that fails is reported, and the \

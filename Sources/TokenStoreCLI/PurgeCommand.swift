@@ -4,6 +4,7 @@ import TokenStorage
 struct PurgeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "purge",
+        _superCommandName: "tokenstore",
         abstract: "Delete expired access tokens, or accounts with everything they have.",
         discussion: """
             Without a selector it deletes expired access tokens and nothing else, and asks nothing. With --account, a \

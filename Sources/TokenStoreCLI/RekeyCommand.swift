@@ -5,6 +5,7 @@ import TokenStorage
 struct RekeyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rekey",
+        _superCommandName: "tokenstore",
         abstract: "Seal every value anew, or move the store to another key source.",
         discussion: """
             Without --key it makes a new data key and seals every value anew; interrupted, the next run finishes it, \

@@ -5,6 +5,7 @@ import OAuth
 struct ResetPasswordCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reset-password",
+        _superCommandName: "tokenstore",
         abstract: "Set a new password without a browser, sign in with it, and store the session.",
         discussion: """
             For tenants with native authentication (Microsoft Entra External ID). A code goes to the e-mail address; \

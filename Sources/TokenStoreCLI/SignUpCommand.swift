@@ -5,6 +5,7 @@ import OAuth
 struct SignUpCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "signup",
+        _superCommandName: "tokenstore",
         abstract: "Make an account without a browser, sign in with it, and store the session.",
         discussion: """
             For tenants with native authentication (Microsoft Entra External ID). A code goes to the e-mail address; \

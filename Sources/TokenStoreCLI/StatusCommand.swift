@@ -4,6 +4,7 @@ import TokenStorage
 struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
+        _superCommandName: "tokenstore",
         abstract: "Show where the store is, what it holds and who could read it.",
         discussion: """
             Prints the path, size, schema version, counts and key source, and in plain words who could read the \

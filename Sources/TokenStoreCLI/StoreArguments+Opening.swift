@@ -12,14 +12,21 @@ extension StoreArguments {
         return options
     }
 
-    /// Opens the store for reading only; nil, after a line that says how to fill it, where there is none.
+    /// Opens the store for reading only, and once; nil, after a line that says how to fill it, where there is none.
     func inspect(_ console: Console, unlocks: Bool = true) throws -> TokenStore? {
         console.log(.debug, "inspecting \(path.database)")
-        guard let store = try TokenStore.inspect(at: path, options: options(unlocks: unlocks)) else {
+        guard let store = try inspected(unlocks: unlocks) else {
             console.note("no store at \(path.database) yet; \(CommandFailure.filling)")
             return nil
         }
         return store
+    }
+
+    /// The store for reading only, nil where there is none; it has to be gone before the store is opened for writing.
+    func inspected(unlocks: Bool = true) throws -> TokenStore? {
+        var options = options(unlocks: unlocks)
+        options.keepsInspectionOpen = true
+        return try TokenStore.inspect(at: path, options: options)
     }
 
     /// Opens the store for writing, creating it where there is none.

@@ -7,6 +7,7 @@ import TokenStorage
 struct TokenCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "token",
+        _superCommandName: "tokenstore",
         abstract: "Print an access token that is good to use, refreshing it if need be.",
         discussion: """
             The token comes from the store, or from the issuer with a refresh token, but never by asking a person: \
@@ -44,9 +45,7 @@ struct TokenCommand: ParsableCommand {
     /// The answer where the store alone has it, found without opening the store for writing.
     private func stored() throws -> TokenResult? {
         do {
-            guard let store = try TokenStore.inspect(at: arguments.path, options: arguments.options()) else {
-                return nil
-            }
+            guard let store = try arguments.inspected() else { return nil }
             let (account, client) = try store.account(filters)
             let decider = TokenDecider(store: store, clientID: client, options: network.options(arguments))
             guard case .serve(let result) = try decider.decide(request(account)) else { return nil }

@@ -55,7 +55,8 @@ struct TokenStoreCommand: ParsableCommand {
         }
     }
 
-    /// Reads the arguments, at first without the root command, which costs a tenth of the whole run of a list.
+    /// Reads the arguments, at first without the root command, which costs a tenth of the whole run of a list; that each
+    /// command names the root as its super command keeps it from looking for the root's completion scripts.
     private static func command(_ arguments: ArraySlice<String>) throws -> any ParsableCommand {
         let named = configuration.subcommands.first { $0.configuration.commandName == arguments.first }
         // Help and whatever is wrong is told by the whole parser, which knows the root command.

@@ -4,6 +4,7 @@ import TokenStorage
 struct WhoamiCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "whoami",
+        _superCommandName: "tokenstore",
         abstract: "Print the display name of who is signed in.",
         discussion: """
             The name is the 'name' claim of the newest ID token, else the username. Where the store has several \
