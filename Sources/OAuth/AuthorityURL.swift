@@ -10,26 +10,19 @@ struct AuthorityURL {
     let path: [String]
 
     init(_ text: String) throws(AuthorityError) {
-        guard let colon = text.firstRange(of: "://") else { throw .notAURL(text) }
+        // A backslash is a slash to some readers, and no part of a URL to others.
+        guard let colon = text.firstRange(of: "://"),
+            text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") })
+        else { throw .notAURL(text) }
         scheme = text[..<colon.lowerBound].lowercased()
         let rest = text[colon.upperBound...].prefix { $0 != "?" && $0 != "#" }
         let segments = rest.split(separator: "/", omittingEmptySubsequences: false)
-        let address = segments[0].lowercased()
-        guard !address.isEmpty, !address.contains("@"), address.allSatisfy({ $0.isASCII && !$0.isWhitespace }) else {
+        guard let place = HostAndPort(segments[0], usualPort: scheme == "https" ? 443 : 80) else {
             throw .notAURL(text)
         }
-        let defaultPort = scheme == "https" ? ":443" : ":80"
-        environment = address.hasSuffix(defaultPort) ? String(address.dropLast(defaultPort.count)) : address
-        guard scheme == "https" || scheme == "http" && Self.isLoopback(environment) else { throw .notSecure(text) }
+        environment = place.name
+        guard scheme == "https" || scheme == "http" && place.isLoopback else { throw .notSecure(text) }
         path = segments.dropFirst().filter { !$0.isEmpty }.map(String.init)
-    }
-
-    private static func isLoopback(_ environment: String) -> Bool {
-        if environment.hasPrefix("[::1]") { return true }
-        let host = environment.prefix { $0 != ":" }
-        let octets = host.split(separator: ".", omittingEmptySubsequences: false)
-        return host == "localhost"
-            || octets.count == 4 && octets[0] == "127" && octets.allSatisfy { UInt8($0) != nil }
     }
 }
 

@@ -104,6 +104,8 @@ struct AsyncHTTPTransportTests {
 
     @Test(arguments: [
         "http://example.com/", "ftp://127.0.0.1/", "https://a b/", "https://u@h/", "http://127.0.0.1.example/",
+        "https://h:+443/", "https://h:0443/", "https://[::1]]:443/", "https://h%2eexample/", "https://h\\@example/",
+        "https://h/a\\b",
     ])
     func `plain http is for loopback, and what is no address is refused`(url: String) async throws {
         let error = await #expect(throws: HTTPTransportError.self) {

@@ -37,6 +37,9 @@ struct AuthorityTests {
             "https://user@h/t", "https://h", "https://h/", "https://t.b2clogin.com/t", "https://h/tfp/t",
             "https://h/tfp",
             "https://a b/t", "http://127.0.0.1.example.com/t", "http://localhost.example.com/t",
+            "http://[::1].example.com/t", "http://[::1]]/t", "https://h:/t", "https://h:x/t", "https://h:+443/t",
+            "https://h:0443/t", "https://h:0/t", "https://h:65536/t", "https://h\\@other/t", "https://h/t\\u",
+            "https://h/t\n", "https://h\u{E9}/t", "https://h%2e/t", "https://[fe80::1%25eth0]/t", "https://[h]/t",
         ]
     )
     func `anything else is refused with what to give instead`(text: String) {

@@ -1,0 +1,51 @@
+/// The part of a URL that says where it leads ([RFC 3986 §3.2](https://www.rfc-editor.org/rfc/rfc3986#section-3.2)).
+///
+/// One text has one meaning: what another reader could take for another place is not read at all.
+package struct HostAndPort: Hashable, Sendable {
+    /// Lower-cased; an IPv6 address without its brackets.
+    package let host: String
+    package let port: Int
+    private let usualPort: Int
+
+    /// Reads `name`, `name:port`, `[address]` or `[address]:port`; nil for anything else, such as what names a user.
+    package init?(_ text: some StringProtocol, usualPort: Int) {
+        let text = text.lowercased()
+        let end: String.Index?
+        if text.hasPrefix("[") {
+            end = text.firstIndex(of: "]").map(text.index(after:))
+        } else {
+            end = text.firstIndex(of: ":") ?? text.endIndex
+        }
+        guard let end, let host = Self.host(text[..<end]) else { return nil }
+        self.host = host
+        self.usualPort = usualPort
+        let rest = text[end...]
+        let digits = rest.isEmpty ? String(usualPort)[...] : rest.dropFirst()
+        // Neither a sign nor a leading zero, with which one place could be written in many ways.
+        guard rest.isEmpty || rest.first == ":", let port = Int(digits), (1...65_535).contains(port),
+            String(port) == digits
+        else { return nil }
+        self.port = port
+    }
+
+    private static func host(_ text: Substring) -> String? {
+        let isAddress = text.first == "["
+        let host = isAddress ? text.dropFirst().dropLast() : text
+        let allowed = isAddress ? "0123456789abcdef:." : "0123456789abcdefghijklmnopqrstuvwxyz-._"
+        guard !host.isEmpty, host.allSatisfy({ allowed.contains($0) }) else { return nil }
+        return String(host)
+    }
+
+    /// Whether the host is this machine, by its number or as `localhost`.
+    package var isLoopback: Bool {
+        let octets = host.split(separator: ".", omittingEmptySubsequences: false)
+        return host == "localhost" || host == "::1"
+            || octets.count == 4 && octets[0] == "127" && octets.allSatisfy { UInt8($0) != nil }
+    }
+
+    /// The host, in brackets if it is an IPv6 address, with its port unless that is the usual one.
+    package var name: String {
+        let shown = host.contains(":") ? "[\(host)]" : host
+        return port == usualPort ? shown : "\(shown):\(port)"
+    }
+}
