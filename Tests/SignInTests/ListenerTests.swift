@@ -35,7 +35,9 @@ struct ListenerTests {
         }
     }
 
-    @Test(arguments: ["http://localhost/", "http://127.0.0.1/signed-in/here", "http://127.0.0.1"])
+    @Test(arguments: [
+        "http://localhost/", "http://127.0.0.1/signed-in/here", "http://127.0.0.1", "HTTP://LocalHost/Here",
+    ])
     func `the listener is where the registered address says, on a port of its own`(redirectURI: String) async throws {
         let issuer = try ForgedIssuer()
         let result = try await issuer.signIn(redirectURI: redirectURI) { try $0.genuine($0.claims(nonce: $1)) }

@@ -13,8 +13,11 @@ public struct RedirectURI: Hashable, Sendable {
 
     /// A place on this machine.
     struct Loopback: Hashable, Sendable {
-        /// As it stands in the URI.
+        /// Lower-cased, an IPv6 address in brackets.
         let host: String
+
+        /// The scheme and the host as they stand in the URI.
+        let origin: String
 
         /// nil: any that is free.
         let port: Int?
@@ -29,11 +32,12 @@ public struct RedirectURI: Hashable, Sendable {
             }
         }
 
-        func text(port: Int) -> String { "http://\(host):\(port)\(path)" }
+        /// The URI with the port that is listened on, and otherwise as it is registered, letter by letter.
+        func text(port: Int) -> String { "\(origin):\(port)\(path)" }
     }
 
     /// A loopback URI with any free port.
-    public static let anyPort = RedirectURI("http://127.0.0.1/", Loopback(host: "127.0.0.1", port: nil, path: "/"))
+    public static let anyPort = RedirectURI("http://127.0.0.1/", .any)
 
     private init(_ text: String, _ loopback: Loopback?) {
         self.text = text
@@ -100,8 +104,11 @@ extension RedirectURI.Loopback {
         else { return nil }
         let authority = text[start...].prefix { $0 != "/" }
         host = address.host.contains(":") ? "[\(address.host)]" : address.host
-        let hasPort = authority.count > host.count
-        port = hasPort ? address.port : nil
+        let end = text.index(start, offsetBy: host.count)
+        origin = String(text[..<end])
+        port = end < authority.endIndex ? address.port : nil
         path = String(text[authority.endIndex...])
     }
+
+    fileprivate static let any = Self(host: "127.0.0.1", origin: "http://127.0.0.1", port: nil, path: "/")
 }
