@@ -19,5 +19,8 @@ public struct HTTPRequest: Sendable {
 
 extension HTTPRequest: CustomStringConvertible {
     /// The method and the address without its query, which may hold a secret.
-    public var description: String { "\(method) \(url.prefix { $0 != "?" && $0 != "#" })" }
+    public var description: String {
+        // By bytes: together with an accent behind it, a question mark is another character.
+        "\(method) \(Substring(url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }))"
+    }
 }

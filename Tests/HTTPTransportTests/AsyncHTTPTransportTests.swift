@@ -117,6 +117,11 @@ struct AsyncHTTPTransportTests {
         }
     }
 
+    @Test(arguments: ["?secret=x", "?\u{301}secret=x", "#secret", "#\u{5BF}secret"])
+    func `what is said of a request does not repeat its query`(query: String) {
+        #expect("\(HTTPRequest("GET", "https://h/a" + query))" == "GET https://h/a")
+    }
+
     @Test func `a file of authorities that is none is an error that names it`() async throws {
         let transport = AsyncHTTPTransport(options: HTTPTransportOptions(caFile: "/dev/null"))
         let error = await #expect(throws: HTTPTransportError.self) {

@@ -14,6 +14,16 @@ struct ConfigurationTests {
         #expect(try RedirectURI(text).text == text)
     }
 
+    @Test(arguments: ["", "code=x", "code=x&state=y", "\u{301}code=x", "\u{5BF}", "a?b"])
+    func `the parameters of an address are found whatever they begin with`(query: String) throws {
+        for text in ["msauth.com.example.app://auth", "https://app.example.com/signed-in"] {
+            let uri = try RedirectURI(text)
+            #expect(uri.query(of: "\(text)?\(query)")?.utf8.elementsEqual(query.utf8) == true)
+            #expect(uri.query(of: "\(text)/?\(query)#\u{301}x")?.utf8.elementsEqual(query.utf8) == true)
+            #expect(uri.query(of: "\(text)#?\(query)") == nil)
+        }
+    }
+
     @Test(arguments: [
         "", "auth", "http://example.org/", "javascript:alert(1)", "https://127.0.0.1/", "http://127.0.0.1/#x",
         "http://127.0.0.1/?x=1", "myapp://auth", "http://127.0.0.1:0/", "http://127.0.0.1 /",

@@ -42,12 +42,12 @@ final class RedirectHandler: ChannelInboundHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 
     private func answer(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
-        let target = head.uri.prefix { $0 != "?" }
+        let parts = head.uri.utf8.split(separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
         // A page elsewhere that was given this machine's address by its own name server is none of ours.
         guard isAddressed(head, context) else { return send(.unknown, context) }
-        guard target == path[...] else { return send(.unknown, context) }
+        guard parts[0].elementsEqual(path.utf8) else { return send(.unknown, context) }
         guard head.method == (mode == .query ? .GET : .POST) else { return send(.wrongMethod, context) }
-        let query = Array(head.uri.dropFirst(target.count + 1).utf8)
+        let query = parts.count > 1 ? Array(parts[1]) : []
         let outcome = Result { () throws(SignInError) in
             try AuthorizationAnswer(mode == .query ? query : Array(body.readableBytesView))
         }

@@ -73,11 +73,13 @@ public struct RedirectURI: Hashable, Sendable {
     }
 
     /// The parameters of `url` if it is this URI with some, as the system hands it to the app.
-    func query(of url: String) -> Substring? {
-        let end = url.firstIndex { $0 == "?" || $0 == "#" } ?? url.endIndex
-        guard url[end...].first == "?" else { return nil }
+    package func query(of url: String) -> Substring? {
+        // By bytes: together with an accent behind it, a question mark is another character.
+        let bytes = url.utf8
+        let end = bytes.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? bytes.endIndex
+        guard bytes[end...].first == UInt8(ascii: "?") else { return nil }
         guard Self.normalized(url[..<end]) == Self.normalized(text[...]) else { return nil }
-        return url[end...].dropFirst().prefix { $0 != "#" }
+        return Substring(bytes[end...].dropFirst().prefix { $0 != UInt8(ascii: "#") })
     }
 
     /// Systems add the slash after a host, and take the scheme in lower case.
