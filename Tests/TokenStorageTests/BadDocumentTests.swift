@@ -120,6 +120,15 @@ struct BadDocumentTests {
         #expect(try fixture.rows("AccessToken").count == 1)
     }
 
+    @Test func `of a field that is repeated the last comes back out`() throws {
+        let fixture = try TestStore()
+        let row = JSON.accessToken("a", "s1").with([:], without: "cached_at").object?.members ?? []
+        let repeated: [(name: String, value: JSON)] = [("cached_at", "0895000000"), ("cached_at", "soon")]
+        try fixture.take(["AccessToken": ["k": .object(.init(row + repeated))]])
+        #expect(try fixture.rows("AccessToken").map { $0["cached_at"] } == ["soon"])
+        #expect(try fixture.rows("AccessToken")[0].object?.members.count == row.count + 1)
+    }
+
     @Test func `an import of 64 MB keeps what it does not know`() throws {
         #if DEBUG
         let megabytes = 4  // What takes half a second in a release build takes half a minute here.

@@ -152,7 +152,9 @@ extension JSON.Object {
                 return nullable.contains(field.name) ? (field.name, .null) : nil
             }
         )
-        for (name, value) in extra.members where self[name]?.text == nil { self[name] = value }
+        let known = self
+        // Of a name that is repeated the last counts, as for who reads it.
+        for (name, value) in extra.members where known[name]?.text == nil { self[name] = value }
     }
 }
 
