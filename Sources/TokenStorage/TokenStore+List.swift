@@ -30,8 +30,13 @@ extension TokenStore {
 extension StoreSession {
     /// Makes sure that "no account" is not the sight of a damaged file.
     func requireSoundness() throws {
-        guard try connection.integer("SELECT max(id) FROM account") == 0 else { return }
-        guard let problem = try connection.integrityProblems(quick: true).first else { return }
+        let isVacant = try connection.integer("SELECT max(id) FROM account") == 0
+        // Lists and counts come from an index, which may be damaged where the table is not.
+        let listed = try connection.integer(
+            "SELECT EXISTS (SELECT 1 FROM account INDEXED BY account_username WHERE username_fold >= '')"
+        )
+        guard isVacant || listed == 0 else { return }
+        guard let problem = try connection.integrityProblems(quick: isVacant).first else { return }
         throw TokenStoreError.damaged(
             "\(path.database) is damaged (\(problem)); run 'tokenstore check --repair' to salvage it"
         )

@@ -1,5 +1,6 @@
 import Foundation
 import OAuth
+import SQLite
 import TestSupport
 import Testing
 import TokenStorage
@@ -67,6 +68,23 @@ struct BadFileTests {
         try expectRefusal(.damaged, fixture)
         expectError(.damaged) { _ = try TokenStore.repair(at: fixture.path, options: fixture.options) }
         #expect(try file.bytes() == noise)
+    }
+
+    @Test func `an index that lost every account is damage, and no empty store`() throws {
+        let (fixture, file) = try closedStore()
+        let connection = try Connection(path: fixture.path.database, mode: .immutable, busyTimeout: .zero)
+        let root = try connection.integer("SELECT rootpage FROM sqlite_schema WHERE name = 'account_username'")
+        let start = (Int(try #require(root)) - 1) * 4_096
+        // An index page, big-endian: its kind, then the first free block, the number of entries and where they begin.
+        try file.change { $0.replaceSubrange(start..<start + 8, with: [10, 0, 0, 0, 0, 16, 0, 0]) }
+        try expectRefusal(.damaged, fixture, of: ["inspect"])
+        for look: (TokenStore) throws -> Void in [
+            { _ = try $0.status() }, { _ = try $0.account(username: "ada@example.net") },
+            { try $0.forEachAccount { _ in } },
+        ] {
+            let store = try TokenStore.inspect(at: fixture.path, options: fixture.options)
+            expectError(.damaged) { try store.map(look) }
+        }
     }
 
     @Test func `an SQLite database of another program is no store`() throws {
