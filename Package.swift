@@ -17,6 +17,7 @@ let package = Package(
         .executable(name: "quickstart", targets: ["Quickstart"]),
         .executable(name: "local-idp", targets: ["local-idp"]),
         .executable(name: "tokenstore-bench", targets: ["Benchmarks"]),
+        .executable(name: "tokenstore-fuzz", targets: ["CFuzzMain"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -167,6 +168,17 @@ let package = Package(
             exclude: ["CFloor", "CPeers"]
         ),
         .testTarget(name: "BenchmarksTests", dependencies: ["Benchmarks"]),
+        .target(
+            name: "Fuzzing",
+            dependencies: [
+                "HTTPTransport", "OAuth", "OpenIDConnect", "SignIn", "TokenStorage", "TokenStoreCLI",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+            ],
+            exclude: ["CFuzzMain"]
+        ),
+        .executableTarget(name: "CFuzzMain", dependencies: ["Fuzzing"], path: "Sources/Fuzzing/CFuzzMain"),
 
         .target(name: "TestSupport", dependencies: ["OAuth", "TokenStorage"], path: "Tests/TestSupport"),
         .testTarget(
@@ -235,6 +247,11 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
             ]
+        ),
+        .testTarget(
+            name: "FuzzingTests",
+            dependencies: ["Fuzzing", "TestSupport"],
+            exclude: ["Corpus", "Dictionaries"]
         ),
         .testTarget(
             name: "LocalIdentityProviderTests",

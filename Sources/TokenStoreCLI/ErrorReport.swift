@@ -10,7 +10,7 @@ struct ErrorReport {
         StandardError.write(asJSON ? json : text)
     }
 
-    private var text: String {
+    var text: String {
         var text = "tokenstore: error: \(failure.message)"
         if let hint = failure.hint { text += "; \(hint)" }
         text = text.printable + "\n"

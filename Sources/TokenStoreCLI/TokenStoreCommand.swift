@@ -51,33 +51,33 @@ struct TokenStoreCommand: ParsableCommand {
             var command = try command(CommandLine.arguments.dropFirst())
             try command.run()
         } catch {
-            end(with: error)
+            end(with: error, CommandLine.arguments.dropFirst())
         }
     }
 
     /// Reads the arguments, at first without the root command, which costs a tenth of the whole run of a list; that each
     /// command names the root as its super command keeps it from looking for the root's completion scripts.
-    private static func command(_ arguments: ArraySlice<String>) throws -> any ParsableCommand {
+    static func command(_ arguments: ArraySlice<String>) throws -> any ParsableCommand {
         let named = configuration.subcommands.first { $0.configuration.commandName == arguments.first }
         // Help and whatever is wrong is told by the whole parser, which knows the root command.
         if let command = try? named?.parseAsRoot(Array(arguments.dropFirst())), type(of: command) == named {
             return command
         }
-        return try parseAsRoot()
+        return try parseAsRoot(Array(arguments))
     }
 
-    private static func end(with error: any Error) -> Never {
-        let code = exitCode(for: error)
-        // Help, the version and completion scripts come as errors too.
-        if code.isSuccess { exit(withError: error) }
-        let isUsage = code == .validationFailure
-        let arguments = CommandLine.arguments.dropFirst().prefix { $0 != "--" }
-        let command = configuration.subcommands.map { $0.configuration.commandName }.first { $0 == arguments.first }
-        let failure =
-            isUsage
-            ? CommandFailure(usage: message(for: error), of: command ?? nil)
-            : PassphraseMemory.shared.failure ?? CommandFailure(error)
-        ErrorReport(failure: failure).write(asJSON: arguments.contains("--json"))
+    private static func end(with error: any Error, _ arguments: ArraySlice<String>) -> Never {
+        guard let failure = failure(for: error, arguments) else { exit(withError: error) }
+        ErrorReport(failure: failure).write(asJSON: arguments.prefix { $0 != "--" }.contains("--json"))
         exit(withError: ExitCode(failure.status.code))
+    }
+
+    /// What to say of an error; nil for help, the version and completion scripts, which come as errors too.
+    static func failure(for error: any Error, _ arguments: ArraySlice<String>) -> CommandFailure? {
+        let code = exitCode(for: error)
+        guard !code.isSuccess else { return nil }
+        guard code == .validationFailure else { return PassphraseMemory.shared.failure ?? CommandFailure(error) }
+        let command = configuration.subcommands.map { $0.configuration.commandName }.first { $0 == arguments.first }
+        return CommandFailure(usage: message(for: error), of: command ?? nil)
     }
 }

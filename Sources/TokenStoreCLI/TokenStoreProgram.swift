@@ -10,4 +10,15 @@ package enum TokenStoreProgram {
         var command = try TokenStoreCommand.parseAsRoot(arguments)
         try command.run()
     }
+
+    /// What the program would say of arguments, and end with, instead of running a command or showing help; nil: it would.
+    package static func objection(to arguments: [String]) -> (text: String, status: Int32)? {
+        do {
+            _ = try TokenStoreCommand.command(arguments[...])
+            return nil
+        } catch {
+            guard let failure = TokenStoreCommand.failure(for: error, arguments[...]) else { return nil }
+            return (ErrorReport(failure: failure).text, failure.status.code)
+        }
+    }
 }

@@ -1,13 +1,13 @@
-import OAuth
+package import OAuth
 
 /// The parameters that a redirect brings ([RFC 6749 §4.1.2](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2)).
-struct AuthorizationAnswer: Sendable {
+package struct AuthorizationAnswer: Sendable {
     private let parameters: [String: Secret]
 
     /// Reads `application/x-www-form-urlencoded`, as a query and a form have it.
     ///
     /// - Throws: ``SignInError/invalidAnswer(_:)`` if it is not that, or a parameter is there twice.
-    init(_ text: some Sequence<UInt8>) throws(SignInError) {
+    package init(_ text: some Sequence<UInt8>) throws(SignInError) {
         var parameters: [String: Secret] = [:]
         for pair in Array(text).split(separator: UInt8(ascii: "&")) {
             let equals = pair.firstIndex(of: UInt8(ascii: "=")) ?? pair.endIndex
@@ -22,13 +22,13 @@ struct AuthorizationAnswer: Sendable {
         self.parameters = parameters
     }
 
-    subscript(name: String) -> Secret? { parameters[name] }
+    package subscript(name: String) -> Secret? { parameters[name] }
 
     /// Whether it says anything that an answer says; a browser also asks for icons and the like.
-    var isAnswer: Bool { ["code", "error", "state"].contains { parameters[$0] != nil } }
+    package var isAnswer: Bool { ["code", "error", "state"].contains { parameters[$0] != nil } }
 
     /// The error that the issuer answered with.
-    var refusal: OAuthError? {
+    package var refusal: OAuthError? {
         guard let error = parameters["error"]?.reveal(), !error.isEmpty else { return nil }
         var refusal = OAuthError(code: .init(rawValue: error), status: 0)
         refusal.serverDescription = parameters["error_description"]?.reveal()

@@ -1,11 +1,11 @@
 import HTTPTransport
-import NIOCore
+package import NIOCore
 import NIOHTTP1
 import NIOPosix
 
 /// A listener on loopback that takes one answer from the browser
 /// ([RFC 8252 §7.3](https://www.rfc-editor.org/rfc/rfc8252#section-7.3)).
-struct RedirectListener: Sendable {
+package struct RedirectListener: Sendable {
     /// With the port that is listened on.
     let redirectURI: String
     private let channels: [any Channel]
@@ -50,13 +50,21 @@ struct RedirectListener: Sendable {
             .serverChannelOption(.backlog, value: 16)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.configureHTTPServerPipeline(withPipeliningAssistance: false)
-                    try channel.pipeline.syncOperations.addHandlers(
-                        IdleStateHandler(allTimeout: .seconds(10)),
-                        RedirectHandler(path: place.path, mode: mode, reception: reception)
-                    )
-                }
+                channel.eventLoop.makeCompletedFuture { try receive(on: channel, place.path, mode, reception) }
             }
+    }
+
+    /// Reads the browser's request on `channel`, of whose event loop the caller is.
+    package static func receive(
+        on channel: any Channel,
+        _ path: String,
+        _ mode: ResponseMode,
+        _ reception: RedirectReception
+    ) throws {
+        try channel.pipeline.syncOperations.configureHTTPServerPipeline(withPipeliningAssistance: false)
+        try channel.pipeline.syncOperations.addHandlers(
+            IdleStateHandler(allTimeout: .seconds(10)),
+            RedirectHandler(path: path, mode: mode, reception: reception)
+        )
     }
 }

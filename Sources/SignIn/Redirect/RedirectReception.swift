@@ -1,7 +1,7 @@
 import OAuth
 
 /// Where the one answer to a sign-in arrives, from whichever side.
-final class RedirectReception: Sendable {
+package final class RedirectReception: Sendable {
     private struct State {
         var isTaken = false
         var outcome: Result<AuthorizationAnswer, SignInError>?
@@ -9,6 +9,11 @@ final class RedirectReception: Sendable {
     }
 
     private let state = Guarded(State())
+
+    package init() {}
+
+    /// What arrived, once something did.
+    package var outcome: Result<AuthorizationAnswer, SignInError>? { state.withLock(\.outcome) }
 
     /// Whether an answer was taken, or the waiting is over.
     var isTaken: Bool { state.withLock(\.isTaken) }

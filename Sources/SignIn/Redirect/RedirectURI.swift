@@ -6,22 +6,22 @@ public struct RedirectURI: Hashable, Sendable {
     public let text: String
 
     /// The part of a loopback URI that listening needs; nil: the app is handed the URL and hands it in.
-    let loopback: Loopback?
+    package let loopback: Loopback?
 
     /// Whether the answer comes to a listener on this machine.
     public var isLoopback: Bool { loopback != nil }
 
     /// A place on this machine.
-    struct Loopback: Hashable, Sendable {
+    package struct Loopback: Hashable, Sendable {
         /// Lower-cased, an IPv6 address in brackets.
-        let host: String
+        package let host: String
 
         /// The scheme and the host as they stand in the URI.
         let origin: String
 
         /// nil: any that is free.
-        let port: Int?
-        let path: String
+        package let port: Int?
+        package let path: String
 
         /// The addresses to listen on; a browser may take `localhost` for either.
         var addresses: [String] {
@@ -33,7 +33,7 @@ public struct RedirectURI: Hashable, Sendable {
         }
 
         /// The URI with the port that is listened on, and otherwise as it is registered, letter by letter.
-        func text(port: Int) -> String { "\(origin):\(port)\(path)" }
+        package func text(port: Int) -> String { "\(origin):\(port)\(path)" }
     }
 
     /// A loopback URI with any free port.

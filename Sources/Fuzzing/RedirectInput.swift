@@ -1,0 +1,84 @@
+import NIOCore
+import NIOEmbedded
+import OAuth
+import OpenIDConnect
+import SignIn
+
+/// A redirect URI on the first line and, behind it, what a browser sends to its listener and a system hands to the app.
+struct RedirectInput: FuzzInput {
+    private static let names = ["code", "state", "iss", "error", "error_description", "error_subcode"]
+
+    func run(_ bytes: [UInt8]) throws {
+        let lines = bytes.split(separator: UInt8(ascii: "\n"), maxSplits: 1, omittingEmptySubsequences: false)
+        let rest = lines.count > 1 ? Array(lines[1]) : []
+        let text = String(decoding: lines[0], as: UTF8.self)
+        let uri = try unlessRefused(by: SignInError.self) { try RedirectURI(text) }
+        if let uri {
+            try checkRoundTrip(uri)
+            try checkQuery(uri, rest)
+        }
+        try readAnswer(rest)
+        for mode in ResponseMode.allCases { try send(rest, to: uri?.loopback?.path ?? "/", mode) }
+    }
+
+    /// A URI that was read and written is read again as the same.
+    private func checkRoundTrip(_ uri: RedirectURI) throws {
+        try hold(try RedirectURI(uri.text) == uri, "\(uri.text) is one redirect URI")
+        guard let place = uri.loopback else { return }
+        let again = try RedirectURI(place.text(port: place.port ?? 8_080)).loopback
+        try hold(again?.host == place.host, "\(uri.text) keeps its host, and not \(again?.host ?? "none")")
+        try hold(again?.path == place.path, "\(uri.text) keeps its path, and not \(again?.path ?? "none")")
+        try hold(again?.port == place.port ?? 8_080, "\(uri.text) keeps its port, and not \(again?.port ?? -1)")
+        // What an issuer is sent is compared with what is registered there.
+        let sent = place.text(port: place.port ?? 8_080)
+        let registered = place.port == nil ? sent.replacing(":8080", with: "", maxReplacements: 1) : sent
+        try hold(registered == uri.text, "\(uri.text) is sent as registered, not as \(sent)")
+    }
+
+    private func checkQuery(_ uri: RedirectURI, _ query: [UInt8]) throws {
+        let query = String(decoding: query, as: UTF8.self)
+        _ = uri.query(of: query)
+        let found = uri.query(of: "\(uri.text)?\(query)")
+        let wanted = query.utf8.prefix { $0 != UInt8(ascii: "#") }
+        try hold(found?.utf8.elementsEqual(wanted) ?? false, "the parameters of \(uri.text) are found")
+    }
+
+    /// Parameters that were read and written are read again as the same.
+    private func readAnswer(_ query: [UInt8]) throws {
+        let answer = try unlessRefused(by: SignInError.self) { try AuthorizationAnswer(query) }
+        guard let answer else { return }
+        _ = answer.refusal.map { "\(SignInError.refused($0))" }
+        var form = FormParameters()
+        for name in Self.names { form.append(name, answer[name]) }
+        let again = try AuthorizationAnswer(Array(form.encoded.reveal().utf8))
+        for name in Self.names { try hold(again[name] == answer[name], "\(name) comes out as it went in") }
+        try hold(again.isAnswer == answer.isAnswer, "an answer stays one")
+    }
+
+    /// Sends bytes to a listener, as they are and then cut in two.
+    private func send(_ bytes: [UInt8], to path: String, _ mode: ResponseMode) throws {
+        for cut in [0, bytes.count / 2] {
+            let channel = EmbeddedChannel()
+            channel.localAddress = try SocketAddress(ipAddress: "127.0.0.1", port: 8_080)
+            let reception = RedirectReception()
+            try RedirectListener.receive(on: channel, path, mode, reception)
+            channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 50_000), promise: nil)
+            for part in [bytes[..<cut], bytes[cut...]] where channel.isActive {
+                // What the listener makes of it shows in what it answers.
+                _ = try? channel.writeInbound(ByteBuffer(bytes: part))
+            }
+            try check(channel, reception)
+            _ = try? channel.finish(acceptAlreadyClosed: true)
+        }
+    }
+
+    private func check(_ channel: EmbeddedChannel, _ reception: RedirectReception) throws {
+        channel.embeddedEventLoop.run()
+        var answer = ""
+        while let part = try channel.readOutbound(as: ByteBuffer.self) { answer += String(buffer: part) }
+        guard let outcome = reception.outcome else { return }
+        try hold(answer.hasPrefix("HTTP/1."), "who brings an answer sees a page, not \(answer)")
+        try hold(!channel.isActive, "a connection ends with the answer")
+        if case .success(let answer) = outcome { try hold(answer.isAnswer, "nothing but answers is taken") }
+    }
+}
