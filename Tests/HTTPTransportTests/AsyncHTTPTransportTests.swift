@@ -76,10 +76,9 @@ struct AsyncHTTPTransportTests {
     }
 
     @Test func `a refused connection has taken no effect`() async throws {
-        let server = try RawServer("")
-        server.stop()
+        let port = try UnusedPort().number
         let error = await #expect(throws: HTTPTransportError.self) {
-            try await Self.transport.send(HTTPRequest("GET", server.url), limits: Self.limits)
+            try await Self.transport.send(HTTPRequest("GET", "http://127.0.0.1:\(port)/"), limits: Self.limits)
         }
         guard case .notConnected(host: _, reason: "refused") = error else {
             Issue.record("not refused: \(String(describing: error))")
@@ -89,11 +88,10 @@ struct AsyncHTTPTransportTests {
     }
 
     @Test func `a refused connection is told in the same words whatever was tried`() async throws {
-        let server = try RawServer("")
-        server.stop()
+        let port = try UnusedPort().number
         for place in ["https://127.0.0.1", "https://localhost", "http://localhost"] {
             let error = await #expect(throws: HTTPTransportError.self) {
-                try await Self.transport.send(HTTPRequest("GET", "\(place):\(server.port)/"), limits: Self.limits)
+                try await Self.transport.send(HTTPRequest("GET", "\(place):\(port)/"), limits: Self.limits)
             }
             guard case .notConnected(host: _, reason: "refused") = error else {
                 Issue.record("other words: \(String(describing: error))")

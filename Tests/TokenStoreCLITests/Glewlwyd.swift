@@ -26,15 +26,8 @@ struct Glewlwyd: Sendable {
     let redirectURI: String
 
     private init() throws {
-        port = try Self.freePort()
-        redirectURI = "http://127.0.0.1:\(try Self.freePort())/"
-    }
-
-    /// A port that nothing listens at.
-    private static func freePort() throws -> Int {
-        let server = try RawServer("")
-        defer { server.stop() }
-        return server.port
+        port = try UnusedPort().number
+        redirectURI = "http://127.0.0.1:\(try UnusedPort().number)/"
     }
 
     /// How the server signs.
