@@ -162,7 +162,7 @@ let package = Package(
             name: "Benchmarks",
             dependencies: [
                 "CFloor", "CPeers", "IssuerSupport", "LocalIdentityProvider", "OAuth", "SQLite", "Sealing",
-                "TokenManagement", "TokenStorage", "HTTPTransport",
+                "TestSupport", "TokenManagement", "TokenStorage", "HTTPTransport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             exclude: ["CFloor", "CPeers"]
@@ -189,7 +189,7 @@ let package = Package(
             name: "IssuerSupport",
             dependencies: [
                 "HTTPTransport", "LocalIdentityProvider", "NativeAuthentication", "OAuth", "OpenIDConnect",
-                "TokenManagement", "TokenStorage",
+                "TestSupport", "TokenManagement", "TokenStorage",
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ],

@@ -14,7 +14,7 @@ struct AttributeArguments: ParsableArguments {
     var pairs: [String] = []
 
     func validate() throws {
-        guard pairs.allSatisfy({ ($0.firstIndex(of: "=") ?? $0.startIndex) > $0.startIndex }) else {
+        guard pairs.allSatisfy({ ($0.unicodeScalars.firstIndex(of: "=") ?? $0.startIndex) > $0.startIndex }) else {
             throw ValidationError("an --attribute is not NAME=VALUE; give it as in --attribute country=Ecuador")
         }
     }
@@ -23,7 +23,7 @@ struct AttributeArguments: ParsableArguments {
     var object: JSON.Object? {
         guard !pairs.isEmpty else { return nil }
         let members = pairs.map { pair in
-            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let parts = pair.unicodeScalars.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             return (String(parts[0]), JSON.string(String(parts[1])))
         }
         return JSON.Object(members)

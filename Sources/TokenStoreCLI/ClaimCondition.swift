@@ -10,11 +10,13 @@ struct ClaimCondition {
     private(set) var opensTokens = false
 
     init(parsing text: String) throws {
-        guard let sign = text.firstIndex(of: "=") else {
+        // Not by characters: a value may begin with an accent, which would be one character with the sign before it.
+        let scalars = text.unicodeScalars
+        guard let sign = scalars.firstIndex(of: "=") else {
             policy = .claim(try Self.name(text[...], of: text))
             return
         }
-        let value = String(text[text.index(after: sign)...])
+        let value = String(scalars[scalars.index(after: sign)...])
         let name = text[..<sign]
         if name.hasSuffix("~") {
             opensTokens = true

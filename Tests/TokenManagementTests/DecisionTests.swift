@@ -3,6 +3,7 @@ import HTTPTransport
 import IssuerSupport
 import LocalIdentityProvider
 import OAuth
+import TestSupport
 import Testing
 import TokenManagement
 import TokenStorage
@@ -12,7 +13,7 @@ struct DecisionTests {
     /// Four hundred stores in which lifetimes, throttles, refresh tokens and sign-outs are drawn at random.
     @Test func `the manager does what the decision says, in stores of every kind`() async throws {
         try await Scene.open(grace: 10) { (scene: Scene) async throws in
-            var random = SplitMix(seed: 7)
+            var random = SeededGenerator(seed: 7)
             var seen: Set<String> = []
             for _ in 0..<400 {
                 let request = scene.request(using: &random)
@@ -41,7 +42,7 @@ struct DecisionTests {
 
 extension Scene {
     /// A request for one scope or another, with wishes drawn at random.
-    fileprivate func request(using random: inout SplitMix) -> SilentRequest {
+    fileprivate func request(using random: inout SeededGenerator) -> SilentRequest {
         let wishes = Int.random(in: 0..<12, using: &random)
         return request(Bool.random(using: &random) ? Self.toDo : Self.demo) {
             $0.forcesRefresh = wishes == 0
@@ -51,7 +52,7 @@ extension Scene {
     }
 
     /// Puts the one account of the store into a state drawn at random.
-    fileprivate func scramble(for request: SilentRequest, using random: inout SplitMix) throws {
+    fileprivate func scramble(for request: SilentRequest, using random: inout SeededGenerator) throws {
         let now = Int64(clock.now.timeIntervalSince1970)
         func draw(_ values: [String]) -> String { values.randomElement(using: &random) ?? "NULL" }
         let end = now + (Int64(draw(["3000", "200", "-10"])) ?? 0)

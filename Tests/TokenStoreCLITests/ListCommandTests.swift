@@ -93,6 +93,7 @@ struct ListCommandTests {
         (["--where", "roles=admin"], ["mara@example.net"]),
         (["--where", "plan.name=GOLD"], ["mara@example.net"]),
         (["--where", "level=7"], ["mara@example.net"]),
+        (["--where", "department=\u{301}"], []),
         (["--where", "department", "--where", "roles"], ["mara@example.net"]),
         (["--expired"], ["ivo@example.org"]),
         (["--limit", "1"], ["ivo@example.org"]),

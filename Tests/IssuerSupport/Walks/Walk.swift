@@ -1,5 +1,6 @@
 import LocalIdentityProvider
 import NativeAuthentication
+import TestSupport
 
 /// One random walk through the state machine, and the way from wherever it ends to a sign-in.
 struct Walk {
@@ -13,7 +14,7 @@ struct Walk {
     private var place = WalkPlace.start
     private(set) var findings = WalkFindings()
 
-    init(_ number: Int, on ground: WalkGround, generator: SplitMix) {
+    init(_ number: Int, on ground: WalkGround, generator: SeededGenerator) {
         var generator = generator
         let app = ground.apps.randomElement(using: &generator) ?? ground.apps[0]
         self.ground = ground

@@ -1,4 +1,5 @@
 import LocalIdentityProvider
+import TestSupport
 
 /// What walks through the state machine came to.
 package struct WalkFindings: Sendable {
@@ -15,14 +16,14 @@ package struct WalkFindings: Sendable {
     /// The same seed takes the same walks, but for the codes and tokens of the issuer.
     package static func walks(_ count: Int, seed: UInt64, directory: String) async throws -> WalkFindings {
         var findings = WalkFindings()
-        var generator = SplitMix(seed: seed)
+        var generator = SeededGenerator(seed: seed)
         var number = 0
         while number < count {
             // A new provider now and then: one that remembers everybody grows slow.
             let ground = try await WalkGround(directory: "\(directory)/walks-\(number)")
             for _ in 0..<min(groundSize, count - number) {
                 number += 1
-                var walk = Walk(number, on: ground, generator: SplitMix(seed: generator.next()))
+                var walk = Walk(number, on: ground, generator: SeededGenerator(seed: generator.next()))
                 try await walk.run()
                 findings.add(walk.findings, of: number)
             }

@@ -1,6 +1,7 @@
 import LocalIdentityProvider
 import NativeAuthentication
 import OAuth
+import TestSupport
 
 /// A person who goes through the flows, in order or out of their mind.
 struct Walker {
@@ -13,7 +14,7 @@ struct Walker {
     /// Whose account it is about; nobody else is sent codes at this address.
     let username: String
     var password: Secret
-    var generator: SplitMix
+    var generator: SeededGenerator
 
     /// Whether every answer of the person is right.
     var isHonest = false
@@ -25,7 +26,7 @@ struct Walker {
         app: NativeAuthPublicClientApplication,
         provider: LocalIdentityProvider,
         username: String,
-        generator: SplitMix
+        generator: SeededGenerator
     ) {
         self.app = app
         self.provider = provider
