@@ -83,7 +83,7 @@ final class Interview {
                 guard error.isAboutAnswer || mayAsk && error.isOutage else { throw error }
                 refusal = error
                 state = next
-                tell(error.sentence)
+                tell(error.description)
             }
         }
     }

@@ -21,9 +21,6 @@ protocol NativeRefusal: Error, CustomStringConvertible {
 }
 
 extension NativeRefusal {
-    /// What went wrong and what to do, without the full stop that issuers end their part with.
-    var sentence: String { description.replacing(".; ", with: "; ") }
-
     /// Whether the network or the issuer failed in a way that may pass.
     var isOutage: Bool {
         switch underlyingError {
@@ -57,8 +54,8 @@ extension CommandFailure {
     init(_ refusal: any NativeRefusal) {
         switch refusal.underlyingError {
         case let error as TokenStoreError: self.init(error as any Error)
-        case _ where refusal.browserRequest != nil: self.init(.interactionRequired, sentence: refusal.sentence)
-        default: self.init(refusal.isOutage ? .network : .failure, sentence: refusal.sentence)
+        case _ where refusal.browserRequest != nil: self.init(.interactionRequired, sentence: refusal.description)
+        default: self.init(refusal.isOutage ? .network : .failure, sentence: refusal.description)
         }
     }
 }
