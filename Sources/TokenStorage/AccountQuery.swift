@@ -15,10 +15,10 @@ struct AccountQuery {
         var query = SQLFragments()
         var opened: [ClaimCriterion] = []
         for criterion in alternative.criteria {
-            if case .claim(let claim) = criterion {
-                if claim.isIndexed { query.add(claim, sealers) } else { opened.append(claim) }
+            if case .claim(let claim) = criterion, !claim.isIndexed {
+                opened.append(claim)
             } else {
-                query.add(criterion, now: now)
+                query.add(criterion, sealers, now: now)
             }
         }
         condition = query.conditions.isEmpty ? "1" : query.conditions.joined(separator: " AND ")
@@ -38,7 +38,7 @@ private struct SQLFragments {
         return "?\(values.count)"
     }
 
-    mutating func add(_ criterion: AccountCriterion, now: Int64) {
+    mutating func add(_ criterion: AccountCriterion, _ sealers: [Sealer], now: Int64) {
         switch criterion {
         case .identifier(let text):
             let place = bind(.text(text))
@@ -69,7 +69,7 @@ private struct SQLFragments {
         case .client(let client): addClient(client)
         case .unusedSince(let seconds): conditions.append("a.last_used_at < \(bind(.integer(seconds)))")
         case .expired: addExpired(now: now)
-        case .claim: preconditionFailure("claims are added by their own function")
+        case .claim(let claim): add(claim, sealers)
         }
     }
 
@@ -100,7 +100,7 @@ private struct SQLFragments {
         conditions.append("(" + tables.joined(separator: " OR ") + ")")
     }
 
-    mutating func add(_ claim: ClaimCriterion, _ sealers: [Sealer]) {
+    private mutating func add(_ claim: ClaimCriterion, _ sealers: [Sealer]) {
         let matches = sealers.map { sealer in
             let index = ClaimIndex(sealer)
             let name = "c.name_hash = \(bind(.blob(index.name(claim.name))))"

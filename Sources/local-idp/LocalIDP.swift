@@ -39,7 +39,7 @@ struct LocalIDP: AsyncParsableCommand {
     func run() async throws {
         guard !printSeed else { return print(Seed.standardJSON) }
         var configuration = try configuration()
-        let claims = sampleClaims ? try await SampleClaimsService.start() : nil
+        let claims = sampleClaims ? try await SampleClaimsServer.start() : nil
         try claims?.serve(&configuration)
         let provider = try await LocalIdentityProvider.start(configuration)
         var members: [String: JSON] = [

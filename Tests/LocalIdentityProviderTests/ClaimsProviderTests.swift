@@ -65,7 +65,7 @@ struct ClaimsProviderTests {
     }
 
     @Test func `the sample service adds its claims to the tokens of every client`() async throws {
-        let service = try await SampleClaimsService.start()
+        let service = try await SampleClaimsServer.start()
         var configuration = LocalIdentityProvider.Configuration()
         try service.serve(&configuration)
         try await Site.open(seed: configuration.seed) { site in

@@ -2,13 +2,13 @@ import Hummingbird
 import NIOCore
 
 /// A claims provider to try things with (section 7.8): a made-up tier, and the domain of the person's address.
-package struct SampleClaimsService: Sendable {
+package struct SampleClaimsServer: Sendable {
     private let listener: Listener
     package var url: String { "http://\(listener.host):\(listener.port)/" }
 
     /// Listens on a free port of 127.0.0.1.
-    package static func start() async throws -> SampleClaimsService {
-        SampleClaimsService(listener: try await Listener("127.0.0.1", port: 0, .init(), Responder()))
+    package static func start() async throws -> SampleClaimsServer {
+        SampleClaimsServer(listener: try await Listener("127.0.0.1", port: 0, .init(), Responder()))
     }
 
     package func stop() async { await listener.stop() }
