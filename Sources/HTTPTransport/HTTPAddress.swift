@@ -7,16 +7,9 @@ package struct HTTPAddress: Hashable, Sendable {
 
     /// Reads `url`; nil unless it is `https`, or `http` on a loopback address, and names no user.
     package init?(_ url: String) {
-        // A backslash is a slash to some readers, and no part of a URL to others.
-        guard let colon = url.firstRange(of: "://"),
-            url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") })
-        else { return nil }
-        scheme = url[..<colon.lowerBound].lowercased()
-        let text = url[colon.upperBound...].prefix { !"/?#".contains($0) }
-        guard let place = HostAndPort(text, usualPort: scheme == "https" ? 443 : 80),
-            scheme == "https" || scheme == "http" && place.isLoopback
-        else { return nil }
-        self.place = place
+        guard let address = WebAddress(url), address.isSecure else { return nil }
+        scheme = address.scheme
+        place = address.place
     }
 
     /// Without port, lower-cased; an IPv6 address without its brackets.

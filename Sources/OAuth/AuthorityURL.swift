@@ -10,19 +10,11 @@ struct AuthorityURL {
     let path: [String]
 
     init(_ text: String) throws(AuthorityError) {
-        // A backslash is a slash to some readers, and no part of a URL to others.
-        guard let colon = text.firstRange(of: "://"),
-            text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") })
-        else { throw .notAURL(text) }
-        scheme = text[..<colon.lowerBound].lowercased()
-        let rest = text[colon.upperBound...].prefix { $0 != "?" && $0 != "#" }
-        let segments = rest.split(separator: "/", omittingEmptySubsequences: false)
-        guard let place = HostAndPort(segments[0], usualPort: scheme == "https" ? 443 : 80) else {
-            throw .notAURL(text)
-        }
-        environment = place.name
-        guard scheme == "https" || scheme == "http" && place.isLoopback else { throw .notSecure(text) }
-        path = segments.dropFirst().filter { !$0.isEmpty }.map(String.init)
+        guard let address = WebAddress(text) else { throw .notAURL(text) }
+        guard address.isSecure else { throw .notSecure(text) }
+        scheme = address.scheme
+        environment = address.place.name
+        path = address.rest.prefix { $0 != "?" && $0 != "#" }.split(separator: "/").map(String.init)
     }
 }
 
