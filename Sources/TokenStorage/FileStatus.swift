@@ -35,6 +35,12 @@ struct FileStatus {
         self.init(status)
     }
 
+    /// Whether there is nothing at the path; what may not be looked at is not absent.
+    static func isAbsent(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) != 0 && (errno == ENOENT || errno == ENOTDIR)
+    }
+
     private init(_ status: stat) {
         kind =
             switch status.st_mode & S_IFMT {

@@ -48,7 +48,7 @@ struct StoreOpener {
     /// Opens the store without writing; nil if there is none.
     func inspect() throws -> StoreSession? {
         try TokenStoreError.translating(at: path) {
-            guard FileStatus(path.database) != nil else {
+            guard !FileStatus.isAbsent(path.database) else {
                 try refuseOrphanedLog()
                 return nil
             }

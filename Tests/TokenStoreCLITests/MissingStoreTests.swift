@@ -14,6 +14,17 @@ struct MissingStoreTests {
         #expect(try scratch.names.isEmpty)
     }
 
+    @Test(arguments: ["list", "claims", "status", "check"])
+    func `a store that cannot be looked at is not a missing one`(name: String) throws {
+        let scratch = try ScratchDirectory()
+        // As a directory that is closed to this user, but for root as well.
+        try FileManager.default.createSymbolicLink(atPath: scratch.path("loop"), withDestinationPath: "loop")
+        let outcome = try scratch.run(name, "--store", scratch.path("loop/tokenstore.db"))
+        #expect(outcome.status == 1)
+        #expect(outcome.output.isEmpty)
+        #expect(outcome.error.contains(scratch.path("loop")) && !outcome.error.contains("no store"))
+    }
+
     @Test func `--quiet leaves the line out`() throws {
         let outcome = try ScratchDirectory().run("status", "--quiet")
         #expect(outcome.status == 0)
