@@ -1,6 +1,6 @@
 /// Something that a test needs is not there.
-package struct Missing: Error {
-    package let what: String
+package struct Missing: Error, CustomStringConvertible {
+    package let description: String
 
-    package init(_ what: String) { self.what = what }
+    package init(_ what: String) { description = "missing: \(what)" }
 }

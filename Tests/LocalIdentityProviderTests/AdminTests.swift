@@ -1,3 +1,4 @@
+import IssuerSupport
 import LocalIdentityProvider
 import Testing
 
@@ -17,12 +18,10 @@ struct AdminTests {
     }
 
     @Test func `without a key there is no test control`() async throws {
-        var configuration = LocalIdentityProvider.Configuration()
-        configuration.signingKeys = try Site.signingKeys.get()
-        let provider = try await LocalIdentityProvider.start(configuration)
-        let answer = try await Site(provider: provider).get(provider.baseURL + "/admin/outbox", headers: Self.key)
-        #expect(answer.status == 404)
-        await provider.stop()
+        try await LocalIdentityProvider.running(.forTests) { provider in
+            let answer = try await Site(provider: provider).get(provider.baseURL + "/admin/outbox", headers: Self.key)
+            #expect(answer.status == 404)
+        }
     }
 
     @Test func `the outbox holds the code and no answer does`() async throws {

@@ -26,23 +26,14 @@ struct IssuerScene: Sendable {
         authority: PrivateAuthority? = nil,
         _ body: (IssuerScene) async throws -> Void
     ) async throws {
-        var configuration = LocalIdentityProvider.Configuration()
-        configuration.hosts = ["127.0.0.1"]
-        configuration.signingKeys = try SigningKeys.pem.get()
+        var configuration = try LocalIdentityProvider.Configuration.forTests
         configuration.refreshGrace = 0
         configuration.tls = authority.map { .init(chain: $0.chain, key: $0.key) }
-        let provider = try await LocalIdentityProvider.start(configuration)
-        let outcome: Result<Void, any Error>
-        do {
+        try await LocalIdentityProvider.running(configuration) { provider in
             let scene = IssuerScene(provider: provider, scratch: try ScratchDirectory(), caFile: authority?.path)
             try await scene.signIn(lifetime: lifetime, refreshIn: refreshIn)
             try await body(scene)
-            outcome = .success(())
-        } catch {
-            outcome = .failure(error)
         }
-        await provider.stop()
-        try outcome.get()
     }
 
     /// Signs the person in anew.

@@ -27,22 +27,13 @@ struct LoginScene: Sendable {
         seed: Seed? = nil,
         _ body: (LoginScene) async throws -> Void
     ) async throws {
-        var configuration = LocalIdentityProvider.Configuration()
-        configuration.hosts = ["127.0.0.1"]
-        configuration.signingKeys = try SigningKeys.pem.get()
+        var configuration = try LocalIdentityProvider.Configuration.forTests
         configuration.port = port
         configuration.seed = seed
         configuration.tls = authority.map { .init(chain: $0.chain, key: $0.key) }
-        let provider = try await LocalIdentityProvider.start(configuration)
-        let outcome: Result<Void, any Error>
-        do {
+        try await LocalIdentityProvider.running(configuration) { provider in
             try await body(LoginScene(provider: provider, scratch: try ScratchDirectory()))
-            outcome = .success(())
-        } catch {
-            outcome = .failure(error)
         }
-        await provider.stop()
-        try outcome.get()
     }
 
     /// Logs Ana in.

@@ -37,7 +37,7 @@ struct Listener: Sendable {
             onServerRunning: { continuation.yield($0.localAddress?.port ?? port) },
             logger: Logger(label: "local-idp") { _ in SwiftLogNoOpLogHandler() }
         )
-        task = Task {
+        task = Task(executorPreference: configuration.executor) {
             do {
                 try await application.run()
             } catch {

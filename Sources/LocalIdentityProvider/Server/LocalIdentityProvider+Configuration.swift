@@ -18,6 +18,8 @@ extension LocalIdentityProvider {
         package var requestTimeout = 10
         /// RSA keys (PEM) to use before new ones are made, because making one takes a debug build a second.
         package var signingKeys: [String] = []
+        /// Where requests are answered; nil means the cooperative pool.
+        package var executor: (any TaskExecutor)?
 
         package init() {}
     }

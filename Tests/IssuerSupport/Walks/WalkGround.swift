@@ -21,10 +21,8 @@ struct WalkGround {
     let apps: [NativeAuthPublicClientApplication]
 
     init(directory: String) async throws {
-        var configuration = LocalIdentityProvider.Configuration()
+        var configuration = try LocalIdentityProvider.Configuration.forTests
         configuration.clock = ProviderClock { Date(timeIntervalSince1970: 1_790_000_000) }
-        configuration.hosts = ["127.0.0.1"]
-        configuration.signingKeys = try SigningKeys.pem.get()
         let provider = try await LocalIdentityProvider.start(configuration)
         self.provider = provider
         var options = StoreOptions()

@@ -1,6 +1,7 @@
 import Crypto
 import CryptoExtras
 import Foundation
+import IssuerSupport
 import LocalIdentityProvider
 
 /// Verifies signatures with nothing but the published key set and swift-crypto.

@@ -1,6 +1,6 @@
 import AsyncHTTPClient
-import CryptoExtras
 import Foundation
+import IssuerSupport
 import LocalIdentityProvider
 import NIOCore
 import NIOHTTP1
@@ -15,11 +15,6 @@ struct Site: Sendable {
     static let cleosPassword = "Marmol-4-Rios"
     static let everyType = "oob password redirect"
     static let callback = "http://127.0.0.1:53211/"
-
-    /// Made once, because a debug build takes its time to find primes.
-    static let signingKeys: Result<[String], any Error> = Result {
-        try (0..<8).map { _ in try _RSA.Signing.PrivateKey(keySize: .bits2048).pemRepresentation }
-    }
 
     private static let client = HTTPClient(
         eventLoopGroupProvider: .singleton,
@@ -39,29 +34,15 @@ struct Site: Sendable {
         requestTimeout: Int = 10,
         _ body: (Site) async throws -> Void
     ) async throws {
-        var configuration = LocalIdentityProvider.Configuration()
+        var configuration = try LocalIdentityProvider.Configuration.forTests
+        configuration.hosts = LocalIdentityProvider.Configuration().hosts
         configuration.clock = clock
-        configuration.signingKeys = try signingKeys.get()
         configuration.adminKey = "test-key"
         configuration.refreshGrace = grace
         configuration.seed = seed
         configuration.tls = tls
         configuration.requestTimeout = requestTimeout
-        await Gate.shared.enter()
-        do {
-            let provider = try await LocalIdentityProvider.start(configuration)
-            do {
-                try await body(Site(provider: provider))
-            } catch {
-                await provider.stop()
-                throw error
-            }
-            await provider.stop()
-        } catch {
-            await Gate.shared.leave()
-            throw error
-        }
-        await Gate.shared.leave()
+        try await LocalIdentityProvider.running(configuration) { provider in try await body(Site(provider: provider)) }
     }
 
     // MARK: Requests

@@ -34,21 +34,11 @@ struct NativeScene: Sendable {
         isolation: isolated (any Actor)? = #isolation,
         _ body: (NativeScene) async throws -> Void
     ) async throws {
-        var configuration = LocalIdentityProvider.Configuration()
+        var configuration = try LocalIdentityProvider.Configuration.forTests
         configuration.clock = ProviderClock { start }
-        configuration.hosts = ["127.0.0.1"]
-        configuration.signingKeys = try SigningKeys.pem.get()
         configuration.refreshGrace = grace
         configuration.seed = seed
-        let provider = try await LocalIdentityProvider.start(configuration)
-        let outcome: Result<Void, any Error>
-        do {
-            outcome = .success(try await body(NativeScene(provider)))
-        } catch {
-            outcome = .failure(error)
-        }
-        await provider.stop()
-        try outcome.get()
+        try await LocalIdentityProvider.running(configuration) { provider in try await body(NativeScene(provider)) }
     }
 
     private init(_ provider: LocalIdentityProvider) throws {

@@ -21,19 +21,9 @@ struct DeviceScene: Sendable {
     private let directory: TemporaryDirectory
 
     static func open(_ body: (DeviceScene) async throws -> Void) async throws {
-        var configuration = LocalIdentityProvider.Configuration()
+        var configuration = try LocalIdentityProvider.Configuration.forTests
         configuration.clock = ProviderClock { Date(timeIntervalSince1970: 1_790_000_000) }
-        configuration.hosts = ["127.0.0.1"]
-        configuration.signingKeys = try SigningKeys.pem.get()
-        let provider = try await LocalIdentityProvider.start(configuration)
-        let outcome: Result<Void, any Error>
-        do {
-            outcome = .success(try await body(DeviceScene(provider)))
-        } catch {
-            outcome = .failure(error)
-        }
-        await provider.stop()
-        try outcome.get()
+        try await LocalIdentityProvider.running(configuration) { provider in try await body(DeviceScene(provider)) }
     }
 
     private init(_ provider: LocalIdentityProvider) throws {

@@ -26,21 +26,10 @@ struct SignInScene: Sendable {
     var net: Int { provider.audit.count(of: "token") }
 
     static func open(_ body: (SignInScene) async throws -> Void) async throws {
-        var configuration = LocalIdentityProvider.Configuration()
+        var configuration = try LocalIdentityProvider.Configuration.forTests
         configuration.clock = ProviderClock { start }
-        configuration.hosts = ["127.0.0.1"]
-        configuration.signingKeys = try SigningKeys.pem.get()
         configuration.refreshGrace = 0
-        let provider = try await LocalIdentityProvider.start(configuration)
-        let outcome: Result<Void, any Error>
-        do {
-            try await body(SignInScene(provider))
-            outcome = .success(())
-        } catch {
-            outcome = .failure(error)
-        }
-        await provider.stop()
-        try outcome.get()
+        try await LocalIdentityProvider.running(configuration) { provider in try await body(SignInScene(provider)) }
     }
 
     private init(_ provider: LocalIdentityProvider) throws {

@@ -41,21 +41,11 @@ struct Scene: Sendable {
         answering lifetimes: Lifetimes = Lifetimes(),
         _ body: (Scene) async throws -> Void
     ) async throws {
-        var configuration = LocalIdentityProvider.Configuration()
+        var configuration = try LocalIdentityProvider.Configuration.forTests
         configuration.clock = ProviderClock { start }
-        configuration.hosts = ["127.0.0.1"]
-        configuration.signingKeys = try SigningKeys.pem.get()
         configuration.refreshGrace = grace
-        let provider = try await LocalIdentityProvider.start(configuration)
-        let outcome: Result<Void, any Error>
-        do {
-            try await body(Scene(provider, lifetimes))
-            outcome = .success(())
-        } catch {
-            outcome = .failure(error)
+        try await LocalIdentityProvider.running(configuration) { provider in try await body(Scene(provider, lifetimes))
         }
-        await provider.stop()
-        try outcome.get()
     }
 
     private init(_ provider: LocalIdentityProvider, _ lifetimes: Lifetimes) async throws {

@@ -1,0 +1,41 @@
+package import LocalIdentityProvider
+import TestSupport
+
+extension LocalIdentityProvider {
+    /// Runs `body` beside a provider, when it is its turn; the provider ends with it.
+    package static func running(
+        _ configuration: Configuration,
+        isolation: isolated (any Actor)? = #isolation,
+        _ body: (LocalIdentityProvider) async throws -> Void
+    ) async throws {
+        await Gate.shared.enter()
+        let outcome: Result<Void, any Error>
+        do {
+            let provider = try await start(configuration)
+            do {
+                outcome = .success(try await body(provider))
+            } catch {
+                outcome = .failure(error)
+            }
+            await provider.stop()
+        } catch {
+            outcome = .failure(error)
+        }
+        await Gate.shared.leave()
+        try outcome.get()
+    }
+}
+
+extension LocalIdentityProvider.Configuration {
+    /// One address, keys that are there already, and a thread of the provider's own: programs under test give it only
+    /// some seconds to answer.
+    package static var forTests: Self {
+        get throws {
+            var configuration = Self()
+            configuration.hosts = ["127.0.0.1"]
+            configuration.signingKeys = try SigningKeys.pem.get()
+            configuration.executor = OwnThread()
+            return configuration
+        }
+    }
+}
