@@ -83,11 +83,12 @@ struct MalformedRequestTests {
 
     @Test(arguments: [
         "NOT HTTP AT ALL\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "POST /x HTTP/1.1\r\ncontent-length: -1\r\n\r\n",
-        "GET /x HTTP/1.1\r\nhost: 127.0.0.1\r\nx: " + String(repeating: "y", count: 200_000) + "\r\n\r\n",
+        "GET /x HTTP/1.1\r\nhost: 127.0.0.1\r\nx: LONG\r\n\r\n",
         "POST /x HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n", "\0\0\0\0\r\n\r\n",
     ])
     func `what is not HTTP is a bad request and nothing worse`(text: String) async throws {
         try await Site.open(requestTimeout: 2) { site in
+            let text = text.replacing("LONG", with: String(repeating: "y", count: 200_000))
             let answer = try await RawClient.exchange(site, [text])
             #expect(["400", "404", "408", "421", "431", ""].contains { answer.dropFirst(9).hasPrefix($0) })
             #expect(!answer.hasPrefix("HTTP/1.1 5"))

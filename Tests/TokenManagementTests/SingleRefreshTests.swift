@@ -74,7 +74,7 @@ struct SingleRefreshTests {
             let transport = InterceptingTransport(Scene.transport) { request in
                 guard request.url.hasSuffix("/token") else { return }
                 // The answer waits for the second caller.
-                while arrived.value < 2 { try await Task.sleep(for: .milliseconds(1)) }
+                try await appearance(of: "the second caller") { arrived.value == 2 }
                 try await Task.sleep(for: .milliseconds(50))
             }
             let manager = try scene.manager(transport: transport)

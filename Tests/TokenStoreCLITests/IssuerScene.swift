@@ -81,23 +81,14 @@ extension IssuerScene {
 
     /// Returns once a route has seen a request.
     func waitForRequest(at route: String) async throws {
-        try await wait(for: "a request at \(route)") { provider.audit.count(of: route) > 0 }
+        try await appearance(of: "a request at \(route)") { provider.audit.count(of: route) > 0 }
     }
 
     /// Returns once a refresh token is about to be sent.
     func waitForIntent() async throws {
         let connection = try Connection(path: scratch.store, mode: .readWrite, busyTimeout: .seconds(5))
-        try await wait(for: "an intent") {
+        try await appearance(of: "an intent") {
             try connection.integer("SELECT count(*) FROM refresh_attempt") ?? 0 > 0
-        }
-    }
-
-    /// A machine may be slow, but what does not come within a minute does not come.
-    private func wait(for what: String, _ isThere: () throws -> Bool) async throws {
-        let end = ContinuousClock.now + .seconds(60)
-        while try !isThere() {
-            guard ContinuousClock.now < end else { throw Missing(what) }
-            try await Task.sleep(for: .milliseconds(5))
         }
     }
 }

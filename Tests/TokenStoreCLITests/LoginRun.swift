@@ -1,4 +1,5 @@
 import Foundation
+import IssuerSupport
 import Synchronization
 
 /// A `tokenstore login` with a script as `$BROWSER`, which hands the address to whoever sits there.
@@ -34,7 +35,7 @@ struct LoginRun: Sendable {
         let (script, note) = try browser()
         let variables = ["TOKENSTORE_PATH": scratch.store, "BROWSER": script]
         let command = try StartedCommand(["login"] + arguments, environment: variables, in: scratch)
-        while Self.address(note) == nil { try await Task.sleep(for: .milliseconds(5)) }
+        try await appearance(of: "a browser") { Self.address(note) != nil }
         return command
     }
 

@@ -1,3 +1,4 @@
+import IssuerSupport
 import LocalIdentityProvider
 import Testing
 
@@ -51,7 +52,7 @@ struct NativeBrowserTests {
                 environment: ["BROWSER": script],
                 answers: []
             )
-            while LoginRun.address(note) == nil { try await Task.sleep(for: .milliseconds(5)) }
+            try await appearance(of: "a browser") { LoginRun.address(note) != nil }
             let address = try #require(LoginRun.address(note))
             #expect(address.contains("login_hint=ana.rojas"))
             try await LoginScene.signIn(at: address)

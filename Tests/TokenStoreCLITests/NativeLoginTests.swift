@@ -1,4 +1,5 @@
 import Foundation
+import IssuerSupport
 import LocalIdentityProvider
 import OAuth
 import Testing
@@ -142,7 +143,7 @@ struct NativeLoginTests {
                 environment: scene.environment,
                 in: scene.scene.scratch
             )
-            while scene.provider.audit.count(of: "initiate") == 0 { try await Task.sleep(for: .milliseconds(5)) }
+            try await appearance(of: "a request") { scene.provider.audit.count(of: "initiate") > 0 }
             command.send(SIGINT)
             #expect(try await command.end() == 9)
             #expect(try scene.scene.hasNoStore)
