@@ -12,7 +12,7 @@ struct LogoutReport {
             case .failed(let reason):
                 console.note("the session of client \(client) was not ended at the issuer: \(reason)")
             case .notOffered:
-                console.note("the issuer offers no way to end the session of client \(client); it ends by itself")
+                console.note("the issuer revokes no tokens; that of client \(client) is good there until it expires")
             case .revoked, .nothingToRevoke, .localOnly: break
             }
         }
