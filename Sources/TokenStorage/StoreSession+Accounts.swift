@@ -12,6 +12,13 @@ extension StoreSession {
         )
     }
 
+    /// The account of a row, or nil.
+    func accountID(_ row: Int64) throws -> Account.ID? {
+        try connection.first("SELECT authority, home_account_id FROM account WHERE id = ?1", .integer(row)) {
+            Account.ID(authority: $0.text(0), homeAccountID: $0.text(1))
+        }
+    }
+
     /// The authority of the one account of this name at a host, where a document itself does not tell the issuer.
     func knownAuthority(homeAccountID: String, environment: String) throws -> String? {
         let known = try connection.all(

@@ -34,6 +34,15 @@ extension StoreSession {
         return authority.isTenantless ? homeTenant(account) : tenant
     }
 
+    /// The tenant a query is about; nil: any, the account has but one there.
+    func tenant(_ query: TokenQuery) throws -> String? {
+        let account = query.account
+        if let authority = query.authority {
+            return try tenant(of: authority, account: account, client: query.clientID)
+        }
+        return Cloud.isB2C(account.authority) || Cloud.isExternalID(account.authority) ? nil : homeTenant(account)
+    }
+
     /// The tenant part of a Microsoft home account id.
     func homeTenant(_ id: Account.ID) -> String? {
         guard Cloud.contains(id.authority), let dot = id.homeAccountID.utf8.lastIndex(of: UInt8(ascii: ".")) else {

@@ -50,7 +50,7 @@ extension StoreSession {
             INSERT INTO id_token (id, account_id, client_id, client_fold, environment, realm, realm_fold,
                 credential_type, updated_at, extra, secret)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
-            ON CONFLICT (id) DO UPDATE SET credential_type = excluded.credential_type,
+            ON CONFLICT (id) DO UPDATE SET realm = excluded.realm, credential_type = excluded.credential_type,
                 updated_at = excluded.updated_at, extra = excluded.extra, secret = excluded.secret
             """,
             .integer(id),

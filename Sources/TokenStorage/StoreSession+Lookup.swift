@@ -89,12 +89,6 @@ extension StoreSession {
         )
     }
 
-    /// The tenant a query is about; nil: any, the account has but one.
-    private func tenant(_ query: TokenQuery) throws -> String? {
-        guard let authority = query.authority else { return homeTenant(query.account) }
-        return try tenant(of: authority, account: query.account, client: query.clientID)
-    }
-
     /// The token of a row; nil if it cannot be opened: a damaged access token is one that has to be fetched anew.
     private func openCandidate(_ row: Row, _ candidate: AccessTokenCandidate) throws -> AccessToken? {
         let secret: Secret

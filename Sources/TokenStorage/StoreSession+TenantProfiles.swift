@@ -40,8 +40,14 @@ extension StoreSession {
     func saveTenantProfile(_ profile: StoredTenantProfile, account: Int64) throws -> Bool {
         let known = try tenantProfile(account, realm: profile.realmFold, environment: profile.environment)
         var merged = profile
-        if let known { merged.extra = known.profile.extra.merging(profile.extra) }
-        if let known, known.profile == merged { return false }
+        if let known = known?.profile {
+            merged.extra = known.extra.merging(profile.extra)
+            merged.localAccountID = profile.localAccountID ?? known.localAccountID
+            if profile.username.isEmpty { merged.username = known.username }
+            // A word such as "common" stands for the tenant, but does not name it.
+            if profile.realm.isWordFor(known.realm) { merged.realm = known.realm }
+            if known == merged { return false }
+        }
         let id = try known?.id ?? nextID("SELECT max(id) FROM tenant_profile")
         let place = SealedPlace(table: "tenant_profile", column: "extra", owner: account, row: id)
         try connection.run(

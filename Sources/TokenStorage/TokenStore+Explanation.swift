@@ -13,12 +13,7 @@ extension StoreSession {
     private static let explained = 50
 
     fileprivate func consideredTokens(_ query: TokenQuery) throws -> [ConsideredToken] {
-        let tenant: String?
-        if let authority = query.authority {
-            tenant = try self.tenant(of: authority, account: query.account, client: query.clientID)
-        } else {
-            tenant = homeTenant(query.account)
-        }
+        let tenant = try tenant(query)
         var considered: [ConsideredToken] = []
         var best: (index: Int, candidate: AccessTokenCandidate)?
         try forEachToken(of: query.account) { row in

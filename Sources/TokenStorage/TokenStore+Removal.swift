@@ -12,6 +12,8 @@ extension TokenStore {
             guard let row = try session.accountRow(account) else { return }
             try session.deleteTokens(of: row, client: client)
             try session.deleteAccountWithoutTokens(row)
+            let isGone = try session.accountRow(account) == nil
+            try session.deleteForeignEntries(of: [account], client: isGone ? nil : client)
             try session.record(.signOut, account: account, client: client)
         }
     }
@@ -24,6 +26,7 @@ extension TokenStore {
                 try session.setSignInState(.signedOut, of: account, client: client)
             }
             try session.connection.run("DELETE FROM account WHERE id = ?1", .integer(row))
+            try session.deleteForeignEntries(of: [account])
             try session.record(.signOut, account: account)
         }
     }
@@ -51,11 +54,12 @@ extension TokenStore {
     public func purge(_ policy: AccountPolicy, dryRun: Bool = false) throws -> PurgeCounts {
         try forgetting(dryRun: dryRun) { session in
             var counts = PurgeCounts()
-            for row in try session.accountRows(matching: policy) {
-                try session.count(row, in: &counts)
-                if !dryRun { try session.forgetAccount(row) }
-            }
-            if !dryRun, counts.accounts > 0 { try session.record(.purge, outcome: "\(counts.accounts) accounts") }
+            let rows = try session.accountRows(matching: policy)
+            for row in rows { try session.count(row, in: &counts) }
+            guard !dryRun, !rows.isEmpty else { return counts }
+            try session.deleteForeignEntries(of: rows.compactMap { try session.accountID($0) })
+            for row in rows { try session.forgetAccount(row) }
+            try session.record(.purge, outcome: "\(counts.accounts) accounts")
             return counts
         }
     }

@@ -103,7 +103,8 @@ struct QueryPlanTests {
             try fixture.store.removeAccount(Fixture.account, client: "cid")
             try fixture.store.wipeAccount(Fixture.account)
         }
-        #expect(scans == [])
+        // Which account an entry is of that an import could not use, only the entry says.
+        #expect(scans.filter { !$0.hasPrefix("SCAN foreign_entry") } == [])
     }
 
     @Test func `importing scans no table`() throws {

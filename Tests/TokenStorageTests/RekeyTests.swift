@@ -72,6 +72,20 @@ struct RekeyTests {
         #expect(try store.check() == [])
     }
 
+    @Test(arguments: [1, 2, 3])
+    func `an import during a rekey finds what is kept under the old key`(steps: Int) throws {
+        let fixture = try TestStore(Self.crowd)
+        let export = try fixture.store.exportedText()
+        let directory = try cutOffRekey(fixture, after: steps)
+        let store = try TokenStore.open(at: StorePath(directory.path), options: fixture.options)
+        #expect(try store.take(export).changes == 0)
+        let other: JSON = ["AppMetadata": [:], "Private": ["k": "w"]]
+        try store.take(other.serialized)
+        #expect(try store.rekey().resumed)
+        #expect(try store.exported()["Private"] == ["k": "w"])
+        #expect(try store.check() == [])
+    }
+
     /// What a process leaves that is killed between two transactions of a rekey.
     private func cutOffRekey(_ fixture: TestStore, after steps: Int) throws -> TemporaryDirectory {
         let directory = try TemporaryDirectory()

@@ -46,28 +46,36 @@ extension StoreSession {
     ///
     /// - Returns: whether anything changed.
     func saveForeignEntry(_ entry: ForeignEntry) throws -> Bool {
-        let identity = entry.identity(try currentSealer())
-        let known = try connection.first(
-            "SELECT id, rejection, entry FROM foreign_entry WHERE identity = ?1",
-            .blob(identity)
-        ) { ($0.integer(0), try foreignEntry($0)) }
-        if let known, known.1.value == entry.value, known.1.rejection == entry.rejection { return false }
-        let id = try known?.0 ?? nextID("SELECT max(id) FROM foreign_entry")
+        let known = try known(entry)
+        if let known, known.entry.value == entry.value, known.entry.rejection == entry.rejection { return false }
+        let id = try known?.id ?? nextID("SELECT max(id) FROM foreign_entry")
         guard let sealed = try sealMembers(entry.members, as: .foreignEntry(id)) else { return false }
         try connection.run(
             "INSERT OR REPLACE INTO foreign_entry (id, identity, rejection, entry) VALUES (?1, ?2, ?3, ?4)",
             .integer(id),
-            .blob(identity),
+            .blob(entry.identity(try currentSealer())),
             .optional(entry.rejection),
             .blob(sealed)
         )
         return true
     }
 
-    /// Calls `body` with each kept entry, those of one import in their order.
-    func forEachForeignEntry(_ body: (ForeignEntry) throws -> Void) throws {
+    /// The stored entry of the same bucket and key, which a rekey that is under way may not have come to yet.
+    private func known(_ entry: ForeignEntry) throws -> (id: Int64, entry: ForeignEntry)? {
+        for sealer in try [currentSealer()] + keys().all {
+            let known = try connection.first(
+                "SELECT id, rejection, entry FROM foreign_entry WHERE identity = ?1",
+                .blob(entry.identity(sealer))
+            ) { (id: $0.integer(0), entry: try foreignEntry($0)) }
+            if let known { return known }
+        }
+        return nil
+    }
+
+    /// Calls `body` with each kept entry and its row, those of one import in their order.
+    func forEachForeignEntry(_ body: (Int64, ForeignEntry) throws -> Void) throws {
         try connection.forEach("SELECT id, rejection, entry FROM foreign_entry ORDER BY id") { row in
-            try body(foreignEntry(row))
+            try body(row.integer(0), foreignEntry(row))
         }
     }
 

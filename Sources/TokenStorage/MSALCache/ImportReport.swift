@@ -26,5 +26,5 @@ public struct ImportReport: Hashable, Sendable {
     public init() {}
 
     /// How many entries were added or changed.
-    var changes: Int { accounts + accessTokens + refreshTokens + idTokens + appMetadata + other }
+    package var changes: Int { accounts + accessTokens + refreshTokens + idTokens + appMetadata + other }
 }

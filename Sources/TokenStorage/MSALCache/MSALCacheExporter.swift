@@ -9,8 +9,8 @@ final class MSALCacheExporter {
     private var buffer: [UInt8] = []
     private var bucket: String?
     private var isFirstBucket = true
-    /// Hashes of the keys in the bucket; a false alarm only makes a key longer, and keys identify nothing.
-    private var keys: Set<Int> = []
+    /// The keys in the bucket, byte by byte: texts that look alike are several keys to who reads them.
+    private var keys: Set<[UInt8]> = []
     private var done = 0
 
     init(
@@ -34,37 +34,35 @@ final class MSALCacheExporter {
             try endBucket()
         }
         for name in foreign.names {
-            for entry in foreign.remove(name) {
-                if let key = entry.key {
-                    try add(entry.value, [key], to: name)
-                } else if bucket == nil {
-                    addWhole(entry.value, as: name)
-                }
+            let entries = foreign.remove(name)
+            for entry in entries {
+                guard let key = entry.key else { continue }
+                let isMetadata = name == StoreSession.accountMetadataBucket
+                try add(isMetadata ? session.currentAccountMetadata(entry.value) : entry.value, [key], to: name)
             }
+            // An earlier import may have brought the bucket as one value, which its entries take the place of.
+            if bucket == nil, let whole = entries.first { addWhole(whole.value, as: name) }
             try endBucket()
         }
         buffer.append(contentsOf: "\n}\n".utf8)
         try flush()
     }
 
-    /// Adds an entry under the first of `candidates` that is free.
+    /// Adds an entry under the first of `candidates` that is free, else under the first of them with a number.
     private func add(_ entity: JSON, _ candidates: [String], to name: String) throws {
         if bucket == nil { beginBucket(name) } else { buffer.append(UInt8(ascii: ",")) }
-        var key = candidates.first { !keys.contains($0.hashValue) }
-        var number = 2
-        while key == nil {
-            let numbered = "\(candidates[0])-\(number)"
-            if !keys.contains(numbered.hashValue) { key = numbered }
-            number += 1
-        }
-        keys.insert(key.hashValue)
+        let numbered = (2...).lazy.map { "\(candidates[0])-\($0)" }
+        let key = candidates.first(where: take) ?? numbered.first(where: take) ?? ""
         buffer.append(contentsOf: "\n    ".utf8)
-        JSON.write(key ?? "", to: &buffer)
+        JSON.write(key, to: &buffer)
         buffer.append(contentsOf: ": ".utf8)
         entity.write(to: &buffer)
         done += 1
         if buffer.count > 1 << 16 { try flush() }
     }
+
+    /// Whether `key` was free; it is taken now.
+    private func take(_ key: String) -> Bool { keys.insert(Array(key.utf8)).inserted }
 
     private func addWhole(_ value: JSON, as name: String) {
         separateBuckets()
@@ -106,7 +104,7 @@ private struct ForeignBuckets {
     private var entries: [String: [ForeignEntry]] = [:]
 
     init(_ session: StoreSession) throws {
-        try session.forEachForeignEntry { entry in
+        try session.forEachForeignEntry { _, entry in
             if entries[entry.bucket] == nil { names.append(entry.bucket) }
             entries[entry.bucket, default: []].append(entry)
         }

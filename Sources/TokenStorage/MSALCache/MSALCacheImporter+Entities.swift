@@ -8,9 +8,12 @@ extension MSALCacheImporter {
         let client = try entity.required("client_id")
         let homeAccountID = try entity.required("home_account_id")
         let realm = entity.text("realm") ?? ""
-        entity.drop("credential_type")
+        let type = entity.text("credential_type") ?? "IdToken"
         // A token that cannot be decoded still is one to give back; it only describes nobody.
         let claims = (try? IDToken(decoding: secret))?.claims
+        if let tenant = claims?.tenantID, realm.contains(".") {
+            tenants[[homeAccountID.folded, realm.folded]] = tenant.folded
+        }
         let account = try accountRow(
             homeAccountID,
             environment,
@@ -23,7 +26,8 @@ extension MSALCacheImporter {
             clientID: client,
             environment: environment,
             realm: realm,
-            realmFold: Self.resolve(realm, homeAccountID),
+            realmFold: resolve(realm, homeAccountID),
+            credentialType: type,
             extra: entity.rest,
             secret: secret
         )
@@ -44,7 +48,7 @@ extension MSALCacheImporter {
         let profile = StoredTenantProfile(
             environment: environment,
             realm: realm,
-            realmFold: Self.resolve(realm, homeAccountID),
+            realmFold: resolve(realm, homeAccountID),
             localAccountID: entity.text("local_account_id"),
             username: username,
             authorityType: entity.text("authority_type") ?? "MSSTS",
@@ -52,7 +56,7 @@ extension MSALCacheImporter {
         )
         let isChanged = try session.saveTenantProfile(profile, account: account)
         if isChanged {
-            let isHome = !Cloud.contains(environment) || profile.realmFold == Self.resolve("", homeAccountID)
+            let isHome = !Cloud.contains(environment) || profile.realmFold == resolve("", homeAccountID)
             try session.nameAccount(account, username: shown, name: name, isHome: isHome)
         }
         count(isChanged, \.accounts, account: account)
@@ -70,13 +74,14 @@ extension MSALCacheImporter {
         let homeAccountID = entity.text("home_account_id") ?? ""
         let realm = entity.text("realm") ?? ""
         let variant = TokenVariant(of: entity.rest).text
-        let keyIDs = ["key_id", "keyid", "kid"].compactMap { entity.text($0) }
-        entity.drop("credential_type")
+        let keyIDs = ["key_id", "keyid", "kid"].compactMap { entity.text($0) }.filter { !$0.isEmpty }
+        // Another type than its bucket's is no reason to read it differently, and goes back out.
+        if entity.rest["credential_type"]?.text == bucket.rawValue { entity.drop("credential_type") }
         let token = StoredAccessToken(
             clientID: client,
             environment: environment,
             realm: realm,
-            realmFold: Self.resolve(realm, homeAccountID),
+            realmFold: resolve(realm, homeAccountID),
             target: target,
             credentialType: bucket.rawValue,
             tokenType: entity.text("token_type"),
@@ -173,9 +178,12 @@ extension MSALCacheImporter {
         )
     }
 
-    /// The tenant a realm stands for: words such as `common` mean the tenant the account is at home in.
-    private static func resolve(_ realm: String, _ homeAccountID: String) -> String {
-        guard Authority.isTenantless(realm), let dot = homeAccountID.lastIndex(of: ".") else { return realm.folded }
+    /// The tenant a realm stands for: words such as `common` mean the tenant the account is at home in, and a domain the
+    /// one that the account's ID token names.
+    private func resolve(_ realm: String, _ homeAccountID: String) -> String {
+        guard Authority.isTenantless(realm), let dot = homeAccountID.lastIndex(of: ".") else {
+            return tenants[[homeAccountID.folded, realm.folded]] ?? realm.folded
+        }
         return String(homeAccountID[homeAccountID.index(after: dot)...]).folded
     }
 

@@ -8,7 +8,16 @@ struct MSALCacheImporter {
     var accounts = ImportedAccounts()
     private var changedAccounts: Set<Int64> = []
 
-    init(_ session: StoreSession) { self.session = session }
+    /// The newest account from before this import.
+    private let newestAccount: Int64
+
+    /// Tenants by the domains that rows name them by, as the ID tokens say; a domain is one account's own.
+    var tenants: [[String]: String] = [:]
+
+    init(_ session: StoreSession) throws {
+        self.session = session
+        newestAccount = try session.connection.integer("SELECT max(id) FROM account") ?? 0
+    }
 
     /// ID tokens come first: only they tell which issuer an account is of.
     private static let order: [MSALBucket] = [
@@ -50,18 +59,35 @@ struct MSALCacheImporter {
             report.rejected.append(.init(bucket: found.name, reason: "the bucket is \(value.kind), not an object"))
             return
         }
-        let current = found.currentEntries
+        let (current, older) = found.split(entries)
         report.unchanged += entries.count - current.count
         for entry in current {
-            let value = try value(bytes, at: entry.offset)
-            do {
-                try take(bucket, value)
-            } catch let rejection as MSALRejection {
-                report.rejected.append(.init(bucket: found.name, reason: rejection.reason))
-                let kept = ForeignEntry(bucket: found.name, key: entry.key, value: value, rejection: rejection.reason)
-                _ = try session.saveForeignEntry(kept)
-            }
+            let isTaken = try take(bucket, entry, bytes)
             advance()
+            guard !isTaken, let behind = older[entry.key] else { continue }
+            // What makes no sense harms no other row, not even one that it stands before.
+            report.unchanged -= behind.count
+            for entry in behind { _ = try take(bucket, entry, bytes) }
+        }
+    }
+
+    /// - Returns: whether it was taken; else it is in quarantine.
+    private mutating func take(
+        _ bucket: MSALBucket,
+        _ entry: MSALCacheIndex.Entry,
+        _ bytes: UnsafeRawBufferPointer
+    ) throws -> Bool {
+        let value = try value(bytes, at: entry.offset)
+        do {
+            try take(bucket, value)
+            return true
+        } catch let rejection as MSALRejection {
+            let (name, reason) = (bucket.rawValue, rejection.reason)
+            report.rejected.append(.init(bucket: name, reason: reason))
+            _ = try session.saveForeignEntry(
+                ForeignEntry(bucket: name, key: entry.key, value: value, rejection: reason)
+            )
+            return false
         }
     }
 
@@ -103,7 +129,9 @@ extension MSALCacheImporter {
             let kept = ForeignEntry(bucket: bucket.name, key: entry.key, value: value, rejection: nil)
             let isChanged = try session.saveForeignEntry(kept)
             count(isChanged, \.other, account: nil)
-            if isChanged, bucket.name == "AccountMetadataMap" { try session.saveAccountMetadata(value) }
+            if bucket.name == StoreSession.accountMetadataBucket {
+                try session.saveAccountMetadata(value, after: isChanged ? 0 : newestAccount)
+            }
             advance()
         }
     }

@@ -77,14 +77,20 @@ struct MSALCacheIndex {
 }
 
 extension MSALCacheIndex.Bucket {
-    /// The entries that count: of two whose keys differ only in case, the lower-cased one.
+    /// The entries that count, and those behind them by lower-cased key: of two whose keys differ only in case, the
+    /// lower-cased one counts.
     ///
     /// Early releases of MSAL Go wrote mixed-case keys beside which a later one left the current row.
-    var currentEntries: [MSALCacheIndex.Entry] {
-        guard let entries else { return [] }
+    func split(_ entries: [MSALCacheIndex.Entry]) -> (
+        current: [MSALCacheIndex.Entry], older: [String: [MSALCacheIndex.Entry]]
+    ) {
         let mixed = entries.filter { $0.key != $0.key.lowercased() }
-        guard !mixed.isEmpty else { return entries }
+        guard !mixed.isEmpty else { return (entries, [:]) }
         let lowered = Set(entries.lazy.map(\.key).filter { $0 == $0.lowercased() })
-        return entries.filter { $0.key == $0.key.lowercased() || !lowered.contains($0.key.lowercased()) }
+        func isOlder(_ key: String) -> Bool { key != key.lowercased() && lowered.contains(key.lowercased()) }
+        return (
+            entries.filter { !isOlder($0.key) },
+            Dictionary(grouping: mixed.filter { isOlder($0.key) }) { $0.key.lowercased() }
+        )
     }
 }

@@ -27,15 +27,17 @@ extension StoreSession {
             let (id, owner) = (row.integer(0), row.integer(1))
             let secret = try open(row, 14, as: .accessToken("secret", owner: owner, row: id))
             let keyID = row.text(8).isEmpty ? nil : row.text(8)
+            let extra = try openMembers(row, 13, as: .accessToken("extra", owner: owner, row: id))
             let entity = JSON.Object(
                 entity: [
-                    ("credential_type", bucket.rawValue), ("secret", secret.reveal()),
+                    ("credential_type", extra["credential_type"]?.text ?? bucket.rawValue),
+                    ("secret", secret.reveal()),
                     ("home_account_id", row.optionalText(2)), ("environment", row.text(3)), ("client_id", row.text(4)),
                     ("target", row.text(6)), ("realm", row.text(5)), ("token_type", row.optionalText(7)),
                     ("key_id", keyID), ("kid", keyID), ("cached_at", row.seconds(9)), ("expires_on", row.seconds(10)),
                     ("extended_expires_on", row.seconds(11)), ("refresh_on", row.seconds(12)),
                 ],
-                extra: try openMembers(row, 13, as: .accessToken("extra", owner: owner, row: id)),
+                extra: extra,
                 nullable: ["home_account_id"]
             )
             // A token of a further partition stands under a type of its own, with the partition at the end.

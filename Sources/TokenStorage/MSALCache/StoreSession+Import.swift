@@ -83,9 +83,10 @@ extension StoreSession {
             try insertAccessToken(token, account: account)
             return true
         }
-        if stored == token || stored.cachedAt ?? 0 > token.cachedAt ?? 0 { return false }
+        guard stored.isReplaceable(by: token) else { return false }
         var merged = token
         merged.extra = stored.extra.merging(token.extra)
+        if merged == stored { return false }
         try writeAccessToken(merged, account: account, id: id)
         return true
     }
@@ -114,10 +115,10 @@ extension StoreSession {
             try insertRefreshToken(token, account: account)
             return true
         }
-        let isSame = secret == token.secret && extra == token.extra && modifiedAt == token.modifiedAt
-        if isSame || modifiedAt > token.modifiedAt { return false }
+        if modifiedAt > token.modifiedAt { return false }
         var merged = token
         merged.extra = extra.merging(token.extra)
+        if secret == token.secret && extra == merged.extra && modifiedAt == token.modifiedAt { return false }
         try writeRefreshToken(merged, account: account, id: id, generation: generation + 1)
         return true
     }
@@ -126,17 +127,25 @@ extension StoreSession {
     func importIDToken(_ token: StoredIDTokenRow, claims: Claims?, account: Int64) throws -> Bool {
         let stored = try connection.first(
             """
-            SELECT id, secret FROM id_token
+            SELECT id, secret, realm FROM id_token
             WHERE account_id = ?1 AND client_fold = ?2 AND realm_fold = ?3 AND environment = ?4
             """,
             .integer(account),
             .text(token.clientID.folded),
             .text(token.realmFold),
             .text(token.environment)
-        ) { try open($0, 1, as: .idToken("secret", owner: account, row: $0.integer(0))) }
-        // A token that cannot be decoded does not say when it was issued.
-        let newest = stored.flatMap { try? IDToken(decoding: $0) }?.claims.issuedAt
-        if let newest, let own = claims?.issuedAt, newest > own { return false }
+        ) { (try open($0, 1, as: .idToken("secret", owner: account, row: $0.integer(0))), $0.text(2)) }
+        guard let (secret, realm) = stored, let known = (try? IDToken(decoding: secret))?.claims else {
+            return try saveIDToken(token, claims: claims, account: account)
+        }
+        // A token that cannot be decoded takes the place of none that can.
+        guard let claims else { return false }
+        if let newest = known.issuedAt, let own = claims.issuedAt {
+            let isNamed = realm.isWordFor(token.realm)
+            if newest > own || newest == own && secret != token.secret && !isNamed { return false }
+        }
+        var token = token
+        if token.realm.isWordFor(realm) { token.realm = realm }
         return try saveIDToken(token, claims: claims, account: account)
     }
 
@@ -151,30 +160,21 @@ extension StoreSession {
             .text(client.folded)
         )
     }
+}
 
-    /// Reads the sign-in states and authority maps of MSAL's account metadata for one client.
-    func saveAccountMetadata(_ record: JSON) throws {
-        for (homeAccountID, item) in record.object?["account_metadata_map"]?.object?.members ?? [] {
-            guard let item = item.object, let client = (item["client_id"] ?? record.object?["client_id"])?.text else {
-                continue
-            }
-            let authorities = try connection.all(
-                "SELECT authority FROM account WHERE home_account_fold = ?1",
-                .text(homeAccountID.folded)
-            ) { $0.text(0) }
-            if let state = item["sign_in_state"]?.text.flatMap(SignInState.init(stored:)), state != .unknown {
-                for authority in authorities {
-                    let id = Account.ID(authority: authority, homeAccountID: homeAccountID)
-                    try setSignInState(state, of: id, client: client)
-                }
-            }
-            // The name really is misspelled in every release of MSAL.
-            for (_, map) in item["athority_map"]?.object?.members ?? [] {
-                for (requested, resolved) in map.object?.members ?? [] {
-                    guard let resolved = resolved.text else { continue }
-                    try saveAuthority(resolved, for: requested, homeAccountID: homeAccountID, client: client)
-                }
-            }
-        }
+extension StoredAccessToken {
+    /// Whether `token`, of the same identity, is newer, or the same with other fields.
+    ///
+    /// Of two that were cached in one second the first one stays, or two rows of one document would take turns; but a
+    /// tenant that is named counts for more than a word such as "organizations" in its place.
+    fileprivate func isReplaceable(by token: StoredAccessToken) -> Bool {
+        let (own, other) = ((cachedAt ?? 0, expiresOn), (token.cachedAt ?? 0, token.expiresOn))
+        guard own == other, secret != token.secret else { return own <= other }
+        return realm.isWordFor(token.realm)
     }
+}
+
+extension String {
+    /// Whether this realm is a word such as "organizations", and `other` a tenant.
+    func isWordFor(_ other: String) -> Bool { Authority.isTenantless(self) && !Authority.isTenantless(other) }
 }

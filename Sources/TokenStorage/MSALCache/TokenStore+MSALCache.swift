@@ -16,7 +16,7 @@ extension TokenStore {
     ) throws -> ImportReport {
         let index = try MSALCacheIndex(document, isKnownFormat: isKnownFormat)
         return try write { session in
-            var importer = MSALCacheImporter(session)
+            var importer = try MSALCacheImporter(session)
             try importer.run(document, index, progress: progress)
             return importer.report
         }

@@ -1,0 +1,54 @@
+import OAuth
+import SQLite
+
+extension StoreSession {
+    /// Deletes what is kept aside of accounts: entries that name one of them, and their parts of the account metadata.
+    ///
+    /// - Parameter client: only entries of this client, where the accounts stay for others.
+    func deleteForeignEntries(of accounts: [Account.ID], client: String? = nil) throws {
+        let forgotten = Dictionary(grouping: accounts) { $0.homeAccountID.folded }
+        var deleted: [Int64] = []
+        var changed: [ForeignEntry] = []
+        try forEachForeignEntry { row, entry in
+            guard entry.bucket != Self.accountMetadataBucket else {
+                // It holds no token, and of an account that stays it says who is signed out.
+                guard client == nil else { return }
+                let rest = entry.value.removingAccountMetadata { forgotten[$0] != nil }
+                guard let rest else { return deleted.append(row) }
+                if rest != entry.value { changed.append(entry.replacing(value: rest)) }
+                return
+            }
+            let named = entry.homeAccountIDs.flatMap { forgotten[$0] ?? [] }
+            if named.contains(where: entry.mayBelong), entry.isOf(client) { deleted.append(row) }
+        }
+        for row in deleted { try connection.run("DELETE FROM foreign_entry WHERE id = ?1", .integer(row)) }
+        for entry in changed { _ = try saveForeignEntry(entry) }
+    }
+}
+
+extension ForeignEntry {
+    fileprivate func replacing(value: JSON) -> ForeignEntry {
+        ForeignEntry(bucket: bucket, key: key, value: value, rejection: rejection)
+    }
+
+    /// The account that the entry names, folded; where it names none, those that its key may begin with.
+    fileprivate var homeAccountIDs: [String] {
+        if let id = value.object?["home_account_id"]?.text, !id.isEmpty { return [id.folded] }
+        // No issuer gives longer ones.
+        guard let key = key?.folded.prefix(512) else { return [] }
+        return key.indices.filter { key[$0] == "-" }.map { String(key[..<$0]) }
+    }
+
+    /// Whether the entry is of the account's hosts, or names no host.
+    fileprivate func mayBelong(to account: Account.ID) -> Bool {
+        guard let environment = value.object?["environment"]?.text, !environment.isEmpty else { return true }
+        guard let issuer = try? Authority(issuer: account.authority) else {
+            return Cloud.group(of: environment) == account.authority
+        }
+        return issuer.environment == environment.folded
+    }
+
+    fileprivate func isOf(_ client: String?) -> Bool {
+        client == nil || value.object?["client_id"]?.text?.folded == client?.folded
+    }
+}

@@ -1,0 +1,128 @@
+import OAuth
+import TestSupport
+import Testing
+import TokenStorage
+
+/// Rows that stand in each other's way, in one document or in two.
+struct ImportConflictTests {
+    /// Every name in a document, with those of the objects in it.
+    private func expectOwnNames(_ document: JSON, sourceLocation: SourceLocation = #_sourceLocation) {
+        guard let members = document.object?.members else { return }
+        #expect(Set(members.map { Array($0.name.utf8) }).count == members.count, sourceLocation: sourceLocation)
+        for member in members { expectOwnNames(member.value, sourceLocation: sourceLocation) }
+    }
+
+    @Test func `every entry of an export has a key of its own`() throws {
+        let fixture = try TestStore(
+            .cache(
+                accessTokens: [
+                    .accessToken("a1", "s1"), .accessToken("a2", "s1", ["token_type": "pop", "key_id": "k1"]),
+                    .accessToken("a3", "s1", ["token_type": "pop", "key_id": "k2"]), .accessToken("a4", "s1 s2"),
+                    .accessToken("a5", "s2 s1"),
+                ],
+                refreshTokens: [.refreshToken("r1"), .refreshToken("r2", ["family_id": "1"])],
+                accounts: [.account()]
+            ).with(["Private": ["e\u{301}": 1, "\u{E9}": 2]])
+        )
+        let export = try fixture.export()
+        expectOwnNames(export)
+        #expect(export["AccessToken"].object?.members.count == 5)
+        #expect(export["RefreshToken"].object?.members.count == 2)
+        #expect(export["Private"].object?.members.map { Array($0.name.utf8).count } == [3, 2])
+        #expect(try TestStore(export).export() == export)
+    }
+
+    @Test func `entries take the place of the bucket that was empty before`() throws {
+        let fixture = try TestStore(["AccessToken": [:], "Private": [:]])
+        try fixture.take(["AccessToken": [:], "Private": ["k": 1]])
+        #expect(try fixture.export() == ["Private": ["k": 1]])
+    }
+
+    @Test func `a token that cannot be decoded takes the place of none that can`() throws {
+        let fixture = try TestStore(.standardCache())
+        let before = try fixture.export()
+        #expect(try fixture.take(.cache(idTokens: [.idToken([:], ["secret": "garbage"])])).unchanged == 1)
+        #expect(try fixture.export() == before)
+        #expect(try fixture.store.accounts(matching: .claim("name", equals: "Ada")).count == 1)
+    }
+
+    @Test func `an account that names nobody leaves the names there are`() throws {
+        let fixture = try TestStore(.standardCache())
+        try fixture.take(.cache(accounts: [.account(["local_account_id": nil, "username": ""])]))
+        #expect(try fixture.rows("Account").map { $0["username"] } == ["ada@example.net"])
+        #expect(try fixture.store.accounts(matching: .localAccountID("u1")).count == 1)
+    }
+
+    @Test func `an answer to a sign-in that names nobody leaves the names there are`() throws {
+        let fixture = try TestStore(.standardCache())
+        try fixture.signIn(.signIn(without: "id_token"))
+        #expect(try fixture.rows("Account").map { $0["local_account_id"] } == ["u1"])
+        #expect(try fixture.rows("Account").map { $0["username"] } == ["ada@example.net"])
+    }
+
+    @Test func `a row that makes no sense does not hide the one behind it`() throws {
+        let document: JSON = ["AccessToken": ["KEY": .accessToken("a", "s1"), "key": ["foo": "bar"]]]
+        let fixture = try TestStore()
+        let report = try fixture.take(document)
+        #expect(report.accessTokens == 1 && report.rejected.count == 1 && report.unchanged == 0)
+        #expect(try fixture.request("s1") == .hit("a"))
+        #expect(try fixture.rows("AccessToken").count == 2)
+    }
+
+    @Test(arguments: [true, false])
+    func `rows of a tenant and of a word for it do not take turns`(isWordFirst: Bool) throws {
+        func rows(_ row: JSON, _ secret: KeyValuePairs<String, JSON>) -> [JSON] {
+            let rows = [row.with(["realm": "organizations"]), row.with(secret)]
+            return isWordFirst ? rows : rows.reversed()
+        }
+        let document = JSON.cache(
+            accessTokens: rows(.accessToken("word", "s1"), ["secret": "tenant"]),
+            idTokens: rows(.idToken(), ["secret": .string(Fixture.idToken(Fixture.claims(["jti": "2"])))]),
+            accounts: rows(.account(), [:])
+        )
+        let fixture = try TestStore(document)
+        let export = try fixture.export()
+        #expect(try fixture.take(document).changes == 0)
+        #expect(try fixture.export() == export)
+        #expect(try fixture.request("s1") == .hit("tenant"))
+        for bucket in ["AccessToken", "IdToken", "Account"] {
+            #expect(try fixture.rows(bucket).map { $0["realm"] } == ["t1"], "\(bucket)")
+        }
+    }
+
+    @Test func `a type of another name comes back, and an empty key id is none`() throws {
+        let fixture = try TestStore(
+            .cache(
+                accessTokens: [
+                    .accessToken("a", "s1", ["credential_type": "AccessToken_With_AuthScheme"]),
+                    .accessToken("b", "s2", ["token_type": "pop", "key_id": "", "kid": "k1"]),
+                ],
+                idTokens: [.idToken(Fixture.claims(), ["credential_type": "V1IdToken"])]
+            )
+        )
+        #expect(try fixture.rows("AccessToken")[0]["credential_type"] == "AccessToken_With_AuthScheme")
+        #expect(try fixture.rows("AccessToken")[1]["kid"] == "k1")
+        #expect(try fixture.rows("IdToken").map { $0["credential_type"] } == ["V1IdToken"])
+    }
+
+    @Test(arguments: ["harbor.onmicrosoft.com", "t9"])
+    func `a user flow has one tenant, by whatever name its rows call it`(realm: JSON) throws {
+        let row: KeyValuePairs<String, JSON> = [
+            "home_account_id": .string(Fixture.b2cHome), "environment": .string(Fixture.b2cHost), "realm": realm,
+        ]
+        let fixture = try TestStore(.cache(accessTokens: [.accessToken("a", "s1", row)]))
+        #expect(try fixture.request("s1", of: Fixture.b2cAccount) == .hit("a"))
+    }
+
+    @Test func `a domain is the tenant that the account's ID token names`() throws {
+        let realm: KeyValuePairs<String, JSON> = ["realm": "contoso.onmicrosoft.com"]
+        let document = JSON.cache(
+            accessTokens: [.accessToken("a", "s1", realm)],
+            idTokens: [.idToken(Fixture.claims(), realm)]
+        )
+        let fixture = try TestStore(document)
+        #expect(try fixture.request("s1") == .hit("a"))
+        #expect(try fixture.request("s1", at: "https://login.microsoftonline.com/t1") == .hit("a"))
+        #expect(try fixture.rows("AccessToken").map { $0["realm"] } == ["contoso.onmicrosoft.com"])
+    }
+}

@@ -1,0 +1,121 @@
+import OAuth
+import TestSupport
+import Testing
+import TokenStorage
+
+/// What an import keeps beside the tables goes with the account it is of, and says what is true now.
+struct KeptAsideTests {
+    private static func metadata(_ state: String, home: String = Fixture.home) -> JSON {
+        let item: JSON = [
+            "client_id": "cid", "home_account_id": .string(home), "sign_in_state": .string(state),
+            "athority_map": [
+                "URLMap-": ["https://login.microsoftonline.com/common": "https://login.microsoftonline.com/t2"]
+            ],
+        ]
+        let record: JSON = [
+            "client_id": "cid", "principal_home_account_id": .string(home),
+            "account_metadata_map": .object(JSON.Object([(home, item), ("u9.t1", item)])),
+        ]
+        return ["AccountMetadataMap": ["cid": record]]
+    }
+
+    private static let document = JSON.standardCache(
+        .accessToken("a", "s1"),
+        .accessToken("mapped", "s2", ["realm": "t2"])
+    )
+
+    private static func signedOut() -> JSON {
+        document.with(["AccountMetadataMap": metadata("signed_out")["AccountMetadataMap"]])
+    }
+
+    private func items(_ fixture: TestStore) throws -> JSON {
+        try fixture.export()["AccountMetadataMap"]["cid"]["account_metadata_map"]
+    }
+
+    enum Removal: CaseIterable {
+        case remove, wipe, purge
+
+        func run(_ store: TokenStore) throws {
+            switch self {
+            case .remove: try store.removeAccount(Fixture.account, client: "cid")
+            case .wipe: try store.wipeAccount(Fixture.account)
+            case .purge: _ = try store.purge(.homeAccountID(Fixture.home))
+            }
+        }
+    }
+
+    @Test(arguments: Removal.allCases)
+    func `what is in quarantine goes with its account`(removal: Removal) throws {
+        let quarantined: [JSON] = [
+            .accessToken("q1", "s1", ["expires_on": nil]), .accessToken("q2", "s1", ["expires_on": "soon"]),
+            .accessToken("other", "s1", ["expires_on": nil, "home_account_id": "u2.t1"]),
+            .accessToken("host", "s1", ["expires_on": nil, "environment": "login.example.org"]),
+        ]
+        let tokens = JSON.cache(accessTokens: quarantined)["AccessToken"]
+            .with(["U1.T1-\(Fixture.host)-accesstoken-cid-t1-s3": ["secret": "q3"], "u1.t12-x": ["secret": "kept"]])
+        let fixture = try TestStore(.cache(refreshTokens: [.refreshToken("r1")], accounts: [.account()]))
+        try fixture.take(["AccessToken": tokens, "Notes": ["n": ["home_account_id": "U1.T1", "client_id": "CID"]]])
+        #expect(try fixture.rows("AccessToken").count == 6)
+        try removal.run(fixture.store)
+        #expect(try fixture.rows("AccessToken").map { $0["secret"] } == ["other", "host", "kept"])
+        #expect(try fixture.export()["Notes"] == .null)
+    }
+
+    @Test func `a sign-out of one client leaves what another one has`() throws {
+        let rows: [JSON] = ["cid", "cid2"].map { .accessToken($0, "s1", ["client_id": .string($0)]) }
+        let bad: [JSON] = rows.map { $0.with(["target": nil]) }
+        let fixture = try TestStore(.cache(accessTokens: rows + bad, accounts: [.account()]))
+        try fixture.store.removeAccount(Fixture.account, client: "cid")
+        #expect(try fixture.rows("AccessToken").map { $0["secret"] } == ["cid2", "cid2"])
+    }
+
+    @Test func `an account that was purged comes back with its sign-out and its authorities`() throws {
+        let fixture = try TestStore(Self.signedOut())
+        #expect(try fixture.store.signInState(of: Fixture.account, client: "cid") == .signedOut)
+        _ = try fixture.store.purge(.homeAccountID(Fixture.home))
+        #expect(try items(fixture).object?.members.map(\.name) == ["u9.t1"])
+        try fixture.take(Self.signedOut())
+        #expect(try fixture.store.signInState(of: Fixture.account, client: "cid") == .signedOut)
+        let common = "https://login.microsoftonline.com/common"
+        try fixture.store.signInAgain()
+        #expect(try fixture.request("s2", at: common) == .hit("mapped"))
+    }
+
+    @Test func `what the metadata says of an account is known when the account comes later`() throws {
+        let fixture = try TestStore(Self.metadata("signed_out").with(["Account": [:]]))
+        try fixture.take(Self.signedOut())
+        #expect(try fixture.store.signInState(of: Fixture.account, client: "cid") == .signedOut)
+    }
+
+    @Test func `a sign-out that was taken back is not exported, and one since then is`() throws {
+        let fixture = try TestStore(Self.signedOut())
+        try fixture.store.signInAgain()
+        #expect(try items(fixture)[Fixture.home]["sign_in_state"] == "unknown")
+        #expect(try items(fixture)["u9.t1"]["sign_in_state"] == "signed_out")
+        let copy = try TestStore(fixture.export())
+        #expect(try copy.request("s1") == .hit("a"))
+        #expect(try copy.request("s9") == .refresh(["newer"]))
+        let other = try TestStore(
+            Self.document.with(["AccountMetadataMap": Self.metadata("signed_in")["AccountMetadataMap"]])
+        )
+        try other.take(.cache(accessTokens: [.accessToken("b", "s1", ["client_id": "cid2"])]))
+        try other.store.removeAccount(Fixture.account, client: "cid")
+        #expect(try items(other)[Fixture.home]["sign_in_state"] == "signed_out")
+    }
+
+    @Test func `the same metadata twice changes nothing`() throws {
+        let fixture = try TestStore(Self.signedOut())
+        try fixture.store.signInAgain()
+        let export = try fixture.export()
+        #expect(try fixture.take(Self.metadata("signed_out").with(["Account": [:]])).changes == 0)
+        #expect(try fixture.export() == export)
+    }
+}
+
+extension TokenStore {
+    /// An import of a newer refresh token takes a sign-out back.
+    fileprivate func signInAgain() throws {
+        let newer: KeyValuePairs<String, JSON> = ["last_modification_time": .seconds(Fixture.now)]
+        try take(JSON.cache(refreshTokens: [.refreshToken("newer", newer)]).serialized)
+    }
+}
