@@ -117,6 +117,23 @@ struct ClaimsCommandTests {
         #expect((claims["plan"] as? [String: String]) == ["name": "gold"])
     }
 
+    @Test func `a tenant and a username that are empty are null in the document`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.nameless)
+        let document = try scratch.run("claims", "--json").json
+        #expect((document["account"] as? [String: Any])?["username"] is NSNull)
+        #expect((document["profiles"] as? [[String: Any]])?.first?["tenantId"] is NSNull)
+    }
+
+    @Test func `candidates without a username have null there`() throws {
+        let scratch = try ScratchDirectory()
+        var other = Person.nameless
+        other.uid = "other"
+        try scratch.fill(.nameless, other)
+        let candidates = try scratch.run("claims", "--json").errorJSON["candidates"] as? [[String: Any]]
+        #expect(candidates?.map { $0["username"] is NSNull } == [true, true])
+    }
+
     @Test func `each tenant has a heading of its own`() throws {
         let scratch = try ScratchDirectory()
         var home = Person.mara
