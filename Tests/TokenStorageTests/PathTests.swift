@@ -31,6 +31,8 @@ struct PathTests {
             (["TOKENSTORE_PATH": "/a/b.db", "XDG_STATE_HOME": "/x", "HOME": "/h"], "/a/b.db"),
             (["TOKENSTORE_PATH": "", "XDG_STATE_HOME": "/x", "HOME": "/h"], "/x/tokenstore/tokenstore.db"),
             (["XDG_STATE_HOME": "", "HOME": "/h"], "/h/.local/state/tokenstore/tokenstore.db"),
+            (["XDG_STATE_HOME": "state", "HOME": "/h"], "/h/.local/state/tokenstore/tokenstore.db"),
+            (["XDG_STATE_HOME": "./x", "HOME": "/h"], "/h/.local/state/tokenstore/tokenstore.db"),
         ]
     )
     func `the place of a store comes from the environment`(environment: [String: String], path: String) {
