@@ -73,7 +73,10 @@ struct SecretServiceKey {
     private var busAddress: String {
         get throws(SealingError) {
             if let address = context.environment["DBUS_SESSION_BUS_ADDRESS"], !address.isEmpty { return address }
-            if let directory = context.environment["XDG_RUNTIME_DIR"], access(directory + "/bus", F_OK) == 0 {
+            // The XDG Base Directory specification has a relative path ignored.
+            if let directory = context.environment["XDG_RUNTIME_DIR"], directory.hasPrefix("/"),
+                access(directory + "/bus", F_OK) == 0
+            {
                 return "unix:path=\(directory)/bus"
             }
             throw .keyUnavailable(

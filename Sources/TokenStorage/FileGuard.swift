@@ -13,14 +13,31 @@ struct FileGuard {
     /// What inspection accepts besides: a copy on a read-only medium is nobody's to change.
     let isInspection: Bool
 
+    private static let move = "put the store into a directory of its own, and name that with --store or TOKENSTORE_PATH"
+
     /// Requires a directory of this user's own.
     func checkDirectory() throws(TokenStoreError) {
         guard let status = FileStatus(path.directory) else { throw failure("opened", path.directory) }
         guard status.kind == .directory else {
             throw .file("\(path.directory) is no directory; name another place with --store")
         }
-        try checkOwner(status, of: path.directory)
-        try checkPermissions(status, of: path.directory, mend: "700")
+        guard status.owner == geteuid() else {
+            throw .insecure("\(path.directory) belongs to user \(status.owner); run as that user, or \(Self.move)")
+        }
+        try checkPermissions(
+            status,
+            of: path.directory,
+            remedy: mayClose(status) ? "run 'chmod 700 \(quoted(path.directory))'" : Self.move
+        )
+    }
+
+    /// Whether nobody else is to be expected in the directory, so that closing it to others would break nothing.
+    private func mayClose(_ directory: FileStatus) -> Bool {
+        let isForEverybody = directory.permissions & 0o1002 != 0
+        // The root directory, or one such as /etc.
+        let isOfTheSystem = path.directory.lastIndex(of: "/") == path.directory.startIndex
+        // Where devices and pipes are, somebody uses them.
+        return !isForEverybody && !isOfTheSystem && FileStatus(path.database)?.kind != .other
     }
 
     /// Requires a file that can be a store.
@@ -36,7 +53,7 @@ struct FileGuard {
         case .other: throw .damaged("\(path.database) is no regular file and no store; name the store with --store")
         }
         try checkOwner(status, of: path.database)
-        try checkPermissions(status, of: path.database, mend: "600")
+        try checkPermissions(status, of: path.database, remedy: "run 'chmod 600 \(quoted(path.database))'")
         guard status.links == 1 else {
             throw .insecure("\(path.database) has \(status.links) names; remove the other hard links")
         }
@@ -55,12 +72,15 @@ struct FileGuard {
         }
     }
 
-    private func checkPermissions(_ status: FileStatus, of path: String, mend: String) throws(TokenStoreError) {
+    private func checkPermissions(
+        _ status: FileStatus,
+        of path: String,
+        remedy: @autoclosure () -> String
+    ) throws(TokenStoreError) {
         let isReadOnly = status.permissions & 0o222 == 0
         guard status.permissions & 0o077 == 0 || isInspection && isReadOnly else {
             throw .insecure(
-                "others may use \(path), its mode is \(String(status.permissions, radix: 8)); "
-                    + "run 'chmod \(mend) \(quoted(path))'"
+                "others may use \(path), its mode is \(String(status.permissions, radix: 8)); \(remedy())"
             )
         }
     }

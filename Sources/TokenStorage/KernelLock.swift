@@ -24,8 +24,11 @@ package final class KernelLock: Sendable {
 
     /// Opens the lock file without locking anything.
     init(of path: StorePath) throws(TokenStoreError) {
-        descriptor = open(path.lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else {
+        let flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW
+        let new = open(path.lock, flags | O_CREAT | O_EXCL, 0o600)
+        descriptor = new < 0 && errno == EEXIST ? open(path.lock, flags) : new
+        // The umask may have taken from the owner of a new file as well.
+        guard descriptor >= 0, new < 0 || fchmod(new, 0o600) == 0 else {
             throw .file("\(path.lock) cannot be opened, \(Self.reason()); check its permissions")
         }
     }

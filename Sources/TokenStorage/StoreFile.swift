@@ -108,6 +108,7 @@ struct StoreFile {
         let output = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard output >= 0 else { throw Self.failure("created", target) }
         defer { close(output) }
+        guard fchmod(output, 0o600) == 0 else { throw Self.failure("protected", target) }
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
         defer { buffer.deallocate() }
         while true {
@@ -123,7 +124,9 @@ struct StoreFile {
     static func createEmpty(_ name: String) throws {
         let descriptor = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw failure("created", name) }
-        close(descriptor)
+        defer { close(descriptor) }
+        // The umask may have taken from the owner as well; SQLite gives its log the mode of the database.
+        guard fchmod(descriptor, 0o600) == 0 else { throw failure("protected", name) }
     }
 
     /// A descriptor of an existing file for writing, or -1.

@@ -180,8 +180,19 @@ struct StoreOpener {
             directory = directory.lastIndex(of: "/").map { String(directory[..<$0]) } ?? "/"
             if directory.isEmpty { directory = "/" }
         }
-        for directory in missing.reversed() where mkdir(directory, 0o700) != 0 && errno != EEXIST {
-            throw StoreFile.failure("created", directory)
+        for directory in missing.reversed() { try Self.makeDirectory(directory) }
+    }
+
+    /// Makes a directory that its owner alone may use, and can; one that is there stays as it is.
+    private static func makeDirectory(_ name: String) throws {
+        guard mkdir(name, 0o700) == 0 else {
+            if errno == EEXIST { return }
+            throw StoreFile.failure("created", name)
+        }
+        // The umask may have taken from the owner as well, and then there is no opening it to use its descriptor.
+        guard let status = FileStatus(name), status.permissions & 0o700 != 0o700 else { return }
+        guard fchmodat(AT_FDCWD, name, 0o700, AT_SYMLINK_NOFOLLOW) == 0 else {
+            throw StoreFile.failure("protected", name)
         }
     }
 }

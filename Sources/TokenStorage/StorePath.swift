@@ -33,7 +33,9 @@ public struct StorePath: Hashable, Sendable {
         #if os(macOS)
         return StorePath(home + "/Library/Application Support/tokenstore/tokenstore.db")
         #else
-        return StorePath((value("XDG_STATE_HOME") ?? home + "/.local/state") + "/tokenstore/tokenstore.db")
+        // The XDG Base Directory specification has a relative path ignored.
+        let state = value("XDG_STATE_HOME").flatMap { $0.hasPrefix("/") ? $0 : nil } ?? home + "/.local/state"
+        return StorePath(state + "/tokenstore/tokenstore.db")
         #endif
     }
 

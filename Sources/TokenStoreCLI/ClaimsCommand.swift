@@ -8,13 +8,15 @@ struct ClaimsCommand: ParsableCommand {
         _superCommandName: "tokenstore",
         abstract: "Show the claims of an account's newest ID token.",
         discussion: """
-            The first argument names the account, unless --account or a filter does; without either it is the only \
-            account of the store. The other arguments name claims, dots reaching into objects. With one NAME its \
-            value is printed and nothing else, a list or an object as JSON. The token's signature is not checked.
+            The first argument names the account, unless --account does; without either it is the only account of \
+            the store. Beside a filter the first argument names the account if one fits both, else a claim. The \
+            other arguments name claims, dots reaching into objects. With one NAME its value is printed and nothing \
+            else, a list or an object as JSON. The token's signature is not checked.
 
             EXAMPLES
               tokenstore claims mara@example.net
               tokenstore claims mara@example.net emails
+              tokenstore claims mara@example.net --policy B2C_1_SUSI emails
               tokenstore claims --policy B2C_1_SUSI extension_plan.name
               tokenstore claims --json | jq '.profiles[0].claims'
             """
@@ -27,18 +29,17 @@ struct ClaimsCommand: ParsableCommand {
 
     @OptionGroup(title: "Options of every command") var arguments: StoreArguments
 
-    private var accountWord: String? { filters.isEmpty ? words.first : nil }
-    private var names: [String] { Array(words.dropFirst(accountWord == nil ? 0 : 1)) }
-
     func run() throws {
         let console = arguments.console
-        let policy = filters.policy(account: accountWord)
-        guard policy == nil || !arguments.path.isVacant else { throw CommandFailure.noStore(at: arguments.path) }
+        let isNamed = !words.isEmpty || !filters.isEmpty
+        guard !isNamed || !arguments.path.isVacant else { throw CommandFailure.noStore(at: arguments.path) }
         guard let store = try arguments.inspect(console) else {
-            if arguments.json { try ClaimsReport(account: nil, profiles: []).document(names, on: console) }
+            if arguments.json { try ClaimsReport(account: nil, profiles: []).document([], on: console) }
             return
         }
-        let account = try store.account(policy ?? .only, isNamed: policy != nil)
+        let word = try accountWord(in: store)
+        let names = Array(words.dropFirst(word == nil ? 0 : 1))
+        let account = try store.account(filters.policy(account: word) ?? .only, isNamed: isNamed)
         let tokens = try store.idTokens(of: account.id)
         if tokens.isEmpty { console.note("no ID token is stored for \(account.username)") }
         let report = ClaimsReport(account: try store.summary(of: account), profiles: Self.newest(tokens))
@@ -50,6 +51,14 @@ struct ClaimsCommand: ParsableCommand {
         } else {
             try report.text(names, on: console)
         }
+    }
+
+    /// The argument that names the account; beside a filter the first one may be the name of a claim as well.
+    private func accountWord(in store: TokenStore) throws -> String? {
+        guard filters.account == nil, let word = words.first else { return nil }
+        guard let filter = filters.filter else { return word }
+        if case .none = try store.select(.identifier(word).and(filter)).outcome { return nil }
+        return word
     }
 
     /// The first, and so newest, token of each tenant.

@@ -24,8 +24,8 @@ struct ClaimsReport {
             }
             $0.array("profiles", profiles) { profile, json in
                 json.object {
-                    $0.member("tenantId", profile.tenantID)
-                    $0.member("clientId", profile.clientID)
+                    $0.identifier("tenantId", profile.tenantID)
+                    $0.identifier("clientId", profile.clientID)
                     $0.member("claims", .object(Self.claims(of: profile, names)))
                 }
             }

@@ -41,10 +41,10 @@ struct ErrorReport {
         json.array("candidates", failure.candidates) { account, json in
             json.object {
                 $0.member("homeAccountId", account.id.homeAccountID)
-                $0.member("username", account.username)
-                $0.member("environment", account.environment)
-                $0.member("issuer", account.issuer)
-                $0.member("policy", account.policy)
+                $0.identifier("username", account.username)
+                $0.identifier("environment", account.environment)
+                $0.identifier("issuer", account.issuer)
+                $0.identifier("policy", account.policy)
             }
         }
     }

@@ -41,15 +41,15 @@ struct Explanation {
             $0.array("accounts", accounts) { entry, json in
                 json.object {
                     $0.member("homeAccountId", entry.account.id.homeAccountID)
-                    $0.member("username", entry.account.username)
+                    $0.identifier("username", entry.account.username)
                     $0.member("isTaken", entry.isTaken)
                     $0.member("reason", entry.reason)
                 }
             }
-            $0.member("clientId", clientID)
+            $0.identifier("clientId", clientID)
             $0.array("accessTokens", tokens) { token, json in
                 json.object {
-                    $0.member("clientId", token.clientID)
+                    $0.identifier("clientId", token.clientID)
                     $0.array("scopes", token.scope.tokens)
                     $0.member("tokenType", token.tokenType)
                     $0.time("expiresAt", Timestamp(token.expiresOn))
@@ -66,8 +66,8 @@ struct Explanation {
         json.member("reason", decision.sentence)
         json.array("refreshTokens", decision.refreshTokens) { candidate, json in
             json.object {
-                $0.member("clientId", candidate.token.clientID)
-                $0.member("familyId", candidate.token.familyID)
+                $0.identifier("clientId", candidate.token.clientID)
+                $0.identifier("familyId", candidate.token.familyID)
                 $0.time("storedAt", Timestamp(candidate.storedAt))
                 $0.member("isPossiblySpent", candidate.isPossiblySpent)
             }

@@ -6,13 +6,13 @@ extension JSONOutput {
     mutating func members(of summary: AccountSummary, withTokens: Bool = false) {
         let account = summary.account
         member("homeAccountId", account.id.homeAccountID)
-        member("localAccountId", summary.localAccountID)
-        member("username", account.username)
-        member("name", account.name)
-        member("environment", account.environment)
-        member("issuer", account.issuer)
-        member("tenantId", summary.tenantID)
-        member("policy", account.policy)
+        identifier("localAccountId", summary.localAccountID)
+        identifier("username", account.username)
+        identifier("name", account.name)
+        identifier("environment", account.environment)
+        identifier("issuer", account.issuer)
+        identifier("tenantId", summary.tenantID)
+        identifier("policy", account.policy)
         array("clientIds", summary.clientIDs)
         member("signInState", summary.signInState.rawValue)
         member("hasRefreshToken", summary.hasRefreshToken)
@@ -30,7 +30,7 @@ extension JSONOutput {
     }
 
     private mutating func members(of token: AccessTokenSummary) {
-        member("clientId", token.clientID)
+        identifier("clientId", token.clientID)
         array("scopes", token.scopes)
         member("tokenType", token.tokenType)
         member("state", token.state.rawValue)
@@ -40,8 +40,8 @@ extension JSONOutput {
     }
 
     private mutating func members(of profile: TenantProfile) {
-        member("tenantId", profile.tenantID)
-        member("localAccountId", profile.localAccountID)
+        identifier("tenantId", profile.tenantID)
+        identifier("localAccountId", profile.localAccountID)
         member("isHome", profile.isHome)
     }
 }

@@ -40,6 +40,11 @@ struct JSONOutput {
         if let text { string(text) } else { raw("null") }
     }
 
+    /// An identifier or a name, of which an empty one is an absent one.
+    mutating func identifier(_ name: StaticString, _ text: String?) {
+        member(name, text.flatMap { $0.isEmpty ? nil : $0 })
+    }
+
     mutating func member(_ name: StaticString, _ number: Int?) {
         self.name(name)
         raw(number.map(String.init) ?? "null")

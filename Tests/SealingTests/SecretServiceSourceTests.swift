@@ -91,6 +91,17 @@ struct SecretServiceSourceTests {
         }
     }
 
+    @Test(.enabled(if: hasLibrary, isComplete))
+    func `a relative XDG_RUNTIME_DIR is ignored`() throws {
+        try directory.write("", to: "bus")
+        // More steps up than there are directories end at the root.
+        let relative = String(repeating: "../", count: 64) + directory.path.dropFirst()
+        #expect(access(relative + "/bus", F_OK) == 0)
+        for attempt in attempts(context(["XDG_RUNTIME_DIR": relative])) {
+            expect(.unavailable, saying: "there is no session bus", from: attempt)
+        }
+    }
+
     @Test func `a missing library is named with the command that installs it`() {
         var context = context([:])
         context.secretServiceLibrary = "libsecret-of-nowhere.so.0"

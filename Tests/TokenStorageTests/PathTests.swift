@@ -31,6 +31,8 @@ struct PathTests {
             (["TOKENSTORE_PATH": "/a/b.db", "XDG_STATE_HOME": "/x", "HOME": "/h"], "/a/b.db"),
             (["TOKENSTORE_PATH": "", "XDG_STATE_HOME": "/x", "HOME": "/h"], "/x/tokenstore/tokenstore.db"),
             (["XDG_STATE_HOME": "", "HOME": "/h"], "/h/.local/state/tokenstore/tokenstore.db"),
+            (["XDG_STATE_HOME": "state", "HOME": "/h"], "/h/.local/state/tokenstore/tokenstore.db"),
+            (["XDG_STATE_HOME": "./x", "HOME": "/h"], "/h/.local/state/tokenstore/tokenstore.db"),
         ]
     )
     func `the place of a store comes from the environment`(environment: [String: String], path: String) {
@@ -53,6 +55,41 @@ struct PathTests {
         for name in ["tokenstore.db", "tokenstore.db-wal", "tokenstore.db-shm", "tokenstore.lock", "key"] {
             #expect(try mode(directory.file("deep/er/\(name)")) == 0o600, "\(name)")
         }
+    }
+
+    /// Expects advice to take another directory, and none to close this one to others.
+    private func expectAdviceToMove(_ path: String, sourceLocation: SourceLocation = #_sourceLocation) {
+        let error = expectError(.failure, sourceLocation: sourceLocation) {
+            _ = try TokenStore.open(at: StorePath(path), options: TestStore.options(TestClock()))
+        }
+        let text = error?.description ?? ""
+        #expect(text.contains("--store or TOKENSTORE_PATH"), "\(text)", sourceLocation: sourceLocation)
+        #expect(!text.contains("chmod") && !text.contains("chown"), "\(text)", sourceLocation: sourceLocation)
+    }
+
+    @Test(arguments: [0o1777, 0o777, 0o1755])
+    func `a directory for everybody is not to be closed, and the store goes elsewhere`(mode: Int) throws {
+        let directory = try TemporaryDirectory()
+        #expect(chmod(directory.path, mode_t(mode)) == 0)
+        expectAdviceToMove(directory.file("tokenstore.db"))
+    }
+
+    @Test(arguments: ["/dev/null", "/etc/tokenstore.db"])
+    func `a directory of the system is not to be closed, and the store goes elsewhere`(path: String) {
+        expectAdviceToMove(path)
+    }
+
+    @Test func `a directory with a pipe in the store's place is not to be closed`() throws {
+        let directory = try TemporaryDirectory()
+        #expect(mkfifo(directory.file("pipe"), 0o600) == 0 && chmod(directory.path, 0o755) == 0)
+        expectAdviceToMove(directory.file("pipe"))
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root can give a directory away"))
+    func `a directory of another user is left to him, and the store goes elsewhere`() throws {
+        let directory = try TemporaryDirectory()
+        #expect(chown(directory.path, 12_345, 12_345) == 0)
+        expectAdviceToMove(directory.file("tokenstore.db"))
     }
 
     @Test func `two locks of one process exclude each other, and one that is freed is free`() throws {

@@ -32,6 +32,46 @@ struct ClaimsCommandTests {
         #expect(outcome.error.isEmpty)
     }
 
+    @Test(arguments: [
+        (["mara@example.net", "name", "--policy", "B2C_1_SignIn"], "Mara Quill"),
+        (["mara@example.net", "tfp", "--policy", "B2C_1_EditProfile"], "B2C_1_EditProfile"),
+        (["9E8D7C6B", "--tenant", "7c2f6d1e-5a43-4b8f-9d10-0e6b1a2c3d4e", "department"], "engineering"),
+        (["--policy", "B2C_1_EditProfile", "address.country"], "PT"),
+        (["--where", "department=engineering", "address.country"], "PT"),
+    ])
+    func `beside a filter the first word is the account where it fits one, else a claim`(
+        arguments: [String],
+        expected: String
+    ) throws {
+        let scratch = try ScratchDirectory()
+        try scratch.importHarbor()
+        let outcome = try Command(
+            arguments: ["claims"] + arguments,
+            environment: ["TOKENSTORE_PATH": scratch.store]
+        ).run(in: scratch)
+        #expect(outcome.status == 0)
+        #expect(outcome.output == expected + "\n")
+        #expect(outcome.error.isEmpty)
+    }
+
+    @Test func `an account that a filter narrows is shown with all of its claims`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.importHarbor()
+        let outcome = try scratch.run("claims", "mara@example.net", "--policy", "B2C_1_SignIn", "--json")
+        #expect((try outcome.json["account"] as? [String: Any])?["policy"] as? String == "b2c_1_signin")
+        let profile = try #require((try outcome.json["profiles"] as? [[String: Any]])?.first)
+        #expect((profile["claims"] as? [String: Any])?["tfp"] as? String == "B2C_1_SignIn")
+    }
+
+    @Test func `an account that several fit with a filter is an ambiguity, and no claim`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.importHarbor()
+        let outcome = try scratch.run("claims", "mara@example.net", "--where", "department=finance", "--json")
+        #expect(outcome.status == 3)
+        #expect(try outcome.errorJSON["code"] as? String == "ambiguous")
+        #expect((try outcome.errorJSON["candidates"] as? [Any])?.count == 2)
+    }
+
     @Test func `several names print names and values`() throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.mara)
@@ -75,6 +115,23 @@ struct ClaimsCommandTests {
         #expect(claims["exp"] as? Int == 1_790_003_600)
         #expect(claims["roles"] as? [String] == ["reader", "admin"])
         #expect((claims["plan"] as? [String: String]) == ["name": "gold"])
+    }
+
+    @Test func `a tenant and a username that are empty are null in the document`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.nameless)
+        let document = try scratch.run("claims", "--json").json
+        #expect((document["account"] as? [String: Any])?["username"] is NSNull)
+        #expect((document["profiles"] as? [[String: Any]])?.first?["tenantId"] is NSNull)
+    }
+
+    @Test func `candidates without a username have null there`() throws {
+        let scratch = try ScratchDirectory()
+        var other = Person.nameless
+        other.uid = "other"
+        try scratch.fill(.nameless, other)
+        let candidates = try scratch.run("claims", "--json").errorJSON["candidates"] as? [[String: Any]]
+        #expect(candidates?.map { $0["username"] is NSNull } == [true, true])
     }
 
     @Test func `each tenant has a heading of its own`() throws {

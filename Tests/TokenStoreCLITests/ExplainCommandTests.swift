@@ -28,6 +28,14 @@ struct ExplainCommandTests {
         }
     }
 
+    @Test func `an account without a username has null there`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.nameless)
+        let document = try scratch.run("explain", "--scope", "tasks.read", "--account", "nobody", "--json").json
+        let account = try #require((document["accounts"] as? [[String: Any]])?.first)
+        #expect(account["username"] is NSNull)
+    }
+
     @Test func `it tells why a token does not fit`() async throws {
         try await IssuerScene.open(lifetime: 3_600) { (scene: IssuerScene) async throws in
             let outcome = try await scene.run("explain", "--scope", "api://other/Read")

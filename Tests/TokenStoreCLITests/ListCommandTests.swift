@@ -41,6 +41,17 @@ struct ListCommandTests {
         #expect(profile["isHome"] as? Bool == true)
     }
 
+    @Test func `what an account does not have is null, and no empty text`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.nameless)
+        let document = try scratch.run("list", "--json").json
+        let account = try #require((document["accounts"] as? [[String: Any]])?.first)
+        for name in ["username", "name", "tenantId", "policy"] { #expect(account[name] is NSNull, "\(name)") }
+        let profile = try #require((account["tenantProfiles"] as? [[String: Any]])?.first)
+        #expect(profile["tenantId"] is NSNull)
+        #expect(profile["localAccountId"] as? String == Person.nameless.uid)
+    }
+
     @Test func `access tokens are listed only when asked for`() throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.mara)

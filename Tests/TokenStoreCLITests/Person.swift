@@ -28,6 +28,9 @@ struct Person: Sendable {
         lifetimes: [-60]
     )
 
+    /// Somebody whose provider has no tenants and told no name.
+    static let nameless = Person(username: "", uid: "nameless", tenant: "", policy: nil, environment: "id.example.net")
+
     var homeAccountID: String { "\(uid)\(policy.map { "-\($0)" } ?? "").\(tenant)" }
     var issuer: String { "https://\(environment)/\(tenant)/v2.0/" }
     func secret(_ kind: String) -> String { "planted-\(kind)-secret-of-\(username.prefix { $0 != "@" })" }

@@ -53,6 +53,13 @@ struct ScratchDirectory {
         return Command(arguments: arguments, environment: environment, input: Data(input.utf8))
     }
 
+    /// Imports the cache that the README imports: one person by two user flows, another by one of them.
+    func importHarbor() throws {
+        let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        let outcome = try run("import", tests.appending(path: "Fixtures/harbor.json").path)
+        guard outcome.status == 0 else { throw POSIXError(.EIO) }
+    }
+
     /// Imports sign-ins into the store of this directory.
     func fill(_ people: Person...) throws {
         let outcome = try run("import", input: Person.cache(people))

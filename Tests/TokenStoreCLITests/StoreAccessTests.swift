@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 struct StoreAccessTests {
@@ -62,6 +63,37 @@ struct StoreAccessTests {
                 }
             }
         }
+    }
+
+    @Test(arguments: ["177", "277", "777"])
+    func `a new store is for its owner alone, and for him in full, whatever the umask`(mask: String) throws {
+        let scratch = try ScratchDirectory()
+        try scratch.write(try Person.cache([.mara]), to: "cache.json")
+        // The umask is the whole process's: a shell has its own.
+        try Shell.run(
+            "/bin/sh",
+            "-c",
+            "umask \(mask) && cd \"$1\" && exec \"$0\" import cache.json --store deep/er/tokenstore.db",
+            Command.binary,
+            scratch.path
+        )
+        for name in ["deep", "deep/er"] { #expect(try scratch.permissions(name) == 0o700, "\(name)") }
+        let files = try FileManager.default.contentsOfDirectory(atPath: scratch.path("deep/er"))
+        #expect(Set(files).isSuperset(of: ["tokenstore.db", "tokenstore.lock", "key"]))
+        for name in files { #expect(try scratch.permissions("deep/er/\(name)") == 0o600, "\(name)") }
+        let store = scratch.path("deep/er/tokenstore.db")
+        #expect(try scratch.run("list", "--store", store).lines.count == 2)
+    }
+
+    @Test func `a directory that was there keeps its mode, whatever the umask`() throws {
+        let scratch = try ScratchDirectory()
+        try FileManager.default.createDirectory(atPath: scratch.path("deep"), withIntermediateDirectories: false)
+        try FileManager.default.setAttributes([.posixPermissions: 0o750], ofItemAtPath: scratch.path("deep"))
+        try scratch.write(try Person.cache([.mara]), to: "cache.json")
+        let outcome = try scratch.run("import", scratch.path("cache.json"), "--store", scratch.path("deep/er/a.db"))
+        #expect(outcome.status == 0)
+        #expect(try scratch.permissions("deep") == 0o750)
+        #expect(try scratch.permissions("deep/er") == 0o700)
     }
 
     @Test func `--store names a file or a directory`() throws {
