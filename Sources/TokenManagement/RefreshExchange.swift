@@ -70,8 +70,10 @@ struct RefreshExchange: Sendable {
             do {
                 try await options.pause(.milliseconds(500))
                 return AnsweredRefresh(answer: try await send(form), request: wire, token: token)
-            } catch {
-                throw UnansweredRefresh(failure: error, mayBeSpent: wasReceived)
+            } catch let repeated {
+                // A repetition for which no time was left says nothing.
+                let isUnsent = (repeated as? HTTPTransportError)?.mayHaveTakenEffect == false
+                throw UnansweredRefresh(failure: isUnsent && wasReceived ? error : repeated, mayBeSpent: wasReceived)
             }
         } catch {
             throw UnansweredRefresh(failure: error, mayBeSpent: false)

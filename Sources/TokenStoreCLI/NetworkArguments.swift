@@ -18,8 +18,9 @@ struct NetworkArguments: ParsableArguments {
     func options(_ arguments: StoreArguments) -> TokenManagerOptions {
         var options = TokenManagerOptions()
         options.logger = Logger(label: "tokenstore") { _ in StandardErrorLog(level: arguments.logLevel) }
-        // A request that hangs and its repetition fit into the time that the caller allows.
-        let limit = Duration.seconds(min(max(arguments.timeout / 3, 0.1), 10))
+        // As long as the caller waits, but for what there is to do then: a request that is cut off while the issuer
+        // takes its time may have spent a refresh token.
+        let limit = Duration.seconds(max(arguments.timeout - 1, arguments.timeout / 2, 0.1))
         options.limits.head = limit
         options.limits.total = limit
         return options

@@ -48,7 +48,7 @@ struct StoreArguments: ParsableArguments {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("How long to wait for a store that is in use.", valueName: "seconds")
+        help: ArgumentHelp("How long to wait for the network, or for a store that is in use.", valueName: "seconds")
     )
     var timeout = 30.0
 

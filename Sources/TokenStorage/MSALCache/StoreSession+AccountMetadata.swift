@@ -7,9 +7,8 @@ extension StoreSession {
     static let accountMetadataBucket = "AccountMetadataMap"
     private static let map = "account_metadata_map"
 
-    /// Reads the sign-in states and authority maps of a record.
-    ///
-    /// - Parameter newest: the last account that is left out, for which the record has been read before.
+    /// Reads the sign-in states and authority maps of a record, but for accounts up to `newest`, for which it has been
+    /// read before.
     func saveAccountMetadata(_ record: JSON, after newest: Int64 = 0) throws {
         for (homeAccountID, item) in record.object?[Self.map]?.object?.members ?? [] {
             guard let item = item.object, let client = Self.client(of: item, in: record) else { continue }

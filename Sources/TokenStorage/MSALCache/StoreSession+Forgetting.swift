@@ -4,7 +4,7 @@ import SQLite
 extension StoreSession {
     /// Deletes what is kept aside of accounts: entries that name one of them, and their parts of the account metadata.
     ///
-    /// - Parameter client: only entries of this client, where the accounts stay for others.
+    /// With a client only its entries go, and the accounts stay for others.
     func deleteForeignEntries(of accounts: [Account.ID], client: String? = nil) throws {
         let forgotten = Dictionary(grouping: accounts) { $0.homeAccountID.folded }
         var deleted: [Int64] = []
