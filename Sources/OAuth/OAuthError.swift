@@ -45,6 +45,9 @@ public struct OAuthError: Error, Hashable, Sendable {
     /// The status of the answer.
     public var status: Int
 
+    /// Seconds until the next attempt is welcome, where the issuer says so.
+    public var retryAfter: Int64?
+
     public init(code: Code, suberror: String? = nil, serverDescription: String? = nil, status: Int = 400) {
         self.code = code
         self.suberror = suberror
