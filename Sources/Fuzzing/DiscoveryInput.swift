@@ -15,7 +15,10 @@ struct DiscoveryInput: FuzzInput {
             try Authority(parsing: "https://harbor.b2clogin.com/tfp/harbor.onmicrosoft.com/B2C_1_SI"),
             try Authority(parsing: "https://harbor.ciamlogin.com/"),
         ]
-        tokens = try [("RS256", 256), ("PS512", 256), ("ES256", 64), ("EdDSA", 64)].map { algorithm, count in
+        let algorithms = [
+            ("RS256", 256), ("PS512", 256), ("ES256", 64), ("ES384", 96), ("ES512", 132), ("EdDSA", 64),
+        ]
+        tokens = try algorithms.map { algorithm, count in
             let header: JSON = ["alg": .string(algorithm), "kid": "k"]
             let parts = [header, ["iss": "https://id.example/"]].map { Base64URL.encode($0.serialized.utf8) }
             let signature = Base64URL.encode(repeatElement(UInt8(1), count: count))

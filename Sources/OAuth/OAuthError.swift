@@ -20,9 +20,15 @@ public struct OAuthError: Error, Hashable, Sendable {
         public static let authorizationPending = Code(rawValue: "authorization_pending")
         public static let slowDown = Code(rawValue: "slow_down")
         public static let expiredToken = Code(rawValue: "expired_token")
+
+        /// What stands for a code that is none: too long, or not of the characters that names are made of.
+        public static let unknown = Code(rawValue: "unknown_error")
+
+        /// The code that an issuer named, or ``unknown`` where what it sent is no name.
+        package static func named(_ text: String) -> Code { OAuthError.isName(text) ? Code(rawValue: text) : .unknown }
     }
 
-    public let code: Code
+    public package(set) var code: Code
 
     /// Microsoft's `suberror`, such as `bad_token`.
     public var suberror: String?
@@ -39,6 +45,9 @@ public struct OAuthError: Error, Hashable, Sendable {
     /// The status of the answer.
     public var status: Int
 
+    /// Seconds until the next attempt is welcome, where the issuer says so.
+    public var retryAfter: Int64?
+
     public init(code: Code, suberror: String? = nil, serverDescription: String? = nil, status: Int = 400) {
         self.code = code
         self.suberror = suberror
@@ -49,12 +58,26 @@ public struct OAuthError: Error, Hashable, Sendable {
     /// Reads the JSON of a response body; nil if it names no error.
     public init?(_ object: JSON.Object, status: Int) {
         guard let code = object["error"]?.text, !code.isEmpty else { return nil }
-        self.code = Code(rawValue: code)
-        suberror = object["suberror"]?.text.flatMap { $0.isEmpty ? nil : $0 }
+        self.code = .named(code)
+        suberror = object["suberror"]?.text.flatMap { Self.isName($0) ? $0 : nil }
         serverDescription = object["error_description"]?.text
         numbers = (object["error_codes"]?.array ?? []).compactMap(\.seconds)
         claims = object["claims"]?.text
         self.status = status
+    }
+
+    /// Whether `text` is fit to be a code or a `suberror`: they are printed and stored, and anything else an issuer
+    /// puts there may be what it was sent.
+    package static func isName(_ text: String) -> Bool {
+        (1...64).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "."), UInt8(ascii: "-"):
+                    true
+                default: false
+                }
+            }
     }
 }
 

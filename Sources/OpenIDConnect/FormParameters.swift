@@ -3,7 +3,7 @@ public import OAuth
 /// The parameters of a form body, in order ([RFC 6749 appendix B](https://www.rfc-editor.org/rfc/rfc6749#appendix-B)).
 public struct FormParameters: Sendable {
     private var parameters: [(name: String, value: Secret)] = []
-    private var secrets: [Secret] = []
+    private(set) var secrets: [Secret] = []
 
     public init() {}
 
@@ -16,15 +16,6 @@ public struct FormParameters: Sendable {
         guard let value else { return }
         parameters.append((name, value))
         if value.count > 0 { secrets.append(value) }
-    }
-
-    /// `error` without the secrets of this form, which some servers repeat in what they say about them.
-    package func redacting(_ error: OAuthError) -> OAuthError {
-        var error = error
-        error.serverDescription = error.serverDescription.map { text in
-            secrets.reduce(text) { $0.replacing($1.reveal(), with: $1.description) }
-        }
-        return error
     }
 
     /// The body as `application/x-www-form-urlencoded`, with everything escaped but unreserved characters.

@@ -60,7 +60,8 @@ public enum IDTokenFlaw: String, Error, Hashable, CustomStringConvertible {
     private var advice: String {
         switch self {
         case .expired, .notYetValid: "check this machine's clock, then sign in again"
-        case .weakKey, .algorithm: "the issuer has to sign with RS256, PS256, ES256 or EdDSA and a strong key"
+        case .weakKey, .algorithm:
+            "the issuer has to sign with RS256, PS256, ES256, ES384, ES512 or EdDSA and a strong key"
         default: "check the authority, then sign in again"
         }
     }

@@ -12,17 +12,24 @@ public struct IssuerMetadata: Hashable, Sendable {
     /// - Throws: ``MetadataError/incomplete(_:)`` if the issuer or its token endpoint is missing.
     public init(_ document: JSON.Object) throws(MetadataError) {
         guard let issuer = document["issuer"]?.text, !issuer.isEmpty else { throw .incomplete("issuer") }
-        guard let tokenEndpoint = document["token_endpoint"]?.text else { throw .incomplete("token_endpoint") }
+        guard let tokenEndpoint = Self.endpoint("token_endpoint", in: document) else {
+            throw .incomplete("token_endpoint")
+        }
         self.document = document
         self.issuer = issuer
         self.tokenEndpoint = tokenEndpoint
     }
 
-    public var authorizationEndpoint: String? { document["authorization_endpoint"]?.text }
-    public var deviceAuthorizationEndpoint: String? { document["device_authorization_endpoint"]?.text }
-    public var revocationEndpoint: String? { document["revocation_endpoint"]?.text }
-    public var endSessionEndpoint: String? { document["end_session_endpoint"]?.text }
-    public var jwksURI: String? { document["jwks_uri"]?.text }
+    public var authorizationEndpoint: String? { Self.endpoint("authorization_endpoint", in: document) }
+    public var deviceAuthorizationEndpoint: String? { Self.endpoint("device_authorization_endpoint", in: document) }
+    public var revocationEndpoint: String? { Self.endpoint("revocation_endpoint", in: document) }
+    public var endSessionEndpoint: String? { Self.endpoint("end_session_endpoint", in: document) }
+    public var jwksURI: String? { Self.endpoint("jwks_uri", in: document) }
+
+    /// An address of the document; some issuers write an empty text or null for what they do not offer.
+    private static func endpoint(_ name: String, in document: JSON.Object) -> String? {
+        document[name]?.text.flatMap { $0.isEmpty ? nil : $0 }
+    }
 
     /// Every address that requests may be sent to.
     var endpoints: [String] {

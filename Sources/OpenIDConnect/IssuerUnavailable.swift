@@ -17,15 +17,20 @@ public struct IssuerUnavailable: Error, Hashable, Sendable {
         self.error = error
     }
 
-    /// Reads an answer; a date in `Retry-After` counts from the issuer's own clock.
+    /// Reads an answer.
     public init(_ response: HTTPResponse, now: Int64? = nil) {
-        let issuerNow = response.headers["date"].flatMap(HTTPDate.seconds) ?? now
-        let value = response.headers["retry-after"]
-        let date = value.flatMap(HTTPDate.seconds)
-        self.init(
-            status: response.status,
-            retryAfter: value.flatMap { Int64($0) } ?? date.flatMap { date in issuerNow.map { date - $0 } }
-        )
+        self.init(status: response.status, retryAfter: response.retryAfter(now: now))
+    }
+}
+
+extension HTTPResponse {
+    /// What `Retry-After` says, in seconds; a date counts from the issuer's own clock.
+    func retryAfter(now: Int64?) -> Int64? {
+        guard let value = headers["retry-after"] else { return nil }
+        if let seconds = Int64(value) { return seconds }
+        guard let date = HTTPDate.seconds(value) else { return nil }
+        let issuerNow = headers["date"].flatMap(HTTPDate.seconds) ?? now
+        return issuerNow.map { date - $0 }
     }
 }
 

@@ -15,6 +15,8 @@ struct JSONWebKey: Sendable {
     private enum Material: Sendable {
         case rsa(_RSA.Signing.PublicKey)
         case p256(P256.Signing.PublicKey)
+        case p384(P384.Signing.PublicKey)
+        case p521(P521.Signing.PublicKey)
         case ed25519(Curve25519.Signing.PublicKey)
     }
 
@@ -38,9 +40,7 @@ struct JSONWebKey: Sendable {
     }
 
     private static func material(_ object: JSON.Object) throws(IDTokenFlaw) -> Material {
-        guard !object.repeatsName, object["use"].map({ $0.text == "sig" }) ?? true,
-            object["key_ops"].map({ $0.array?.contains(.string("verify")) ?? false }) ?? true
-        else { throw .unsuitableKey }
+        guard !object.repeatsName, isForSignatures(object) else { throw .unsuitableKey }
         func bytes(_ name: String) -> [UInt8]? { object[name]?.text.flatMap { Base64URL.decode($0.utf8) } }
         let material: Material?
         switch (object["kty"]?.text, object["crv"]?.text) {
@@ -52,8 +52,14 @@ struct JSONWebKey: Sendable {
             // Numbers that make no key check nothing; nor do points off the curve below.
             material = (try? _RSA.Signing.PublicKey(n: modulus, e: exponent)).map { .rsa($0) }
         case ("EC", "P-256"):
-            guard let x = coordinate(bytes("x")), let y = coordinate(bytes("y")) else { throw .unsuitableKey }
-            material = (try? P256.Signing.PublicKey(rawRepresentation: x + y)).map { .p256($0) }
+            let point = try Self.point(bytes("x"), bytes("y"), size: 32)
+            material = (try? P256.Signing.PublicKey(rawRepresentation: point)).map { .p256($0) }
+        case ("EC", "P-384"):
+            let point = try Self.point(bytes("x"), bytes("y"), size: 48)
+            material = (try? P384.Signing.PublicKey(rawRepresentation: point)).map { .p384($0) }
+        case ("EC", "P-521"):
+            let point = try Self.point(bytes("x"), bytes("y"), size: 66)
+            material = (try? P521.Signing.PublicKey(rawRepresentation: point)).map { .p521($0) }
         case ("OKP", "Ed25519"):
             guard let x = bytes("x"), x.count == 32 else { throw .unsuitableKey }
             material = (try? Curve25519.Signing.PublicKey(rawRepresentation: x)).map { .ed25519($0) }
@@ -63,10 +69,25 @@ struct JSONWebKey: Sendable {
         return material
     }
 
-    /// A number of 32 bytes; some servers leave its leading zeros out, and some write one more.
-    private static func coordinate(_ bytes: [UInt8]?) -> [UInt8]? {
-        guard let digits = bytes?.drop(while: { $0 == 0 }), digits.count <= 32 else { return nil }
-        return Array(repeating: 0, count: 32 - digits.count) + digits
+    /// Whether the key is published for signatures, or for nothing in particular: some servers write null or an empty
+    /// list where others leave the member out.
+    private static func isForSignatures(_ object: JSON.Object) -> Bool {
+        if let use = object["use"], !use.isNull, use.text != "sig" { return false }
+        guard let operations = object["key_ops"], !operations.isNull, operations.array?.isEmpty != true else {
+            return true
+        }
+        return operations.array?.contains(.string("verify")) ?? false
+    }
+
+    /// Two numbers of `size` bytes; some servers leave their leading zeros out, and some write one more.
+    private static func point(_ x: [UInt8]?, _ y: [UInt8]?, size: Int) throws(IDTokenFlaw) -> [UInt8] {
+        var point: [UInt8] = []
+        for coordinate in [x, y] {
+            guard let digits = coordinate?.drop(while: { $0 == 0 }), digits.count <= size else { throw .unsuitableKey }
+            point += repeatElement(0, count: size - digits.count)
+            point += digits
+        }
+        return point
     }
 
     /// Whether the signature of `token` is this key's.
@@ -74,32 +95,50 @@ struct JSONWebKey: Sendable {
     /// - Throws: ``IDTokenFlaw`` if the key is not for the token's algorithm, or for no signature at all.
     func signed(_ token: CompactJWS) throws(IDTokenFlaw) -> Bool {
         guard algorithm == nil || algorithm == token.algorithm.rawValue else { throw .unsuitableKey }
-        switch (try material.get(), token.algorithm.keyType.type) {
-        case (.rsa(let key), "RSA"): return key.signed(token)
-        case (.p256(let key), "EC"):
-            // Of another length it is no signature.
-            guard let signature = try? P256.Signing.ECDSASignature(rawRepresentation: token.signature) else {
-                return false
-            }
-            return key.isValidSignature(signature, for: SHA256.hash(data: token.message))
-        case (.ed25519(let key), "OKP"): return key.isValidSignature(token.signature, for: token.message)
+        switch (try material.get(), token.algorithm) {
+        case (.rsa(let key), .rs256), (.rsa(let key), .ps256):
+            return key.signed(token, SHA256.hash(data: token.message))
+        case (.rsa(let key), .rs384), (.rsa(let key), .ps384):
+            return key.signed(token, SHA384.hash(data: token.message))
+        case (.rsa(let key), .rs512), (.rsa(let key), .ps512):
+            return key.signed(token, SHA512.hash(data: token.message))
+        case (.p256(let key), .es256): return key.signed(token)
+        case (.p384(let key), .es384): return key.signed(token)
+        case (.p521(let key), .es512): return key.signed(token)
+        case (.ed25519(let key), .edDSA): return key.isValidSignature(token.signature, for: token.message)
         default: throw .unsuitableKey
         }
     }
 }
 
 extension _RSA.Signing.PublicKey {
-    fileprivate func signed(_ token: CompactJWS) -> Bool {
-        switch token.algorithm {
-        case .rs256, .ps256: verifies(token, SHA256.hash(data: token.message))
-        case .rs384, .ps384: verifies(token, SHA384.hash(data: token.message))
-        case .rs512, .ps512: verifies(token, SHA512.hash(data: token.message))
-        case .es256, .edDSA: false
-        }
-    }
-
-    private func verifies(_ token: CompactJWS, _ digest: some Digest) -> Bool {
+    fileprivate func signed(_ token: CompactJWS, _ digest: some Digest) -> Bool {
         let signature = _RSA.Signing.RSASignature(rawRepresentation: token.signature)
         return isValidSignature(signature, for: digest, padding: token.algorithm.padding)
+    }
+}
+
+// Of another length than the two numbers of its curve it is no signature.
+extension P256.Signing.PublicKey {
+    fileprivate func signed(_ token: CompactJWS) -> Bool {
+        (try? P256.Signing.ECDSASignature(rawRepresentation: token.signature)).map {
+            isValidSignature($0, for: SHA256.hash(data: token.message))
+        } ?? false
+    }
+}
+
+extension P384.Signing.PublicKey {
+    fileprivate func signed(_ token: CompactJWS) -> Bool {
+        (try? P384.Signing.ECDSASignature(rawRepresentation: token.signature)).map {
+            isValidSignature($0, for: SHA384.hash(data: token.message))
+        } ?? false
+    }
+}
+
+extension P521.Signing.PublicKey {
+    fileprivate func signed(_ token: CompactJWS) -> Bool {
+        (try? P521.Signing.ECDSASignature(rawRepresentation: token.signature)).map {
+            isValidSignature($0, for: SHA512.hash(data: token.message))
+        } ?? false
     }
 }

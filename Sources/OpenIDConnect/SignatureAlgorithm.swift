@@ -18,16 +18,9 @@ enum SignatureAlgorithm: String, Sendable {
     case ps384 = "PS384"
     case ps512 = "PS512"
     case es256 = "ES256"
+    case es384 = "ES384"
+    case es512 = "ES512"
     case edDSA = "EdDSA"
-
-    /// What `kty` says of the keys that sign by it, and `crv` where the algorithm is for one curve.
-    var keyType: (type: String, curve: String?) {
-        switch self {
-        case .rs256, .rs384, .rs512, .ps256, .ps384, .ps512: ("RSA", nil)
-        case .es256: ("EC", "P-256")
-        case .edDSA: ("OKP", "Ed25519")
-        }
-    }
 
     var padding: _RSA.Signing.Padding {
         switch self {
@@ -42,9 +35,9 @@ enum SignatureAlgorithm: String, Sendable {
         let digest: [UInt8] = token.withUnsafeBytes { bytes in
             switch self {
             case .rs256, .ps256, .es256: Array(SHA256.hash(data: bytes))
-            case .rs384, .ps384: Array(SHA384.hash(data: bytes))
+            case .rs384, .ps384, .es384: Array(SHA384.hash(data: bytes))
             // The hash inside Ed25519 is SHA-512, which is what issuers take.
-            case .rs512, .ps512, .edDSA: Array(SHA512.hash(data: bytes))
+            case .rs512, .ps512, .es512, .edDSA: Array(SHA512.hash(data: bytes))
             }
         }
         return Secret(Base64URL.encode(digest.prefix(digest.count / 2)))

@@ -15,20 +15,24 @@ public struct TokenEndpoint: Sendable {
 
     /// Sends a token request, once: `parameters` are all but `grant_type`, `now` is the caller's clock in Unix seconds.
     ///
-    /// - Throws: `OAuthError` for a refusal, ``IssuerUnavailable`` for 429 and 5xx, ``UnusableAnswer`` for what is
-    ///   neither, `HTTPTransportError`.
+    /// - Throws: `OAuthError` for a refusal, ``IssuerUnavailable`` for 429, 5xx and `Retry-After` without a refusal,
+    ///   ``UnusableAnswer`` for what is none of these, `HTTPTransportError`.
     public func send(_ grant: Grant, _ parameters: FormParameters, now: Int64) async throws -> TokenEndpointAnswer {
         var form = parameters
         form.append("grant_type", grant.rawValue)
         let response = try await transport.send(.form(form, to: url), limits: limits)
         // Only an object can carry tokens or an error; everything else is judged by its status.
         let object = try? response.body.withUnsafeBytes { try JSON(parsing: $0).object }
-        if response.status == 429 || response.status >= 500 || response.headers["retry-after"] != nil {
-            guard response.status != 200 else { return try answer(response, object, now: now) }
+        if response.status == 429 || response.status >= 500 { throw IssuerUnavailable(response, now: now) }
+        // Some issuers send errors with status 200.
+        if var refusal = object.flatMap({ OAuthError($0, status: response.status) }) {
+            refusal.retryAfter = response.retryAfter(now: now)
+            throw form.redacting(refusal)
+        }
+        // Whatever stands before an issuer may ask to be left alone, in no words of OAuth.
+        guard response.status == 200 || response.headers["retry-after"] == nil else {
             throw IssuerUnavailable(response, now: now)
         }
-        // Some issuers send errors with status 200.
-        if let refusal = object.flatMap({ OAuthError($0, status: response.status) }) { throw form.redacting(refusal) }
         // RFC 6749 §5.2: the status of a client that is not known, whatever the body.
         guard response.status != 401 else { throw OAuthError(code: .invalidClient, status: 401) }
         guard response.status == 200 else { throw UnusableAnswer(status: response.status, isJSON: object != nil) }

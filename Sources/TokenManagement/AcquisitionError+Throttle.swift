@@ -43,7 +43,7 @@ extension AcquisitionError {
             let error = IssuerUnavailable(
                 status: status,
                 retryAfter: throttle.endsAt - now,
-                error: failure["error"]?.text.map(OAuthError.Code.init)
+                error: failure["error"]?.text.map(OAuthError.Code.named)
             )
             self = .unavailable(error, isHeldBack: true)
         }

@@ -30,7 +30,7 @@ struct RefreshFailure {
             error = .network(failure)
             if failure.mayHaveTakenEffect { consequence.token = .maybeSpent }
         case let failure as IssuerUnavailable:
-            let wait = min(max(failure.retryAfter ?? Self.outageWait, Self.waits.lowerBound), Self.waits.upperBound)
+            let wait = Self.wait(failure.retryAfter)
             error = .unavailable(IssuerUnavailable(status: failure.status, retryAfter: wait), isHeldBack: false)
             if failure.status >= 500 { consequence.token = .maybeSpent }
             holdBack(for: wait, now: now)
@@ -102,9 +102,15 @@ struct RefreshFailure {
 
     private mutating func judgeOutage(_ answer: OAuthError, now: Int64) {
         consequence.token = .maybeSpent
-        let outage = IssuerUnavailable(status: answer.status, retryAfter: Self.outageWait, error: answer.code)
+        let wait = Self.wait(answer.retryAfter)
+        let outage = IssuerUnavailable(status: answer.status, retryAfter: wait, error: answer.code)
         error = .unavailable(outage, isHeldBack: false)
-        holdBack(for: Self.outageWait, now: now)
+        holdBack(for: wait, now: now)
+    }
+
+    /// How long an outage keeps requests back, where the issuer asks for `seconds` or for nothing.
+    private static func wait(_ seconds: Int64?) -> Int64 {
+        min(max(seconds ?? outageWait, waits.lowerBound), waits.upperBound)
     }
 
     private mutating func holdBack(for seconds: Int64, now: Int64) {

@@ -105,6 +105,32 @@ struct AuthorityDiscoveryTests {
         }
     }
 
+    @Test(
+        arguments: [
+            "authorization_endpoint", "device_authorization_endpoint", "revocation_endpoint", "end_session_endpoint",
+            "jwks_uri",
+        ],
+        ["", .null] as [JSON]
+    )
+    func `an endpoint that is empty or null is one that the issuer does not have`(name: String, value: JSON) throws {
+        for authority in [try Authority(issuer: "https://i.example"), try Authority(parsing: "\(Self.entra)/common")] {
+            let issuer = authority.issuer ?? "\(Self.entra)/{tenantid}/v2.0"
+            var document = try metadata(issuer, host: authority.issuer == nil ? authority.environment : "i.example")
+                .document
+            document[name] = value
+            let metadata = try IssuerMetadata(document)
+            try authority.check(metadata)
+            #expect(metadata.authorizationEndpoint == nil && metadata.deviceAuthorizationEndpoint == nil)
+            #expect(metadata.revocationEndpoint == nil && metadata.endSessionEndpoint == nil)
+            #expect((metadata.jwksURI == nil) == (name == "jwks_uri"))
+        }
+    }
+
+    @Test func `a token endpoint that is empty is missing`() throws {
+        let document = JSON.Object([("issuer", "https://i.example"), ("token_endpoint", "")])
+        #expect(throws: MetadataError.incomplete("token_endpoint")) { try IssuerMetadata(document) }
+    }
+
     @Test func `a hundred megabytes of keys are not read`() async throws {
         let size = 100 << 20
         let server = try RawServer(

@@ -10,4 +10,37 @@ struct FormParametersTests {
         form.append("tok+en", Secret("a&b=c%é~._-"))
         #expect(form.encoded.reveal() == "scope=api%3A%2F%2Fx%2FA+openid&tok%2Ben=a%26b%3Dc%25%C3%A9~._-")
     }
+
+    @Test(arguments: ["M.C5/l +3=", "M.C5%2Fl+%2B3%3D", "M.C5%2fl+%2b3%3d", "%4d.C5/l%20%2B3="])
+    func `a secret that an issuer repeats is in no text of its error, however it is encoded`(echo: String) {
+        var form = FormParameters()
+        form.append("refresh_token", Secret("M.C5/l +3="))
+        var error = OAuthError(code: .init(rawValue: "x\(echo)"), suberror: "y\(echo)")
+        error.serverDescription = "The token \(echo)\u{301}, \(echo) has expired."
+        error.claims = #"{"token":"\#(echo)"}"#
+        error.numbers = [7]
+        var redacted = OAuthError(code: .unknown)
+        redacted.serverDescription = "The token <redacted>\u{301}, <redacted> has expired."
+        redacted.claims = #"{"token":"<redacted>"}"#
+        redacted.numbers = [7]
+        #expect(form.redacting(error) == redacted)
+        #expect(form.redacting(form.encoded.reveal()) == "refresh_token=<redacted>")
+    }
+
+    @Test func `a secret of the characters of names is in no name either, and what only begins like it stays`() {
+        var form = FormParameters()
+        form.append("code", Secret("0.AX-9_z"))
+        let error = OAuthError(code: .init(rawValue: "no_0.AX-9_z"), suberror: "0.AX-9_z")
+        #expect(form.redacting(error) == OAuthError(code: .unknown))
+        let other = OAuthError(code: .init(rawValue: "0.AX-9"), suberror: "bad_token", serverDescription: "0.AX-9_%7")
+        #expect(form.redacting(other) == other)
+    }
+
+    @Test func `a short secret that is a part of a plain word leaves the word`() {
+        var form = FormParameters()
+        form.append("password", Secret("password"))
+        let weak = OAuthError(code: .invalidGrant, suberror: "password_too_weak")
+        #expect(form.redacting(weak) == weak)
+        #expect(form.redacting(OAuthError(code: .invalidGrant, suberror: "password")).suberror == nil)
+    }
 }

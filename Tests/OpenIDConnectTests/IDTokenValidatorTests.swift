@@ -49,9 +49,15 @@ struct IDTokenValidatorTests {
         #expect(throws: flaw) { try validator.checkSignature(of: token(algorithm), keys: keys) }
     }
 
-    @Test func `a coordinate without its leading zeros, or with one more, is the same number`() throws {
-        let pair = KeyPair.p256 { $0.first == 0 }
-        let token = try token("ES256") { $0.sign = pair.sign }
+    @Test(arguments: ["ES256", "ES384", "ES512"])
+    func `a coordinate without its leading zeros, or with one more, is the same number`(algorithm: String) throws {
+        let pair =
+            switch algorithm {
+            case "ES384": KeyPair.p384 { $0.first == 0 }
+            case "ES512": KeyPair.p521 { $0.first == 0 }
+            default: KeyPair.p256 { $0.first == 0 }
+            }
+        let token = try token(algorithm) { $0.sign = pair.sign }
         let x = try #require(pair.jwk["x"]?.text.flatMap { Base64URL.decode($0.utf8) })
         for written in [Array(x.drop { $0 == 0 }), [0] + x] {
             let keys = JSONWebKeySet(pair.set(["x": .string(Base64URL.encode(written))]))
@@ -59,6 +65,32 @@ struct IDTokenValidatorTests {
         }
         let long = JSONWebKeySet(pair.set(["x": .string(Base64URL.encode([1] + x))]))
         #expect(throws: IDTokenFlaw.unsuitableKey) { try validator.checkSignature(of: token, keys: long) }
+    }
+
+    @Test(arguments: ["ES256", "ES384", "ES512"], ["ES256", "ES384", "ES512"])
+    func `a curve fits one algorithm, whatever the key says or leaves out`(algorithm: String, claimed: String) throws {
+        let token = try token(algorithm) { $0.setHeader("alg", "\"\(claimed)\"") }
+        for alg in [nil, .string(claimed)] as [JSON?] {
+            let keys = try keys(algorithm, ["alg": alg])
+            if claimed == algorithm {
+                try validator.checkSignature(of: token, keys: keys)
+            } else {
+                #expect(throws: IDTokenFlaw.unsuitableKey) { try validator.checkSignature(of: token, keys: keys) }
+            }
+        }
+    }
+
+    @Test(
+        arguments: [
+            ["use": .null], ["key_ops": .null], ["key_ops": []], ["use": .null, "key_ops": []],
+            ["key_ops": ["sign", "verify"]],
+        ] as [[String: JSON]]
+    )
+    func `a key that says of its use nothing, null or an empty list is for any`(changes: [String: JSON]) throws {
+        var key = try KeyPair.of("ES256").own.jwk
+        for (name, value) in changes { key[name] = value }
+        let keys = JSONWebKeySet(JSON.Object([("keys", .array([.object(key)]))]))
+        try validator.checkSignature(of: token(), keys: keys)
     }
 
     @Test func `an RSA key below 2048 bits checks nothing, whatever it signed`() throws {
@@ -89,11 +121,16 @@ struct IDTokenValidatorTests {
         #expect(throws: IDTokenFlaw.unknownKey) { try validator.checkSignature(of: unnamed, keys: set()) }
     }
 
-    @Test(arguments: ["RS256", "PS256", "ES256", "EdDSA"])
+    @Test(arguments: ["RS256", "PS256", "ES256", "ES384", "ES512", "EdDSA"])
     func `the hash of an access token is checked where there is one`(algorithm: String) throws {
         let secret = Secret("an access token")
         let bytes = Data(secret.reveal().utf8)
-        let digest = algorithm == "EdDSA" ? Array(SHA512.hash(data: bytes)) : Array(SHA256.hash(data: bytes))
+        let digest =
+            switch algorithm {
+            case "ES384": Array(SHA384.hash(data: bytes))
+            case "ES512", "EdDSA": Array(SHA512.hash(data: bytes))
+            default: Array(SHA256.hash(data: bytes))
+            }
         let hash = Base64URL.encode(digest.prefix(digest.count / 2))
         let token = try token(algorithm) { $0.set("at_hash", "\"\(hash)\"") }
         var validator = validator

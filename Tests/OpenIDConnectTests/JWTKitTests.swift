@@ -6,7 +6,14 @@ import Testing
 
 /// Ours against jwt-kit, which nothing of ours is made of.
 struct JWTKitTests {
-    private static let algorithms = ["RS256", "PS256", "ES256", "EdDSA"]
+    private static let algorithms = ["RS256", "PS256", "ES256", "ES384", "ES512", "EdDSA"]
+
+    /// Every attack on every algorithm; of 96 and 132 bytes, base64 has neither padding nor bits left over.
+    private static let attacks = algorithms.flatMap { algorithm in
+        let isWhole = ["ES384", "ES512"].contains(algorithm)
+        return Attack.all.filter { !isWhole || !["padding", "left-over bits"].contains($0.name) }
+            .map { (algorithm, $0) }
+    }
 
     private static func draft(_ algorithm: String) throws -> Draft { Draft(try KeyPair.of(algorithm)) }
 
@@ -59,7 +66,7 @@ struct JWTKitTests {
         #expect(try await isAcceptedByPeer(token, draft))
     }
 
-    @Test(arguments: algorithms, Attack.all)
+    @Test(arguments: attacks)
     func `no attack gets anyone in, and jwt-kit agrees wherever it looks`(
         algorithm: String,
         attack: Attack

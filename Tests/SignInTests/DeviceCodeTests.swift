@@ -73,6 +73,45 @@ struct DeviceCodeTests {
         }
     }
 
+    @Test func `a wait that the issuer asks for while it waits for the person is kept, a minute at most, and once`()
+        async throws
+    {
+        try await DeviceScene.open { (scene: DeviceScene) async throws in
+            for (error, wait) in [
+                ("authorization_pending", "7"), ("authorization_pending", "3600"), ("authorization_pending", "2"),
+                ("slow_down", "3"), ("slow_down", "30"),
+            ] {
+                scene.provider.faults.add(
+                    Fault(route: "token") {
+                        $0.status = 400
+                        $0.body = #"{"error":"\#(error)"}"#
+                        $0.retryAfter = wait
+                    }
+                )
+            }
+            let device = try await scene.begin()
+            scene.pauses.during(6) { try await Approver(DeviceScene.transport).approve(device) }
+            _ = try await scene.signedIn(device)
+            #expect(scene.pauses.seconds == [5, 7, 60, 5, 10, 30])
+        }
+    }
+
+    @Test func `a refusal ends the waiting at once, even with Retry-After`() async throws {
+        try await DeviceScene.open { (scene: DeviceScene) async throws in
+            scene.provider.faults.add(
+                Fault(route: "token") {
+                    $0.status = 400
+                    $0.body = #"{"error":"access_denied"}"#
+                    $0.retryAfter = "60"
+                }
+            )
+            let device = try await scene.begin()
+            #expect(try await scene.failure { try await scene.signedIn(device) } == .cancelled)
+            #expect(scene.pauses.seconds == [5])
+            #expect(try scene.isEmpty)
+        }
+    }
+
     @Test func `an answer that cannot become right by itself is not asked for again`() async throws {
         try await DeviceScene.open { (scene: DeviceScene) async throws in
             let body = String(repeating: " ", count: 2 << 20)

@@ -198,4 +198,22 @@ struct RealServerTests {
         let shown = String(describing: error) + String(reflecting: error)
         #expect(shown.contains("The token <redacted> has expired") && !shown.contains("rt-0"))
     }
+
+    @Test(arguments: ["rt%2F0%2B", "rt%2f0%2b", "rt/0+"])
+    func `what it repeats as it was sent, or in the place of a code, is neither shown nor stored`(
+        echo: String
+    ) async throws {
+        let scene = try OpenScene { $0.refreshToken = Secret("rt/0+") }
+        scene.expire()
+        let body = #"{"error":"no_\#(echo)","suberror":"\#(echo)","error_description":"The token \#(echo) has ended."}"#
+        scene.issuer.answer(.init(status: 400, body))
+        for _ in 1...2 {
+            let error = try await scene.failure()
+            guard case .interactionRequired(.refused(let refusal, _)) = error else { throw Missing("a refusal") }
+            #expect(refusal.code == .unknown && refusal.suberror == nil && !String(reflecting: error).contains(echo))
+        }
+        #expect(scene.net == 1)
+        let outcomes = try scene.store.events().map(\.outcome)
+        #expect(outcomes.contains { $0.contains("unknown_error") } && !outcomes.contains { $0.contains(echo) })
+    }
 }

@@ -87,4 +87,35 @@ struct ThrottlingTests {
             #expect(scene.net == 4)
         }
     }
+
+    @Test func `a refusal is one even with Retry-After`() async throws {
+        let scene = try OpenScene()
+        scene.expire()
+        scene.issuer.answer(.init(status: 400, headers: ["Retry-After: 120"], #"{"error":"invalid_grant"}"#))
+        guard case .interactionRequired(.refused(let refusal, _)) = try await scene.failure() else {
+            throw Missing("a refusal")
+        }
+        #expect(refusal.code == .invalidGrant && refusal.retryAfter == 120 && scene.net == 1)
+    }
+
+    @Test(
+        arguments: [
+            (400, #"{"error":"temporarily_unavailable"}"#, .temporarilyUnavailable),
+            (503, #"{"error":"invalid_grant"}"#, nil), (429, #"{"error":"invalid_grant"}"#, nil), (403, "<html>", nil),
+            (401, "", nil),
+        ] as [(Int, String, OAuthError.Code?)]
+    )
+    func `an outage, and Retry-After without a refusal, last as long as that says`(
+        status: Int,
+        body: String,
+        code: OAuthError.Code?
+    ) async throws {
+        let scene = try OpenScene()
+        scene.expire()
+        scene.issuer.answer(.init(status: status, headers: ["Retry-After: 120"], body))
+        guard case .unavailable(let outage, isHeldBack: false) = try await scene.failure() else {
+            throw Missing("unavailable")
+        }
+        #expect(outage == IssuerUnavailable(status: status, retryAfter: 120, error: code) && scene.net == 1)
+    }
 }

@@ -86,6 +86,15 @@ struct DeviceLoginTests {
         #expect(!FileManager.default.fileExists(atPath: scratch.store))
     }
 
+    @Test func `a refusal with Retry-After ends the sign-in at once`() async throws {
+        let headers = ["Retry-After: 60"]
+        let refusal = HandmadeIssuer.Answer(status: 400, headers: headers, #"{"error":"access_denied"}"#)
+        let (issuer, scratch) = (try issuer(refusal), try ScratchDirectory())
+        let outcome = try await login(issuer, scratch)
+        #expect(outcome.status == 9 && outcome.error.contains("cancelled"), "\(outcome.error)")
+        #expect(issuer.forms().count == 2)
+    }
+
     @Test func `an issuer without device codes, and options of the browser, are told`() async throws {
         let (issuer, scratch) = (try HandmadeIssuer(), try ScratchDirectory())
         issuer.publish(JSON.Object([("jwks_uri", .string(issuer.issuer + "/keys"))]))

@@ -89,6 +89,18 @@ struct TokenRefusalTests {
         }
     }
 
+    @Test func `a refusal with Retry-After asks for a person`() async throws {
+        try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
+            let refused = Refused(error: "invalid_grant", exit: 4)
+            var fault = Fault.answer(status: 400, body: refused.body, at: "token")
+            fault.retryAfter = "120"
+            scene.provider.faults.add(fault)
+            let outcome = try await scene.tokens(1)[0]
+            #expect(outcome.status == 4 && outcome.error == refused.line && scene.net == 1)
+            #expect(try scene.rows == .all)
+        }
+    }
+
     @Test func `a token that has expired by the issuer's word is not sent again`() async throws {
         try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
             let body = #"{"error":"invalid_grant","suberror":"token_expired"}"#

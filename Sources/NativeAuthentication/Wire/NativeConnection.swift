@@ -83,9 +83,10 @@ struct NativeConnection: Sendable {
                 issuerNow: issuerNow
             )
         case 400, 401:
-            guard let object, let error = OAuthError(object, status: response.status) else {
+            guard var object, let error = OAuthError(object, status: response.status) else {
                 throw failure(.unexpected("has status \(response.status) and names no error"))
             }
+            object["error_uri"] = object["error_uri"]?.text.map { .string(form.redacting($0)) }
             throw failure(.refused(form.redacting(error), object))
         case 429, 500...: throw failure(.failed(IssuerUnavailable(response)))
         default: throw failure(.unexpected("has status \(response.status)"))

@@ -30,9 +30,9 @@ package struct AuthorizationAnswer: Sendable {
     /// The error that the issuer answered with.
     package var refusal: OAuthError? {
         guard let error = parameters["error"]?.reveal(), !error.isEmpty else { return nil }
-        var refusal = OAuthError(code: .init(rawValue: error), status: 0)
+        var refusal = OAuthError(code: .named(error), status: 0)
         refusal.serverDescription = parameters["error_description"]?.reveal()
-        refusal.suberror = parameters["error_subcode"]?.reveal()
+        refusal.suberror = parameters["error_subcode"].map { $0.reveal() }.flatMap { OAuthError.isName($0) ? $0 : nil }
         return refusal
     }
 

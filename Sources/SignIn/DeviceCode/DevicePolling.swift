@@ -29,16 +29,21 @@ struct DevicePolling {
 
     private mutating func delay(after error: OAuthError) throws -> Int64 {
         switch error.code {
-        case .authorizationPending: return interval
+        case .authorizationPending: return prolonged(by: error)
         case .slowDown:
             interval += Self.slowDown
-            return interval
-        case .serverError, .temporarilyUnavailable: return backOff()
+            return prolonged(by: error)
+        case .serverError, .temporarilyUnavailable: return max(backOff(), error.retryAfter ?? 0)
         case .expiredToken: throw SignInError.timedOut
         // Microsoft has a word of its own for a refusal.
         case .init(rawValue: "authorization_declined"): throw SignInError.cancelled
         default: throw error
         }
+    }
+
+    /// The interval, or this once longer where the issuer says so; its person is waiting meanwhile.
+    private func prolonged(by error: OAuthError) -> Int64 {
+        max(interval, min(error.retryAfter ?? 0, Self.longestBackOff))
     }
 
     private mutating func backOff() -> Int64 {

@@ -29,7 +29,7 @@ struct KeyPair: Sendable, CustomTestStringConvertible {
         return try [
             (.rsa(rsa[0], isPSS: false), .rsa(rsa[1], isPSS: false)),
             (.rsa(rsa[0], isPSS: true), .rsa(rsa[1], isPSS: true)),
-            (.p256(), .p256()), (.ed25519(), .ed25519()),
+            (.p256(), .p256()), (.p384(), .p384()), (.p521(), .p521()), (.ed25519(), .ed25519()),
         ]
     }
 
@@ -59,12 +59,33 @@ struct KeyPair: Sendable, CustomTestStringConvertible {
     static func p256(where isWanted: (Data) -> Bool = { _ in true }) -> KeyPair {
         var key = P256.Signing.PrivateKey()
         while !isWanted(key.publicKey.rawRepresentation) { key = P256.Signing.PrivateKey() }
-        let point = key.publicKey.rawRepresentation
         return KeyPair(
             algorithm: "ES256",
-            jwk: jwk("EC", "ES256", curve: "P-256", [("x", point.prefix(32)), ("y", point.suffix(32))]),
+            jwk: jwk("ES256", curve: "P-256", point: key.publicKey.rawRepresentation),
             sign: { [key] in try key.signature(for: Data($0.utf8)).rawRepresentation },
             lend: { [key] in await $0.add(ecdsa: try ES256PrivateKey(backing: key), kid: "k") }
+        )
+    }
+
+    static func p384(where isWanted: (Data) -> Bool = { _ in true }) -> KeyPair {
+        var key = P384.Signing.PrivateKey()
+        while !isWanted(key.publicKey.rawRepresentation) { key = P384.Signing.PrivateKey() }
+        return KeyPair(
+            algorithm: "ES384",
+            jwk: jwk("ES384", curve: "P-384", point: key.publicKey.rawRepresentation),
+            sign: { [key] in try key.signature(for: Data($0.utf8)).rawRepresentation },
+            lend: { [key] in await $0.add(ecdsa: try ES384PrivateKey(backing: key), kid: "k") }
+        )
+    }
+
+    static func p521(where isWanted: (Data) -> Bool = { _ in true }) -> KeyPair {
+        var key = P521.Signing.PrivateKey()
+        while !isWanted(key.publicKey.rawRepresentation) { key = P521.Signing.PrivateKey() }
+        return KeyPair(
+            algorithm: "ES512",
+            jwk: jwk("ES512", curve: "P-521", point: key.publicKey.rawRepresentation),
+            sign: { [key] in try key.signature(for: Data($0.utf8)).rawRepresentation },
+            lend: { [key] in await $0.add(ecdsa: try ES512PrivateKey(backing: key), kid: "k") }
         )
     }
 
@@ -76,6 +97,11 @@ struct KeyPair: Sendable, CustomTestStringConvertible {
             sign: { try key.signature(for: Data($0.utf8)) },
             lend: { await $0.add(eddsa: EdDSA.PrivateKey(backing: key), kid: "k") }
         )
+    }
+
+    private static func jwk(_ algorithm: String, curve: String, point: Data) -> OAuth.JSON.Object {
+        let size = point.count / 2
+        return jwk("EC", algorithm, curve: curve, [("x", point.prefix(size)), ("y", point.suffix(size))])
     }
 
     private static func jwk(
