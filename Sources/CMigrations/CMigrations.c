@@ -23,6 +23,10 @@ static const char V005_refresh[] = {
 #embed "../../Migrations/V005_refresh.sql" suffix(, 0)
 };
 
+static const char V006_subject[] = {
+#embed "../../Migrations/V006_subject.sql" suffix(, 0)
+};
+
 // The first four steps make one release: no program knows only some of them.
 static const CMigration migrations[] = {
     {"V001_store", V001_store, 4, 4, 0},
@@ -31,6 +35,8 @@ static const CMigration migrations[] = {
     {"V004_record", V004_record, 4, 4, 0},
     // New tables only: a program without them neither needs nor harms them.
     {"V005_refresh", V005_refresh, 4, 4, 0},
+    // A program without it looks for subjects with capitals where they are no longer.
+    {"V006_subject", V006_subject, 6, 6, 0},
 };
 
 const CMigration *CMigrationAt(int index) {

@@ -7,7 +7,8 @@ public struct Account: Hashable, Sendable, Identifiable {
         /// The group of hosts that share accounts (Microsoft), or the exact issuer (any other OpenID provider).
         public let authority: String
 
-        /// `uid.utid` of `client_info`, else the `sub` claim; compared without regard to case.
+        /// `uid.utid` of `client_info`, else the `sub` claim; the case of letters counts in a subject, and not in
+        /// Microsoft's ids.
         public let homeAccountID: String
 
         public init(authority: String, homeAccountID: String) {

@@ -38,13 +38,20 @@ private struct SQLFragments {
         return "?\(values.count)"
     }
 
+    /// Whether the key of an account begins with a folded id, behind which its exact form may stand.
+    private mutating func homeAccount(_ column: String, is id: String) -> String {
+        let (place, start) = (bind(.text(id)), bind(.text(id + Account.ID.separator)))
+        let end = bind(.text(id + Account.ID.separator + "\u{10FFFF}"))
+        return "(\(column) = \(place) OR \(column) >= \(start) AND \(column) < \(end))"
+    }
+
     mutating func add(_ criterion: AccountCriterion, _ sealers: [Sealer], now: Int64) {
         switch criterion {
         case .identifier(let text):
             let place = bind(.text(text))
             conditions.append(
                 """
-                a.id IN (SELECT id FROM account WHERE home_account_fold = \(place)
+                a.id IN (SELECT id FROM account WHERE \(homeAccount("home_account_fold", is: text))
                     UNION SELECT id FROM account WHERE username_fold = \(place) AND username_fold <> ''
                     UNION SELECT account_id FROM tenant_profile WHERE local_account_fold = \(place))
                 """
@@ -55,7 +62,7 @@ private struct SQLFragments {
             let end = bind(.text(text + "\u{10FFFF}"))
             conditions.append("a.home_account_fold >= \(start) AND a.home_account_fold < \(end)")
         case .username(let name): conditions.append("a.username_fold = \(bind(.text(name)))")
-        case .homeAccountID(let id): conditions.append("a.home_account_fold = \(bind(.text(id)))")
+        case .homeAccountID(let id): conditions.append(homeAccount("a.home_account_fold", is: id))
         case .localAccountID(let id):
             conditions.append(
                 "a.id IN (SELECT account_id FROM tenant_profile WHERE local_account_fold = \(bind(.text(id))))"

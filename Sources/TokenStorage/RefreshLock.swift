@@ -44,7 +44,7 @@ package final class RefreshLock: Sendable {
 
     /// A byte far behind those with a fixed meaning; even, so that each has an odd one of its own behind it.
     private static func range(_ account: Account.ID, client: String) -> KernelLock.Range {
-        let text = "\(account.authority)\n\(account.homeAccountID.folded)\n\(client.folded)"
+        let text = "\(account.authority)\n\(account.key)\n\(client.folded)"
         let hash = SHA256.hash(data: Array(text.utf8)).prefix(8).reduce(Int64(0)) { $0 << 8 | Int64($1) }
         return .init(offset: (hash & (1 << 61 - 1)) * 2 + 1024)
     }

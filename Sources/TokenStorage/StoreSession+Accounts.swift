@@ -7,7 +7,7 @@ extension StoreSession {
     func accountRow(_ id: Account.ID) throws -> Int64? {
         try connection.integer(
             "SELECT id FROM account WHERE home_account_fold = ?1 AND authority = ?2",
-            .text(id.homeAccountID.folded),
+            .text(id.key),
             .text(id.authority)
         )
     }
@@ -21,9 +21,11 @@ extension StoreSession {
 
     /// The authority of the one account of this name at a host, where a document itself does not tell the issuer.
     func knownAuthority(homeAccountID: String, environment: String) throws -> String? {
+        let keys = Account.ID.keys(of: homeAccountID)
         let known = try connection.all(
-            "SELECT authority FROM account WHERE home_account_fold = ?1 AND lower(environment) = ?2",
-            .text(homeAccountID.folded),
+            "SELECT authority FROM account WHERE home_account_fold IN (?1, ?2) AND lower(environment) = ?3",
+            .text(keys[0]),
+            .text(keys[1]),
             .text(environment.folded)
         ) { $0.text(0) }
         return known.count == 1 ? known[0] : nil
@@ -33,7 +35,7 @@ extension StoreSession {
     func saveAccount(_ identity: AccountIdentity, _ account: StoredAccount) throws -> Int64 {
         let known = try connection.first(
             "SELECT id, username, policy, issuer, name FROM account WHERE home_account_fold = ?1 AND authority = ?2",
-            .text(identity.homeAccountID.folded),
+            .text(identity.id.key),
             .text(identity.authority)
         ) { row in (row.integer(0), row.text(1), row.optionalText(2), row.optionalText(3), row.optionalBlob(4)) }
         guard let (id, username, policy, issuer, name) = known else {
@@ -67,7 +69,7 @@ extension StoreSession {
             .integer(id),
             .text(identity.authority),
             .text(identity.homeAccountID),
-            .text(identity.homeAccountID.folded),
+            .text(identity.id.key),
             .optional(identity.uid),
             .optional(identity.utid),
             .text(identity.environment),

@@ -55,7 +55,7 @@ extension StoreSession {
     func usableRefreshTokens(_ query: TokenQuery) throws -> [RefreshToken] {
         let environment = try connection.first(
             "SELECT environment FROM account WHERE home_account_fold = ?1 AND authority = ?2",
-            .text(query.account.homeAccountID.folded),
+            .text(query.account.key),
             .text(query.account.authority)
         ) { $0.text(0) }
         let family: String? =
@@ -78,7 +78,7 @@ extension StoreSession {
                 AND t.client_fold = ?3 AND (?4 IS NULL OR t.realm_fold = ?4) AND t.token_type_fold = ?5
                 AND t.key_id = ?6 AND t.variant = ?7
             """,
-            .text(query.account.homeAccountID.folded),
+            .text(query.account.key),
             .text(query.account.authority),
             .text(query.clientID.folded),
             .optional(try tenant(query)),

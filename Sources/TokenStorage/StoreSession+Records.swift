@@ -41,7 +41,7 @@ extension StoreSession {
     func signInState(of id: Account.ID, client: String) throws -> SignInState {
         let state = try connection.first(
             "SELECT state FROM account_state WHERE home_account_fold = ?1 AND authority = ?2 AND client_fold = ?3",
-            .text(id.homeAccountID.folded),
+            .text(id.key),
             .text(id.authority),
             .text(client.folded)
         ) { $0.text(0) }
@@ -55,7 +55,7 @@ extension StoreSession {
             SELECT client_fold FROM account_state
             WHERE home_account_fold = ?1 AND authority = ?2 AND state = 'signed_in'
             """,
-            .text(id.homeAccountID.folded),
+            .text(id.key),
             .text(id.authority)
         ) { $0.text(0) }
     }
@@ -68,7 +68,7 @@ extension StoreSession {
             ON CONFLICT DO UPDATE SET state = excluded.state, changed_at = excluded.changed_at
                 WHERE state <> excluded.state
             """,
-            .text(id.homeAccountID.folded),
+            .text(id.key),
             .text(id.authority),
             .text(client.folded),
             .text(state.stored),

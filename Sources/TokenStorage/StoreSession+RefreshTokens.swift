@@ -100,7 +100,7 @@ extension StoreSession {
             WHERE a.home_account_fold = ?1 AND a.authority = ?2 AND (r.client_fold = ?3 OR r.family_id = ?4)
             ORDER BY r.client_fold = ?3 DESC, r.modified_at DESC, r.id DESC
             """,
-            .text(id.homeAccountID.folded),
+            .text(id.key),
             .text(id.authority),
             .text(client.folded),
             .optional(family)

@@ -42,7 +42,7 @@ extension StoreSession {
             WHERE account_id = (SELECT id FROM account WHERE home_account_fold = ?1 AND authority = ?2)
             ORDER BY expires_on DESC LIMIT ?3
             """,
-            .text(account.homeAccountID.folded),
+            .text(account.key),
             .text(account.authority),
             .integer(Int64(Self.explained)),
             body: body

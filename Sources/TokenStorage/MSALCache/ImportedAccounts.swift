@@ -7,6 +7,13 @@ struct ImportedAccounts {
     private struct Key: Hashable {
         let homeAccount: String
         let environment: String
+
+        /// An id that no `client_info` gave is a subject, which differs by case (OpenID Connect Core §2).
+        init(_ homeAccountID: String, _ environment: String) {
+            let isFolded = Cloud.contains(environment) || ClientInfo.isShaped(homeAccountID)
+            homeAccount = isFolded ? homeAccountID.folded : homeAccountID
+            self.environment = environment.folded
+        }
     }
 
     private struct Candidate {
@@ -18,7 +25,7 @@ struct ImportedAccounts {
     private var candidates: [Key: [Candidate]] = [:]
 
     mutating func add(_ row: Int64, homeAccountID: String, environment: String, realm: String?, client: String?) {
-        let key = Key(homeAccount: homeAccountID.folded, environment: environment.folded)
+        let key = Key(homeAccountID, environment)
         candidates[key, default: []].append(
             Candidate(row: row, realm: realm?.folded ?? "", client: client?.folded ?? "")
         )
@@ -26,7 +33,7 @@ struct ImportedAccounts {
 
     /// The row for an entry: of several the one of the same tenant and client, as far as the entry names them.
     func row(homeAccountID: String, environment: String, realm: String?, client: String?) -> Int64? {
-        let key = Key(homeAccount: homeAccountID.folded, environment: environment.folded)
+        let key = Key(homeAccountID, environment)
         guard let known = candidates[key] else { return nil }
         return known.max { score($0, realm, client) < score($1, realm, client) }?.row
     }

@@ -55,9 +55,11 @@ extension StoreSession {
     }
 
     private func authorities(of homeAccountID: String, after newest: Int64 = 0) throws -> [String] {
-        try connection.all(
-            "SELECT authority FROM account WHERE home_account_fold = ?1 AND id > ?2",
-            .text(homeAccountID.folded),
+        let keys = Account.ID.keys(of: homeAccountID)
+        return try connection.all(
+            "SELECT authority FROM account WHERE home_account_fold IN (?1, ?2) AND id > ?3",
+            .text(keys[0]),
+            .text(keys[1]),
             .integer(newest)
         ) { $0.text(0) }
     }

@@ -1,0 +1,105 @@
+import OAuth
+import SQLite
+import TestSupport
+import Testing
+import TokenStorage
+
+/// Outside Microsoft's hosts the case of letters tells subjects apart (OpenID Connect Core §2).
+struct SubjectTests {
+    private static let issuer = "https://login.example.org"
+    private static let subjects = ["Zm9vYg", "zM9vYg", "zm9vyg"]
+    private static let ids = subjects.map { Account.ID(authority: issuer, homeAccountID: $0) }
+
+    private static func idToken(_ subject: String) -> String {
+        Fixture.idToken(["iss": .string(issuer), "sub": .string(subject), "aud": "cid", "iat": 1_789_999_990])
+    }
+
+    private static func response(_ subject: String) throws -> TokenResponse {
+        try TokenResponse([
+            "access_token": .string("a-" + subject), "token_type": "Bearer", "expires_in": 3600,
+            "refresh_token": .string("r-" + subject), "id_token": .string(idToken(subject)),
+        ])
+    }
+
+    private static func store() throws -> TestStore {
+        let fixture = try TestStore()
+        for subject in subjects { try signIn(subject, fixture.store) }
+        return fixture
+    }
+
+    private static func signIn(_ subject: String, _ store: TokenStore) throws {
+        _ = try store.save(response(subject), for: request(.authorizationCode))
+    }
+
+    private static func request(_ grant: Grant) throws -> TokenRequest {
+        TokenRequest(clientID: "cid", authority: try Authority(issuer: issuer), scope: "s1", grant: grant)
+    }
+
+    @Test func `subjects that differ in case are accounts of their own`() throws {
+        let fixture = try Self.store()
+        #expect(try Set(fixture.store.accounts().map(\.id.homeAccountID)) == Set(Self.subjects))
+        for (subject, id) in zip(Self.subjects, Self.ids) {
+            #expect(try fixture.request("s1", of: id) == .hit("a-" + subject))
+        }
+        try fixture.store.removeAccount(Self.ids[0], client: "cid")
+        #expect(try fixture.store.signInState(of: Self.ids[1], client: "cid") == .signedIn)
+        #expect(try fixture.request("s1", of: Self.ids[1]) == .hit("a-zM9vYg"))
+    }
+
+    @Test func `one that is typed is found in any case, and all of them are`() throws {
+        let fixture = try Self.store()
+        for policy in [AccountPolicy.homeAccountID("ZM9VYG"), .identifier("zm9vYG")] {
+            #expect(try fixture.store.accounts(matching: policy).count == 3)
+        }
+        try fixture.store.wipeAccount(Self.ids[2])
+        try fixture.store.wipeAccount(Self.ids[1])
+        #expect(try fixture.store.accounts(matching: .identifier("zm9vyg")).map(\.id.homeAccountID) == ["Zm9vYg"])
+    }
+
+    @Test func `a refresh that is answered for another case is answered for somebody else`() throws {
+        let fixture = try Self.store()
+        let used = try fixture.currentRefreshToken(of: Self.ids[0])
+        let request = try Self.request(.refreshToken)
+        #expect(throws: (any Error).self) {
+            try fixture.store.save(Self.response("zM9vYg"), for: request, refreshing: used)
+        }
+        #expect(try fixture.store.save(Self.response("Zm9vYg"), for: request, refreshing: used).accessToken != nil)
+    }
+
+    @Test func `imported rows keep to the subject they name`() throws {
+        func row(_ row: JSON, _ subject: String) -> JSON {
+            row.with(["home_account_id": .string(subject), "environment": "login.example.org", "realm": ""])
+        }
+        let fixture = try TestStore(
+            .cache(
+                accessTokens: Self.subjects.map { row(.accessToken("a-" + $0, "s1"), $0) },
+                idTokens: Self.subjects.map { row(.idToken([:], ["secret": .string(Self.idToken($0))]), $0) },
+                accounts: Self.subjects.map { row(.account(["username": .string($0)]), $0) }
+            )
+        )
+        for (subject, id) in zip(Self.subjects, Self.ids) {
+            #expect(try fixture.request("s1", of: id) == .hit("a-" + subject))
+        }
+        #expect(try fixture.take(fixture.export()).changes == 0)
+    }
+
+    @Test func `accounts from before subjects were told apart are found again`() throws {
+        let fixture = try TestStore()
+        var old = fixture.options
+        old.schema = Schema(migrations: Array(Migration.all.prefix(5)))
+        let path = StorePath(fixture.directory.file("old.db"))
+        let store = try TokenStore.open(at: path, options: old)
+        try Self.signIn("Zm9vYg", store)
+        try store.withWriter { session in
+            try session.connection.run("UPDATE account SET home_account_fold = lower(home_account_id)")
+            try session.connection.run(
+                "UPDATE account_state SET home_account_fold = 'zm9vyg' WHERE state = 'signed_in'"
+            )
+        }
+        let now = try TokenStore.open(at: path, options: fixture.options)
+        #expect(try now.status().schemaVersion == Migration.all.count)
+        #expect(try now.signInState(of: Self.ids[0], client: "cid") == .signedIn)
+        try Self.signIn("Zm9vYg", now)
+        #expect(try now.accounts().map(\.id.homeAccountID) == ["Zm9vYg"])
+    }
+}
