@@ -27,6 +27,10 @@ static const char V006_subject[] = {
 #embed "../../Migrations/V006_subject.sql" suffix(, 0)
 };
 
+static const char V007_asked[] = {
+#embed "../../Migrations/V007_asked.sql" suffix(, 0)
+};
+
 // The first four steps make one release: no program knows only some of them.
 static const CMigration migrations[] = {
     {"V001_store", V001_store, 4, 4, 0},
@@ -37,6 +41,8 @@ static const CMigration migrations[] = {
     {"V005_refresh", V005_refresh, 4, 4, 0},
     // A program without it looks for subjects with capitals where they are no longer.
     {"V006_subject", V006_subject, 6, 6, 0},
+    // A program without it refreshes once more often.
+    {"V007_asked", V007_asked, 6, 6, 0},
 };
 
 const CMigration *CMigrationAt(int index) {

@@ -30,6 +30,9 @@ public struct AccessToken: Equatable, Sendable {
     /// When it is worth refreshing although still valid.
     public let refreshAt: Date?
 
+    /// What the issuer did not grant of the scope that it was asked for; nil: the token is one for all of it.
+    package var declinedScope: Scope?
+
     public var scope: Scope { Scope(target) }
 
     /// The scheme of an `Authorization` header: issuers write `bearer` as they like, and some APIs read it as RFC 6750

@@ -50,6 +50,9 @@ public struct Scope: Sendable {
     /// Whether every token of `other` is in this set; reserved tokens take no part.
     public func covers(_ other: Scope) -> Bool { folded.isSuperset(of: other.folded) }
 
+    /// The tokens that `granted` lacks; reserved ones take no part.
+    package func missing(from granted: Scope) -> Scope { Scope(tokens.filter { !granted.covers(Scope([$0])) }) }
+
     /// Whether both have a token in common; reserved tokens take no part.
     public func intersects(_ other: Scope) -> Bool {
         isEmpty && other.isEmpty || !folded.isDisjoint(with: other.folded)

@@ -5,6 +5,9 @@ public struct TokenRequest: Sendable {
     public let scope: Scope
     public let grant: Grant
 
+    /// The scope that the caller wants, where ``scope`` names more besides; nil: all of it.
+    public var askedScope: Scope?
+
     /// The name a person typed, used where no claim gives a better one.
     public var username: String?
 

@@ -24,7 +24,7 @@ extension RefreshExchange {
         }
         var result = TokenResult(accessToken, account: request.account, source: .refresh)
         result.idToken = idToken
-        result.declinedScope = Scope(request.scope.tokens.filter { !accessToken.scope.covers(Scope([$0])) })
+        result.declinedScope = request.scope.missing(from: accessToken.scope)
         return result
     }
 

@@ -60,6 +60,7 @@ struct RefreshExchange: Sendable {
             scope: scope.expected,
             grant: .refreshToken
         )
+        wire.askedScope = request.scope
         wire.keyID = request.keyID
         let form = form(token, scope: scope.sent)
         do {

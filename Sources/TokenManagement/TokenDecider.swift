@@ -64,6 +64,7 @@ package struct TokenDecider: Sendable {
         query.authority = request.authority
         query.tokenType = request.tokenType
         query.keyID = request.keyID
+        query.acceptsDeclined = !request.requiresAllScopes
         query.buffer = ExpiryBuffer(seconds: options.buffer.seconds, minimum: request.minimumLifetime)
         return query
     }

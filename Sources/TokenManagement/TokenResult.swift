@@ -38,5 +38,6 @@ public struct TokenResult: Sendable {
         self.accessToken = accessToken
         self.account = account
         self.source = source
+        if let declined = accessToken.declinedScope { declinedScope = declined }
     }
 }

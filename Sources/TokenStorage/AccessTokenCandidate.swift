@@ -10,14 +10,28 @@ struct AccessTokenCandidate {
     let isAging: Bool
     let isUsable: Bool
 
-    /// How many scope tokens it has beyond those asked for.
+    /// How many scope tokens it has beyond those asked for; more than any token has where the issuer declined some.
     let surplus: Int
+
+    var isDeclined: Bool { surplus == Self.declined }
+
+    private static let declined = Int.max
 
     /// Nil if the row lacks a token of `scope`, a `Scope.foldedText`.
     ///
     /// Columns: id, expires_on, cached_at, extended_expires_on, refresh_on, scope_fold.
     init?(_ row: Row, scope: String, buffer: ExpiryBuffer, now: Int64) {
         guard let surplus = Self.surplus(of: row.bytes(5), beyond: scope) else { return nil }
+        self.init(row, surplus: surplus, buffer: buffer, now: now)
+    }
+
+    /// Nil if the row is not what the issuer gave for `asked`, a `Scope.foldedText`, and less; that is in `column`.
+    init?(_ row: Row, asked: String, in column: CInt, buffer: ExpiryBuffer, now: Int64) {
+        guard row.optionalText(column) == asked else { return nil }
+        self.init(row, surplus: Self.declined, buffer: buffer, now: now)
+    }
+
+    private init(_ row: Row, surplus: Int, buffer: ExpiryBuffer, now: Int64) {
         self.surplus = surplus
         id = row.integer(0)
         expiresOn = row.integer(1)

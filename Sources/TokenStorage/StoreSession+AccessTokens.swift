@@ -15,8 +15,8 @@ extension StoreSession {
             """
             INSERT OR REPLACE INTO access_token (id, account_id, client_id, client_fold, environment, realm, realm_fold,
                 target, scope_fold, credential_type, token_type, token_type_fold, key_id, variant, cached_at,
-                expires_on, extended_expires_on, refresh_on, extra, secret)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)
+                expires_on, extended_expires_on, refresh_on, extra, secret, asked_fold)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)
             """,
             .integer(id),
             .optional(account),
@@ -37,7 +37,8 @@ extension StoreSession {
             .optional(token.extendedExpiresOn),
             .optional(token.refreshOn),
             .optional(try sealMembers(token.extra, as: .accessToken("extra", owner: owner, row: id))),
-            .blob(try seal(token.secret, as: .accessToken("secret", owner: owner, row: id)))
+            .blob(try seal(token.secret, as: .accessToken("secret", owner: owner, row: id))),
+            .optional(token.asked?.foldedText)
         )
     }
 

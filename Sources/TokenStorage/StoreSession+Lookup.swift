@@ -23,16 +23,18 @@ extension StoreSession {
         var extended: (candidate: AccessTokenCandidate, token: AccessToken)?
         let (now, wanted) = (now, query.scope.foldedText)
         try forEachCandidate(query) { row in
-            guard let candidate = AccessTokenCandidate(row, scope: wanted, buffer: query.buffer, now: now) else {
-                return
+            var candidate = AccessTokenCandidate(row, scope: wanted, buffer: query.buffer, now: now)
+            if candidate == nil, query.acceptsDeclined {
+                candidate = AccessTokenCandidate(row, asked: wanted, in: 13, buffer: query.buffer, now: now)
             }
+            guard let candidate else { return }
             if candidate.isUsable {
                 guard best.map({ candidate.outranks($0.candidate) }) ?? true else { return }
-                guard let token = try openCandidate(row, candidate) else { return }
+                guard let token = try openCandidate(row, candidate, query.scope) else { return }
                 best = (candidate, token)
             } else if let end = candidate.extendedExpiresOn, end > now {
                 guard extended.map({ candidate.outranks($0.candidate) }) ?? true else { return }
-                extended = try openCandidate(row, candidate).map { (candidate, $0) }
+                extended = try openCandidate(row, candidate, query.scope).map { (candidate, $0) }
             }
         }
         return (best?.token, best?.candidate.isAging ?? false, extended?.token)
@@ -44,7 +46,7 @@ extension StoreSession {
         try forEachCandidate(query) { row in
             guard let candidate = AccessTokenCandidate(row, scope: "", buffer: query.buffer, now: now),
                 best.map({ candidate.outranksForAny($0.candidate) }) ?? true,
-                let token = try openCandidate(row, candidate)
+                let token = try openCandidate(row, candidate, query.scope)
             else { return }
             best = (candidate, token)
         }
@@ -72,7 +74,7 @@ extension StoreSession {
         try connection.forEach(
             """
             SELECT t.id, t.expires_on, t.cached_at, t.extended_expires_on, t.refresh_on, t.scope_fold, t.account_id,
-                t.client_id, t.target, t.token_type, t.key_id, t.realm, t.secret
+                t.client_id, t.target, t.token_type, t.key_id, t.realm, t.secret, t.asked_fold
             FROM access_token t
             WHERE t.account_id = (SELECT id FROM account WHERE home_account_fold = ?1 AND authority = ?2)
                 AND t.client_fold = ?3 AND (?4 IS NULL OR t.realm_fold = ?4) AND t.token_type_fold = ?5
@@ -90,14 +92,18 @@ extension StoreSession {
     }
 
     /// The token of a row; nil if it cannot be opened: a damaged access token is one that has to be fetched anew.
-    private func openCandidate(_ row: Row, _ candidate: AccessTokenCandidate) throws -> AccessToken? {
+    private func openCandidate(
+        _ row: Row,
+        _ candidate: AccessTokenCandidate,
+        _ asked: Scope
+    ) throws -> AccessToken? {
         let secret: Secret
         do {
             secret = try open(row, 12, as: .accessToken("secret", owner: row.integer(6), row: candidate.id))
         } catch SealingError.damagedValue, SealingError.unknownFormat {
             return nil
         }
-        return AccessToken(
+        var token = AccessToken(
             secret: secret,
             clientID: row.text(7),
             target: row.text(8),
@@ -109,5 +115,7 @@ extension StoreSession {
             extendedExpiresAt: row.optionalDate(3),
             refreshAt: row.optionalDate(4)
         )
+        if candidate.isDeclined { token.declinedScope = asked.missing(from: token.scope) }
+        return token
     }
 }

@@ -168,13 +168,15 @@ extension StoreSession {
     ) throws -> SavedTokens {
         var accessToken: AccessToken?
         if let secret = response.accessToken {
+            let (asked, granted) = (request.askedScope ?? request.scope, response.scope ?? request.scope)
             let expiresOn = now + response.lifetime(at: now)
             let token = StoredAccessToken(
                 clientID: request.clientID,
                 environment: request.authority.environment,
                 realm: realm,
                 realmFold: realm.folded,
-                target: (response.scope ?? request.scope).sortedText,
+                target: granted.sortedText,
+                asked: granted.covers(asked) ? nil : asked,
                 tokenType: response.tokenType ?? "Bearer",
                 keyID: request.keyID ?? "",
                 variant: TokenVariant(requestedClaims: request.claims).text,
@@ -199,12 +201,11 @@ extension StoreSession {
         accessToken: AccessToken?
     ) -> SavedTokens {
         let granted = response.scope ?? request.scope
-        let declined = request.scope.tokens.filter { !granted.covers(Scope([$0])) }
         return SavedTokens(
             account: account,
             accessToken: accessToken,
             grantedScope: granted,
-            declinedScope: Scope(declined),
+            declinedScope: request.scope.missing(from: granted),
             outcome: outcome
         )
     }

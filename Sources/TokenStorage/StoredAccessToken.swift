@@ -9,6 +9,9 @@ struct StoredAccessToken: Equatable {
 
     /// Scope tokens as granted, in the order of the document they came from.
     var target: String
+
+    /// The scope asked for, where another was granted.
+    var asked: Scope?
     var credentialType = "AccessToken"
     var tokenType: String?
     var keyID = ""

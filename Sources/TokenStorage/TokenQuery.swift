@@ -19,6 +19,9 @@ public struct TokenQuery: Sendable {
     public var requestedClaims: JSON?
     public var buffer = ExpiryBuffer.standard
 
+    /// Whether a token serves that the issuer gave for just this scope, although it did not grant all of it.
+    public var acceptsDeclined = false
+
     public init(account: Account.ID, clientID: String, scope: Scope) {
         self.account = account
         self.clientID = clientID

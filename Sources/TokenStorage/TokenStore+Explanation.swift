@@ -17,7 +17,11 @@ extension StoreSession {
         var considered: [ConsideredToken] = []
         var best: (index: Int, candidate: AccessTokenCandidate)?
         try forEachToken(of: query.account) { row in
-            let candidate = AccessTokenCandidate(row, scope: query.scope.foldedText, buffer: query.buffer, now: now)
+            let wanted = query.scope.foldedText
+            var candidate = AccessTokenCandidate(row, scope: wanted, buffer: query.buffer, now: now)
+            if candidate == nil, query.acceptsDeclined {
+                candidate = AccessTokenCandidate(row, asked: wanted, in: 14, buffer: query.buffer, now: now)
+            }
             if let reason = mismatch(row, query, tenant: tenant) ?? failure(candidate, row, query) {
                 considered.append(token(row, isTaken: false, reason))
                 return
@@ -37,7 +41,7 @@ extension StoreSession {
         try connection.forEach(
             """
             SELECT id, expires_on, cached_at, extended_expires_on, refresh_on, scope_fold, client_id, target, token_type,
-                token_type_fold, key_id, variant, realm_fold, client_fold
+                token_type_fold, key_id, variant, realm_fold, client_fold, asked_fold
             FROM access_token
             WHERE account_id = (SELECT id FROM account WHERE home_account_fold = ?1 AND authority = ?2)
             ORDER BY expires_on DESC LIMIT ?3
@@ -72,8 +76,7 @@ extension StoreSession {
     private func failure(_ candidate: AccessTokenCandidate?, _ row: Row, _ query: TokenQuery) -> String? {
         guard let candidate else {
             let granted = Scope(row.text(7))
-            let missing = query.scope.tokens.filter { !granted.covers(Scope([$0])) }
-            return "it lacks the scope \(missing.joined(separator: " "))"
+            return "it lacks the scope \(query.scope.missing(from: granted).text)"
         }
         if candidate.expiresOn <= now { return "it has ended" }
         return candidate.isUsable ? nil : "it ends too soon"

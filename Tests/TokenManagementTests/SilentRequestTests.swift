@@ -192,6 +192,24 @@ struct SilentRequestTests {
         }
     }
 
+    @Test(arguments: ["other", "openid", ""])
+    func `a question that an issuer answered with another scope is asked once`(granted: String) async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            scene.answer(#"{"access_token":"new","expires_in":3600,"scope":"\#(granted)"}"#, times: 2)
+            let manager = try scene.manager()
+            let wanted: Scope = "api://todolist/a api://todolist/b"
+            #expect(try await manager.acquireTokenSilently(scene.request(wanted)).source == .refresh)
+            // So would another process.
+            for again in ["api://todolist/B openid api://todolist/a", wanted] {
+                let result = try await scene.manager().acquireTokenSilently(scene.request(again))
+                #expect(result.source == .cache && result.accessToken.secret == Secret("new"))
+                #expect(result.declinedScope.covers(wanted))
+            }
+            #expect(scene.net == 1)
+            #expect(try await manager.acquireTokenSilently(scene.request("api://todolist/a")).source == .refresh)
+        }
+    }
+
     @Test func `a token that is good for too short a time is refreshed`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             scene.clock.advance(by: 1_800)

@@ -85,18 +85,19 @@ struct SubjectTests {
 
     @Test func `accounts from before subjects were told apart are found again`() throws {
         let fixture = try TestStore()
-        var old = fixture.options
-        old.schema = Schema(migrations: Array(Migration.all.prefix(5)))
-        let path = StorePath(fixture.directory.file("old.db"))
-        let store = try TokenStore.open(at: path, options: old)
-        try Self.signIn("Zm9vYg", store)
-        try store.withWriter { session in
-            try session.connection.run("UPDATE account SET home_account_fold = lower(home_account_id)")
-            try session.connection.run(
-                "UPDATE account_state SET home_account_fold = 'zm9vyg' WHERE state = 'signed_in'"
-            )
+        try Self.signIn("Zm9vYg", fixture.store)
+        try fixture.store.withWriter { session in
+            for statement: StaticString in [
+                "UPDATE account SET home_account_fold = lower(home_account_id)",
+                "UPDATE account_state SET home_account_fold = 'zm9vyg'",
+                "ALTER TABLE access_token DROP COLUMN asked_fold",
+                "UPDATE store SET schema_version = 5, reader_floor = 4, writer_floor = 4",
+                "PRAGMA user_version = 5",
+            ] {
+                try session.connection.run(statement)
+            }
         }
-        let now = try TokenStore.open(at: path, options: fixture.options)
+        let now = try fixture.another()
         #expect(try now.status().schemaVersion == Migration.all.count)
         #expect(try now.signInState(of: Self.ids[0], client: "cid") == .signedIn)
         try Self.signIn("Zm9vYg", now)
