@@ -61,6 +61,14 @@ struct KeptAsideTests {
         #expect(try fixture.export()["Notes"] == .null)
     }
 
+    @Test func `a row that has been mended takes the place of the one in quarantine`() throws {
+        let fixture = try TestStore(["AccessToken": ["k": .accessToken("a", "s1", ["expires_on": nil])]])
+        #expect(try fixture.store.status().quarantined == 1)
+        try fixture.take(["AccessToken": ["k": .accessToken("a", "s1")]])
+        #expect(try fixture.store.status().quarantined == 0)
+        #expect(try fixture.rows("AccessToken").count == 1)
+    }
+
     @Test func `a sign-out of one client leaves what another one has`() throws {
         let rows: [JSON] = ["cid", "cid2"].map { .accessToken($0, "s1", ["client_id": .string($0)]) }
         let bad: [JSON] = rows.map { $0.with(["target": nil]) }

@@ -60,6 +60,13 @@ extension StoreSession {
         return true
     }
 
+    /// Deletes the entry that stood under a key before one that makes sense.
+    func deleteForeignEntry(bucket: String, key: String) throws {
+        let entry = ForeignEntry(bucket: bucket, key: key, value: .null, rejection: nil)
+        guard let row = try known(entry)?.id else { return }
+        try connection.run("DELETE FROM foreign_entry WHERE id = ?1", .integer(row))
+    }
+
     /// The stored entry of the same bucket and key, which a rekey that is under way may not have come to yet.
     private func known(_ entry: ForeignEntry) throws -> (id: Int64, entry: ForeignEntry)? {
         for sealer in try [currentSealer()] + keys().all {

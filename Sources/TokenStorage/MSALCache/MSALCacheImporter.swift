@@ -11,12 +11,16 @@ struct MSALCacheImporter {
     /// The newest account from before this import.
     private let newestAccount: Int64
 
+    /// Whether the store keeps anything aside that an entry may take the place of.
+    private let hasForeignEntries: Bool
+
     /// Tenants by the domains that rows name them by, as the ID tokens say; a domain is one account's own.
     var tenants: [[String]: String] = [:]
 
     init(_ session: StoreSession) throws {
         self.session = session
         newestAccount = try session.connection.integer("SELECT max(id) FROM account") ?? 0
+        hasForeignEntries = try session.connection.integer("SELECT max(id) FROM foreign_entry") ?? 0 > 0
     }
 
     /// ID tokens come first: only they tell which issuer an account is of.
@@ -80,6 +84,7 @@ struct MSALCacheImporter {
         let value = try value(bytes, at: entry.offset)
         do {
             try take(bucket, value)
+            if hasForeignEntries { try session.deleteForeignEntry(bucket: bucket.rawValue, key: entry.key) }
             return true
         } catch let rejection as MSALRejection {
             let (name, reason) = (bucket.rawValue, rejection.reason)
