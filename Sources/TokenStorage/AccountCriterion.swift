@@ -1,8 +1,11 @@
 import OAuth
 
 /// One thing that an account must be; texts are folded.
-enum AccountCriterion: Hashable, Sendable {
+indirect enum AccountCriterion: Hashable, Sendable {
     case identifier(String)
+
+    /// A home account id letter by letter, tried before a criterion that any spelling meets.
+    case exactly(String, AccountCriterion)
     case identifierPrefix(String)
     case username(String)
     case homeAccountID(String)

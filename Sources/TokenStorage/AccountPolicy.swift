@@ -31,13 +31,18 @@ public struct AccountPolicy: Hashable, Sendable {
     /// What a person typed: a home account id, a username or a local account id, else a prefix (of at least four
     /// characters) of the first.
     public static func identifier(_ text: String) -> AccountPolicy {
-        let exact = AccountPolicy(.identifier(text.folded))
-        return text.folded.count >= 4 ? exact.otherwise(AccountPolicy(.identifierPrefix(text.folded))) : exact
+        let whole = exact(text, .identifier(text.folded))
+        return text.folded.count >= 4 ? whole.otherwise(AccountPolicy(.identifierPrefix(text.folded))) : whole
     }
 
     public static func username(_ username: String) -> AccountPolicy { AccountPolicy(.username(username.folded)) }
 
-    public static func homeAccountID(_ id: String) -> AccountPolicy { AccountPolicy(.homeAccountID(id.folded)) }
+    /// The account of this id; where subjects differ in case alone, the one that is spelled so, else all of them.
+    public static func homeAccountID(_ id: String) -> AccountPolicy { exact(id, .homeAccountID(id.folded)) }
+
+    private static func exact(_ id: String, _ criterion: AccountCriterion) -> AccountPolicy {
+        AccountPolicy(.exactly(id, criterion)).otherwise(AccountPolicy(criterion))
+    }
 
     /// The account with this id in any of its tenants.
     public static func localAccountID(_ id: String) -> AccountPolicy { AccountPolicy(.localAccountID(id.folded)) }

@@ -56,6 +56,9 @@ private struct SQLFragments {
                     UNION SELECT account_id FROM tenant_profile WHERE local_account_fold = \(place))
                 """
             )
+        case .exactly(let id, _):
+            let places = Account.ID.keys(of: id).map { bind(.text($0)) }.joined(separator: ", ")
+            conditions.append("a.home_account_fold IN (\(places)) AND a.home_account_id = \(bind(.text(id)))")
         case .identifierPrefix(let text):
             let start = bind(.text(text))
             // The greatest Unicode scalar sorts after every text that goes on from the prefix.

@@ -59,6 +59,7 @@ extension AccountCriterion {
     /// Why an account that does not meet the criterion was left.
     func failure(_ account: Account) -> String {
         switch self {
+        case .exactly(_, let criterion): criterion.failure(account)
         case .identifier(let text): "no id or name of it is \(text)"
         case .identifierPrefix(let text): "its id does not begin with \(text)"
         case .username(let name):

@@ -46,10 +46,13 @@ struct SubjectTests {
         #expect(try fixture.request("s1", of: Self.ids[1]) == .hit("a-zM9vYg"))
     }
 
-    @Test func `one that is typed is found in any case, and all of them are`() throws {
+    @Test func `one that is typed is found in any case, all of them are, or the one that is spelled so`() throws {
         let fixture = try Self.store()
         for policy in [AccountPolicy.homeAccountID("ZM9VYG"), .identifier("zm9vYG")] {
             #expect(try fixture.store.accounts(matching: policy).count == 3)
+        }
+        for policy in [AccountPolicy.homeAccountID("zM9vYg"), .identifier("zM9vYg").and(.issuer(Self.issuer))] {
+            #expect(try fixture.store.accounts(matching: policy).map(\.id.homeAccountID) == ["zM9vYg"])
         }
         try fixture.store.wipeAccount(Self.ids[2])
         try fixture.store.wipeAccount(Self.ids[1])
