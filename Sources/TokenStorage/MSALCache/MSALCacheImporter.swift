@@ -11,8 +11,9 @@ struct MSALCacheImporter {
     /// The newest account from before this import.
     private let newestAccount: Int64
 
-    /// Whether the store keeps anything aside that an entry may take the place of.
-    private let hasForeignEntries: Bool
+    /// What the store keeps in quarantine from before this import, and what was taken in its place.
+    private var quarantine: Set<EntryName> = []
+    private var mended: Set<EntryName> = []
 
     /// Tenants by the domains that rows name them by, as the ID tokens say; a domain is one account's own.
     var tenants: [[String]: String] = [:]
@@ -20,7 +21,10 @@ struct MSALCacheImporter {
     init(_ session: StoreSession) throws {
         self.session = session
         newestAccount = try session.connection.integer("SELECT max(id) FROM account") ?? 0
-        hasForeignEntries = try session.connection.integer("SELECT max(id) FROM foreign_entry") ?? 0 > 0
+        try session.forEachForeignEntry { _, entry in
+            guard entry.rejection != nil, let key = entry.key else { return }
+            quarantine.insert(EntryName(bucket: entry.bucket, key: key))
+        }
     }
 
     /// ID tokens come first: only they tell which issuer an account is of.
@@ -47,6 +51,7 @@ struct MSALCacheImporter {
         for found in index.buckets where MSALBucket(rawValue: found.name) == nil {
             try takeForeign(found, bytes, advance)
         }
+        for name in mended { try session.deleteForeignEntry(bucket: name.bucket, key: name.key) }
         for account in changedAccounts { try session.touchAccount(account) }
         if report.changes > 0 { try session.record(.import, outcome: "\(report.changes) entries") }
     }
@@ -82,16 +87,18 @@ struct MSALCacheImporter {
         _ bytes: UnsafeRawBufferPointer
     ) throws -> Bool {
         let value = try value(bytes, at: entry.offset)
+        let name = EntryName(bucket: bucket.rawValue, key: entry.key)
         do {
             try take(bucket, value)
-            if hasForeignEntries { try session.deleteForeignEntry(bucket: bucket.rawValue, key: entry.key) }
+            if quarantine.contains(name) { mended.insert(name) }
             return true
         } catch let rejection as MSALRejection {
-            let (name, reason) = (bucket.rawValue, rejection.reason)
-            report.rejected.append(.init(bucket: name, reason: reason))
-            _ = try session.saveForeignEntry(
-                ForeignEntry(bucket: name, key: entry.key, value: value, rejection: reason)
-            )
+            report.rejected.append(.init(bucket: name.bucket, reason: rejection.reason))
+            let kept = ForeignEntry(bucket: name.bucket, key: name.key, value: value, rejection: rejection.reason)
+            _ = try session.saveForeignEntry(kept)
+            // A document may have both under one key.
+            quarantine.remove(name)
+            mended.remove(name)
             return false
         }
     }
@@ -116,6 +123,12 @@ struct MSALCacheImporter {
         report[keyPath: isChanged ? kind : \.unchanged] += 1
         if isChanged, let account { changedAccounts.insert(account) }
     }
+}
+
+/// Where an entry stands in a document.
+private struct EntryName: Hashable {
+    let bucket: String
+    let key: String
 }
 
 // MARK: - Buckets not known here
