@@ -27,6 +27,9 @@ public enum Cloud {
         return groupOfHost[host] != nil || isB2C(host) || isExternalID(host)
     }
 
+    /// Whether `host` signs in people of several tenants: a host of the table, as those of B2C and External ID have one.
+    package static func hasTenants(_ host: String) -> Bool { groupOfHost[host.folded] != nil }
+
     public static func isB2C(_ host: String) -> Bool {
         let host = host.folded
         return b2cSuffixes.contains { host.hasSuffix($0) }

@@ -13,7 +13,7 @@ extension Account.ID {
     /// exact one stands behind the folded one, by which one that a person types is found.
     var key: String {
         let folded = homeAccountID.folded
-        guard isSubject, folded != homeAccountID else { return folded }
+        guard folded != homeAccountID, isSubject else { return folded }
         return folded + Self.separator + homeAccountID
     }
 

@@ -40,7 +40,7 @@ extension StoreSession {
         if let authority = query.authority {
             return try tenant(of: authority, account: account, client: query.clientID)
         }
-        return Cloud.isB2C(account.authority) || Cloud.isExternalID(account.authority) ? nil : homeTenant(account)
+        return Cloud.hasTenants(account.authority) ? homeTenant(account) : nil
     }
 
     /// The tenant part of a Microsoft home account id.
