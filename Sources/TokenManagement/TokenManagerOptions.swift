@@ -26,8 +26,10 @@ public struct TokenManagerOptions: Sendable {
 
     public init() {}
 
-    /// How long all the requests of one refresh may take together: enough for one that hangs and its repetition.
-    var longestRefresh: Duration { min(limits.total * 2, Self.longestRefresh) }
+    /// How long all the requests of one refresh may take together; nil: enough for one that hangs and its repetition.
+    package var refreshLimit: Duration?
+
+    var longestRefresh: Duration { min(refreshLimit ?? limits.total * 2, Self.longestRefresh) }
 
     /// No process refreshes for longer, whatever its limits, as the others go on without one that does.
     private static let longestRefresh = Duration.seconds(20)

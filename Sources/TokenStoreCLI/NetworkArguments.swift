@@ -21,6 +21,7 @@ struct NetworkArguments: ParsableArguments {
         // As long as the caller waits, but for what there is to do then: a request that is cut off while the issuer
         // takes its time may have spent a refresh token.
         let limit = Duration.seconds(max(arguments.timeout - 1, arguments.timeout / 2, 0.1))
+        options.refreshLimit = limit
         options.limits.head = limit
         options.limits.total = limit
         return options
