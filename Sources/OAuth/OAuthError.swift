@@ -25,7 +25,7 @@ public struct OAuthError: Error, Hashable, Sendable {
         public static let unknown = Code(rawValue: "unknown_error")
 
         /// The code that an issuer named, or ``unknown`` where what it sent is no name.
-        package static func named(_ text: String) -> Code { OAuthError.isName(text) ? Code(rawValue: text) : .unknown }
+        package static func named(_ text: String) -> Code { OAuthError.name(text).map(Code.init) ?? .unknown }
     }
 
     public package(set) var code: Code
@@ -59,17 +59,18 @@ public struct OAuthError: Error, Hashable, Sendable {
     public init?(_ object: JSON.Object, status: Int) {
         guard let code = object["error"]?.text, !code.isEmpty else { return nil }
         self.code = .named(code)
-        suberror = object["suberror"]?.text.flatMap { Self.isName($0) ? $0 : nil }
+        suberror = object["suberror"]?.text.flatMap(Self.name)
         serverDescription = object["error_description"]?.text
         numbers = (object["error_codes"]?.array ?? []).compactMap(\.seconds)
         claims = object["claims"]?.text
         self.status = status
     }
 
-    /// Whether `text` is fit to be a code or a `suberror`: they are printed and stored, and anything else an issuer
-    /// puts there may be what it was sent.
-    package static func isName(_ text: String) -> Bool {
-        (1...64).contains(text.utf8.count)
+    /// `text` if it is fit to be a code or a `suberror`: they are printed and stored, and anything else an issuer puts
+    /// there may be what it was sent.
+    package static func name(_ text: String) -> String? {
+        let isName =
+            (1...64).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in
                 switch byte {
                 case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
@@ -78,6 +79,7 @@ public struct OAuthError: Error, Hashable, Sendable {
                 default: false
                 }
             }
+        return isName ? text : nil
     }
 }
 

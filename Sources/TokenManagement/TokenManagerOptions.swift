@@ -24,10 +24,10 @@ public struct TokenManagerOptions: Sendable {
     /// How long to wait before a request is repeated.
     package var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
 
-    public init() {}
-
     /// How long all the requests of one refresh may take together; nil: enough for one that hangs and its repetition.
     package var refreshLimit: Duration?
+
+    public init() {}
 
     var longestRefresh: Duration { min(refreshLimit ?? limits.total * 2, Self.longestRefresh) }
 

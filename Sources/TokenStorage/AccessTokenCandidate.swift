@@ -17,22 +17,18 @@ struct AccessTokenCandidate {
 
     private static let declined = Int.max
 
-    /// Nil if the row lacks a token of `scope`, a `Scope.foldedText`.
+    /// Nil if the row lacks a token of `scope`, a `Scope.foldedText`, unless it is what the issuer gave for just that.
     ///
-    /// Columns: id, expires_on, cached_at, extended_expires_on, refresh_on, scope_fold.
-    init?(_ row: Row, scope: String, buffer: ExpiryBuffer, now: Int64) {
-        guard let surplus = Self.surplus(of: row.bytes(5), beyond: scope) else { return nil }
-        self.init(row, surplus: surplus, buffer: buffer, now: now)
-    }
-
-    /// Nil if the row is not what the issuer gave for `asked`, a `Scope.foldedText`, and less; that is in `column`.
-    init?(_ row: Row, asked: String, in column: CInt, buffer: ExpiryBuffer, now: Int64) {
-        guard row.optionalText(column) == asked else { return nil }
-        self.init(row, surplus: Self.declined, buffer: buffer, now: now)
-    }
-
-    private init(_ row: Row, surplus: Int, buffer: ExpiryBuffer, now: Int64) {
-        self.surplus = surplus
+    /// Columns: id, expires_on, cached_at, extended_expires_on, refresh_on, scope_fold; in `asked` asked_fold, nil where
+    /// it does not count.
+    init?(_ row: Row, scope: String, asked: CInt? = nil, buffer: ExpiryBuffer, now: Int64) {
+        if let surplus = Self.surplus(of: row.bytes(5), beyond: scope) {
+            self.surplus = surplus
+        } else if let asked, row.optionalText(asked) == scope {
+            surplus = Self.declined
+        } else {
+            return nil
+        }
         id = row.integer(0)
         expiresOn = row.integer(1)
         cachedAt = row.optionalInteger(2)

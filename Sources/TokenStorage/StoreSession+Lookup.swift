@@ -21,12 +21,9 @@ extension StoreSession {
     func accessTokens(_ query: TokenQuery) throws -> (usable: AccessToken?, isAging: Bool, extended: AccessToken?) {
         var best: (candidate: AccessTokenCandidate, token: AccessToken)?
         var extended: (candidate: AccessTokenCandidate, token: AccessToken)?
-        let (now, wanted) = (now, query.scope.foldedText)
+        let (now, wanted, asked) = (now, query.scope.foldedText, query.acceptsDeclined ? CInt(13) : nil)
         try forEachCandidate(query) { row in
-            var candidate = AccessTokenCandidate(row, scope: wanted, buffer: query.buffer, now: now)
-            if candidate == nil, query.acceptsDeclined {
-                candidate = AccessTokenCandidate(row, asked: wanted, in: 13, buffer: query.buffer, now: now)
-            }
+            let candidate = AccessTokenCandidate(row, scope: wanted, asked: asked, buffer: query.buffer, now: now)
             guard let candidate else { return }
             if candidate.isUsable {
                 guard best.map({ candidate.outranks($0.candidate) }) ?? true else { return }

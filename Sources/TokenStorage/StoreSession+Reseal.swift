@@ -101,7 +101,7 @@ extension StoreSession {
         // What stands under the new identity already was imported meanwhile, and is the newer one of the two.
         let newer = try connection.integer("SELECT id FROM foreign_entry WHERE identity = ?1", .blob(identity))
         if let newer, newer != row {
-            try connection.run("DELETE FROM foreign_entry WHERE id = ?1", .integer(row))
+            try deleteForeignEntry(row)
         } else {
             try connection.run("UPDATE foreign_entry SET identity = ?2 WHERE id = ?1", .integer(row), .blob(identity))
         }

@@ -17,11 +17,13 @@ extension StoreSession {
         var considered: [ConsideredToken] = []
         var best: (index: Int, candidate: AccessTokenCandidate)?
         try forEachToken(of: query.account) { row in
-            let wanted = query.scope.foldedText
-            var candidate = AccessTokenCandidate(row, scope: wanted, buffer: query.buffer, now: now)
-            if candidate == nil, query.acceptsDeclined {
-                candidate = AccessTokenCandidate(row, asked: wanted, in: 14, buffer: query.buffer, now: now)
-            }
+            let candidate = AccessTokenCandidate(
+                row,
+                scope: query.scope.foldedText,
+                asked: query.acceptsDeclined ? 14 : nil,
+                buffer: query.buffer,
+                now: now
+            )
             if let reason = mismatch(row, query, tenant: tenant) ?? failure(candidate, row, query) {
                 considered.append(token(row, isTaken: false, reason))
                 return

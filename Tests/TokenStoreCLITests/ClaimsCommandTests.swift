@@ -13,6 +13,22 @@ struct ClaimsCommandTests {
         #expect(outcome.lines.contains { $0.contains(/^  roles +\["reader","admin"\]$/) })
     }
 
+    /// The value alone, and nothing else said.
+    private func expectValue(
+        _ expected: String,
+        of arguments: [String],
+        in scratch: ScratchDirectory,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let outcome = try Command(
+            arguments: ["claims"] + arguments,
+            environment: ["TOKENSTORE_PATH": scratch.store]
+        ).run(in: scratch)
+        #expect(outcome.status == 0, sourceLocation: sourceLocation)
+        #expect(outcome.output == expected + "\n", sourceLocation: sourceLocation)
+        #expect(outcome.error.isEmpty, sourceLocation: sourceLocation)
+    }
+
     @Test(arguments: [
         (["mara@example.net", "department"], "finance"), (["3F9A", "roles"], "[\"reader\",\"admin\"]"),
         (["mara@example.net", "plan.name"], "gold"), (["mara@example.net", "level"], "7"),
@@ -23,13 +39,7 @@ struct ClaimsCommandTests {
     func `one name prints its value alone`(arguments: [String], expected: String) throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.mara, .ivo)
-        let outcome = try Command(
-            arguments: ["claims"] + arguments,
-            environment: ["TOKENSTORE_PATH": scratch.store]
-        ).run(in: scratch)
-        #expect(outcome.status == 0)
-        #expect(outcome.output == expected + "\n")
-        #expect(outcome.error.isEmpty)
+        try expectValue(expected, of: arguments, in: scratch)
     }
 
     @Test(arguments: [
@@ -45,13 +55,7 @@ struct ClaimsCommandTests {
     ) throws {
         let scratch = try ScratchDirectory()
         try scratch.importHarbor()
-        let outcome = try Command(
-            arguments: ["claims"] + arguments,
-            environment: ["TOKENSTORE_PATH": scratch.store]
-        ).run(in: scratch)
-        #expect(outcome.status == 0)
-        #expect(outcome.output == expected + "\n")
-        #expect(outcome.error.isEmpty)
+        try expectValue(expected, of: arguments, in: scratch)
     }
 
     @Test func `an account that a filter narrows is shown with all of its claims`() throws {

@@ -32,7 +32,7 @@ package struct AuthorizationAnswer: Sendable {
         guard let error = parameters["error"]?.reveal(), !error.isEmpty else { return nil }
         var refusal = OAuthError(code: .named(error), status: 0)
         refusal.serverDescription = parameters["error_description"]?.reveal()
-        refusal.suberror = parameters["error_subcode"].map { $0.reveal() }.flatMap { OAuthError.isName($0) ? $0 : nil }
+        refusal.suberror = parameters["error_subcode"].flatMap { OAuthError.name($0.reveal()) }
         return refusal
     }
 

@@ -4,10 +4,15 @@ import Sealing
 
 /// An entry of an imported document that is kept as it is: unknown, or in quarantine.
 struct ForeignEntry {
-    let bucket: String
+    /// Where an entry stands in a document.
+    struct Place: Hashable {
+        let bucket: String
 
-    /// Nil where the bucket as a whole is kept.
-    let key: String?
+        /// Nil where the bucket as a whole is kept.
+        let key: String?
+    }
+
+    let place: Place
     let value: JSON
 
     /// Why it is in quarantine; nil if it is merely unknown.
@@ -20,16 +25,19 @@ struct ForeignEntry {
         return members
     }
 
+    var bucket: String { place.bucket }
+    var key: String? { place.key }
+
     fileprivate init(_ members: JSON.Object, rejection: String?) {
-        bucket = members["bucket"]?.text ?? ""
-        key = members["key"]?.text
-        value = members["value"] ?? .null
-        self.rejection = rejection
+        self.init(
+            Place(bucket: members["bucket"]?.text ?? "", key: members["key"]?.text),
+            value: members["value"] ?? .null,
+            rejection: rejection
+        )
     }
 
-    init(bucket: String, key: String?, value: JSON, rejection: String?) {
-        self.bucket = bucket
-        self.key = key
+    init(_ place: Place, value: JSON, rejection: String?) {
+        self.place = place
         self.value = value
         self.rejection = rejection
     }
@@ -60,11 +68,17 @@ extension StoreSession {
         return true
     }
 
-    /// Deletes the entry that stood under a key before one that makes sense.
-    func deleteForeignEntry(bucket: String, key: String) throws {
-        let entry = ForeignEntry(bucket: bucket, key: key, value: .null, rejection: nil)
-        guard let row = try known(entry)?.id else { return }
+    func deleteForeignEntry(_ row: Int64) throws {
         try connection.run("DELETE FROM foreign_entry WHERE id = ?1", .integer(row))
+    }
+
+    /// The rows of what is in quarantine, by where it stands.
+    func quarantine() throws -> [ForeignEntry.Place: Int64] {
+        var rows: [ForeignEntry.Place: Int64] = [:]
+        try connection.forEach("SELECT id, rejection, entry FROM foreign_entry WHERE rejection IS NOT NULL") { row in
+            rows[try foreignEntry(row).place] = row.integer(0)
+        }
+        return rows
     }
 
     /// The stored entry of the same bucket and key, which a rekey that is under way may not have come to yet.

@@ -11,8 +11,8 @@ extension MSALCacheImporter {
         let type = entity.text("credential_type") ?? "IdToken"
         // A token that cannot be decoded still is one to give back; it only describes nobody.
         let claims = (try? IDToken(decoding: secret))?.claims
-        if let tenant = claims?.tenantID, realm.contains(".") {
-            tenants[[homeAccountID.folded, realm.folded]] = tenant.folded
+        if let tenant = claims?.tenantID, let domain = Self.domain(realm, of: homeAccountID) {
+            tenants[domain] = tenant.folded
         }
         let account = try accountRow(
             homeAccountID,
@@ -182,9 +182,14 @@ extension MSALCacheImporter {
     /// one that the account's ID token names.
     private func resolve(_ realm: String, _ homeAccountID: String) -> String {
         guard Authority.isTenantless(realm), let dot = homeAccountID.lastIndex(of: ".") else {
-            return tenants[[homeAccountID.folded, realm.folded]] ?? realm.folded
+            return Self.domain(realm, of: homeAccountID).flatMap { tenants[$0] } ?? realm.folded
         }
         return String(homeAccountID[homeAccountID.index(after: dot)...]).folded
+    }
+
+    /// An account's realm as a key, where it names a tenant by a domain; few do.
+    private static func domain(_ realm: String, of homeAccountID: String) -> [String]? {
+        realm.utf8.contains(UInt8(ascii: ".")) ? [homeAccountID.folded, realm.folded] : nil
     }
 
     /// The user flow that an issuer has in its path.

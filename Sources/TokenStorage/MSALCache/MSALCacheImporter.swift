@@ -12,8 +12,8 @@ struct MSALCacheImporter {
     private let newestAccount: Int64
 
     /// What the store keeps in quarantine from before this import, and what was taken in its place.
-    private var quarantine: Set<EntryName> = []
-    private var mended: Set<EntryName> = []
+    private var quarantine: [ForeignEntry.Place: Int64]
+    private var mended: [ForeignEntry.Place: Int64] = [:]
 
     /// Tenants by the domains that rows name them by, as the ID tokens say; a domain is one account's own.
     var tenants: [[String]: String] = [:]
@@ -21,10 +21,7 @@ struct MSALCacheImporter {
     init(_ session: StoreSession) throws {
         self.session = session
         newestAccount = try session.connection.integer("SELECT max(id) FROM account") ?? 0
-        try session.forEachForeignEntry { _, entry in
-            guard entry.rejection != nil, let key = entry.key else { return }
-            quarantine.insert(EntryName(bucket: entry.bucket, key: key))
-        }
+        quarantine = try session.quarantine()
     }
 
     /// ID tokens come first: only they tell which issuer an account is of.
@@ -51,7 +48,7 @@ struct MSALCacheImporter {
         for found in index.buckets where MSALBucket(rawValue: found.name) == nil {
             try takeForeign(found, bytes, advance)
         }
-        for name in mended { try session.deleteForeignEntry(bucket: name.bucket, key: name.key) }
+        for row in mended.values { try session.deleteForeignEntry(row) }
         for account in changedAccounts { try session.touchAccount(account) }
         if report.changes > 0 { try session.record(.import, outcome: "\(report.changes) entries") }
     }
@@ -68,7 +65,7 @@ struct MSALCacheImporter {
             report.rejected.append(.init(bucket: found.name, reason: "the bucket is \(value.kind), not an object"))
             return
         }
-        let (current, older) = found.split(entries)
+        let (current, older) = entries.currentAndOlder
         report.unchanged += entries.count - current.count
         for entry in current {
             let isTaken = try take(bucket, entry, bytes)
@@ -87,18 +84,17 @@ struct MSALCacheImporter {
         _ bytes: UnsafeRawBufferPointer
     ) throws -> Bool {
         let value = try value(bytes, at: entry.offset)
-        let name = EntryName(bucket: bucket.rawValue, key: entry.key)
+        let place = ForeignEntry.Place(bucket: bucket.rawValue, key: entry.key)
         do {
             try take(bucket, value)
-            if quarantine.contains(name) { mended.insert(name) }
+            mended[place] = quarantine[place]
             return true
         } catch let rejection as MSALRejection {
-            report.rejected.append(.init(bucket: name.bucket, reason: rejection.reason))
-            let kept = ForeignEntry(bucket: name.bucket, key: name.key, value: value, rejection: rejection.reason)
-            _ = try session.saveForeignEntry(kept)
+            report.rejected.append(.init(bucket: place.bucket, reason: rejection.reason))
+            _ = try session.saveForeignEntry(ForeignEntry(place, value: value, rejection: rejection.reason))
             // A document may have both under one key.
-            quarantine.remove(name)
-            mended.remove(name)
+            quarantine[place] = nil
+            mended[place] = nil
             return false
         }
     }
@@ -125,12 +121,6 @@ struct MSALCacheImporter {
     }
 }
 
-/// Where an entry stands in a document.
-private struct EntryName: Hashable {
-    let bucket: String
-    let key: String
-}
-
 // MARK: - Buckets not known here
 
 extension MSALCacheImporter {
@@ -144,7 +134,7 @@ extension MSALCacheImporter {
         if entries.isEmpty { entries = [(nil, bucket.offset)] }
         for entry in entries {
             let value = try value(bytes, at: entry.offset)
-            let kept = ForeignEntry(bucket: bucket.name, key: entry.key, value: value, rejection: nil)
+            let kept = ForeignEntry(.init(bucket: bucket.name, key: entry.key), value: value, rejection: nil)
             let isChanged = try session.saveForeignEntry(kept)
             count(isChanged, \.other, account: nil)
             if bucket.name == StoreSession.accountMetadataBucket {

@@ -76,20 +76,18 @@ struct MSALCacheIndex {
     private static func error(_ sentence: String) -> TokenStoreError { .notAnMSALCache(sentence) }
 }
 
-extension MSALCacheIndex.Bucket {
+extension [MSALCacheIndex.Entry] {
     /// The entries that count, and those behind them by lower-cased key: of two whose keys differ only in case, the
     /// lower-cased one counts.
     ///
     /// Early releases of MSAL Go wrote mixed-case keys beside which a later one left the current row.
-    func split(_ entries: [MSALCacheIndex.Entry]) -> (
-        current: [MSALCacheIndex.Entry], older: [String: [MSALCacheIndex.Entry]]
-    ) {
-        let mixed = entries.filter { $0.key != $0.key.lowercased() }
-        guard !mixed.isEmpty else { return (entries, [:]) }
-        let lowered = Set(entries.lazy.map(\.key).filter { $0 == $0.lowercased() })
+    var currentAndOlder: (current: Self, older: [String: Self]) {
+        let mixed = filter { $0.key != $0.key.lowercased() }
+        guard !mixed.isEmpty else { return (self, [:]) }
+        let lowered = Set(self.lazy.map(\.key).filter { $0 == $0.lowercased() })
         func isOlder(_ key: String) -> Bool { key != key.lowercased() && lowered.contains(key.lowercased()) }
         return (
-            entries.filter { !isOlder($0.key) },
+            filter { !isOlder($0.key) },
             Dictionary(grouping: mixed.filter { isOlder($0.key) }) { $0.key.lowercased() }
         )
     }

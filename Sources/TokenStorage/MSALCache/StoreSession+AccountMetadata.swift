@@ -1,16 +1,18 @@
 import OAuth
 import SQLite
 
+/// The member of a record that holds its accounts.
+private let accountMap = "account_metadata_map"
+
 /// MSAL's `AccountMetadataMap`: for each client its accounts, whether each is signed in, and which authorities stood for
 /// which. It is kept as it came; what it says is also taken into tables of our own, which go on from there.
 extension StoreSession {
     static let accountMetadataBucket = "AccountMetadataMap"
-    private static let map = "account_metadata_map"
 
     /// Reads the sign-in states and authority maps of a record, but for accounts up to `newest`, for which it has been
     /// read before.
     func saveAccountMetadata(_ record: JSON, after newest: Int64 = 0) throws {
-        for (homeAccountID, item) in record.object?[Self.map]?.object?.members ?? [] {
+        for (homeAccountID, item) in record.object?[accountMap]?.object?.members ?? [] {
             guard let item = item.object, let client = Self.client(of: item, in: record) else { continue }
             let authorities = try authorities(of: homeAccountID, after: newest)
             if let state = item["sign_in_state"]?.text.flatMap(SignInState.init(stored:)), state != .unknown {
@@ -32,21 +34,20 @@ extension StoreSession {
 
     /// A record with the sign-in states of now, for accounts that are in the store.
     func currentAccountMetadata(_ record: JSON) throws -> JSON {
-        guard var object = record.object, var items = object[Self.map]?.object else { return record }
+        guard var object = record.object, var items = object[accountMap]?.object else { return record }
         for (homeAccountID, item) in items.members {
             guard var item = item.object, let client = Self.client(of: item, in: record) else { continue }
             let states = try authorities(of: homeAccountID).map { authority in
                 try signInState(of: Account.ID(authority: authority, homeAccountID: homeAccountID), client: client)
             }
             // Who is signed in anywhere is signed in. A sign-out that was taken back leaves no state.
-            let signedIn = states.first { $0 == .signedIn }
-            guard let state = signedIn ?? states.first(where: { $0 == .signedOut }) ?? states.first,
+            guard let state = [SignInState.signedIn, .signedOut, .unknown].first(where: states.contains),
                 state != .unknown || item["sign_in_state"]?.text == SignInState.signedOut.stored
             else { continue }
             item["sign_in_state"] = .string(state.stored)
             items[homeAccountID] = .object(item)
         }
-        object[Self.map] = .object(items)
+        object[accountMap] = .object(items)
         return .object(object)
     }
 
@@ -69,10 +70,10 @@ extension JSON {
     /// A record of account metadata without the accounts that `isForgotten` names by their folded id; nil if none is
     /// left.
     func removingAccountMetadata(where isForgotten: (String) -> Bool) -> JSON? {
-        guard var object, let items = object["account_metadata_map"]?.object else { return self }
+        guard var object, let items = object[accountMap]?.object else { return self }
         let kept = items.members.filter { !isForgotten($0.name.folded) }
         guard kept.count < items.members.count else { return self }
-        object["account_metadata_map"] = .object(JSON.Object(kept))
+        object[accountMap] = .object(JSON.Object(kept))
         if let principal = object["principal_home_account_id"]?.text, isForgotten(principal.folded) {
             for field in ["home_account_id", "username", "account_environment"] { object["principal_\(field)"] = nil }
         }

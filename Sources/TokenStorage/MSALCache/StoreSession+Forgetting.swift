@@ -1,5 +1,4 @@
 import OAuth
-import SQLite
 
 extension StoreSession {
     /// Deletes what is kept aside of accounts: entries that name one of them, and their parts of the account metadata.
@@ -21,14 +20,14 @@ extension StoreSession {
             let named = entry.homeAccountIDs.flatMap { forgotten[$0] ?? [] }
             if named.contains(where: entry.mayBelong), entry.isOf(client) { deleted.append(row) }
         }
-        for row in deleted { try connection.run("DELETE FROM foreign_entry WHERE id = ?1", .integer(row)) }
+        for row in deleted { try deleteForeignEntry(row) }
         for entry in changed { _ = try saveForeignEntry(entry) }
     }
 }
 
 extension ForeignEntry {
     fileprivate func replacing(value: JSON) -> ForeignEntry {
-        ForeignEntry(bucket: bucket, key: key, value: value, rejection: rejection)
+        ForeignEntry(place, value: value, rejection: rejection)
     }
 
     /// The account that the entry names, folded; where it names none, those that its key may begin with.
