@@ -71,8 +71,3 @@ extension ArraySlice<UInt8> {
         return count - rest.count
     }
 }
-
-extension UInt8 {
-    /// The value of a hexadecimal digit.
-    fileprivate var hexadecimal: UInt8? { Character(Unicode.Scalar(self)).hexDigitValue.map(UInt8.init) }
-}

@@ -53,8 +53,3 @@ package struct AuthorizationAnswer: Sendable {
         return String(validating: text, as: UTF8.self)
     }
 }
-
-extension UInt8 {
-    /// The value of a hexadecimal digit.
-    fileprivate var hexadecimal: UInt8? { Character(Unicode.Scalar(self)).hexDigitValue.map(UInt8.init) }
-}
