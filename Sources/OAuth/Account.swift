@@ -4,7 +4,8 @@
 public struct Account: Hashable, Sendable, Identifiable {
     /// What identifies an account: who vouches for it, and the name it has there.
     public struct ID: Sendable {
-        /// The group of hosts that share accounts (Microsoft), or the exact issuer (any other OpenID provider).
+        /// The group of hosts that share accounts (Microsoft), or the exact issuer (any other OpenID provider); a host
+        /// where an import did not tell the issuer.
         public let authority: String
 
         /// `uid.utid` of `client_info`, else the `sub` claim; the case of letters counts in a subject, and not in
@@ -64,13 +65,49 @@ public struct Account: Hashable, Sendable, Identifiable {
     }
 }
 
+// MARK: - Identity
+
 extension Account.ID: Hashable {
+    /// Two ids are equal exactly when they are one row of a store, which compares the same ``key`` byte by byte.
     public static func == (lhs: Self, rhs: Self) -> Bool {
-        lhs.authority == rhs.authority && lhs.homeAccountID.lowercased() == rhs.homeAccountID.lowercased()
+        guard lhs.authority.utf8.elementsEqual(rhs.authority.utf8) else { return false }
+        return lhs.homeAccountID.utf8.elementsEqual(rhs.homeAccountID.utf8) || lhs.key.utf8.elementsEqual(rhs.key.utf8)
     }
 
     public func hash(into hasher: inout Hasher) {
-        hasher.combine(authority)
-        hasher.combine(homeAccountID.lowercased())
+        for var text in [authority, key] { text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) } }
     }
+}
+
+extension Account.ID {
+    /// What stands between the parts of a ``key``.
+    package static let separator = "\u{1F}"
+
+    /// What two ids of one authority are compared by, in memory and in a store.
+    ///
+    /// Microsoft's differ by more than case. Any other issuer's subjects need not (OpenID Connect Core §2), so that the
+    /// exact one stands behind the folded one, by which one that a person types is found.
+    package var key: String {
+        let folded = homeAccountID.folded
+        guard !folded.utf8.elementsEqual(homeAccountID.utf8), !isMicrosofts else { return folded }
+        return folded + Self.separator + homeAccountID
+    }
+
+    /// The keys that an id may have whose authority is not known.
+    package static func keys(of homeAccountID: String) -> [String] {
+        [homeAccountID.folded, homeAccountID.folded + separator + homeAccountID]
+    }
+
+    /// The id of another account of the same authority, or of this one spelled in another way.
+    package func named(_ homeAccountID: String) -> Account.ID {
+        Account.ID(authority: authority, homeAccountID: homeAccountID)
+    }
+
+    /// Whether the authority is an issuer; else it is a host, or the name of a group of hosts.
+    package var hasIssuer: Bool { authority.contains("://") }
+
+    /// Whether the case of letters does not count in the id.
+    ///
+    /// At a host that is not known to be Microsoft's, such as a domain of a customer's own, the shape of the id decides.
+    private var isMicrosofts: Bool { !hasIssuer && (Cloud.contains(authority) || ClientInfo.isShaped(homeAccountID)) }
 }

@@ -21,10 +21,41 @@ public struct ClientInfo: Hashable, Sendable {
         rawValue = text
     }
 
+    /// What the answer to `request` says, where that counts: at authorities that are asked for it, as Microsoft's are.
+    ///
+    /// Nothing signs it. A host that is not known to be Microsoft's may be that of many issuers, so that the issuer of the
+    /// ID token has to name the tenant.
+    package init?(_ response: TokenResponse, to request: TokenRequest, claims: Claims?) {
+        guard request.authority.issuer == nil, let info = response.clientInfo.flatMap(ClientInfo.init(decoding:)),
+            Self.isBacked(utid: info.utid, by: claims, at: request.authority.environment)
+        else { return nil }
+        self = info
+    }
+
+    /// Whether the host is Microsoft's, or the issuer that an ID token comes from has the tenant in its path.
+    static func isBacked(utid: String, by claims: Claims?, at host: String) -> Bool {
+        guard !Cloud.contains(host), let issuer = claims?.issuer else { return true }
+        return issuer.split(separator: "/").contains { $0.lowercased() == utid.folded }
+    }
+
+    /// Whether the ID token, which its issuer vouches for, names another user of the same tenant.
+    ///
+    /// Of a guest it names another tenant, and another id in it.
+    package func isContradicted(by claims: Claims?) -> Bool {
+        guard let claims, let object = claims.objectID?.folded else { return false }
+        if let tenant = claims.tenantID?.folded, tenant != utid.folded { return false }
+        return uid.folded != object && !uid.folded.hasPrefix(object + "-")
+    }
+
+    /// The parts of an id, which is split at its last dot.
+    static func parts(of homeAccountID: String) -> (uid: String, utid: String)? {
+        guard let dot = homeAccountID.lastIndex(of: ".") else { return nil }
+        return (String(homeAccountID[..<dot]), String(homeAccountID[homeAccountID.index(after: dot)...]))
+    }
+
     /// Whether an id has the shape `uid.utid` with a GUID for the tenant, which no other provider's `sub` has.
     package static func isShaped(_ homeAccountID: String) -> Bool {
-        guard let dot = homeAccountID.lastIndex(of: "."), dot != homeAccountID.startIndex else { return false }
-        return isTenantID(homeAccountID[homeAccountID.index(after: dot)...])
+        parts(of: homeAccountID).map { !$0.uid.isEmpty && isTenantID($0.utid) } ?? false
     }
 
     /// Whether a tenant is named by its GUID, rather than by a domain or by a word such as `common`.

@@ -65,7 +65,7 @@ public struct Scope: Sendable {
 
 extension Scope: Hashable {
     public static func == (lhs: Scope, rhs: Scope) -> Bool {
-        Set(lhs.tokens.map { $0.lowercased() }) == Set(rhs.tokens.map { $0.lowercased() })
+        lhs.tokens == rhs.tokens || Set(lhs.tokens.map { $0.lowercased() }) == Set(rhs.tokens.map { $0.lowercased() })
     }
 
     public func hash(into hasher: inout Hasher) { hasher.combine(Set(tokens.map { $0.lowercased() })) }

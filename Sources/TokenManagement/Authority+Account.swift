@@ -17,13 +17,15 @@ extension Authority {
     }
 
     private init(home account: Account) throws {
-        if account.id.authority.contains("://") {
+        if account.id.hasIssuer {
             try self.init(issuer: account.id.authority)
             return
         }
         // Only a development issuer on loopback is without TLS, and its tokens say so.
         let scheme = account.issuer?.lowercased().hasPrefix("http://") == true ? "http" : "https"
-        let base = "\(scheme)://\(account.environment)"
+        // A host that shares accounts with no other names its port, where an imported row may have dropped it.
+        let host = Cloud.contains(account.id.authority) ? account.environment : account.id.authority
+        let base = "\(scheme)://\(host)"
         let tenant = account.utid ?? account.tenantProfiles.first?.tenantID
         if let tenant, let policy = account.policy {
             try self.init(parsing: "\(base)/tfp/\(tenant)/\(policy)")

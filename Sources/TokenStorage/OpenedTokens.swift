@@ -8,19 +8,6 @@ import Foundation
 
 /// Access tokens that were opened a while ago, good for as long as nobody commits anything.
 final class OpenedTokens: Sendable {
-    /// What a query is about, compared exactly: another spelling is merely looked up once more.
-    fileprivate struct Key: Hashable {
-        let authority: String
-        let account: String
-        let clientID: String
-        let scope: String
-        let from: Authority?
-        let tokenType: String
-        let keyID: String?
-        let requestedClaims: JSON?
-        let buffer: ExpiryBuffer
-    }
-
     fileprivate struct Entry {
         let token: AccessToken
 
@@ -30,7 +17,7 @@ final class OpenedTokens: Sendable {
 
     private struct State {
         var version: Int64?
-        var entries: [Key: Entry] = [:]
+        var entries: [TokenQuery: Entry] = [:]
     }
 
     private let state = Guarded(State())
@@ -47,13 +34,12 @@ final class OpenedTokens: Sendable {
         version: Int64,
         _ lookUp: () throws -> CachedToken
     ) throws -> CachedToken {
-        let key = Key(query)
         let kept = state.withLock { state -> AccessToken? in
             guard state.version == version else {
                 state = State(version: version)
                 return nil
             }
-            return state.entries[key].flatMap { $0.seconds.contains(now) ? $0.token : nil }
+            return state.entries[query].flatMap { $0.seconds.contains(now) ? $0.token : nil }
         }
         if let kept { return .usable(kept, isAging: false) }
         let found = try lookUp()
@@ -61,26 +47,10 @@ final class OpenedTokens: Sendable {
             state.withLock { state in
                 guard state.version == version else { return }
                 if state.entries.count >= Self.capacity { state.entries.removeAll() }
-                state.entries[key] = entry
+                state.entries[query] = entry
             }
         }
         return found
-    }
-}
-
-extension OpenedTokens.Key {
-    fileprivate init(_ query: TokenQuery) {
-        self.init(
-            authority: query.account.authority,
-            account: query.account.homeAccountID,
-            clientID: query.clientID,
-            scope: query.scope.foldedText,
-            from: query.authority,
-            tokenType: query.tokenType,
-            keyID: query.keyID,
-            requestedClaims: query.requestedClaims,
-            buffer: query.buffer
-        )
     }
 }
 

@@ -13,19 +13,13 @@ struct ResponseIdentity {
     /// The tenant the tokens are good in: never a word such as `common`.
     let realm: String
 
-    /// - Throws: `IDTokenError` if the response has an ID token that cannot be decoded.
+    /// - Throws: `IDTokenError` if the response has an ID token that cannot be decoded, ``MismatchedAccount`` if that and
+    ///   the `client_info` name two users.
     init(_ response: TokenResponse, request: TokenRequest) throws {
-        let environment = request.authority.environment
         let idToken = try response.idToken.map { secret throws(IDTokenError) in try IDToken(decoding: secret) }
-        let clientInfo = response.clientInfo.flatMap { ClientInfo(decoding: $0) }
-        account = (clientInfo?.homeAccountID ?? idToken?.claims.subject).map { homeAccountID in
-            AccountIdentity(
-                homeAccountID: homeAccountID,
-                environment: environment,
-                clientInfo: clientInfo,
-                issuer: idToken?.claims.issuer ?? request.authority.issuer
-            )
-        }
+        let clientInfo = ClientInfo(response, to: request, claims: idToken?.claims)
+        if let clientInfo, clientInfo.isContradicted(by: idToken?.claims) { throw MismatchedAccount() }
+        account = AccountIdentity(response, to: request, claims: idToken?.claims)
         self.idToken = idToken
         self.clientInfo = clientInfo
         let tenant = request.authority.isTenantless ? nil : request.authority.tenant

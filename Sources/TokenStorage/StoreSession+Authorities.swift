@@ -2,16 +2,6 @@ import OAuth
 import SQLite
 
 extension Authority {
-    /// Whether this is where the tokens of an account come from.
-    func vouches(for account: Account.ID) -> Bool {
-        // What names no issuer is a host, or the name of a group of them.
-        guard let accountIssuer = try? Authority(issuer: account.authority) else {
-            return account.authority == Cloud.group(of: environment)
-        }
-        guard let issuer else { return accountIssuer.environment == environment }
-        return issuer == account.authority
-    }
-
     /// Whether its tokens are told apart by tenant: a user flow, an External ID host and an issuer have but one.
     fileprivate var hasTenants: Bool { issuer == nil && policy == nil && !Cloud.isExternalID(environment) }
 }

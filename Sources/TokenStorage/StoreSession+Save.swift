@@ -89,13 +89,10 @@ extension StoreSession {
 
     /// Whether a refresh was answered for the account it was asked for; an answer that names nobody was.
     private func isAbout(_ account: Account.ID, row: Int64, _ identity: ResponseIdentity) throws -> Bool {
-        guard let named = identity.account?.homeAccountID,
-            Account.ID(authority: account.authority, homeAccountID: named).key != account.key
-        else { return true }
+        guard let named = identity.account, account.named(named.homeAccountID) != account else { return true }
         // Without client_info the answer names the user by other claims than the id was made of.
-        guard !account.isSubject, identity.clientInfo == nil, let local = identity.claims?.localAccountID else {
-            return false
-        }
+        let isSubject = account.hasIssuer && !ClientInfo.isShaped(account.homeAccountID)
+        guard !isSubject, identity.clientInfo == nil, let local = identity.claims?.localAccountID else { return false }
         return try connection.integer(
             "SELECT 1 FROM tenant_profile WHERE account_id = ?1 AND local_account_fold = ?2",
             .integer(row),
@@ -211,5 +208,5 @@ extension StoreSession {
     }
 }
 
-/// The issuer answered a refresh with the tokens of another account.
+/// The issuer answered a refresh with the tokens of another account, or a request with those of two.
 struct MismatchedAccount: Error {}

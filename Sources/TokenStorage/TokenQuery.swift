@@ -1,7 +1,7 @@
 public import OAuth
 
 /// An access token that is wanted from the store.
-public struct TokenQuery: Sendable {
+public struct TokenQuery: Hashable, Sendable {
     public let account: Account.ID
     public let clientID: String
 
@@ -26,5 +26,12 @@ public struct TokenQuery: Sendable {
         self.account = account
         self.clientID = clientID
         self.scope = scope
+    }
+
+    /// What tells most queries apart; the rest is only compared.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(account)
+        hasher.combine(clientID)
+        hasher.combine(scope.foldedText)
     }
 }

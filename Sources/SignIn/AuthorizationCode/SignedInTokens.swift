@@ -14,22 +14,20 @@ public struct SignedInTokens: Sendable {
         self.idToken = idToken
     }
 
-    /// The name of the account at its authority.
-    var homeAccountID: String? {
-        response.clientInfo.flatMap(ClientInfo.init(decoding:))?.homeAccountID ?? idToken.claims.subject
-    }
-
     /// Whether they are `account`'s: the same one, or the same person at another user flow of its tenant.
     func belong(to account: Account) -> Bool {
-        if account.id.authority.contains("://"), account.id.authority != idToken.claims.issuer { return false }
-        if homeAccountID?.lowercased() == account.id.homeAccountID.lowercased() { return true }
-        guard let info = response.clientInfo.flatMap(ClientInfo.init(decoding:)), let uid = account.uid,
-            let utid = account.utid, info.utid.lowercased() == utid.lowercased()
+        guard let named = AccountIdentity(response, to: request, claims: idToken.claims) else { return false }
+        guard request.authority.vouches(for: account.id),
+            !account.id.hasIssuer || account.id.authority == idToken.claims.issuer
         else { return false }
-        let (left, right) = (Self.objectID(info.uid), Self.objectID(uid))
+        if account.id.named(named.homeAccountID) == account.id { return true }
+        guard let uid = named.uid, let utid = named.utid,
+            let knownUID = account.uid, utid.folded == account.utid?.folded
+        else { return false }
+        let (left, right) = (Self.objectID(uid), Self.objectID(knownUID))
         return ClientInfo.isTenantID(left) && left == right
     }
 
     /// The user's own part of an id that names the user flow behind it.
-    private static func objectID(_ uid: String) -> String { String(uid.lowercased().prefix(36)) }
+    private static func objectID(_ uid: String) -> String { String(uid.folded.prefix(36)) }
 }

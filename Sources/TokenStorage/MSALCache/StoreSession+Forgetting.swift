@@ -41,7 +41,7 @@ extension ForeignEntry {
     /// Whether the entry is of the account's hosts, or names no host; and of its very subject, where that matters.
     fileprivate func mayBelong(to account: Account.ID) -> Bool {
         let named = value.object?["home_account_id"]?.text ?? account.homeAccountID
-        guard Account.ID(authority: account.authority, homeAccountID: named).key == account.key else { return false }
+        guard account.named(named) == account else { return false }
         guard let environment = value.object?["environment"]?.text, !environment.isEmpty else { return true }
         guard let issuer = try? Authority(issuer: account.authority) else {
             return Cloud.group(of: environment) == account.authority

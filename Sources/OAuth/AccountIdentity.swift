@@ -1,22 +1,29 @@
-import OAuth
-
 /// Where an account belongs: which authority vouches for it, under which name.
 ///
 /// Microsoft's ids are unique across its hosts, so a group of hosts is the authority. Any other provider's `sub` means
 /// something only together with its exact issuer (OpenID Connect Core §2).
-struct AccountIdentity: Hashable {
+package struct AccountIdentity: Hashable, Sendable {
     /// The group of hosts that share accounts, or the exact issuer.
-    let authority: String
-    let homeAccountID: String
-    let environment: String
-    let uid: String?
-    let utid: String?
+    package let authority: String
+    package let homeAccountID: String
+    package let environment: String
+    package let uid: String?
+    package let utid: String?
 
-    /// The identity that a token response names.
-    init(homeAccountID: String, environment: String, clientInfo: ClientInfo?, issuer: String?) {
+    package var id: Account.ID { Account.ID(authority: authority, homeAccountID: homeAccountID) }
+
+    /// The account that the answer to `request` names; nil where it names none, or two.
+    package init?(_ response: TokenResponse, to request: TokenRequest, claims: Claims?) {
+        let clientInfo = ClientInfo(response, to: request, claims: claims)
+        if let clientInfo, clientInfo.isContradicted(by: claims) { return nil }
+        guard let homeAccountID = clientInfo?.homeAccountID ?? claims?.subject else { return nil }
         self.homeAccountID = homeAccountID
-        self.environment = environment
-        authority = Self.authority(environment: environment, isClientInfo: clientInfo != nil, issuer: issuer)
+        environment = request.authority.environment
+        authority = Self.authority(
+            environment: environment,
+            isClientInfo: clientInfo != nil,
+            issuer: claims?.issuer ?? request.authority.issuer
+        )
         uid = clientInfo?.uid
         utid = clientInfo?.utid
     }
@@ -24,18 +31,21 @@ struct AccountIdentity: Hashable {
     /// The identity of an imported row, whose id is split at its last dot: a user part may hold dots, a tenant not.
     ///
     /// An id that is not the `sub` claim is one that a `client_info` gave.
-    init(homeAccountID: String, environment: String, claims: Claims?, knownAuthority: String?) {
+    package init(homeAccountID: String, environment: String, claims: Claims?, knownAuthority: String?) {
         self.homeAccountID = homeAccountID
         self.environment = environment
+        let isMicrosofts = Cloud.contains(environment)
+        let parts = ClientInfo.parts(of: homeAccountID)
         let isClientInfo =
-            claims?.subject.map { $0.folded != homeAccountID.folded } ?? ClientInfo.isShaped(homeAccountID)
+            !isMicrosofts && ClientInfo.isShaped(homeAccountID) && claims?.subject?.folded != homeAccountID.folded
+            && parts.map { ClientInfo.isBacked(utid: $0.utid, by: claims, at: environment) } ?? false
         authority =
-            claims == nil && !Cloud.contains(environment) && knownAuthority != nil
+            claims == nil && !isMicrosofts && knownAuthority != nil
             ? knownAuthority ?? environment
             : Self.authority(environment: environment, isClientInfo: isClientInfo, issuer: claims?.issuer)
-        let dot = isClientInfo || Cloud.contains(environment) ? homeAccountID.lastIndex(of: ".") : nil
-        uid = dot.map { String(homeAccountID[..<$0]) }
-        utid = dot.map { String(homeAccountID[homeAccountID.index(after: $0)...]) }
+        let isSplit = isClientInfo || isMicrosofts
+        uid = isSplit ? parts?.uid : nil
+        utid = isSplit ? parts?.utid : nil
     }
 
     private static func authority(environment: String, isClientInfo: Bool, issuer: String?) -> String {
@@ -46,10 +56,8 @@ struct AccountIdentity: Hashable {
         return host.hasPrefix(environment.folded + ":") ? host : environment.folded
     }
 
-    var id: Account.ID { Account.ID(authority: authority, homeAccountID: homeAccountID) }
-
     /// The Azure AD B2C user flow behind the user's id, such as `b2c_1_signin` of `GUID-b2c_1_signin`.
-    var policyOfUID: String? {
+    package var policyOfUID: String? {
         guard let uid = uid?.folded, let range = uid.firstRange(of: "-b2c_1") else { return nil }
         return String(uid[uid.index(after: range.lowerBound)...])
     }
