@@ -1,22 +1,14 @@
-import OAuth
+/// Requests that one refresh can answer: those that differ only in how a caller waits.
+package struct FlightKey: Hashable {
+    private let request: SilentRequest
+    private let clientID: String
 
-/// Requests that one refresh can answer.
-struct FlightKey: Hashable {
-    let account: Account.ID
-    let clientID: String
-    let scope: String
-    let authority: Authority?
-    let claims: JSON?
-    let tokenType: String
-    let keyID: String?
-
-    init(_ request: SilentRequest, clientID: String) {
-        account = request.account
+    /// All of the request is in it, so that no field that changes the answer can be forgotten.
+    package init(_ request: SilentRequest, clientID: String) {
+        var request = request
+        request.loginHint = nil
+        request.timeout = .zero
+        self.request = request
         self.clientID = clientID
-        scope = request.scope.foldedText
-        authority = request.authority
-        claims = request.claims
-        tokenType = request.tokenType
-        keyID = request.keyID
     }
 }

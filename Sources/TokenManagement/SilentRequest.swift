@@ -1,7 +1,7 @@
 public import OAuth
 
 /// An access token that is wanted without asking anyone to sign in.
-public struct SilentRequest: Sendable {
+public struct SilentRequest: Hashable, Sendable {
     public let account: Account.ID
 
     /// Scopes such as `openid` may be among them and take no part.

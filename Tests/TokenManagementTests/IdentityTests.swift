@@ -1,0 +1,74 @@
+import HTTPTransport
+import IssuerSupport
+import OAuth
+import TestSupport
+import Testing
+import TokenManagement
+import TokenStorage
+
+/// Callers share a refresh only where one answer is right for each of them.
+struct IdentityTests {
+    /// Signs the subject in that `OpenScene` has signed in already, with a capital.
+    private static func signInOther(_ scene: OpenScene) throws -> Account.ID {
+        var response = TokenResponse(accessToken: Secret("at-other"), expiresIn: 3_600)
+        response.refreshToken = Secret("rt-other")
+        let claims: JSON = ["iss": .string(scene.issuer.issuer), "sub": "Subject", "aud": .string(OpenScene.client)]
+        response.idToken = Secret(Fixture.idToken(claims))
+        let request = TokenRequest(
+            clientID: OpenScene.client,
+            authority: try scene.authority,
+            scope: "openid read write",
+            grant: .authorizationCode
+        )
+        return try #require(try scene.store.save(response, for: request).account)
+    }
+
+    @Test func `subjects that differ in case each get their own token at the same time`() async throws {
+        let scene = try OpenScene()
+        let other = try Self.signInOther(scene)
+        scene.expire()
+        scene.issuer.answer(
+            .init(#"{"access_token":"at-1","expires_in":3600}"#),
+            .init(#"{"access_token":"at-2","expires_in":3600}"#)
+        )
+        let callers = Counter()
+        let transport = InterceptingTransport(Scene.transport) { request in
+            guard request.url.hasSuffix("/token") else { return }
+            try await appearance(of: "both callers") { callers.value == 2 }
+        }
+        let manager = TokenManager(store: scene.store, clientID: OpenScene.client, transport: transport)
+        func acquire(_ account: Account.ID) async throws -> String {
+            _ = callers.next()
+            return try await manager.acquireTokenSilently(SilentRequest(account: account, scope: "read"))
+                .accessToken.secret.reveal()
+        }
+        async let first = acquire(scene.account)
+        async let second = acquire(other)
+        #expect(Set(try await [first, second]) == ["at-1", "at-2"])
+        #expect(Set(scene.issuer.forms().compactMap { $0["refresh_token"] }) == ["rt-0", "rt-other"])
+    }
+
+    @Test func `requests share a refresh only where they differ in how long they wait`() throws {
+        let id = Account.ID(authority: "https://idp.example.com", homeAccountID: "Alice")
+        let request = SilentRequest(account: id, scope: "read write")
+        let authority = try Authority(issuer: "https://idp.example.com")
+        func key(_ change: (inout SilentRequest) -> Void) -> FlightKey {
+            var changed = request
+            change(&changed)
+            return FlightKey(changed, clientID: "app")
+        }
+        let alike = [
+            key { _ in }, key { $0.timeout = .seconds(1) }, key { $0.loginHint = "mara" },
+            FlightKey(SilentRequest(account: id, scope: "Write read"), clientID: "app"),
+        ]
+        #expect(Set(alike).count == 1)
+        let other = Account.ID(authority: id.authority, homeAccountID: "alice")
+        let different = [
+            key { _ in }, key { $0.forcesRefresh = true }, key { $0.minimumLifetime = 60 }, key { $0.claims = [:] },
+            key { $0.requiresAllScopes = true }, key { $0.tokenType = "pop" }, key { $0.keyID = "k" },
+            key { $0.authority = authority }, FlightKey(SilentRequest(account: other, scope: "read write"), clientID: "app"),
+            FlightKey(SilentRequest(account: id, scope: "read"), clientID: "app"), FlightKey(request, clientID: "app2"),
+        ]
+        #expect(Set(different).count == different.count)
+    }
+}
