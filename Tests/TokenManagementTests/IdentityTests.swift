@@ -66,7 +66,8 @@ struct IdentityTests {
         let different = [
             key { _ in }, key { $0.forcesRefresh = true }, key { $0.minimumLifetime = 60 }, key { $0.claims = [:] },
             key { $0.requiresAllScopes = true }, key { $0.tokenType = "pop" }, key { $0.keyID = "k" },
-            key { $0.authority = authority }, FlightKey(SilentRequest(account: other, scope: "read write"), clientID: "app"),
+            key { $0.authority = authority },
+            FlightKey(SilentRequest(account: other, scope: "read write"), clientID: "app"),
             FlightKey(SilentRequest(account: id, scope: "read"), clientID: "app"), FlightKey(request, clientID: "app2"),
         ]
         #expect(Set(different).count == different.count)

@@ -8,12 +8,14 @@ struct OneIdentityTests {
     private static let tenant = "7c2f6d1e-5a43-4b8f-9d10-0e6b1a2c3d4e"
 
     private static let issuers = [
-        "https://idp.example.com", "https://idp.example.com/", "https://IDP.example.com", "https://idp.example.com:8443",
+        "https://idp.example.com", "https://idp.example.com/", "https://IDP.example.com",
+        "https://idp.example.com:8443",
     ]
 
     /// Texts that some comparison takes for each other: by case, by Unicode's equivalence, by white space.
     private static let subjects = [
-        "Alice", "alice", "ALICE", " alice", "é", "e\u{301}", "É", "ß", "SS", "ss", "K", "\u{212A}", "k", "u1.t1", "U1.T1",
+        "Alice", "alice", "ALICE", " alice", "é", "e\u{301}", "É", "ß", "SS", "ss", "K", "\u{212A}", "k", "u1.t1",
+        "U1.T1",
         "x.\(tenant)", "X.\(tenant.uppercased())",
     ]
 
