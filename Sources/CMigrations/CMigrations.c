@@ -31,6 +31,10 @@ static const char V007_asked[] = {
 #embed "../../Migrations/V007_asked.sql" suffix(, 0)
 };
 
+static const char V008_identity[] = {
+#embed "../../Migrations/V008_identity.sql" suffix(, 0)
+};
+
 // The first four steps make one release: no program knows only some of them.
 static const CMigration migrations[] = {
     {"V001_store", V001_store, 4, 4, 0},
@@ -43,6 +47,8 @@ static const CMigration migrations[] = {
     {"V006_subject", V006_subject, 6, 6, 0},
     // A program without it refreshes once more often.
     {"V007_asked", V007_asked, 6, 6, 0},
+    // A program without it names accounts by columns that are gone.
+    {"V008_identity", V008_identity, 8, 8, 0},
 };
 
 const CMigration *CMigrationAt(int index) {

@@ -13,6 +13,7 @@ struct SealedTable: Sendable {
         SealedTable(name: "id_token", owner: "account_id", columns: ["extra", "secret"]),
         SealedTable(name: "refresh_token", owner: "account_id", columns: ["extra", "secret"]),
         SealedTable(name: "access_token", owner: "account_id", columns: ["extra", "secret"]),
+        SealedTable(name: "mark_key", owner: nil, columns: ["secret"]),
         SealedTable(name: "foreign_entry", owner: nil, columns: ["entry"]),
     ]
 

@@ -9,9 +9,9 @@ public enum StoreChange: Hashable, Sendable {
     /// Several accounts, or nobody can tell which: look at the store again.
     case many
 
-    init(_ event: StoreEvent) {
+    init(_ event: StoreEvent, about account: Account.ID?) {
         self =
-            switch (event.kind, event.account) {
+            switch (event.kind, account) {
             case (.signIn, let account?): .signedIn(account)
             case (.refresh, let account?), (.refused, let account?): .tokensReplaced(account)
             case (.signOut, let account?): .signedOut(account)

@@ -27,8 +27,11 @@ public struct StoreEvent: Hashable, Sendable, Identifiable {
     public let kind: Kind
     public let outcome: String
 
-    /// The account concerned; nil where it is about several, or none.
+    /// The account concerned; nil where it is about several, or none, or one that is gone.
     public let account: Account.ID?
+
+    /// Keyed hash of the account concerned, which outlives it.
+    let accountMark: [UInt8]?
     public let clientID: String?
 
     /// How many entries are kept.

@@ -80,6 +80,7 @@ extension StoreSession {
             .optional(try account.name.map { try sealName($0, row: id) }),
             .integer(now)
         )
+        try takeBackSignOuts(of: identity.id, row: id)
         return id
     }
 

@@ -14,8 +14,13 @@ extension StoreSession {
         guard authority.hasTenants, let tenant = authority.tenant else { return nil }
         if ClientInfo.isTenantID(tenant) { return tenant }
         let mapped = try connection.first(
-            "SELECT resolved FROM authority_map WHERE home_account_fold = ?1 AND client_fold = ?2 AND requested = ?3",
-            .text(account.homeAccountID.folded),
+            """
+            SELECT resolved FROM authority_map
+            WHERE account_id = (SELECT id FROM account WHERE home_account_fold = ?1 AND authority = ?2)
+                AND client_fold = ?3 AND requested = ?4
+            """,
+            .text(account.key),
+            .text(account.authority),
             .text(client.folded),
             .text("https://\(authority.environment)/\(tenant)")
         ) { $0.text(0) }
@@ -52,7 +57,7 @@ extension StoreSession {
     }
 
     /// Remembers the tenant that the issuer named, where a lookup at the same authority would look for another.
-    func learnTenant(_ realm: String, of request: TokenRequest, account: Account.ID) throws {
+    func learnTenant(_ realm: String, of request: TokenRequest, account: Account.ID, row: Int64) throws {
         let authority = request.authority
         guard authority.hasTenants, let tenant = authority.tenant, !realm.isEmpty,
             try self.tenant(of: authority, account: account, client: request.clientID) != realm.folded
@@ -60,20 +65,20 @@ extension StoreSession {
         try saveAuthority(
             "https://\(authority.environment)/\(realm.folded)",
             for: "https://\(authority.environment)/\(tenant)",
-            homeAccountID: account.homeAccountID,
+            account: row,
             client: request.clientID
         )
     }
 
-    func saveAuthority(_ resolved: String, for requested: String, homeAccountID: String, client: String) throws {
+    func saveAuthority(_ resolved: String, for requested: String, account: Int64, client: String) throws {
         var requested = requested.folded
         while requested.hasSuffix("/") { requested.removeLast() }
         try connection.run(
             """
-            INSERT INTO authority_map (home_account_fold, client_fold, requested, resolved) VALUES (?1, ?2, ?3, ?4)
+            INSERT INTO authority_map (account_id, client_fold, requested, resolved) VALUES (?1, ?2, ?3, ?4)
             ON CONFLICT DO UPDATE SET resolved = excluded.resolved
             """,
-            .text(homeAccountID.folded),
+            .integer(account),
             .text(client.folded),
             .text(requested),
             .text(resolved)

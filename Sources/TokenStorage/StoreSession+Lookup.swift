@@ -66,14 +66,17 @@ extension StoreSession {
         return try refreshTokens(of: query.account, client: query.clientID, family: family)
     }
 
-    /// Calls `body` with each access token of the account, client, tenant, type, key and variant.
+    /// Calls `body` with each access token of the account, client, tenant, type, key and variant; a client that the
+    /// account has signed out of has none.
     private func forEachCandidate(_ query: TokenQuery, _ body: (Row) throws -> Void) throws {
         try connection.forEach(
             """
             SELECT t.id, t.expires_on, t.cached_at, t.extended_expires_on, t.refresh_on, t.scope_fold, t.account_id,
                 t.client_id, t.target, t.token_type, t.key_id, t.realm, t.secret, t.asked_fold
             FROM access_token t
-            WHERE t.account_id = (SELECT id FROM account WHERE home_account_fold = ?1 AND authority = ?2)
+            WHERE t.account_id = (SELECT a.id FROM account a WHERE a.home_account_fold = ?1 AND a.authority = ?2
+                    AND NOT EXISTS (SELECT 1 FROM account_state s
+                        WHERE s.account_id = a.id AND s.client_fold = ?3 AND s.state = 'signed_out'))
                 AND t.client_fold = ?3 AND (?4 IS NULL OR t.realm_fold = ?4) AND t.token_type_fold = ?5
                 AND t.key_id = ?6 AND t.variant = ?7
             """,

@@ -21,59 +21,22 @@ extension StoreSession {
     ) throws {
         try connection.run(
             """
-            INSERT INTO event (at, program, process_id, kind, outcome, authority, home_account_id, client_id, fingerprint)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+            INSERT INTO event (at, program, process_id, kind, outcome, account_id, account_mark, client_id, fingerprint)
+            VALUES (?1, ?2, ?3, ?4, ?5, (SELECT id FROM account WHERE home_account_fold = ?6 AND authority = ?7), ?8, ?9,
+                ?10)
             """,
             .integer(now),
             .text(options.program),
             .integer(Int64(getpid())),
             .text(kind.rawValue),
             .text(outcome),
+            .optional(account?.key),
             .optional(account?.authority),
-            .optional(account?.homeAccountID),
+            .optional(try account.map { try newMark(of: $0) }),
             .optional(client),
             .optional(try refreshToken.map { try currentSealer().fingerprint($0) })
         )
         try connection.run("DELETE FROM event WHERE id <= (SELECT max(id) FROM event) - ?1", .integer(StoreEvent.limit))
-    }
-
-    /// The sign-in state of an account at a client.
-    func signInState(of id: Account.ID, client: String) throws -> SignInState {
-        let state = try connection.first(
-            "SELECT state FROM account_state WHERE home_account_fold = ?1 AND authority = ?2 AND client_fold = ?3",
-            .text(id.key),
-            .text(id.authority),
-            .text(client.folded)
-        ) { $0.text(0) }
-        return state.flatMap(SignInState.init(stored:)) ?? .unknown
-    }
-
-    /// The clients, folded, that an account is signed in to by its state; they may hold no token of it.
-    func signedInClients(_ id: Account.ID) throws -> [String] {
-        try connection.all(
-            """
-            SELECT client_fold FROM account_state
-            WHERE home_account_fold = ?1 AND authority = ?2 AND state = 'signed_in'
-            """,
-            .text(id.key),
-            .text(id.authority)
-        ) { $0.text(0) }
-    }
-
-    func setSignInState(_ state: SignInState, of id: Account.ID, client: String) throws {
-        try connection.run(
-            """
-            INSERT INTO account_state (home_account_fold, authority, client_fold, state, changed_at)
-            VALUES (?1, ?2, ?3, ?4, ?5)
-            ON CONFLICT DO UPDATE SET state = excluded.state, changed_at = excluded.changed_at
-                WHERE state <> excluded.state
-            """,
-            .text(id.key),
-            .text(id.authority),
-            .text(client.folded),
-            .text(state.stored),
-            .integer(now)
-        )
     }
 
     /// The family of a client: nil if it is known to be in none, `.some(nil)` if nothing is known.

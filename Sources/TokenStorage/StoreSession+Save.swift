@@ -16,14 +16,14 @@ extension StoreSession {
             )
             _ = try saveTenantProfile(profile, account: id)
             try saveIDToken(of: identity, realm: identity.realm, request: request, account: id)
-            try learnTenant(identity.realm, of: request, account: account.id)
+            try learnTenant(identity.realm, of: request, account: account.id, row: id)
             if let secret = response.refreshToken {
                 var token = refreshToken(secret, response: response, request: request, client: request.clientID)
                 token.target = (response.scope ?? request.scope).sortedText
                 try replaceRefreshToken(with: token, account: id)
             }
             try liftThrottles(account: id, client: request.clientID)
-            try setSignInState(.signedIn, of: account.id, client: request.clientID)
+            try setSignInState(.signedIn, of: id, client: request.clientID)
             try record(.signIn, account: account.id, client: request.clientID, refreshToken: response.refreshToken)
             row = id
         }
@@ -57,7 +57,7 @@ extension StoreSession {
         try liftThrottles(account: account, client: request.clientID)
         let realm = try identity.namedTenant ?? refreshedTenant(request, account: used.account, row: account)
         try saveIDToken(of: identity, realm: realm, request: request, account: account)
-        try learnTenant(realm, of: request, account: used.account)
+        try learnTenant(realm, of: request, account: used.account, row: account)
         try touchAccount(account)
         try saveFamily(of: response, request: request)
         try record(.refresh, account: used.account, client: request.clientID, refreshToken: response.refreshToken)

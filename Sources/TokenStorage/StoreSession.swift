@@ -10,6 +10,9 @@ package final class StoreSession {
     let options: StoreOptions
     var header: StoreHeader
     var keyRing: KeyRing?
+
+    /// The key of the marks of accounts, once it was needed.
+    var markKey: MarkKey?
     var mode = Connection.Mode.readWrite
 
     init(_ connection: Connection, at path: StorePath, header: StoreHeader, options: StoreOptions) {

@@ -83,8 +83,7 @@ extension StoreSession {
         try connection.all(
             """
             SELECT a.id FROM account a
-            LEFT JOIN account_state s ON s.home_account_fold = a.home_account_fold AND s.authority = a.authority
-                AND s.client_fold = ?1
+            LEFT JOIN account_state s ON s.account_id = a.id AND s.client_fold = ?1
             WHERE coalesce(s.state, '') <> 'signed_out' AND (s.state = 'signed_in' OR EXISTS (
                 SELECT 1 FROM refresh_token r WHERE r.account_id = a.id AND (r.client_fold = ?1 OR r.family_id IN
                     (SELECT m.family_id FROM app_metadata m WHERE m.client_fold = ?1))))

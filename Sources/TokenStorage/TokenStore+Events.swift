@@ -8,6 +8,17 @@ extension TokenStore {
         try read { session in Array(try session.events(after: 0).suffix(limit).reversed()) }
     }
 
+    /// The last entries that concern an account, newest first; also of one that is gone.
+    public func events(of account: Account.ID, limit: Int = 100) throws -> [StoreEvent] {
+        try read { session in
+            try session.connection.read {
+                guard let mark = try session.mark(of: account) else { return [] }
+                let row = try session.accountRow(account)
+                return try session.events(of: row, mark: mark).suffix(limit).reversed()
+            }
+        }
+    }
+
     /// The last entries that concern a refresh token, newest first, to recognise a race or a stolen token by.
     public func events(of token: RefreshToken, limit: Int = 10) throws -> [StoreEvent] {
         try read { session in
@@ -26,10 +37,39 @@ extension StoreSession {
     func events(after id: Int64) throws -> [StoreEvent] {
         try connection.all(
             """
-            SELECT id, at, program, process_id, kind, outcome, authority, home_account_id, client_id FROM event
-            WHERE id > ?1 ORDER BY id
+            SELECT e.id, e.at, e.program, e.process_id, e.kind, e.outcome, a.authority, a.home_account_id, e.client_id,
+                e.account_mark
+            FROM event e LEFT JOIN account a ON a.id = e.account_id WHERE e.id > ?1 ORDER BY e.id
             """,
             .integer(id),
+            body: StoreEvent.init
+        )
+    }
+
+    /// The marks of accounts, at most as many as the record of use has entries.
+    func accountsByMark() throws -> [[UInt8]: Account.ID] {
+        var accounts: [[UInt8]: Account.ID] = [:]
+        try connection.forEach(
+            "SELECT authority, home_account_id FROM account ORDER BY id DESC LIMIT ?1",
+            .integer(StoreEvent.limit)
+        ) { row in
+            let id = Account.ID(authority: row.text(0), homeAccountID: row.text(1))
+            if let mark = try mark(of: id) { accounts[mark] = id }
+        }
+        return accounts
+    }
+
+    /// Entries from before there were marks name the row alone.
+    fileprivate func events(of row: Int64?, mark: [UInt8]) throws -> [StoreEvent] {
+        try connection.all(
+            """
+            SELECT e.id, e.at, e.program, e.process_id, e.kind, e.outcome, a.authority, a.home_account_id, e.client_id,
+                e.account_mark
+            FROM event e LEFT JOIN account a ON a.id = e.account_id WHERE e.account_mark = ?1 OR e.account_id = ?2
+            ORDER BY e.id
+            """,
+            .blob(mark),
+            .optional(row),
             body: StoreEvent.init
         )
     }
@@ -37,8 +77,9 @@ extension StoreSession {
     fileprivate func events(of fingerprint: [UInt8]) throws -> [StoreEvent] {
         try connection.all(
             """
-            SELECT id, at, program, process_id, kind, outcome, authority, home_account_id, client_id FROM event
-            WHERE fingerprint = ?1 ORDER BY id
+            SELECT e.id, e.at, e.program, e.process_id, e.kind, e.outcome, a.authority, a.home_account_id, e.client_id,
+                e.account_mark
+            FROM event e LEFT JOIN account a ON a.id = e.account_id WHERE e.fingerprint = ?1 ORDER BY e.id
             """,
             .blob(fingerprint),
             body: StoreEvent.init
@@ -56,5 +97,6 @@ extension StoreEvent {
         outcome = row.text(5)
         account = row.optionalText(7).map { Account.ID(authority: row.text(6), homeAccountID: $0) }
         clientID = row.optionalText(8)
+        accountMark = row.optionalBlob(9)
     }
 }

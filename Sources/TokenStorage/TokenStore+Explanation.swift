@@ -14,6 +14,7 @@ extension StoreSession {
 
     fileprivate func consideredTokens(_ query: TokenQuery) throws -> [ConsideredToken] {
         let tenant = try tenant(query)
+        let isSignedOut = try signInState(of: query.account, client: query.clientID) == .signedOut
         var considered: [ConsideredToken] = []
         var best: (index: Int, candidate: AccessTokenCandidate)?
         try forEachToken(of: query.account) { row in
@@ -24,7 +25,8 @@ extension StoreSession {
                 buffer: query.buffer,
                 now: now
             )
-            if let reason = mismatch(row, query, tenant: tenant) ?? failure(candidate, row, query) {
+            let mismatch = mismatch(row, query, tenant: tenant) ?? (isSignedOut ? "the account has signed out" : nil)
+            if let reason = mismatch ?? failure(candidate, row, query) {
                 considered.append(token(row, isTaken: false, reason))
                 return
             }

@@ -57,8 +57,7 @@ extension StoreSession {
             """
             SELECT a.id, a.authority, a.home_account_id, a.environment, a.issuer, a.username, a.policy, a.uid, a.utid,
                 a.name, a.last_used_at, EXISTS (SELECT 1 FROM refresh_token r WHERE r.account_id = a.id),
-                (SELECT max(s.state = 'signed_in') FROM account_state s
-                    WHERE s.home_account_fold = a.home_account_fold AND s.authority = a.authority)
+                (SELECT max(s.state = 'signed_in') FROM account_state s WHERE s.account_id = a.id)
             FROM account a WHERE a.id = ?1
             """,
             .integer(row)

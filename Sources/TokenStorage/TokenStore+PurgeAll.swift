@@ -36,7 +36,9 @@ extension TokenStore {
         try forgetting { session in
             for table in [
                 "refresh_attempt", "throttle", "issuer_document", "access_token", "refresh_token", "id_token",
-                "tenant_profile", "account", "account_state", "authority_map", "app_metadata", "foreign_entry",
+                "tenant_profile", "account", "account_state", "authority_map", "sign_out", "app_metadata",
+                "foreign_entry",
+                "mark_key",
             ] {
                 try session.connection.execute("DELETE FROM \(table)")
             }

@@ -8,11 +8,12 @@ extension TokenStore {
     /// The account itself goes when no client has a token of it any more. Doing it twice is no error.
     public func removeAccount(_ account: Account.ID, client: String) throws {
         try forgetting { session in
-            try session.setSignInState(.signedOut, of: account, client: client)
-            guard let row = try session.accountRow(account) else { return }
+            guard let row = try session.accountRow(account) else {
+                return try session.keepSignOut(of: account, client: client)
+            }
+            try session.setSignInState(.signedOut, of: row, client: client)
             try session.deleteTokens(of: row, client: client)
-            try session.deleteAccountWithoutTokens(row)
-            let isGone = try session.accountRow(account) == nil
+            let isGone = try session.deleteAccountWithoutTokens(row, account)
             try session.deleteForeignEntries(of: [account], client: isGone ? nil : client)
             try session.record(.signOut, account: account, client: client)
         }
@@ -22,10 +23,11 @@ extension TokenStore {
     public func wipeAccount(_ account: Account.ID) throws {
         try forgetting { session in
             guard let row = try session.accountRow(account) else { return }
-            for client in try session.clientIDs(row) + session.signedInClients(account) {
-                try session.setSignInState(.signedOut, of: account, client: client)
+            for client in try session.clientIDs(row) + session.signedInClients(row) {
+                try session.setSignInState(.signedOut, of: row, client: client)
             }
-            try session.connection.run("DELETE FROM account WHERE id = ?1", .integer(row))
+            try session.keepSignOuts(of: account, row: row)
+            try session.deleteAccount(row)
             try session.deleteForeignEntries(of: [account])
             try session.record(.signOut, account: account)
         }
@@ -58,7 +60,7 @@ extension TokenStore {
             for row in rows { try session.count(row, in: &counts) }
             guard !dryRun, !rows.isEmpty else { return counts }
             try session.deleteForeignEntries(of: rows.compactMap { try session.accountID($0) })
-            for row in rows { try session.forgetAccount(row) }
+            for row in rows { try session.deleteAccount(row) }
             try session.record(.purge, outcome: "\(counts.accounts) accounts")
             return counts
         }
@@ -103,16 +105,27 @@ extension StoreSession {
         }
     }
 
-    fileprivate func deleteAccountWithoutTokens(_ account: Int64) throws {
-        try connection.run(
+    /// Deletes an account that no client has a token of, but for its sign-outs.
+    ///
+    /// - Returns: whether it was one.
+    fileprivate func deleteAccountWithoutTokens(_ row: Int64, _ id: Account.ID) throws -> Bool {
+        let hasTokens = try connection.integer(
             """
-            DELETE FROM account WHERE id = ?1
-                AND NOT EXISTS (SELECT 1 FROM access_token WHERE account_id = ?1)
-                AND NOT EXISTS (SELECT 1 FROM refresh_token WHERE account_id = ?1)
-                AND NOT EXISTS (SELECT 1 FROM id_token WHERE account_id = ?1)
+            SELECT 1 WHERE EXISTS (SELECT 1 FROM access_token WHERE account_id = ?1)
+                OR EXISTS (SELECT 1 FROM refresh_token WHERE account_id = ?1)
+                OR EXISTS (SELECT 1 FROM id_token WHERE account_id = ?1)
             """,
-            .integer(account)
+            .integer(row)
         )
+        guard hasTokens == nil else { return false }
+        try keepSignOuts(of: id, row: row)
+        try deleteAccount(row)
+        return true
+    }
+
+    /// Deletes an account; every other row of it goes too.
+    fileprivate func deleteAccount(_ row: Int64) throws {
+        try connection.run("DELETE FROM account WHERE id = ?1", .integer(row))
     }
 
     fileprivate func count(_ account: Int64, in counts: inout PurgeCounts) throws {
@@ -128,20 +141,6 @@ extension StoreSession {
             counts.accessTokens += Int(row.integer(0))
             counts.refreshTokens += Int(row.integer(1))
             counts.idTokens += Int(row.integer(2))
-        }
-    }
-
-    /// Deletes an account and what remembers it besides.
-    fileprivate func forgetAccount(_ account: Int64) throws {
-        for statement: StaticString in [
-            """
-            DELETE FROM account_state WHERE (home_account_fold, authority) IN
-                (SELECT home_account_fold, authority FROM account WHERE id = ?1)
-            """,
-            "DELETE FROM authority_map WHERE home_account_fold IN (SELECT home_account_fold FROM account WHERE id = ?1)",
-            "DELETE FROM account WHERE id = ?1",
-        ] {
-            try connection.run(statement, .integer(account))
         }
     }
 }

@@ -89,6 +89,18 @@ struct KeptAsideTests {
         #expect(try fixture.request("s2", at: common) == .hit("mapped"))
     }
 
+    @Test func `a token of a client that the metadata says is signed out is not handed out`() throws {
+        let fixture = try TestStore(Self.signedOut())
+        let query = TokenQuery(account: Fixture.account, clientID: "cid", scope: "s1")
+        #expect(try fixture.request("s1") == .signIn(.signedOut))
+        let state = try fixture.store.silentState(for: query, authority: "https://login.microsoftonline.com/t1")
+        #expect(state.usable == nil && state.extended == nil && state.candidates.isEmpty)
+        #expect(try fixture.store.newestAccessToken(for: query) == nil)
+        #expect(try fixture.store.consideredTokens(for: query).contains { $0.reason == "the account has signed out" })
+        try fixture.store.signInAgain()
+        #expect(try fixture.request("s1") == .hit("a"))
+    }
+
     @Test func `what the metadata says of an account is known when the account comes later`() throws {
         let fixture = try TestStore(Self.metadata("signed_out").with(["Account": [:]]))
         try fixture.take(Self.signedOut())

@@ -87,23 +87,44 @@ struct SubjectTests {
     }
 
     @Test func `accounts from before subjects were told apart are found again`() throws {
-        let fixture = try TestStore()
-        try Self.signIn("Zm9vYg", fixture.store)
+        let fixture = try TestStore { $0.schema = Schema(migrations: Array(Migration.all.prefix(5))) }
         try fixture.store.withWriter { session in
-            for statement: StaticString in [
-                "UPDATE account SET home_account_fold = lower(home_account_id)",
-                "UPDATE account_state SET home_account_fold = 'zm9vyg'",
-                "ALTER TABLE access_token DROP COLUMN asked_fold",
-                "UPDATE store SET schema_version = 5, reader_floor = 4, writer_floor = 4",
-                "PRAGMA user_version = 5",
-            ] {
-                try session.connection.run(statement)
-            }
+            try session.connection.execute(
+                """
+                INSERT INTO account VALUES
+                    (1, 'https://login.example.org', 'Zm9vYg', 'zm9vyg', NULL, NULL, 'login.example.org', NULL, '', '',
+                        NULL, NULL, 0, 0),
+                    (2, 'login.example.org', 'Zm9vYg', 'zm9vyg', NULL, NULL, 'login.example.org', NULL, '', '',
+                        NULL, NULL, 0, 0),
+                    (3, 'login.windows.net', 'U1.T1', 'u1.t1', 'U1', 'T1', 'login.windows.net', NULL, '', '',
+                        NULL, NULL, 0, 0),
+                    (4, 'login.example.org', 'U.7C2F6D1E-5A43-4B8F-9D10-0E6B1A2C3D4E',
+                        'u.7c2f6d1e-5a43-4b8f-9d10-0e6b1a2c3d4e', NULL, NULL, 'login.example.org', NULL, '', '',
+                        NULL, NULL, 0, 0);
+                INSERT INTO account_state VALUES
+                    ('zm9vyg', 'https://login.example.org', 'cid', 'signed_in', 0),
+                    ('gone', 'https://login.example.org', 'cid', 'signed_out', 0);
+                INSERT INTO authority_map VALUES ('u1.t1', 'cid', 'https://login.windows.net/common', 'x'),
+                    ('gone', 'cid', 'https://login.windows.net/common', 'x');
+                INSERT INTO event VALUES
+                    (1, 0, 'p', 1, 'sign_in', 'done', 'https://login.example.org', 'Zm9vYg', 'cid', NULL),
+                    (2, 0, 'p', 1, 'sign_in', 'done', 'https://login.example.org', 'gone', 'cid', NULL);
+                """
+            )
         }
-        let now = try fixture.another()
-        #expect(try now.status().schemaVersion == Migration.all.count)
-        #expect(try now.signInState(of: Self.ids[0], client: "cid") == .signedIn)
-        try Self.signIn("Zm9vYg", now)
-        #expect(try now.accounts().map(\.id.homeAccountID) == ["Zm9vYg"])
+        var options = fixture.options
+        options.schema = .current
+        let store = try TokenStore.open(at: fixture.path, options: options)
+        #expect(try store.status().schemaVersion == Migration.all.count)
+        #expect(try store.signInState(of: Self.ids[0], client: "cid") == .signedIn)
+        let host = Account.ID(authority: "login.example.org", homeAccountID: "Zm9vYg")
+        let shaped = Account.ID(authority: host.authority, homeAccountID: "u.7c2f6d1e-5a43-4b8f-9d10-0e6b1a2c3d4e")
+        for id in [Self.ids[0], host, Fixture.account, shaped] { #expect(try store.account(id)?.id == id) }
+        #expect(try store.events().map(\.account) == [nil, Self.ids[0]])
+        #expect(try store.events(of: Self.ids[0]).count == 0)
+        try Self.signIn("Zm9vYg", store)
+        #expect(try store.accounts().count == 4)
+        #expect(try store.events(of: Self.ids[0]).count == 2)
+        #expect(try store.read { try $0.connection.integer("SELECT count(*) FROM authority_map") } == 1)
     }
 }

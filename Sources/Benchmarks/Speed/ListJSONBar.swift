@@ -55,8 +55,7 @@ enum ListJSONBar: Bar {
                 UNION ALL SELECT client_id FROM refresh_token WHERE account_id = a.id
                 UNION ALL SELECT client_id FROM access_token WHERE account_id = a.id) c) AS clients,
             EXISTS (SELECT 1 FROM refresh_token r WHERE r.account_id = a.id) AS has_refresh_token,
-            (SELECT max(s.state = 'signed_in') FROM account_state s
-                WHERE s.home_account_fold = a.home_account_fold AND s.authority = a.authority) AS state,
+            (SELECT max(s.state = 'signed_in') FROM account_state s WHERE s.account_id = a.id) AS state,
             (SELECT count(*) FILTER (WHERE t.expires_on > unixepoch()) FROM access_token t
                 WHERE t.account_id = a.id) AS valid,
             (SELECT count(*) FILTER (WHERE t.expires_on <= unixepoch()) FROM access_token t

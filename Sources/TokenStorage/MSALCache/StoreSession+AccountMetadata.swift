@@ -14,19 +14,17 @@ extension StoreSession {
     func saveAccountMetadata(_ record: JSON, after newest: Int64 = 0) throws {
         for (homeAccountID, item) in record.object?[accountMap]?.object?.members ?? [] {
             guard let item = item.object, let client = Self.client(of: item, in: record) else { continue }
-            let authorities = try authorities(of: homeAccountID, after: newest)
+            let accounts = try accounts(called: homeAccountID, after: newest)
             if let state = item["sign_in_state"]?.text.flatMap(SignInState.init(stored:)), state != .unknown {
-                for authority in authorities {
-                    let id = Account.ID(authority: authority, homeAccountID: homeAccountID)
-                    try setSignInState(state, of: id, client: client)
-                }
+                for account in accounts { try setSignInState(state, of: account.row, client: client) }
             }
-            guard newest == 0 || !authorities.isEmpty else { continue }
             // The name really is misspelled in every release of MSAL.
             for (_, map) in item["athority_map"]?.object?.members ?? [] {
                 for (requested, resolved) in map.object?.members ?? [] {
                     guard let resolved = resolved.text else { continue }
-                    try saveAuthority(resolved, for: requested, homeAccountID: homeAccountID, client: client)
+                    for account in accounts {
+                        try saveAuthority(resolved, for: requested, account: account.row, client: client)
+                    }
                 }
             }
         }
@@ -37,9 +35,7 @@ extension StoreSession {
         guard var object = record.object, var items = object[accountMap]?.object else { return record }
         for (homeAccountID, item) in items.members {
             guard var item = item.object, let client = Self.client(of: item, in: record) else { continue }
-            let states = try authorities(of: homeAccountID).map { authority in
-                try signInState(of: Account.ID(authority: authority, homeAccountID: homeAccountID), client: client)
-            }
+            let states = try accounts(called: homeAccountID).map { try signInState(of: $0.id, client: client) }
             // Who is signed in anywhere is signed in. A sign-out that was taken back leaves no state.
             guard let state = [SignInState.signedIn, .signedOut, .unknown].first(where: states.contains),
                 state != .unknown || item["sign_in_state"]?.text == SignInState.signedOut.stored
@@ -55,14 +51,17 @@ extension StoreSession {
         (item["client_id"] ?? record.object?["client_id"])?.text
     }
 
-    private func authorities(of homeAccountID: String, after newest: Int64 = 0) throws -> [String] {
+    private func accounts(
+        called homeAccountID: String,
+        after newest: Int64 = 0
+    ) throws -> [(row: Int64, id: Account.ID)] {
         let keys = Account.ID.keys(of: homeAccountID)
         return try connection.all(
-            "SELECT authority FROM account WHERE home_account_fold IN (?1, ?2) AND id > ?3",
+            "SELECT id, authority FROM account WHERE home_account_fold IN (?1, ?2) AND id > ?3",
             .text(keys[0]),
             .text(keys[1]),
             .integer(newest)
-        ) { $0.text(0) }
+        ) { ($0.integer(0), Account.ID(authority: $0.text(1), homeAccountID: homeAccountID)) }
     }
 }
 

@@ -153,8 +153,7 @@ extension StoreSession {
     func forgetSignOut(account: Int64, client: String) throws {
         try connection.run(
             """
-            DELETE FROM account_state WHERE state = 'signed_out' AND client_fold = ?2 AND (home_account_fold, authority)
-                IN (SELECT home_account_fold, authority FROM account WHERE id = ?1)
+            DELETE FROM account_state WHERE account_id = ?1 AND client_fold = ?2 AND state = 'signed_out'
             """,
             .integer(account),
             .text(client.folded)

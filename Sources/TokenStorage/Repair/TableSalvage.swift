@@ -11,8 +11,9 @@ struct TableSalvage {
 
     /// In the order of their references: a row comes after the one it belongs to.
     private static let tables = [
-        "store", "data_key", "account", "tenant_profile", "account_state", "authority_map", "app_metadata", "id_token",
-        "claim_index", "refresh_token", "access_token", "event", "foreign_entry", "refresh_attempt", "throttle",
+        "store", "data_key", "mark_key", "account", "tenant_profile", "account_state", "authority_map", "sign_out",
+        "app_metadata", "id_token", "claim_index", "refresh_token", "access_token", "event", "foreign_entry",
+        "refresh_attempt", "throttle",
         "issuer_document",
     ]
 

@@ -1,0 +1,128 @@
+import OAuth
+import SQLite
+import TestSupport
+import Testing
+import TokenStorage
+
+/// What a store keeps of an account that is gone: a keyed hash, and nothing that names it.
+struct RemovedAccountTests {
+    enum Removal: CaseIterable {
+        case remove, wipe, purge
+
+        func run(_ store: TokenStore, _ account: Account.ID) throws {
+            switch self {
+            case .remove: try store.removeAccount(account, client: "cid")
+            case .wipe: try store.wipeAccount(account)
+            case .purge: _ = try store.purge(.homeAccountID(account.homeAccountID))
+            }
+        }
+    }
+
+    private static let common = "https://login.microsoftonline.com/common"
+    private static let subject = Account.ID(authority: "https://login.example.org", homeAccountID: "Zm9vYg")
+
+    /// A store with two accounts of which every table knows something.
+    private static func store() throws -> TestStore {
+        let item: JSON = [
+            "client_id": "cid", "sign_in_state": "signed_in",
+            "athority_map": ["URLMap-": ["https://login.example.org/common": "https://login.example.org/t2"]],
+        ]
+        let items: JSON = ["Zm9vYg": item, "U1.T1": item]
+        let place: KeyValuePairs<String, JSON> = ["home_account_id": "Zm9vYg", "environment": "login.example.org"]
+        let claims: JSON = ["iss": "https://login.example.org", "sub": "Zm9vYg", "aud": "cid", "name": "Mara Planted"]
+        let document = JSON.cache(
+            accessTokens: [
+                .accessToken("a", "s1").with(place), .accessToken("q", "s1", ["expires_on": nil]).with(place),
+            ],
+            refreshTokens: [.refreshToken("r").with(place)],
+            idTokens: [.idToken(claims).with(place)],
+            accounts: [.account(["username": "mara@planted.example", "local_account_id": "Zm9vYg"]).with(place)]
+        )
+        let fixture = try TestStore(document)
+        try fixture.signIn(.signIn(["client_info": .string(Fixture.clientInfo("U1", "T1"))]), at: common)
+        let metadata: JSON = ["cid": ["client_id": "cid", "account_metadata_map": items]]
+        try fixture.take(["AccountMetadataMap": metadata, "Account": [:]])
+        for account in [subject, Fixture.account] {
+            let token = try fixture.currentRefreshToken(of: account)
+            _ = try fixture.store.beginRefresh(with: token)
+            var consequence = RefreshConsequence(token: .maybeSpent)
+            consequence.throttle = Throttle(endsAt: Fixture.now + 60, failure: JSON.Object())
+            consequence.event = "refused"
+            let query = TokenQuery(account: account, clientID: "cid", scope: "s1")
+            try fixture.store.endRefresh(with: token, of: query, authority: "a", consequence)
+        }
+        return fixture
+    }
+
+    /// Every row of every table of the file, as text; blobs in hexadecimal.
+    private static func rows(_ store: TokenStore) throws -> [String: [String]] {
+        try store.read { session in
+            let names = try session.connection.all("SELECT name FROM sqlite_schema WHERE type = 'table'") { $0.text(0) }
+            let tables = try names.map { table in
+                let sql = "SELECT 'quote(\"' || name || '\")' FROM pragma_table_info('\(table)')"
+                var columns: [String] = []
+                try session.connection.prepare(sql).forEach([]) {
+                    columns.append($0.text(0))
+                    return true
+                }
+                var rows: [String] = []
+                let text = columns.joined(separator: " || ' ' || ")
+                try session.connection.prepare("SELECT \(text) FROM \(table)").forEach([]) {
+                    rows.append($0.text(0))
+                    return true
+                }
+                return (table, rows)
+            }
+            return Dictionary(uniqueKeysWithValues: tables)
+        }
+    }
+
+    private static func isNamed(_ row: String, by names: [String]) -> Bool {
+        names.contains { name in
+            let bytes = name.utf8.map { String($0, radix: 16, uppercase: true) }.joined()
+            return row.lowercased().contains(name.lowercased()) || row.contains(bytes)
+        }
+    }
+
+    @Test(arguments: Removal.allCases)
+    func `after an account is removed, no row of it is left in any table`(removal: Removal) throws {
+        let fixture = try Self.store()
+        let names = ["Zm9vYg", "planted", "U1.T1", "ada@example.net"]
+        let before = try Self.rows(fixture.store)
+        let tables = ["account", "account_state", "authority_map", "event", "throttle", "refresh_attempt", "id_token"]
+        for table in tables { #expect(before[table]?.isEmpty == false, "\(table)") }
+        for account in [Self.subject, Fixture.account] { try removal.run(fixture.store, account) }
+        for (table, rows) in try Self.rows(fixture.store) {
+            #expect(!rows.contains { Self.isNamed($0, by: names) }, "\(table)")
+            let mayStay = ["store", "data_key", "event", "sign_out", "mark_key", "app_metadata"].contains(table)
+            #expect(mayStay || rows.isEmpty, "\(table)")
+        }
+        #expect(try fixture.store.check() == [])
+    }
+
+    @Test func `a sign-out and the record of an account are found by its id when it is gone, after a rekey too`() throws
+    {
+        let fixture = try Self.store()
+        try fixture.store.removeAccount(Self.subject, client: "CID")
+        #expect(try fixture.store.account(Self.subject) == nil)
+        for _ in 0..<2 {
+            #expect(try fixture.store.signInState(of: Self.subject, client: "cid") == .signedOut)
+            #expect(try fixture.store.signInState(of: Self.subject, client: "other") == .unknown)
+            #expect(try fixture.store.events(of: Self.subject).map(\.kind) == [.signOut, .refused])
+            #expect(try fixture.store.events(of: Self.subject).map(\.account) == [nil, nil])
+            _ = try fixture.store.rekey()
+        }
+        let other = Account.ID(authority: Self.subject.authority, homeAccountID: "zm9vyg")
+        #expect(try fixture.store.signInState(of: other, client: "cid") == .unknown)
+    }
+
+    @Test func `a new sign-in takes back one sign-out and leaves those from other clients`() throws {
+        let fixture = try TestStore()
+        for client in ["cid", "cid2"] { try fixture.signIn(.signIn(), client: client) }
+        try fixture.store.wipeAccount(Fixture.account)
+        try fixture.signIn(.signIn())
+        #expect(try fixture.store.signInState(of: Fixture.account, client: "cid") == .signedIn)
+        #expect(try fixture.store.signInState(of: Fixture.account, client: "cid2") == .signedOut)
+        #expect(try Self.rows(fixture.store)["sign_out"] == [])
+    }
+}
