@@ -39,4 +39,12 @@ public struct SilentRequest: Hashable, Sendable {
 
     /// Whether a stored token will not do.
     var passesOverCache: Bool { forcesRefresh || claims != nil }
+
+    /// The request, content with any token that is good to use.
+    var easier: SilentRequest {
+        var request = self
+        request.forcesRefresh = false
+        request.minimumLifetime = 0
+        return request
+    }
 }

@@ -80,6 +80,6 @@ package struct TokenDecider: Sendable {
     }
 
     private func isAllowed(_ token: RefreshToken) -> Bool {
-        options.usesFamilyTokens || token.clientID.lowercased() == clientID.lowercased()
+        options.usesFamilyTokens || token.clientID.folded == clientID.folded
     }
 }

@@ -52,15 +52,14 @@ public final class TokenManager: Sendable {
     }
 
     private func result(for request: SilentRequest) async throws -> TokenResult {
-        let candidates: [RefreshCandidate]
         let fallback: Fallback?
         switch try decider.decide(request) {
         case .serve(let result): return result
         case .fail(let error): throw error
-        case .refresh(let found, at: _, fallback: let standIn): (candidates, fallback) = (found, standIn)
+        case .refresh(_, at: _, fallback: let standIn): fallback = standIn
         }
         do {
-            let result = try await flight(for: request, candidates).result(within: request.timeout)
+            let result = try await flight(for: request).result(within: request.timeout)
             // Judged for each caller, as those who share a refresh may differ in what they can do without.
             if request.requiresAllScopes, !result.declinedScope.isEmpty {
                 throw AcquisitionError.declinedScopes(result)
@@ -74,7 +73,7 @@ public final class TokenManager: Sendable {
     }
 
     /// The flight that answers `request`: one under way, or a new one.
-    private func flight(for request: SilentRequest, _ candidates: [RefreshCandidate]) -> Flight {
+    private func flight(for request: SilentRequest) -> Flight {
         let key = FlightKey(request, clientID: clientID)
         let (flight, isNew) = flights.withLock { flights in
             if let flight = flights[key] { return (flight, false) }
@@ -89,7 +88,7 @@ public final class TokenManager: Sendable {
         Task {
             let outcome: Result<TokenResult, any Error>
             do {
-                outcome = .success(try await refresh(request, candidates))
+                outcome = .success(try await refresh(request))
             } catch {
                 outcome = .failure(error)
             }
@@ -100,40 +99,54 @@ public final class TokenManager: Sendable {
         return flight
     }
 
-    /// Refreshes under the lock of the account and this client, unless somebody else did while it was waited for.
-    private func refresh(_ request: SilentRequest, _ candidates: [RefreshCandidate]) async throws -> TokenResult {
-        let lock = try await RefreshLock.acquire(
-            request.account,
-            client: clientID,
-            of: store.path,
-            patience: TokenManagerOptions.patience
-        )
-        defer { withExtendedLifetime(lock) {} }
-        if lock.wasWaitedFor { metrics.countWaiting() }
-        let isAnswered = request.isAnswered(by: candidates, now: try await currentTokens(request))
-        let request = isAnswered ? request.easier : request
-        switch try await store.perform({ [decider] _ in try decider.decide(request) }) {
-        case .serve(let result): return result
-        case .fail(let error): throw error
-        case .refresh(let candidates, at: let authority, fallback: _):
-            let start = ContinuousClock.now
-            defer { metrics.record(ContinuousClock.now - start) }
-            let bounded = BoundedTransport(transport, end: start + options.longestRefresh)
-            let issuer = Issuer(authority: authority, store: store, transport: bounded, limits: options.limits)
-            let metadata = try await issuer.metadataForRefresh()
-            let exchange = RefreshExchange(
-                request: request,
-                issuer: issuer,
-                metadata: metadata,
-                keys: try await issuer.keys(of: metadata),
-                decider: decider
-            )
-            return try await exchange.run(candidates)
+    /// Refreshes when it is this caller's turn, unless somebody else did while it was waited for.
+    private func refresh(_ request: SilentRequest) async throws -> TokenResult {
+        let before = try await passedOverToken(request)
+        var turn = try await RefreshTurn(of: request.account, client: clientID, at: store.path)
+        defer { withExtendedLifetime(turn) {} }
+        if turn.wasWaitedFor { metrics.countWaiting() }
+        while true {
+            let now = try await passedOverToken(request)
+            let request = now == nil || now == before ? request : request.easier
+            switch try await store.perform({ [decider] _ in try decider.decide(request) }) {
+            case .serve(let result): return result
+            case .fail(let error): throw error
+            case .refresh(let candidates, at: let authority, fallback: _):
+                if try await turn.extend(to: candidates) { continue }
+                return try await refresh(request, candidates, at: authority)
+            }
         }
     }
 
-    private func currentTokens(_ request: SilentRequest) async throws -> [RefreshToken] {
-        guard request.passesOverCache || request.minimumLifetime > 0 else { return [] }
-        return try await store.perform { [clientID] in try $0.refreshTokens(of: request.account, client: clientID) }
+    private func refresh(
+        _ request: SilentRequest,
+        _ candidates: [RefreshCandidate],
+        at authority: Authority
+    ) async throws -> TokenResult {
+        let start = ContinuousClock.now
+        defer { metrics.record(ContinuousClock.now - start) }
+        let bounded = BoundedTransport(transport, end: start + options.longestRefresh)
+        let issuer = Issuer(authority: authority, store: store, transport: bounded, limits: options.limits)
+        let metadata = try await issuer.metadataForRefresh()
+        let exchange = RefreshExchange(
+            request: request,
+            issuer: issuer,
+            metadata: metadata,
+            keys: try await issuer.keys(of: metadata),
+            decider: decider
+        )
+        return try await exchange.run(candidates)
+    }
+
+    /// The token that would serve, did the request not ask for a newer one.
+    ///
+    /// Another in its place is newer, and does. A claims challenge is answered only by a token that was asked for with its claims.
+    private func passedOverToken(_ request: SilentRequest) async throws -> AccessToken? {
+        guard request.forcesRefresh || request.minimumLifetime > 0, request.claims == nil else { return nil }
+        let query = decider.query(request.easier)
+        guard case .usable(let token, isAging: _) = try await store.perform({ try $0.storedToken(for: query) }) else {
+            return nil
+        }
+        return token
     }
 }

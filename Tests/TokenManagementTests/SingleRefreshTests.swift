@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTransport
 import IssuerSupport
 import LocalIdentityProvider
@@ -144,6 +145,66 @@ struct SingleRefreshTests {
                 try await group.waitForAll()
             }
             #expect(scene.net == 1)
+        }
+    }
+
+    @Test func `forced refreshes that wait share the answer of an issuer that does not rotate`() async throws {
+        let scene = try OpenScene()
+        scene.issuer.answer(.init(#"{"access_token":"at-1","expires_in":3600}"#))
+        let path = scene.store.path
+        let lock = Guarded<RefreshLock?>(
+            try await .acquire(scene.account, client: OpenScene.client, of: path, patience: .seconds(60))
+        )
+        try await withThrowingTaskGroup(of: Secret.self) { group in
+            for _ in 0..<8 {
+                // Each waits for the lock by itself, as another process would.
+                group.addTask { try await scene.acquire { $0.forcesRefresh = true }.accessToken.secret }
+            }
+            try await appearance(of: "eight who wait") { try Self.openLocks(of: path) == 9 }
+            lock.withLock { $0 = nil }
+            for try await token in group { #expect(token == Secret("at-1")) }
+        }
+        #expect(scene.net == 1)
+        scene.issuer.answer(.init(#"{"access_token":"at-2","expires_in":3600}"#))
+        #expect(try await scene.acquire { $0.forcesRefresh = true }.accessToken.secret == Secret("at-2"))
+    }
+
+    @Test func `two clients of a family do not spend one token at the same time`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            try scene.addFamilyToken("family-1")
+            for number in [2, 3] {
+                scene.answer(
+                    #"{"access_token":"new","expires_in":3600,"refresh_token":"family-\#(number)","foci":"1"}"#
+                )
+            }
+            let sent = SentForms()
+            let path = scene.store.path
+            let transport = InterceptingTransport(Scene.transport) { request in
+                guard request.url.hasSuffix("/token") else { return }
+                sent.keep(request)
+                // The first waits until the other has begun as well, and waits for the family's lock, or sends.
+                try await appearance(of: "the other client") { try sent.count == 2 || Self.openLocks(of: path) == 4 }
+            }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for client in ["app-a", "app-b"] {
+                    let manager = try scene.manager(
+                        client: client,
+                        { $0.usesFamilyTokens = true },
+                        transport: transport
+                    )
+                    group.addTask { _ = try await manager.acquireTokenSilently(scene.request()) }
+                }
+                try await group.waitForAll()
+            }
+            #expect(sent.all("refresh_token") == ["family-1", "family-2"])
+        }
+    }
+
+    /// How many locks of a store this process has opened.
+    private static func openLocks(of path: StorePath) throws -> Int {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count { descriptor in
+            // Another thread may have closed it meanwhile.
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")) == path.lock
         }
     }
 

@@ -12,5 +12,9 @@ final class SentForms: Sendable {
         forms.withLock { $0.append(FormBody.fields(body)) }
     }
 
+    var count: Int { forms.withLock(\.count) }
+
+    func all(_ name: String) -> [String] { forms.withLock { $0.compactMap { $0[name] } } }
+
     func last(_ name: String) -> String { forms.withLock { $0.last?[name] } ?? "" }
 }
