@@ -40,6 +40,23 @@ extension Connection {
         return lines.map { $0.split(separator: "\n").filter { !$0.hasPrefix("***") }.joined(separator: ", ") }
     }
 
+    /// Up to `count` bytes of the file as they are, whatever they mean; nil if they cannot be read.
+    ///
+    /// Through the descriptor of the connection: to close one of our own would take the locks of every connection of
+    /// this process from the file.
+    package func bytes(at offset: Int64, count: Int) -> [UInt8]? {
+        var file: UnsafeMutablePointer<sqlite3_file>?
+        guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK, let file,
+            let methods = file.pointee.pMethods
+        else { return nil }
+        var size: sqlite3_int64 = 0
+        guard methods.pointee.xFileSize(file, &size) == SQLITE_OK else { return nil }
+        let length = Int(min(Int64(count), max(0, size - offset)))
+        var bytes = [UInt8](repeating: 0, count: length)
+        guard length == 0 || methods.pointee.xRead(file, &bytes, CInt(length), offset) == SQLITE_OK else { return nil }
+        return bytes
+    }
+
     /// The bytes of the database as a file would hold them.
     package func image() throws(SQLiteError) -> [UInt8] {
         var size: sqlite3_int64 = 0

@@ -31,6 +31,9 @@ package struct KeyEncryptionKey: Sendable {
         id = idBytes.hexadecimal
     }
 
+    /// A new key from the kernel's randomness.
+    package static func random() -> KeyEncryptionKey { KeyEncryptionKey(bytes: .random(count: byteCount)) }
+
     /// `key`, sealed for the store `storeID`.
     package func wrap(_ key: DataKey, storeID: [UInt8]) throws(SealingError) -> [UInt8] {
         let header = header(keyID: key.id)

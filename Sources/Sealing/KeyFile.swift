@@ -12,6 +12,9 @@ import Darwin
 struct KeyFile {
     let path: String
 
+    /// How long to wait for another process that makes it.
+    var timeout: Duration = .seconds(30)
+
     func load() throws(SealingError) -> KeyEncryptionKey {
         let absent = "the key file \(path) is missing; bring it back from a copy, nothing else opens the store"
         // Without O_NONBLOCK a FIFO in the file's place would hang.
@@ -32,27 +35,22 @@ struct KeyFile {
         let parent = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
         let absent = "the directory \(parent) is missing; create it with 'mkdir -p -m 700 \(parent.shellQuoted)'"
         let directory = try OpenFile(parent, O_RDONLY | O_DIRECTORY, absent: absent)
-        // The lock stands between the look whether there is a file and the rename, which would replace it.
-        try directory.lock()
+        // Of all who find no file one makes it; the others then find it.
+        try directory.lock(timeout: timeout)
         do {
             return try load()
         } catch .keyAbsent {
             let bytes = Secret.random(count: KeyEncryptionKey.byteCount)
             try write(bytes)
-            try directory.synchronize()
             return KeyEncryptionKey(bytes: bytes)
         }
     }
 
     private func write(_ bytes: Secret) throws(SealingError) {
-        let draft = path + ".new"
-        // What a crash left behind was never a key of anything.
-        guard unlink(draft) == 0 || errno == ENOENT else { throw OpenFile.failure("removed", draft, errno) }
-        let file = try OpenFile(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600, absent: "")
-        try file.setMode(0o600)
-        try file.append(bytes)
-        try file.synchronize()
-        guard rename(draft, path) == 0 else { throw OpenFile.failure("written", path, errno) }
+        guard let draft = DraftFile(for: path) else { throw OpenFile.failure("created", path, errno) }
+        guard bytes.withUnsafeBytes({ draft.append($0) }), draft.commit(replacing: false) else {
+            throw OpenFile.failure("written", path, errno)
+        }
     }
 
     private func check(_ status: stat) throws(SealingError) {

@@ -24,8 +24,19 @@ extension KeySource {
         }
     }
 
+    /// Where the key file of a store is whose database is in `directory`; nil if its key is in no file of ours.
+    package func filePath(directory: String) -> String? {
+        guard case .file(let path) = place else { return nil }
+        return path ?? directory + "/key"
+    }
+
+    /// The id of the key in that file; nil if no key can be read from it.
+    package func fileKeyID(directory: String) -> String? {
+        filePath(directory: directory).flatMap { try? KeyFile(path: $0).load().id }
+    }
+
     private func keyFile(_ path: String?, _ context: KeySourceContext) -> KeyFile {
-        KeyFile(path: path ?? context.directory + "/key")
+        KeyFile(path: path ?? context.directory + "/key", timeout: context.lockTimeout)
     }
 
     private func passphraseKey(_ descriptor: Int32?, _ context: KeySourceContext) -> PassphraseKey {

@@ -1,7 +1,20 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 extension KeySource {
-    /// Who could read the tokens of a store whose database is in `directory`, in plain words.
-    package func protection(directory: String) -> [(reader: String, verdict: String)] {
-        let verdicts = verdicts(directory: directory)
+    /// Who could read the tokens of the store at `database`, in plain words, as the modes of its files are now.
+    package func protection(database: String) -> [(reader: String, verdict: String)] {
+        let slash = database.lastIndex(of: "/") ?? database.startIndex
+        var verdicts = verdicts(directory: String(database[..<slash]))
+        // A user who may read the database needs no copy of it.
+        if let mode = FileAccess.othersMode(of: database) {
+            verdicts.otherUser = "\(verdicts.copy) The database \(database) is open to others, its mode is \(mode)."
+        }
         return [
             ("someone with a copy of the database file", verdicts.copy),
             ("another user of this machine", verdicts.otherUser),
@@ -17,24 +30,34 @@ extension KeySource {
         case .file(let path): Self.fileVerdicts(path ?? directory + "/key", directory: directory)
         case .passphrase: Self.passphraseVerdicts
         case .secretService: Self.secretServiceVerdicts
-        case .credential: Self.credentialVerdicts
+        case .credential(let name): Self.credentialVerdicts(name)
         case .environment: Self.environmentVerdicts
         }
     }
 
     private static func fileVerdicts(_ path: String, directory: String) -> Verdicts {
+        let owner = (
+            sameUser: "can. It may read the database and the key file, as tokenstore does.",
+            root: "can. It may read every file."
+        )
+        if let mode = FileAccess.othersMode(of: path) {
+            let remedy = "close it with 'chmod 600 \(path.shellQuoted)', and make a new key if it was read."
+            return (
+                "can, as a user of this machine. The key file \(path) is open to others, its mode is \(mode); \(remedy)",
+                "can as soon as they have a copy of the database. The key file \(path) is open to them, its mode is "
+                    + "\(mode); \(remedy)",
+                owner.sameUser,
+                owner.root
+            )
+        }
         let copy =
             if path.hasPrefix(directory + "/") {
                 "cannot, unless the copy includes the key file beside it. A backup of the whole directory does."
             } else {
                 "cannot. The key is in \(path); keep the two in different backups."
             }
-        return (
-            copy,
-            "cannot. The database and the key file are open to their owner alone.",
-            "can. It may read the database and the key file, as tokenstore does.",
-            "can. It may read every file."
-        )
+        let otherUser = "cannot. The database and the key file are open to their owner alone."
+        return (copy, otherUser, owner.sameUser, owner.root)
     }
 
     private static let passphraseVerdicts: Verdicts = (
@@ -57,12 +80,20 @@ extension KeySource {
         "can while the keyring is unlocked. A locked keyring is sealed under the password of its owner."
     )
 
-    private static let credentialVerdicts: Verdicts = (
-        "cannot. The credential is not part of the copy.",
-        "cannot. The database is open to its owner alone, and the credential is closed to everyone else.",
-        "can. It may read the database and the credential, as the service does.",
-        "can. It may read every file, credentials included."
-    )
+    private static func credentialVerdicts(_ name: String) -> Verdicts {
+        let open = name.hasPrefix("/") ? FileAccess.othersMode(of: name).map { (name, $0) } : nil
+        let copy = open.map { "can, as a user who may read the credential \($0), its mode is \($1)." }
+        let otherUser = open.map {
+            "can as soon as they have a copy of the database, if they may read the credential \($0): its mode is \($1)."
+        }
+        return (
+            copy ?? "cannot. The credential is not part of the copy.",
+            otherUser
+                ?? "cannot. The database is open to its owner alone, and the credential is closed to everyone else.",
+            "can. It may read the database and the credential, as the service does.",
+            "can. It may read every file, credentials included."
+        )
+    }
 
     private static let environmentVerdicts: Verdicts = (
         "cannot. The key is in the environment of the process, which is not part of the copy.",
@@ -70,4 +101,20 @@ extension KeySource {
         "can. It may read the database and the environment of running processes, and programs that these start inherit it.",
         "can. It may read every file and the environment of every process."
     )
+}
+
+/// Whom the modes of a file and of the directories above it let in.
+private enum FileAccess {
+    /// The mode of a file, in octal digits, if users other than its owner may read it; nil if they may not.
+    static func othersMode(of path: String) -> String? {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & 0o044 != 0 else { return nil }
+        let mode = String(status.st_mode & 0o7777, radix: 8)
+        var directory = path[...]
+        while let slash = directory.lastIndex(of: "/"), slash != directory.startIndex {
+            directory = directory[..<slash]
+            guard stat(String(directory), &status) == 0, status.st_mode & 0o011 != 0 else { return nil }
+        }
+        return mode
+    }
 }

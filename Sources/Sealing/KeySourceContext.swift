@@ -25,6 +25,9 @@ package struct KeySourceContext: Sendable {
     /// For sources that can hang.
     package var deadline: Duration
 
+    /// How long to wait for another process that makes the same key.
+    package var lockTimeout = Duration.seconds(30)
+
     /// For new passphrases; a recorded one keeps its own.
     package var scryptCost = ScryptCost.standard
 

@@ -53,36 +53,19 @@ struct OpenFile: ~Copyable {
         return filled > limit ? nil : Secret(copying: UnsafeRawBufferPointer(rebasing: buffer[..<filled]))
     }
 
-    func append(_ secret: Secret) throws(SealingError) {
-        try secret.withUnsafeBytes { bytes throws(SealingError) in
-            var rest = bytes
-            while !rest.isEmpty {
-                let count = write(descriptor, rest.baseAddress, rest.count)
-                if count < 0, errno == EINTR { continue }
-                guard count > 0 else { throw Self.failure("written", path, errno) }
-                rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-            }
-        }
-    }
-
-    func setMode(_ mode: mode_t) throws(SealingError) {
-        guard fchmod(descriptor, mode) == 0 else { throw Self.failure("protected", path, errno) }
-    }
-
-    /// Forces the file to the disk.
-    func synchronize() throws(SealingError) {
-        #if canImport(Darwin)
-        // There `fsync` leaves the bytes in the drive's cache.
-        if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
-        #endif
-        // Some file systems cannot synchronize a directory, and say so with EINVAL.
-        guard fsync(descriptor) == 0 || errno == EINVAL else { throw Self.failure("written", path, errno) }
-    }
-
     /// Waits for the lock, which the kernel takes back when the descriptor closes.
-    func lock() throws(SealingError) {
-        while flock(descriptor, LOCK_EX) != 0 {
-            guard errno == EINTR else { throw Self.failure("locked", path, errno) }
+    ///
+    /// - Throws: ``SealingError/keyBusy(_:)`` after `timeout`.
+    func lock(timeout: Duration) throws(SealingError) {
+        let end = ContinuousClock.now + timeout
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            if errno == EINTR { continue }
+            guard errno == EWOULDBLOCK else { throw Self.failure("locked", path, errno) }
+            guard ContinuousClock.now < end else {
+                throw .keyBusy("another process holds \(path), where the key file is; try again later")
+            }
+            var pause = timespec(tv_sec: 0, tv_nsec: Int.random(in: 500_000...2_000_000))
+            nanosleep(&pause, nil)
         }
     }
 

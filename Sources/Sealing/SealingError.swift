@@ -11,6 +11,9 @@ public enum SealingError: Error, Hashable, Sendable {
     /// The source does not answer.
     case keyUnavailable(String)
 
+    /// Another process holds the place of the key for longer than the time limit.
+    case keyBusy(String)
+
     /// Others may read or replace the key.
     case keyInsecure(String)
 
@@ -47,7 +50,8 @@ extension SealingError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .keyAbsent(let sentence), .keyLocked(let sentence), .keyUnavailable(let sentence),
-            .keyInsecure(let sentence), .keyMalformed(let sentence), .unusableSource(let sentence):
+            .keyBusy(let sentence), .keyInsecure(let sentence), .keyMalformed(let sentence),
+            .unusableSource(let sentence):
             sentence
         case .otherKey(let wanted, let found):
             """

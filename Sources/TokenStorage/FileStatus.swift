@@ -20,6 +20,8 @@ struct FileStatus {
     let permissions: mode_t
     let links: Int
     let size: Int64
+    private let device: dev_t
+    private let number: ino_t
 
     /// Of the path itself, not of what a symbolic link in its place points to; nil if there is nothing.
     init?(_ path: String) {
@@ -34,6 +36,16 @@ struct FileStatus {
         guard stat(path, &status) == 0 else { return nil }
         self.init(status)
     }
+
+    /// Of an open file.
+    init?(descriptor: Int32) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    /// Whether both are one file, by whatever names.
+    func isSameFile(as other: FileStatus) -> Bool { device == other.device && number == other.number }
 
     /// Whether there is nothing at the path; what may not be looked at is not absent.
     static func isAbsent(_ path: String) -> Bool {
@@ -53,6 +65,8 @@ struct FileStatus {
         permissions = status.st_mode & 0o7777
         links = Int(status.st_nlink)
         size = Int64(status.st_size)
+        device = status.st_dev
+        number = status.st_ino
     }
 
     /// The path without symbolic links; nil if it leads nowhere.

@@ -18,6 +18,14 @@ struct KeyRing: Sendable {
         try reload(from: connection)
     }
 
+    /// The keys of a store that holds nothing, which an inspection may ask and nothing was ever sealed under.
+    static var openingNothing: KeyRing { KeyRing() }
+
+    private init() {
+        (keyEncryptionKey, storeID) = (.random(), [])
+        sealers = [0: Sealer(key: DataKey(id: 0))]
+    }
+
     /// Reads the keys again, after another process has replaced them.
     mutating func reload(from connection: Connection) throws {
         let rows = try connection.all("SELECT id, wrapped, key_encryption_key_id, is_current FROM data_key") { row in

@@ -1,3 +1,5 @@
+import SQLite
+
 /// The tables that hold sealed values: what a check opens, a rekey seals anew and a repair copies.
 struct SealedTable: Sendable {
     let name: String
@@ -16,6 +18,17 @@ struct SealedTable: Sendable {
         SealedTable(name: "mark_key", owner: nil, columns: ["secret"]),
         SealedTable(name: "foreign_entry", owner: nil, columns: ["entry"]),
     ]
+
+    /// Whether any row holds a sealed value.
+    func hasValues(in connection: Connection) throws -> Bool {
+        let conditions = columns.map { "\($0) IS NOT NULL" }.joined(separator: " OR ")
+        var isFound = false
+        try connection.prepare("SELECT 1 FROM \(name) WHERE \(conditions) LIMIT 1").forEach([]) { _ in
+            isFound = true
+            return false
+        }
+        return isFound
+    }
 
     /// Rows after `?1` with their owner and sealed values.
     var selection: String {

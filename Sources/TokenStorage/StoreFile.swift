@@ -58,7 +58,7 @@ struct StoreFile {
     /// Makes a whole database with the right settings, on disk, under another name.
     func create(as draft: String, _ body: (Connection) throws -> Void) throws {
         try refuseNetworkFileSystem()
-        remove(draft)
+        try StoreFiles(path).removeDraft(draft)
         do {
             try Self.createEmpty(draft)
             try fill(draft, body)

@@ -63,18 +63,18 @@ struct StoreOpener {
                         + "to version \(schema.version)"
                 )
             }
-            let session = try session(connection, header)
-            session.mode = mode
-            return session
+            return try session(connection, header, mode: mode)
         }
     }
 
     private func session(
         _ connection: Connection,
         _ header: StoreHeader,
-        key: KeyEncryptionKey? = nil
+        key: KeyEncryptionKey? = nil,
+        mode: Connection.Mode = .readWrite
     ) throws -> StoreSession {
         let session = StoreSession(connection, at: path, header: header, options: options)
+        session.mode = mode
         if let key {
             session.keyRing = try KeyRing(key, storeID: header.storeID, from: connection)
         } else if options.unlocks {
@@ -87,6 +87,8 @@ struct StoreOpener {
     ///
     /// - Returns: the new store's key, for which a person then is not asked again; nil if another process was first.
     private func create() throws -> KeyEncryptionKey? {
+        // Asked before there is a lock file, which would make the log of another program look like ours.
+        try refuseOrphanedLog()
         let lock = try KernelLock(.schema, of: path, timeout: options.busyTimeout)
         defer { withExtendedLifetime(lock) {} }
         guard FileStatus(path.database) == nil else { return nil }
@@ -95,6 +97,7 @@ struct StoreOpener {
         unlink(path.log)
         unlink(path.sharedMemory)
         let source = options.keySource ?? .file
+        try StoreFiles(path).requireKeyPlace(source)
         let storeID = Self.randomBytes(count: 16)
         var context = KeySourceContext(
             directory: path.directory,
@@ -103,6 +106,7 @@ struct StoreOpener {
             askPassphrase: options.askPassphrase
         )
         context.scryptCost = options.scryptCost
+        context.lockTimeout = options.busyTimeout
         let (key, parameters) = try source.create(context)
         try file.create { connection in
             try schema.apply(schema.migrations[...], to: connection)

@@ -53,9 +53,24 @@ extension StoreSession {
 
     /// Runs `body` in a write transaction, with the data key that is current in it.
     func write<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try writeUnderCurrentKey(body)
+        } catch is MissingDataKeys {
+            // A key source may ask a person, for which no transaction should wait.
+            keyRing = nil
+            _ = try keys()
+            return try writeUnderCurrentKey(body)
+        }
+    }
+
+    /// A purge of everything has taken the data keys along, and the transaction has not begun its work.
+    private struct MissingDataKeys: Error {}
+
+    private func writeUnderCurrentKey<Result>(_ body: () throws -> Result) throws -> Result {
         try connection.write {
             if let keyRing {
                 let current = try connection.integer("SELECT id FROM data_key WHERE is_current = 1")
+                guard let current else { throw MissingDataKeys() }
                 if current != Int64(keyRing.currentID) { try reloadKeys() }
             }
             return try body()

@@ -36,8 +36,18 @@ package final class StoreSession {
     /// The data keys, fetched at the first need.
     func keys() throws -> KeyRing {
         if let keyRing { return keyRing }
-        let key = try keySource().load(keyContext(header.keyParameters))
-        let ring = try KeyRing(key, storeID: header.storeID, from: connection)
+        let ring =
+            if try hasDataKeys {
+                try KeyRing(
+                    keySource().load(keyContext(header.keyParameters)),
+                    storeID: header.storeID,
+                    from: connection
+                )
+            } else if mode == .readWrite {
+                try makeKeys()
+            } else {
+                KeyRing.openingNothing
+            }
         keyRing = ring
         return ring
     }
@@ -49,6 +59,7 @@ package final class StoreSession {
         let ring = try keys()
         let ids = Set(try connection.all("SELECT id FROM data_key") { UInt32(truncatingIfNeeded: $0.integer(0)) })
         guard ids != ring.ids else { return ring }
+        if ids.isEmpty { return .openingNothing }
         try reloadKeys()
         return try keys()
     }
@@ -79,6 +90,45 @@ package final class StoreSession {
         return given
     }
 
+    /// Whether the store has keys; a purge of everything leaves none.
+    private var hasDataKeys: Bool {
+        get throws { try connection.integer("SELECT count(*) FROM data_key") != 0 }
+    }
+
+    /// Gives a store that holds nothing sealed a new data key, under a key from its source, or the one asked for.
+    ///
+    /// - Throws: ``TokenStoreError/damaged(_:)`` if there are sealed values, which lost their keys.
+    private func makeKeys() throws -> KeyRing {
+        let recorded = try KeySource(parsing: header.keySource)
+        let source = options.keySource ?? recorded
+        let (key, parameters) = try source.create(keyContext([:]))
+        try connection.write {
+            // Another process may have been first.
+            guard try !hasDataKeys else { return }
+            for table in SealedTable.all where try table.hasValues(in: connection) {
+                throw TokenStoreError.damaged(
+                    "\(path.database) has lost its data keys, and nothing in it opens without them; restore a copy, or "
+                        + "start anew with 'tokenstore purge --all'"
+                )
+            }
+            // An id of its own: a process that has not noticed the purge must not take it for the one it knows.
+            let id = UInt32.random(in: 1 << 16..<1 << 31)
+            try connection.insertDataKey(DataKey(id: id), under: key, storeID: header.storeID, at: now)
+            try setKeySource(source, parameters)
+        }
+        header = try StoreHeader(connection, at: path)
+        return try KeyRing(key, storeID: header.storeID, from: connection)
+    }
+
+    /// Records where the key-encryption key comes from.
+    func setKeySource(_ source: KeySource, _ parameters: [String: String]) throws {
+        try connection.run(
+            "UPDATE store SET key_source = ?1, key_parameters = ?2",
+            .text(source.recorded.description),
+            .text(StoreHeader.text(parameters))
+        )
+    }
+
     func keyContext(_ parameters: [String: String]) -> KeySourceContext {
         var context = KeySourceContext(
             directory: path.directory,
@@ -88,6 +138,7 @@ package final class StoreSession {
             askPassphrase: options.askPassphrase
         )
         context.scryptCost = options.scryptCost
+        context.lockTimeout = options.busyTimeout
         return context
     }
 }

@@ -32,6 +32,9 @@ public struct StoreStatus: Sendable {
     public let keyProblem: SealingError?
     public let isRekeyUnfinished: Bool
 
+    /// Copies of the store beside it, which the keys of their time open.
+    public let copies: [StoreCopy]
+
     /// Who could read the tokens, in plain words.
     public let protection: [Protection]
 

@@ -1,19 +1,15 @@
 import SQLite
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Sealing
 
 extension TokenStore {
-    /// Deletes everything: accounts, tokens, claims, states and what imports left; needs no key.
+    /// Deletes everything: accounts, tokens, claims, states, what imports left, the data keys and copies of the store;
+    /// needs no key.
     ///
-    /// A file too damaged to be read is overwritten and removed. The key stays.
+    /// A file too damaged to be read is overwritten and removed, if it shows that it was a token store. The key stays;
+    /// where it is gone, the next sign-in makes a new one.
     ///
     /// - Returns: what was deleted; zeros where the file could not be read.
+    /// - Throws: ``TokenStoreError/damaged(_:)`` for a file that does not show that it is a token store.
     public static func purgeAll(
         at path: StorePath,
         options: StoreOptions = StoreOptions(),
@@ -21,15 +17,19 @@ extension TokenStore {
     ) throws -> PurgeCounts {
         var options = options
         options.unlocks = false
+        var counts: PurgeCounts
         do {
             guard let store = try inspect(at: path, options: options) else { return PurgeCounts() }
-            let counts = try store.read { try $0.totals() }
+            counts = try store.read { try $0.totals() }
             if !dryRun { try open(at: path, options: options).deleteEverything() }
-            return counts
         } catch let error as TokenStoreError where error.kind == .damaged {
-            if !dryRun { try destroy(path, timeout: options.busyTimeout) }
-            return PurgeCounts()
+            counts = PurgeCounts()
+            counts.removedFiles = try destroy(path, options: options, dryRun: dryRun)
         }
+        let copies = try removeCopies(at: path, options: options, dryRun: dryRun)
+        counts.removedFiles += copies.removed
+        counts.keptFiles = copies.kept
+        return counts
     }
 
     private func deleteEverything() throws {
@@ -45,43 +45,50 @@ extension TokenStore {
             // One entry stays, so that the ids go on rising: who waits for changes knows the last one.
             try session.record(.purge, outcome: "everything")
             try session.connection.execute("DELETE FROM event WHERE id < (SELECT max(id) FROM event)")
+            // Nothing is sealed under them any more, and the key that opens them may be lost.
+            try session.connection.execute("DELETE FROM data_key")
         }
     }
 
     /// Overwrites and removes the files of a store that cannot be read.
-    private static func destroy(_ path: StorePath, timeout: Duration) throws {
+    ///
+    /// - Returns: the database, or the log that was left of it.
+    private static func destroy(_ path: StorePath, options: StoreOptions, dryRun: Bool) throws -> [String] {
+        let files = StoreFiles(path, source: options.keySource)
         try FileGuard(path: path, isInspection: false).checkDirectory()
-        let lock = try KernelLock(.schema, of: path, timeout: timeout)
+        // Before anything is locked, which would leave a lock file beside another program's file.
+        try files.requireOwnDatabase()
+        let isFile = FileStatus(path.database) != nil
+        let removed = [isFile ? path.database : path.log]
+        if dryRun { return removed }
+        let lock = try KernelLock(.schema, of: path, timeout: options.busyTimeout)
         defer { withExtendedLifetime(lock) {} }
-        let isFile = FileStatus(path.database)?.kind == .regular
-        let access = isFile ? try SoleAccess.wait(for: path, timeout: timeout) : nil
+        let access = isFile ? try SoleAccess.wait(for: path, timeout: options.busyTimeout) : nil
         defer { withExtendedLifetime(access) {} }
-        for name in [path.database, path.log, path.sharedMemory] {
-            guard let status = FileStatus(name) else { continue }
-            guard status.kind != .directory else {
-                throw TokenStoreError.damaged("\(name) is a directory; remove it yourself if nothing in it is needed")
-            }
-            if status.kind == .regular, status.links == 1 { try overwrite(name, count: Int(status.size)) }
-            guard unlink(name) == 0 else { throw StoreFile.failure("removed", name) }
-        }
-        try StoreFile(path: path, timeout: timeout).synchronize(path.directory)
+        try files.requireOwnDatabase()
+        try files.eraseDatabase()
+        try StoreFile(path: path, timeout: options.busyTimeout).synchronize(path.directory)
+        return removed
     }
 
-    private static func overwrite(_ name: String, count: Int) throws {
-        let descriptor = StoreFile.openExisting(name)
-        guard descriptor >= 0 else { throw StoreFile.failure("opened", name) }
-        defer { close(descriptor) }
-        let zeros = [UInt8](repeating: 0, count: 1 << 16)
-        var written = 0
-        while written < count {
-            let result = zeros.withUnsafeBytes {
-                pwrite(descriptor, $0.baseAddress, min($0.count, count - written), off_t(written))
-            }
-            if result < 0, errno == EINTR { continue }
-            guard result > 0 else { throw StoreFile.failure("overwritten", name) }
-            written += result
-        }
-        guard fsync(descriptor) == 0 else { throw StoreFile.failure("overwritten", name) }
+    /// Overwrites and removes the copies of a store beside it that show that they are ours.
+    ///
+    /// - Returns: the paths that were removed, or would be, and those that were left alone.
+    public static func removeCopies(
+        at path: StorePath,
+        options: StoreOptions = StoreOptions(),
+        dryRun: Bool = false
+    ) throws -> (removed: [String], kept: [String]) {
+        let files = StoreFiles(path, source: options.keySource)
+        let copies = files.copies
+        let result = (copies.filter(\.isRecognized).map(\.path), copies.filter { !$0.isRecognized }.map(\.path))
+        guard !dryRun, !result.0.isEmpty else { return result }
+        // A migration or a repair may be making one.
+        let lock = try KernelLock(.schema, of: path, timeout: options.busyTimeout)
+        defer { withExtendedLifetime(lock) {} }
+        for copy in copies { try files.erase(copy) }
+        try StoreFile(path: path, timeout: options.busyTimeout).synchronize(path.directory)
+        return result
     }
 }
 

@@ -8,9 +8,13 @@ extension TokenStore {
     /// Killed at any moment, every value stays readable, and the next call finishes the work. Others may read and
     /// write meanwhile. When it returns, nothing sealed under the old key is in any file.
     ///
+    /// A copy of the store and its key that someone has taken opens what is sealed later as well, unless both keys
+    /// change: that is `afterLeak`, which needs a `source` with another key. What was in the copy stays open to them.
+    ///
     /// - Throws: ``TokenStoreError/busy(_:)`` if another process is rekeying.
     public func rekey(
         to source: KeySource? = nil,
+        afterLeak: Bool = false,
         progress: ((Progress) -> Void)? = nil
     ) throws -> RekeyReport {
         // Readers that wait were given the old key; a new one takes the writer's.
@@ -18,8 +22,18 @@ extension TokenStore {
         return try withWriter { session in
             let lock = try KernelLock(.rekey, of: path, timeout: options.busyTimeout)
             defer { withExtendedLifetime(lock) {} }
-            if let source { return try session.changeSource(to: source) }
-            let isResumed = try session.write { try session.startRekey() }
+            var note: String?
+            var isResumed = false
+            if let source {
+                note = try session.changeSource(to: source, afterLeak: afterLeak)
+                guard afterLeak else {
+                    return RekeyReport(resealed: 0, keySource: source.description, resumed: false, note: note)
+                }
+            } else if afterLeak {
+                throw TokenStoreError.invalidArgument("a leaked key needs another one in its place; name its source")
+            } else {
+                isResumed = try session.write { try session.startRekey() }
+            }
             let resealed = try session.resealEverything(progress)
             try session.write { try session.finishRekey() }
             try session.emptyLog()
@@ -27,7 +41,7 @@ extension TokenStore {
                 resealed: resealed,
                 keySource: session.header.keySource,
                 resumed: isResumed,
-                note: nil
+                note: note
             )
         }
     }
@@ -36,21 +50,20 @@ extension TokenStore {
 extension StoreSession {
     /// Makes a new data key current, unless a rekey is under way already.
     fileprivate func startRekey() throws -> Bool {
-        let ids = try connection.all("SELECT id FROM data_key ORDER BY id") { $0.integer(0) }
-        guard ids.count == 1, let last = ids.last else { return true }
+        guard try connection.integer("SELECT count(*) FROM data_key") == 1 else { return true }
+        try addDataKey(under: keys().keyEncryptionKey)
+        try keyRing?.reload(from: connection)
+        try record(.rekey, outcome: "started")
+        return false
+    }
+
+    private func addDataKey(under key: KeyEncryptionKey) throws {
+        let last = try connection.integer("SELECT max(id) FROM data_key") ?? 0
         // The header of a sealed value names its key in four bytes.
         guard let id = UInt32(exactly: last + 1) else {
             throw TokenStoreError.storage("the store has used up its key ids; export it and import it into a new one")
         }
-        try connection.insertDataKey(
-            DataKey(id: id),
-            under: keys().keyEncryptionKey,
-            storeID: header.storeID,
-            at: now
-        )
-        try keyRing?.reload(from: connection)
-        try record(.rekey, outcome: "started")
-        return false
+        try connection.insertDataKey(DataKey(id: id), under: key, storeID: header.storeID, at: now)
     }
 
     fileprivate func finishRekey() throws {
@@ -59,36 +72,57 @@ extension StoreSession {
         try record(.rekey)
     }
 
-    /// Wraps every data key under the key of another source; no row is rewritten.
-    fileprivate func changeSource(to source: KeySource) throws -> RekeyReport {
+    /// Wraps every data key under the key of another source; no row is rewritten. After a leak a new data key becomes
+    /// current in the same commit.
+    ///
+    /// - Returns: what is left for a person to do.
+    fileprivate func changeSource(to source: KeySource, afterLeak: Bool) throws -> String? {
+        try StoreFiles(path).requireKeyPlace(source)
         let old = try keySource()
-        let (key, parameters) = try source.create(keyContext([:]))
         let ring = try keys()
+        let (key, parameters) = try source.create(keyContext([:]))
+        guard !afterLeak || key.id != ring.keyEncryptionKey.id else {
+            throw TokenStoreError.invalidArgument(
+                "\(source) holds the key that leaked; name a source with another one, such as file:PATH with a new path"
+            )
+        }
         try connection.write {
-            for sealer in try connection.all(
-                "SELECT id FROM data_key",
-                body: { UInt32(truncatingIfNeeded: $0.integer(0)) }
-            ) {
+            let ids = try connection.all("SELECT id FROM data_key") { UInt32(truncatingIfNeeded: $0.integer(0)) }
+            for id in ids {
                 try connection.run(
                     "UPDATE data_key SET wrapped = ?2, key_encryption_key_id = ?3 WHERE id = ?1",
-                    .integer(Int64(sealer)),
-                    .blob(try ring.rewrap(sealer, under: key, from: connection)),
+                    .integer(Int64(id)),
+                    .blob(try ring.rewrap(id, under: key, from: connection)),
                     .text(key.id)
                 )
             }
-            try connection.run(
-                "UPDATE store SET key_source = ?1, key_parameters = ?2",
-                .text(source.recorded.description),
-                .text(StoreHeader.text(parameters))
-            )
+            if afterLeak { try addDataKey(under: key) }
+            try setKeySource(source, parameters)
             try record(.rekey, outcome: "key source \(source.kind.rawValue)")
         }
         keyRing = try KeyRing(key, storeID: header.storeID, from: connection)
         header = try StoreHeader(connection, at: path)
         try emptyLog()
-        let note =
-            old.kind == .file && source != old
-            ? "the old key file still opens old copies of the store; delete it when no copy needs it" : nil
-        return RekeyReport(resealed: 0, keySource: source.description, resumed: false, note: note)
+        let notes = [
+            key.id == ring.keyEncryptionKey.id ? nil : adviceOnKeyFile(of: old, id: ring.keyEncryptionKey.id),
+            afterLeak ? Self.adviceOnLeak : nil,
+        ]
+        return notes.contains { $0 != nil } ? notes.compactMap(\.self).joined(separator: "; ") : nil
+    }
+
+    private static let adviceOnLeak =
+        "what was in the store when it leaked stays open to those who have it: sign out and in again, so that the issuer "
+        + "ends the old tokens"
+
+    /// What becomes of the key file that the store has moved away from.
+    private func adviceOnKeyFile(of source: KeySource, id: String) -> String? {
+        guard let file = source.filePath(directory: path.directory) else { return nil }
+        let users = StoreFiles(path).stores(sealedUnder: id, besides: file)
+        guard users.isEmpty else {
+            return "\(users.joined(separator: ", ")) still needs the old key file \(file), so keep it"
+        }
+        return
+            "the old key file \(file) still opens old copies of the store, and no store beside it needs it; delete it "
+            + "when no copy elsewhere does"
     }
 }

@@ -7,6 +7,9 @@ extension TokenStore {
     public func status() throws -> StoreStatus {
         try read { session in try session.connection.read { try session.status() } }
     }
+
+    /// The files that belong to the store, the key file included.
+    package func files() throws -> StoreFiles { try read { StoreFiles(path, source: try $0.keySource()) } }
 }
 
 extension StoreSession {
@@ -38,7 +41,8 @@ extension StoreSession {
             keyID: keys.first(where: \.1)?.0 ?? "",
             keyProblem: keyProblem(),
             isRekeyUnfinished: keys.count > 1,
-            protection: source.protection(directory: path.directory).map {
+            copies: StoreFiles(path, source: source).copies,
+            protection: source.protection(database: path.database).map {
                 StoreStatus.Protection(reader: $0.reader, verdict: $0.verdict)
             }
         )

@@ -16,9 +16,11 @@ extension TokenStoreError {
     init(_ error: SQLiteError, at path: StorePath) {
         let file = path.database
         switch error.code.primary {
+        case .notADatabase where !StoreFiles(path).showsOwnDatabase:
+            self = .damaged("\(file) is not a token store (\(error.message)); name the store with --store")
         case .corrupt, .notADatabase:
             self = .damaged(
-                "\(file) is damaged or no store (\(error.message)); run 'tokenstore check --repair' to salvage it"
+                "\(file) is damaged (\(error.message)); run 'tokenstore check --repair' to salvage it"
             )
         case .generic:
             self = .damaged(

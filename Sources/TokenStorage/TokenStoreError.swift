@@ -86,7 +86,7 @@ extension TokenStoreError {
     public var kind: Kind {
         switch self {
         case .damaged: .damaged
-        case .busy: .busy
+        case .busy, .key(.keyBusy): .busy
         case .key(.damagedValue), .key(.unknownFormat), .key(.unknownDataKey), .key(.damagedDataKey): .damaged
         case .key: .keyUnavailable
         case .newerStore: .newerStore

@@ -13,11 +13,16 @@ struct Confirmation {
                 "add --yes to go ahead, or --dry-run to see what would go"
             )
         }
+        guard isAgreed() else {
+            throw CommandFailure(.cancelled, "cancelled, and nothing was changed", "answer y to go ahead")
+        }
+    }
+
+    /// What the person says; there must be a terminal to ask on.
+    func isAgreed() -> Bool {
         StandardError.write("\(question.printable)? [y/N] ")
         let answer = readLine()
         if answer == nil { StandardError.write("\n") }
-        guard let answer, ["y", "yes"].contains(answer.lowercased()) else {
-            throw CommandFailure(.cancelled, "cancelled, and nothing was changed", "answer y to go ahead")
-        }
+        return answer.map { ["y", "yes"].contains($0.lowercased()) } ?? false
     }
 }

@@ -9,7 +9,8 @@ struct ExportCommand: ParsableCommand {
         discussion: """
             Writes the unified cache of MSAL to standard output, or to FILE with mode 0600 by a temporary file beside \
             it and a rename, so that FILE is never half written. What an import brought and could not interpret comes \
-            back unchanged. The document holds every token in plain text: a terminal gets it only with --yes.
+            back unchanged. The document holds every token in plain text: a terminal gets it only with --yes. A file \
+            that is there is replaced after a question, or with --yes; the store's own files never are.
 
             EXAMPLES
               tokenstore export ~/cache.json
@@ -23,7 +24,10 @@ struct ExportCommand: ParsableCommand {
     @Option(help: "What to write.")
     var format = DocumentFormat.msal
 
-    @Flag(help: "Write secrets even to a terminal.")
+    @Flag(help: "Write nothing; print what would be written.")
+    var dryRun = false
+
+    @Flag(help: "Replace FILE if it is there, and write secrets even to a terminal, without asking.")
     var yes = false
 
     @OptionGroup(title: "Options of every command") var arguments: StoreArguments
@@ -32,14 +36,39 @@ struct ExportCommand: ParsableCommand {
         let console = arguments.console
         guard let file, file != "-" else { return try exportToStandardOutput(console) }
         guard !file.isEmpty else { throw ValidationError("FILE is empty; name a file, or - for standard output") }
-        let target = try OutputFile(file)
-        try export(console, to: target.write)
-        try target.commit()
-        console.note("wrote \(file), which holds every token in plain text")
-        if arguments.json { try console.document { $0.member("file", file) } }
+        // An empty document in the place of a backup would be a loss.
+        guard let store = try arguments.inspected() else {
+            throw CommandFailure(
+                .noMatch,
+                "there is no store at \(arguments.path.database), and \(file) stays as it is",
+                "name the store with --store, or \(CommandFailure.filling)"
+            )
+        }
+        let files = try store.files()
+        try OutputFile.check(file, sparing: files)
+        let isTaken = OutputFile.isTaken(file)
+        if dryRun {
+            try report(file, isTaken ? "would replace" : "would write", console)
+        } else {
+            if isTaken { try Confirmation(question: "Replace \(file)").ask(arguments, isGiven: yes) }
+            let target = try OutputFile(file, sparing: files)
+            try export(store, console, to: target.write)
+            try target.commit()
+            try report(file, isTaken ? "replaced" : "wrote", console)
+        }
+    }
+
+    private func report(_ file: String, _ verb: String, _ console: Console) throws {
+        console.note("\(verb) \(file), which holds every token in plain text")
+        guard arguments.json else { return }
+        try console.document {
+            $0.member("file", file)
+            $0.member("dryRun", dryRun)
+        }
     }
 
     private func exportToStandardOutput(_ console: Console) throws {
+        if dryRun { return console.note("would write every token in plain text to standard output") }
         guard !console.terminal.isTerminal || yes else {
             throw CommandFailure(
                 .failure,
@@ -47,14 +76,19 @@ struct ExportCommand: ParsableCommand {
                 "name a FILE, or add --yes"
             )
         }
-        try export(console) { try console.output.write($0) }
+        if let store = try arguments.inspect(console) {
+            try export(store, console) { try console.output.write($0) }
+        } else {
+            try console.output.write("{}\n")
+        }
         try console.output.flush()
     }
 
-    private func export(_ console: Console, to write: (UnsafeRawBufferPointer) throws -> Void) throws {
-        guard let store = try arguments.inspect(console) else {
-            return try Array("{}\n".utf8).withUnsafeBytes(write)
-        }
+    private func export(
+        _ store: TokenStore,
+        _ console: Console,
+        to write: (UnsafeRawBufferPointer) throws -> Void
+    ) throws {
         try ProgressLine("exporting", console).showing { try store.exportMSALCache(progress: $0, write: write) }
     }
 }

@@ -1,3 +1,6 @@
+import Sealing
+import TokenStorage
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -6,26 +9,33 @@ import Musl
 import Darwin
 #endif
 
-/// A file that takes its name only when it is whole.
+/// A file that takes its name only when it is whole; every command writes its files through this.
+///
+/// It replaces a regular file only if a person said so, and never one of the store's own files.
 final class OutputFile {
     private let output: BufferedOutput
     private let path: String
-    private let draft: String
-    private let descriptor: Int32
+    private let draft: DraftFile
+    private let store: StoreFiles
     private let interruption = Interruption()
 
-    /// Opens a draft beside `path`, which only its owner may read.
-    init(_ path: String) throws {
-        try Self.checkTarget(path)
-        let slash = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
-        draft = "\(path[..<slash]).\(path[slash...]).\(UInt64.random(in: 0 ... .max)).new"
-        self.path = path
-        descriptor = systemOpen(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
-        output = BufferedOutput(descriptor, name: path)
-        guard descriptor >= 0 else { throw failure("created") }
+    /// Whether a file has this name already.
+    static func isTaken(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0
     }
 
-    /// Writes `bytes`, unless the program is to end: then the draft goes first.
+    /// Opens a draft beside `path`, which only its owner may read.
+    init(_ path: String, sparing store: StoreFiles) throws {
+        try Self.check(path, sparing: store)
+        self.path = path
+        self.store = store
+        guard let draft = DraftFile(for: path) else { throw Self.failure("created", path) }
+        self.draft = draft
+        output = BufferedOutput(draft.descriptor, name: path)
+    }
+
+    /// Writes `bytes`, unless the program is to end: then nothing is left of them.
     func write(_ bytes: UnsafeRawBufferPointer) throws {
         guard !interruption.isPending else {
             throw CommandFailure(.cancelled, "interrupted, and \(path) is as it was", "try again")
@@ -36,18 +46,19 @@ final class OutputFile {
     /// Gives the draft its name.
     func commit() throws {
         try output.flush()
-        guard fchmod(descriptor, 0o600) == 0, fsync(descriptor) == 0 else { throw failure("written") }
-        try Self.checkTarget(path)
-        guard rename(draft, path) == 0 else { throw failure("written") }
-        let slash = path.lastIndex(of: "/").map { path.index(after: $0) }
-        let directory = systemOpen(slash.map { String(path[..<$0]) } ?? ".", O_RDONLY | O_DIRECTORY)
-        guard directory >= 0 else { return }
-        defer { close(directory) }
-        // The content is safe; a file system that cannot sync a directory is no reason to call it lost.
-        _ = fsync(directory)
+        try Self.check(path, sparing: store)
+        guard draft.commit(replacing: Self.isTaken(path)) else { throw Self.failure("written", path) }
     }
 
-    private static func checkTarget(_ path: String) throws {
+    /// Refuses what must not be replaced by output.
+    static func check(_ path: String, sparing store: StoreFiles) throws {
+        guard !store.includes(path) else {
+            throw CommandFailure(
+                .usage,
+                "\(path) is a file of a token store, and output would destroy it",
+                "name another file, or - for standard output"
+            )
+        }
         var status = stat()
         guard lstat(path, &status) == 0 else { return }
         let kind: String
@@ -55,7 +66,7 @@ final class OutputFile {
         case S_IFREG: return
         case S_IFLNK: kind = "a symbolic link"
         case S_IFDIR: kind = "a directory"
-        default: kind = "no regular file"
+        default: kind = "not a regular file"
         }
         throw CommandFailure(
             .failure,
@@ -64,18 +75,11 @@ final class OutputFile {
         )
     }
 
-    private func failure(_ verb: String) -> CommandFailure {
+    private static func failure(_ verb: String, _ path: String) -> CommandFailure {
         CommandFailure(
             .failure,
             "\(path) cannot be \(verb) (\(systemMessage()))",
             "check the directory, its permissions and its free space"
         )
-    }
-
-    deinit {
-        guard descriptor >= 0 else { return }
-        close(descriptor)
-        // After a rename there is no draft any more.
-        unlink(draft)
     }
 }

@@ -9,8 +9,9 @@ struct PurgeCommand: ParsableCommand {
         discussion: """
             Without a selector it deletes expired access tokens and nothing else, and asks nothing. With --account, a \
             filter, --older-than or --all it deletes those accounts with all their tokens and claims, and asks once. \
-            Deleted bytes are gone from the database, its log and its free pages. --all also works on a store that \
-            is too damaged to open.
+            Deleted bytes are gone from the database, its log and its free pages. --all also removes copies that \
+            a repair or an update of the store left beside it, and works on a store that is too damaged to open, and \
+            on one whose key is lost: the next sign-in makes a new key.
 
             EXAMPLES
               tokenstore purge
@@ -49,15 +50,19 @@ struct PurgeCommand: ParsableCommand {
         let console = arguments.console
         guard !arguments.path.isVacant else {
             console.note("no store at \(arguments.path.database), nothing to purge")
-            return try PurgeReport(counts: PurgeCounts(), isDryRun: dryRun).write(arguments, on: console)
+            return try report(PurgeCounts(), isDryRun: dryRun).write(arguments, on: console)
         }
         if dryRun || isDestructive {
-            let trial = PurgeReport(counts: try purge(console, isTrial: true), isDryRun: true)
+            let trial = report(try purge(console, isTrial: true), isDryRun: true)
             if dryRun { return try trial.write(arguments, on: console) }
             if all || !trial.isEmpty { try Confirmation(question: trial.question).ask(arguments, isGiven: yes) }
         }
         let counts = try purge(console, isTrial: false)
-        try PurgeReport(counts: counts, isDryRun: false).write(arguments, on: console)
+        try report(counts, isDryRun: false).write(arguments, on: console)
+    }
+
+    private func report(_ counts: PurgeCounts, isDryRun: Bool) -> PurgeReport {
+        PurgeReport(counts: counts, isDryRun: isDryRun, database: arguments.path.database)
     }
 
     private var isDestructive: Bool { all || olderThan != nil || !filters.isEmpty }

@@ -13,10 +13,17 @@ struct RekeyCommand: ParsableCommand {
             new one; the current one is read from the store. --current-key says where the current key is, if it was \
             moved since.
 
+            If someone may have both the database and its key, neither is enough: a copy of both opens what is stored \
+            later. --leaked changes both keys, with --key for the new one. What was stored before stays open to them, \
+            so sign out and in again afterwards.
+
+            Copies of the store that a repair or an update left beside it open with the old keys. They are removed \
+            after a question, or with --yes.
+
             EXAMPLES
               tokenstore rekey
               tokenstore rekey --key passphrase
-              tokenstore rekey --key file:/mnt/usb/tokenstore.key
+              tokenstore rekey --leaked --key file:/mnt/usb/tokenstore.key
             """
     )
 
@@ -26,7 +33,24 @@ struct RekeyCommand: ParsableCommand {
     )
     var currentKey: KeySource?
 
+    @Flag(help: "Change both keys, because someone may have the database and its key; needs --key.")
+    var leaked = false
+
+    @Flag(help: "Change nothing; print what would be done.")
+    var dryRun = false
+
+    @Flag(help: "Remove copies of the store that the old keys open, without asking.")
+    var yes = false
+
     @OptionGroup(title: "Options of every command (here --key names the new source)") var arguments: StoreArguments
+
+    func validate() throws {
+        guard !leaked || arguments.key != nil else {
+            throw ValidationError(
+                "--leaked needs another key; name its source with --key, such as file:PATH or passphrase"
+            )
+        }
+    }
 
     func run() throws {
         let console = arguments.console
@@ -39,25 +63,59 @@ struct RekeyCommand: ParsableCommand {
         }
         var options = arguments.options()
         options.keySource = currentKey
+        if dryRun { return try writePlan(options, on: console) }
+        let removes = try mayRemoveCopies(options)
         let store = try TokenStore.open(at: arguments.path, options: options)
         let report = try ProgressLine("sealing", console).showing { update in
-            try store.rekey(to: arguments.key, progress: update)
+            try store.rekey(to: arguments.key, afterLeak: leaked, progress: update)
         }
-        try write(report, on: console)
+        let copies = try TokenStore.removeCopies(at: arguments.path, options: options, dryRun: !removes)
+        try write(report, removed: removes ? copies.removed : [], on: console)
+        for copy in copies.kept + (removes ? [] : copies.removed) {
+            console.note("\(copy) stays, and opens with the old keys; remove it if nothing in it is needed")
+        }
     }
 
-    private func write(_ report: RekeyReport, on console: Console) throws {
+    /// Asks about the copies of the store; where no one can be asked they stay.
+    private func mayRemoveCopies(_ options: StoreOptions) throws -> Bool {
+        let copies = try TokenStore.removeCopies(at: arguments.path, options: options, dryRun: true).removed
+        guard !yes, !copies.isEmpty else { return yes }
+        guard arguments.mayAsk else { return false }
+        let question = "The old keys open \(copies.joined(separator: ", ")). Overwrite and remove that as well"
+        return Confirmation(question: question).isAgreed()
+    }
+
+    private func writePlan(_ options: StoreOptions, on console: Console) throws {
+        let copies = try TokenStore.removeCopies(at: arguments.path, options: options, dryRun: true).removed
+        if arguments.json {
+            try console.document {
+                $0.member("dryRun", true)
+                $0.member("keySource", arguments.key?.description)
+                $0.array("copies", copies)
+            }
+        } else {
+            let isSealing = arguments.key == nil || leaked
+            if isSealing { try console.line("would seal every value anew under a new data key") }
+            if let key = arguments.key { try console.line("would move the key to \(key)".printable) }
+            for copy in copies { try console.line("would ask whether to remove \(copy)".printable) }
+            try console.output.flush()
+        }
+    }
+
+    private func write(_ report: RekeyReport, removed: [String], on console: Console) throws {
         if arguments.json {
             try console.document {
                 $0.member("resealed", report.resealed)
                 $0.member("keySource", report.keySource)
                 $0.member("resumed", report.resumed)
                 $0.member("note", report.note)
+                $0.array("removedFiles", removed)
             }
         } else if !console.isQuiet {
             let resumed = report.resumed ? ", finishing a rekey that was interrupted" : ""
             try console.line("sealed \(report.resealed.counting("value")) anew\(resumed)")
             try console.line("key source \(report.keySource)".printable)
+            for file in removed { try console.line("removed \(file)".printable) }
             if let note = report.note { console.note(note) }
             try console.output.flush()
         }

@@ -25,9 +25,14 @@ struct StatusReport {
             ("ID tokens", "\(status.idTokens)"),
             ("kept aside", "\(status.quarantined) unreadable, \(status.foreignEntries) unknown"),
             ("key source", status.keySource),
-            ("key", "\(status.keyID), \(key)"),
+            ("key", status.keyID.isEmpty ? "none yet; the next sign-in makes one" : "\(status.keyID), \(key)"),
         ]
-        try write(rows, on: console)
+        try write(rows + status.copies.map { ("copy", "\($0.path), \($0.size) bytes") }, on: console)
+        if !status.copies.isEmpty {
+            try console.line(
+                "The keys of their time open the copies; 'tokenstore purge --all' and 'rekey' remove them."
+            )
+        }
         if status.isRekeyUnfinished { try console.line("A rekey is unfinished; run 'tokenstore rekey' to finish it.") }
         try console.line()
         try console.line(console.terminal.styled("Who could read the tokens", .bold))
@@ -65,6 +70,12 @@ struct StatusReport {
             $0.member("keyId", status?.keyID)
             $0.member("keyProblem", status?.keyProblem.map { "\($0)" })
             $0.member("isRekeyUnfinished", status?.isRekeyUnfinished ?? false)
+            $0.array("copies", status?.copies ?? []) { copy, json in
+                json.object {
+                    $0.member("path", copy.path)
+                    $0.member("size", Int(copy.size))
+                }
+            }
             $0.array("protection", status?.protection ?? []) { entry, json in
                 json.object {
                     $0.member("reader", entry.reader)

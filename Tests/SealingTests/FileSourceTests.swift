@@ -51,12 +51,48 @@ struct FileSourceTests {
         #expect(ids == [try KeySource.file.load(context).id])
     }
 
-    @Test func `what a crash left behind is not taken for a key`() throws {
+    @Test func `a file beside the key is neither taken for a key nor removed`() throws {
         try directory.write("short", to: "key.new")
         expect(.absent, saying: "is missing") { _ = try KeySource.file.load(context) }
         let key = try KeySource.file.create(context).key
         #expect(try KeySource.file.load(context).id == key.id)
-        #expect(!FileManager.default.fileExists(atPath: directory.file("key.new")))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted() == ["key", "key.new"])
+    }
+
+    @Test func `a file being written has no name that a kill could leave behind`() throws {
+        let file = directory.file("draft")
+        func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: directory.path) }
+        let secret = Array("half a document".utf8)
+        var draft = try #require(DraftFile(for: file) as DraftFile?)
+        #expect(secret.withUnsafeBytes { draft.append($0) })
+        #if os(Linux)
+        #expect(try names().isEmpty)
+        #endif
+        draft = try #require(DraftFile(for: file))
+        #expect(try names().isEmpty || names().count == 1, "the first one is gone")
+        #expect(secret.withUnsafeBytes { draft.append($0) } && draft.commit(replacing: false))
+        #expect(try names() == ["draft"])
+        let next = try #require(DraftFile(for: file))
+        #expect(!next.commit(replacing: false))
+        #expect(next.commit(replacing: true))
+        #expect(try names() == ["draft"])
+        #expect(try Data(contentsOf: URL(filePath: file)).isEmpty)
+    }
+
+    @Test func `the place of a key file that another process holds is waited for no longer than was said`() throws {
+        let holder = open(directory.path, O_RDONLY | O_DIRECTORY)
+        defer { close(holder) }
+        try #require(flock(holder, LOCK_EX) == 0)
+        var context = context
+        context.lockTimeout = .milliseconds(50)
+        #expect {
+            _ = try KeySource.file.create(context)
+        } throws: { error in
+            guard case .keyBusy(let sentence) = error as? SealingError else { return false }
+            return sentence.contains(directory.path)
+        }
+        flock(holder, LOCK_UN)
+        #expect(throws: Never.self) { _ = try KeySource.file.create(context) }
     }
 
     @Test func `loading never makes a key`() throws {

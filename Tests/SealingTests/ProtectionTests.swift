@@ -1,10 +1,16 @@
 import Sealing
 import Testing
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 struct ProtectionTests {
     @Test(arguments: ["file", "file:/elsewhere/key", "passphrase", "secret-service", "credential:key", "environment"])
     func `every source says who could read the tokens`(text: String) throws {
-        let protection = try KeySource(parsing: text).protection(directory: "/store")
+        let protection = try KeySource(parsing: text).protection(database: "/store/tokenstore.db")
         #expect(
             protection.map(\.reader) == [
                 "someone with a copy of the database file", "another user of this machine",
@@ -18,10 +24,33 @@ struct ProtectionTests {
 
     @Test func `a key file beside the database is said to travel with a copy of the directory`() throws {
         for source in [KeySource.file, .file("/store/keys/key")] {
-            #expect(source.protection(directory: "/store")[0].verdict.contains("backup of the whole directory"))
+            #expect(
+                source.protection(database: "/store/tokenstore.db")[0].verdict.contains("backup of the whole directory")
+            )
         }
-        let elsewhere = KeySource.file("/elsewhere/key").protection(directory: "/store")[0].verdict
+        let elsewhere = KeySource.file("/elsewhere/key").protection(database: "/store/tokenstore.db")[0].verdict
         #expect(elsewhere.contains("/elsewhere/key"))
         #expect(!elsewhere.contains("whole directory"))
+    }
+
+    @Test(arguments: [(0o600, 0o755, false), (0o644, 0o755, true), (0o640, 0o750, true), (0o644, 0o700, false)])
+    func `what is said of a key file is what its modes say`(file: Int, directory: Int, isOpen: Bool) throws {
+        let parent = try TemporaryDirectory()
+        let key = try parent.write(String(repeating: "k", count: 32), to: "key", mode: file)
+        try FileManager.default.setAttributes([.posixPermissions: directory], ofItemAtPath: parent.path)
+        for source in [KeySource.file(key), try .credential(key)] {
+            let verdicts = source.protection(database: "/store/tokenstore.db").map(\.verdict)
+            #expect(verdicts[0].hasPrefix(isOpen ? "can, as a user of this machine" : "cannot") || source != .file(key))
+            #expect(verdicts[1].hasPrefix(isOpen ? "can as soon as" : "cannot"), "\(verdicts[1])")
+            #expect(verdicts[1].contains(key) == isOpen)
+        }
+    }
+
+    @Test func `a database that others may read is as good as a copy to them`() throws {
+        let parent = try TemporaryDirectory()
+        let database = try parent.write("", to: "tokenstore.db", mode: 0o444)
+        try FileManager.default.setAttributes([.posixPermissions: 0o555], ofItemAtPath: parent.path)
+        let verdicts = KeySource.passphrase.protection(database: database).map(\.verdict)
+        #expect(verdicts[1].hasPrefix("can only by guessing") && verdicts[1].contains("444"))
     }
 }

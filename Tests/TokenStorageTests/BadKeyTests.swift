@@ -85,4 +85,25 @@ struct BadKeyTests {
         #expect(try TokenStore.open(at: fixture.path, options: options).purgeExpired().accessTokens == 1)
         #expect(try TokenStore.purgeAll(at: fixture.path, options: fixture.options).accounts == 1)
     }
+
+    @Test func `a store that was open while everything was purged takes the next sign-in under the new key`() throws {
+        let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
+        let other = try fixture.another()
+        #expect(try other.accounts().count == 1)
+        _ = try TokenStore.purgeAll(at: fixture.path, options: fixture.options)
+        try FileManager.default.removeItem(atPath: fixture.directory.file("key"))
+        #expect(try other.accounts(matching: .claim("department", equals: "sales")).isEmpty)
+        try fixture.take(.standardCache(.accessToken("b", "s1")))
+        #expect(try other.rows("AccessToken").map { $0["secret"] } == ["b"])
+        try other.take(JSON.standardCache(.accessToken("c", "s2")).serialized)
+        #expect(try fixture.another().check() == [])
+        #expect(try fixture.another().accounts().count == 1)
+    }
+
+    @Test func `a store that lost its data keys and not its values gets no new ones`() throws {
+        let fixture = try closedStore()
+        try Shell.run("/usr/bin/sqlite3", fixture.path.database, "DELETE FROM data_key")
+        let error = expectError(.damaged) { _ = try TokenStore.open(at: fixture.path, options: fixture.options) }
+        #expect(error?.description.contains("lost its data keys") == true)
+    }
 }

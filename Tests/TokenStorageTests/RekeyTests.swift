@@ -190,6 +190,72 @@ struct RekeyTests {
         #expect(try fixture.another().check() == [])
     }
 
+    /// Everything in the store of `fixture`, read with the keys of an older copy of it; nil where they do not open it.
+    private func read(_ fixture: TestStore, withKeysOf old: TemporaryDirectory) throws -> String? {
+        let attacker = try TemporaryDirectory()
+        let database = attacker.file("tokenstore.db")
+        try Shell.run("/usr/bin/sqlite3", fixture.path.database, "VACUUM INTO '\(database)'")
+        try Shell.run(
+            "/usr/bin/sqlite3",
+            database,
+            """
+            PRAGMA journal_mode=WAL; ATTACH '\(old.file("tokenstore.db"))' AS old; DELETE FROM data_key;
+            INSERT INTO data_key SELECT * FROM old.data_key; UPDATE store SET key_source = 'file'
+            """
+        )
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: database)
+        try FileManager.default.copyItem(atPath: old.file("key"), toPath: attacker.file("key"))
+        do {
+            return try TokenStore.open(at: StorePath(database), options: fixture.options).exportedText()
+        } catch let error as TokenStoreError where error.kind == .damaged {
+            return nil
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `keys that leaked open what is stored later, unless both are changed`(isKnown: Bool) throws {
+        let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
+        let leaked = try TemporaryDirectory()
+        try Shell.run("/usr/bin/sqlite3", fixture.path.database, "VACUUM INTO '\(leaked.file("tokenstore.db"))'")
+        try FileManager.default.copyItem(atPath: fixture.directory.file("key"), toPath: leaked.file("key"))
+        let source = KeySource.file(fixture.directory.file("new-key"))
+        let report = try fixture.store.rekey(to: source, afterLeak: isKnown)
+        try fixture.take(.newcomer)
+        #expect(try read(fixture, withKeysOf: leaked)?.contains("rn") == (isKnown ? nil : true))
+        #expect(try fixture.another().check() == [])
+        #expect(try !fixture.store.status().isRekeyUnfinished)
+        #expect(isKnown == (report.resealed > 0))
+        #expect(report.note?.contains("sign out and in again") == isKnown)
+    }
+
+    @Test func `after a leak the same key is not taken again`() throws {
+        let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
+        let key = fixture.directory.file("copy")
+        try FileManager.default.copyItem(atPath: fixture.directory.file("key"), toPath: key)
+        for source in [nil, KeySource.file, .file(key)] {
+            expectError(.failure) { _ = try fixture.store.rekey(to: source, afterLeak: true) }
+        }
+        #expect(try fixture.store.status().keySource == "file")
+    }
+
+    @Test func `the advice on the old key file names it, and who else needs it`() throws {
+        let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
+        let old = fixture.directory.file("key")
+        let neighbour = StorePath(fixture.directory.file("neighbour.db"))
+        func advice(_ name: String) throws -> String? {
+            _ = try fixture.store.rekey(to: .file)
+            return try fixture.store.rekey(to: .file(fixture.directory.file(name))).note
+        }
+        #expect(try advice("one")?.contains("no store beside it needs it; delete it") == true)
+        #expect(try advice("one")?.contains(old) == true)
+        _ = try TokenStore.open(at: neighbour, options: fixture.options)
+        let note = try #require(try advice("two"))
+        #expect(note.contains(neighbour.database) && note.contains(old) && note.contains("keep it"))
+        #expect(!note.contains("delete"))
+        try FileManager.default.copyItem(atPath: old, toPath: fixture.directory.file("three"))
+        #expect(try advice("three") == nil, "the same key by another name is not an old one")
+    }
+
     @Test func `two rekeys at once do not meet`() throws {
         let fixture = try TestStore { $0.busyTimeout = .milliseconds(20) }
         try fixture.take(Self.crowd)

@@ -22,7 +22,7 @@ struct ExportCommandTests {
         let scratch = try ScratchDirectory()
         try scratch.fill(.mara)
         try scratch.write("old", to: "cache.json")
-        let outcome = try scratch.run("export", scratch.path("cache.json"))
+        let outcome = try scratch.run("export", scratch.path("cache.json"), "--yes")
         #expect(outcome.status == 0)
         #expect(outcome.output.isEmpty)
         #expect(try scratch.permissions("cache.json") == 0o600)

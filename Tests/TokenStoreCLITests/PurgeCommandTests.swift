@@ -113,13 +113,4 @@ struct PurgeCommandTests {
         #expect(outcome.output.isEmpty)
         #expect(outcome.error.isEmpty)
     }
-
-    @Test func `--all removes a store that is too damaged to open`() throws {
-        let scratch = try ScratchDirectory()
-        try scratch.overwrite("tokenstore.db", with: Data("this was a store once".utf8))
-        #expect(try scratch.run("list").status == 6)
-        #expect(try scratch.run("purge", "--all").status == 1)
-        #expect(try scratch.run("purge", "--all", "--yes").status == 0)
-        #expect(try scratch.run("list").status == 0)
-    }
 }

@@ -24,7 +24,7 @@ extension ScratchDirectory {
         return connection
     }
 
-    private func execute(_ statement: String) throws {
+    func execute(_ statement: String) throws {
         try Connection(path: store, mode: .readWrite, busyTimeout: .seconds(5)).execute(statement)
     }
 }

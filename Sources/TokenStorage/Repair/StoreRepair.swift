@@ -22,13 +22,14 @@ struct StoreRepair {
         let files = FileGuard(path: path, isInspection: false)
         try files.checkDirectory()
         try files.checkDatabase()
+        try StoreFiles(path, source: options.keySource).requireOwnDatabase()
         let lock = try KernelLock(.schema, of: path, timeout: options.busyTimeout)
         defer { withExtendedLifetime(lock) {} }
         // What another connection committed while its file is being replaced would be lost.
         let access = try SoleAccess.wait(for: path, timeout: options.busyTimeout)
         defer { withExtendedLifetime(access) {} }
+        try StoreFiles(path, source: options.keySource).removeDraft(copy)
         defer { file.remove(copy) }
-        file.remove(copy)
         try file.copy(path.database, to: copy)
         if FileStatus(path.log) != nil { try file.copy(path.log, to: copy + "-wal") }
         var salvaged: [(table: String, rows: Int)] = []

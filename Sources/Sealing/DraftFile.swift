@@ -1,0 +1,117 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A file that takes its name only when it is whole, and that only its owner may use.
+///
+/// Where the system can do that it has no name at all before, so that a program that is killed leaves nothing behind.
+/// Elsewhere it has a random one beside its final one.
+package final class DraftFile {
+    package let descriptor: Int32
+    private let path: String
+    private let directory: String
+
+    /// The name it has meanwhile; nil if it has none.
+    private var name: String?
+
+    /// Makes an empty file in the directory of `path`; nil, with the reason in `errno`, if that cannot be.
+    package init?(for path: String) {
+        self.path = path
+        let slash = path.lastIndex(of: "/")
+        directory = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        let unnamed = Self.openUnnamed(directory)
+        if unnamed >= 0 {
+            descriptor = unnamed
+            return
+        }
+        let random = Self.randomName(beside: path)
+        descriptor = open(random, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { return nil }
+        name = random
+    }
+
+    /// Appends all of `bytes`; false, with the reason in `errno`, if that cannot be.
+    package func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        var rest = bytes
+        while !rest.isEmpty {
+            let count = write(descriptor, rest.baseAddress, rest.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return false }
+            rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+        }
+        return true
+    }
+
+    /// Puts the file on the disk and gives it its name, on the disk too; false, with the reason in `errno`, if that
+    /// cannot be.
+    ///
+    /// - Parameter isReplacing: whether a file of this name is replaced; otherwise there must be none.
+    package func commit(replacing isReplacing: Bool) -> Bool {
+        guard fchmod(descriptor, 0o600) == 0, synchronize(descriptor) else { return false }
+        guard isReplacing ? replace() : take(path) else { return false }
+        let parent = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard parent >= 0 else { return true }
+        defer { close(parent) }
+        // The content is safe; a file system that cannot synchronize a directory says so with EINVAL.
+        return synchronize(parent) || errno == EINVAL
+    }
+
+    private func replace() -> Bool {
+        if name == nil {
+            // A link cannot replace a file, only a rename can.
+            let random = Self.randomName(beside: path)
+            guard take(random) else { return false }
+            name = random
+        }
+        guard let name, rename(name, path) == 0 else { return false }
+        self.name = nil
+        return true
+    }
+
+    /// Gives the file a name that nothing else has.
+    private func take(_ target: String) -> Bool {
+        if let name { return link(name, target) == 0 }
+        #if os(Linux)
+        return linkat(AT_FDCWD, Self.openFile(descriptor), AT_FDCWD, target, AT_SYMLINK_FOLLOW) == 0
+        #else
+        return false
+        #endif
+    }
+
+    private func synchronize(_ descriptor: Int32) -> Bool {
+        #if canImport(Darwin)
+        // There `fsync` leaves the bytes in the drive's cache.
+        if fcntl(descriptor, F_FULLFSYNC) == 0 { return true }
+        #endif
+        return fsync(descriptor) == 0
+    }
+
+    deinit {
+        // A failed initializer has nothing to close.
+        guard descriptor >= 0 else { return }
+        close(descriptor)
+        if let name { unlink(name) }
+    }
+
+    /// A descriptor of a file without a name, or -1 where the file system, or a missing /proc, does not allow it.
+    private static func openUnnamed(_ directory: String) -> Int32 {
+        #if os(Linux)
+        // O_TMPFILE, which Swift does not import.
+        let descriptor = open(directory, 0o20_000_000 | O_DIRECTORY | O_WRONLY | O_CLOEXEC, 0o600)
+        guard descriptor >= 0, access(openFile(descriptor), F_OK) != 0 else { return descriptor }
+        close(descriptor)
+        #endif
+        return -1
+    }
+
+    private static func openFile(_ descriptor: Int32) -> String { "/proc/self/fd/\(descriptor)" }
+
+    private static func randomName(beside path: String) -> String {
+        let start = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
+        return "\(path[..<start]).\(path[start...]).\(UInt64.random(in: 0 ... .max)).new"
+    }
+}

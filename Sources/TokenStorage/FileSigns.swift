@@ -1,0 +1,81 @@
+import SQLite
+
+/// What the bytes of a file say of the program that wrote it.
+///
+/// SQLite puts an application's id at byte 68 of its first page. Where that page is damaged, a page of the schema, or the
+/// row that names the store's key, says as much: both are on the first pages of every store.
+struct FileSigns {
+    /// Whether the first page names this program.
+    let hasApplicationID: Bool
+
+    /// Whether it is a write-ahead log.
+    let isLog: Bool
+
+    /// Whether it is empty, or has nothing but zeros where a database has its header.
+    let isBlank: Bool
+
+    /// Whether a page holds our schema or names our key.
+    let hasOwnPage: Bool
+
+    /// Whether it is a database of this program, damaged or not.
+    var isDatabase: Bool { !isLog && (hasApplicationID || hasOwnPage) }
+
+    /// Every store has its schema on these.
+    private static let pageCount = 32
+    private static let pageSize = 4096
+    private static let headerSize = 100
+
+    /// - Returns: nil if the file cannot be read.
+    init?(of file: String, keyID: String?) {
+        guard let connection = Self.open(file), let header = connection.bytes(at: 0, count: Self.headerSize) else {
+            return nil
+        }
+        hasApplicationID = Self.namesProgram(header)
+        // The two magic numbers of a log differ in the last bit.
+        isLog = header.starts(with: [0x37, 0x7F, 0x06, 0x82]) || header.starts(with: [0x37, 0x7F, 0x06, 0x83])
+        isBlank = header.allSatisfy { $0 == 0 }
+        // In a log a header of 32 bytes comes first, and one of 24 before each page.
+        let (start, stride) = isLog ? (32 + 24, Self.pageSize + 24) : (0, Self.pageSize)
+        hasOwnPage = (0..<Self.pageCount).contains { index in
+            let page = connection.bytes(at: Int64(start + index * stride), count: Self.pageSize)
+            return page.map { Self.isOwn($0, isFirst: index == 0, keyID: keyID) } ?? false
+        }
+    }
+
+    /// Whether the first page of a regular file names this program.
+    static func namesProgram(_ file: String) -> Bool {
+        open(file)?.bytes(at: 0, count: headerSize).map(namesProgram) ?? false
+    }
+
+    /// A regular file, to look at its bytes; another kind might never answer.
+    private static func open(_ file: String) -> Connection? {
+        guard FileStatus(file)?.kind == .regular else { return nil }
+        return try? Connection(path: file, mode: .immutable, busyTimeout: .zero)
+    }
+
+    private static func namesProgram(_ page: [UInt8]) -> Bool {
+        let id = withUnsafeBytes(of: Schema.applicationID.bigEndian) { Array($0) }
+        return page.starts(with: Array("SQLite format 3\0".utf8)) && page.dropFirst(68).starts(with: id)
+    }
+
+    private static func isOwn(_ page: [UInt8], isFirst: Bool, keyID: String?) -> Bool {
+        if namesProgram(page) { return true }
+        // A leaf of a table; the first page has the file's header before its own.
+        guard page.first == 0x0D || isFirst && page.dropFirst(headerSize).first == 0x0D else { return false }
+        let keys = keyID.map { [Array($0.utf8)] } ?? []
+        // The first columns of the row of sqlite_schema that describes our table.
+        return ([Array("tabledata_keydata_key".utf8)] + keys).contains { page.contains($0) }
+    }
+}
+
+extension [UInt8] {
+    fileprivate func contains(_ pattern: [UInt8]) -> Bool {
+        guard let first = pattern.first else { return true }
+        var rest = self[...]
+        while let start = rest.firstIndex(of: first) {
+            if rest[start...].starts(with: pattern) { return true }
+            rest = rest[(start + 1)...]
+        }
+        return false
+    }
+}

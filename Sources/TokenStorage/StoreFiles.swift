@@ -1,0 +1,234 @@
+import SQLite
+package import Sealing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A copy of a store beside it: of a damaged file that was repaired, or of an older version that was migrated.
+public struct StoreCopy: Hashable, Sendable {
+    public let path: String
+
+    /// Bytes of the file.
+    public let size: Int64
+
+    /// Whether the file shows that it is a token store of this user; no other one is removed.
+    public let isRecognized: Bool
+}
+
+/// The files that belong to a store: which names they have, and which files show that they are ours.
+///
+/// Nothing is deleted, overwritten or replaced because of its name alone.
+package struct StoreFiles {
+    private let path: StorePath
+
+    private let source: KeySource
+
+    /// - Parameter source: where the key comes from; nil if that is not known.
+    package init(_ path: StorePath, source: KeySource? = nil) {
+        self.path = path
+        self.source = source ?? .file
+    }
+
+    /// Where the key file of the store is; nil if its key is in no file.
+    private var keyFile: String? { source.filePath(directory: path.directory) }
+
+    /// The id of the key in that file, by which a store names it in the clear; nil if there is none.
+    private var keyID: String? { source.fileKeyID(directory: path.directory) }
+
+    /// Whether `file` is one of the store's own files, or has the name of one, or is another token store.
+    package func includes(_ file: String) -> Bool {
+        let (directory, name) = Self.split(file)
+        let isBeside = FileStatus.resolved(directory) == path.directory
+        if isBeside, owns(name) { return true }
+        if isBeside, keyFile == path.directory + "/" + name { return true }
+        guard let status = FileStatus(file) else { return false }
+        let own = names + [keyFile].compactMap(\.self)
+        if own.contains(where: { FileStatus(following: $0)?.isSameFile(as: status) ?? false }) { return true }
+        return FileSigns.namesProgram(file)
+    }
+
+    /// Requires that a key file stands under no name of the store's other files, which would replace it.
+    func requireKeyPlace(_ source: KeySource) throws(TokenStoreError) {
+        guard let file = source.filePath(directory: path.directory) else { return }
+        let (directory, name) = Self.split(file)
+        guard FileStatus.resolved(directory) != path.directory || !owns(name) else {
+            throw .invalidArgument("\(file) is a name of the store's own files; keep the key under another one")
+        }
+    }
+
+    /// The copies of the store beside it, and what a repair or a migration that was cut off left.
+    package var copies: [StoreCopy] {
+        names.filter { name in
+            let suffix = name.dropFirst(path.database.count)
+            return Self.isCopy(suffix) && !Self.companions.contains { suffix.hasSuffix($0) }
+        }
+        .sorted()
+        .map { StoreCopy(path: $0, size: FileStatus($0)?.size ?? 0, isRecognized: isOurs($0)) }
+    }
+
+    /// Whether the database shows that it is ours.
+    var showsOwnDatabase: Bool { isOurs(path.database) }
+
+    /// Requires that the database, or the log that is left of it, shows that it is ours.
+    ///
+    /// - Throws: ``TokenStoreError/damaged(_:)``, with what a person can do.
+    package func requireOwnDatabase() throws(TokenStoreError) {
+        let isThere = !FileStatus.isAbsent(path.database)
+        let file = isThere ? path.database : path.log
+        guard isThere ? isOurs(file) : isOurLog else {
+            throw .damaged(
+                "\(file) does not show that it is a token store, and stays as it is; name the store with --store, or "
+                    + "remove the file yourself if nothing in it is needed"
+            )
+        }
+    }
+
+    /// Overwrites and removes the database with what SQLite keeps beside it, after ``requireOwnDatabase()``.
+    func eraseDatabase() throws(TokenStoreError) {
+        for name in [path.database] + Self.companions.map({ path.database + $0 }) { try erase(name) }
+    }
+
+    /// Overwrites and removes a copy with what SQLite keeps beside it, if it shows that it is ours.
+    func erase(_ copy: StoreCopy) throws(TokenStoreError) {
+        guard copy.isRecognized else { return }
+        for name in [copy.path] + Self.companions.map({ copy.path + $0 }) { try erase(name) }
+    }
+
+    /// Removes an unfinished database, with what SQLite keeps beside it.
+    ///
+    /// - Throws: ``TokenStoreError/file(_:)`` if another file has its name.
+    func removeDraft(_ name: String) throws(TokenStoreError) {
+        if let status = FileStatus(name) {
+            // A draft is empty, or zeros, until SQLite has written its first page.
+            let isBlank = status.kind == .regular && FileSigns(of: name, keyID: keyID)?.isBlank ?? false
+            guard isBlank || isOurs(name) else {
+                throw .file("\(name) is in the way, and shows no sign of this program; move it to another place")
+            }
+        }
+        for name in [name] + Self.companions.map({ name + $0 }) { unlink(name) }
+    }
+
+    /// The token stores beside the database and beside `keyFile`, copies included, whose keys are wrapped under this one.
+    ///
+    /// One that cannot be read may be sealed under it, and counts.
+    func stores(sealedUnder keyID: String, besides keyFile: String) -> [String] {
+        let directories = Set([path.directory, Self.split(keyFile).directory])
+        return directories.sorted().flatMap(Self.files).filter { file in
+            guard file != path.database, FileStatus(file).map({ $0.kind == .regular && $0.size > 0 }) ?? false else {
+                return false
+            }
+            do {
+                // Through SQLite: a descriptor of our own would take the locks of another store of this process.
+                let (connection, _) = try StoreFile(path: StorePath(file), timeout: .zero).openForInspection()
+                guard try connection.integer("PRAGMA application_id") == Int64(Schema.applicationID) else {
+                    return false
+                }
+                return try connection.all("SELECT key_encryption_key_id FROM data_key") { $0.text(0) }.contains(keyID)
+            } catch let error as SQLiteError where error.code.primary == .notADatabase {
+                return false
+            } catch {
+                return true
+            }
+        }
+    }
+
+    // MARK: - Names
+
+    /// What SQLite keeps beside a database.
+    private static let companions = ["-wal", "-shm", "-journal"]
+
+    /// Every file of the directory whose name belongs to the store.
+    private var names: [String] { Self.files(in: path.directory).filter { owns(Self.split($0).name) } }
+
+    private static func files(in directory: String) -> [String] {
+        guard let stream = opendir(directory) else { return [] }
+        defer { closedir(stream) }
+        var files: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            files.append(join(directory, name))
+        }
+        return files
+    }
+
+    /// Whether a file of this name beside the database belongs to the store.
+    private func owns(_ name: String) -> Bool {
+        let file = Self.join(path.directory, name)
+        guard file != path.lock else { return true }
+        guard file.hasPrefix(path.database) else { return false }
+        let suffix = file.dropFirst(path.database.count)
+        return suffix.isEmpty || Self.companions.contains(String(suffix)) || Self.isDraft(suffix) || Self.isCopy(suffix)
+    }
+
+    private static func isDraft(_ suffix: Substring) -> Bool { suffix.hasPrefix(".new") }
+
+    private static func isCopy(_ suffix: Substring) -> Bool {
+        let isOfVersion = suffix.hasPrefix(".v") && suffix.dropFirst(2).first?.isNumber ?? false
+        return suffix.hasPrefix(".damaged-") || suffix.hasPrefix(".salvage") || isOfVersion
+    }
+
+    private static func split(_ file: String) -> (directory: String, name: String) {
+        guard let slash = file.lastIndex(of: "/") else { return (".", file) }
+        let directory = slash == file.startIndex ? "/" : String(file[..<slash])
+        return (directory, String(file[file.index(after: slash)...]))
+    }
+
+    private static func join(_ directory: String, _ name: String) -> String {
+        directory == "/" ? "/" + name : directory + "/" + name
+    }
+
+    // MARK: - Signs
+
+    private func isOurs(_ file: String) -> Bool {
+        guard let status = FileStatus(file), status.kind == .regular, status.links == 1, status.owner == geteuid()
+        else { return false }
+        return FileSigns(of: file, keyID: keyID)?.isDatabase ?? false
+    }
+
+    /// A log names no program, unless a page of the schema is in it; our lock file says the rest.
+    private var isOurLog: Bool {
+        guard let status = FileStatus(path.log), status.kind == .regular, status.owner == geteuid() else {
+            return false
+        }
+        guard let signs = FileSigns(of: path.log, keyID: keyID), signs.isLog else { return false }
+        return signs.hasOwnPage || FileStatus(path.lock).map { $0.kind == .regular && $0.size == 0 } ?? false
+    }
+
+    // MARK: - Erasing
+
+    /// Overwrites what only this name leads to, and removes the name.
+    private func erase(_ name: String) throws(TokenStoreError) {
+        guard let status = FileStatus(name) else { return }
+        guard status.kind != .directory else {
+            throw .damaged("\(name) is a directory; remove it yourself if nothing in it is needed")
+        }
+        if status.kind == .regular, status.links == 1 { try overwrite(name, expecting: status) }
+        guard unlink(name) == 0 else { throw StoreFile.failure("removed", name) }
+    }
+
+    private func overwrite(_ name: String, expecting status: FileStatus) throws(TokenStoreError) {
+        let descriptor = StoreFile.openExisting(name)
+        guard descriptor >= 0 else { throw StoreFile.failure("opened", name) }
+        defer { close(descriptor) }
+        guard FileStatus(descriptor: descriptor)?.isSameFile(as: status) ?? false else {
+            throw .busy("\(name) was replaced by another file meanwhile; try again")
+        }
+        let zeros = [UInt8](repeating: 0, count: 1 << 16)
+        var written: Int64 = 0
+        while written < status.size {
+            let count = Int(min(Int64(zeros.count), status.size - written))
+            let result = zeros.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, count, off_t(written)) }
+            if result < 0, errno == EINTR { continue }
+            guard result > 0 else { throw StoreFile.failure("overwritten", name) }
+            written += Int64(result)
+        }
+        guard fsync(descriptor) == 0 else { throw StoreFile.failure("overwritten", name) }
+    }
+}

@@ -1,0 +1,62 @@
+import Foundation
+import Testing
+
+/// Copies that a repair or an update of the store left beside it open with the keys of their time.
+struct StoreCopyTests {
+    private let scratch: ScratchDirectory
+    private let copies: [String]
+
+    init() throws {
+        scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        #expect(try scratch.run("purge").status == 0)
+        copies = ["tokenstore.db.damaged-1790000000", "tokenstore.db.v6"]
+        for name in copies { try FileManager.default.copyItem(atPath: scratch.store, toPath: scratch.path(name)) }
+        try scratch.write("not ours", to: "tokenstore.db.damaged-notes")
+    }
+
+    @Test func `status lists them`() throws {
+        let status = try scratch.run("status")
+        let document = try scratch.run("status", "--json").json
+        let listed = (document["copies"] as? [[String: Any]])?.compactMap { $0["path"] as? String } ?? []
+        for name in copies {
+            #expect(status.output.contains(scratch.path(name)))
+            #expect(listed.contains(scratch.path(name)))
+        }
+    }
+
+    @Test func `purge --all asks about them by name, removes them and leaves another file alone`() throws {
+        let trial = try scratch.run("purge", "--all", "--dry-run")
+        for name in copies { #expect(trial.output.contains("would remove \(scratch.path(name))")) }
+        let files = copies.map(scratch.path).joined(separator: ", ")
+        let question = "ID token, and overwrite and remove \(files)? [y/N] "
+        #expect(try scratch.runOnTerminal("purge", "--all", answers: [(question, "n\n")]).status == 9)
+        #expect(try scratch.names.contains(copies[0]))
+        let outcome = try scratch.run("purge", "--all", "--yes")
+        #expect(outcome.status == 0)
+        #expect(outcome.output.contains("removed \(scratch.path(copies[0]))"))
+        #expect(outcome.error.contains(scratch.path("tokenstore.db.damaged-notes")))
+        #expect(try scratch.names.filter { $0.hasPrefix("tokenstore.db.") } == ["tokenstore.db.damaged-notes"])
+    }
+
+    @Test func `rekey removes them with --yes, and says so where it leaves them`() throws {
+        let left = try scratch.run("rekey")
+        #expect(left.status == 0)
+        for name in copies { #expect(left.error.contains("\(scratch.path(name)) stays, and opens with the old keys")) }
+        let trial = try scratch.run("rekey", "--dry-run")
+        #expect(trial.output.contains("would ask whether to remove \(scratch.path(copies[0]))"))
+        #expect(try scratch.names.contains(copies[0]))
+        let removed = try scratch.run("rekey", "--yes", "--json")
+        #expect(removed.status == 0)
+        #expect(try removed.json["removedFiles"] as? [String] == copies.map(scratch.path))
+        #expect(try scratch.names.filter { $0.hasPrefix("tokenstore.db.") } == ["tokenstore.db.damaged-notes"])
+    }
+
+    @Test func `rekey asks about them on a terminal`() throws {
+        let question = "Overwrite and remove that as well? [y/N] "
+        #expect(try scratch.runOnTerminal("rekey", answers: [(question, "n\n")]).status == 0)
+        #expect(try scratch.names.contains(copies[0]))
+        #expect(try scratch.runOnTerminal("rekey", answers: [(question, "y\n")]).status == 0)
+        #expect(try !scratch.names.contains(copies[0]))
+    }
+}
