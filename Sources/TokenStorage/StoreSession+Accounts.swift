@@ -32,7 +32,9 @@ extension StoreSession {
     }
 
     /// Adds the account, or brings its row up to date; what is not known now stays as it was.
-    func saveAccount(_ identity: AccountIdentity, _ account: StoredAccount) throws -> Int64 {
+    ///
+    /// A tenant that the account is a guest of may call it by another name, which only fills a gap.
+    func saveAccount(_ identity: AccountIdentity, _ account: StoredAccount, isHome: Bool) throws -> Int64 {
         let known = try connection.first(
             "SELECT id, username, policy, issuer, name FROM account WHERE home_account_fold = ?1 AND authority = ?2",
             .text(identity.id.key),
@@ -41,15 +43,16 @@ extension StoreSession {
         guard let (id, username, policy, issuer, name) = known else {
             return try insertAccount(identity, account)
         }
-        let newName = try account.name.map { try sealName($0, row: id) } ?? name
+        let newUsername = account.username.isEmpty || !isHome && !username.isEmpty ? username : account.username
+        let newName = isHome || name == nil ? try account.name.map { try sealName($0, row: id) } ?? name : name
         try connection.run(
             """
             UPDATE account SET username = ?2, username_fold = ?3, policy = ?4, issuer = ?5, name = ?6,
                 last_used_at = ?7 WHERE id = ?1
             """,
             .integer(id),
-            .text(account.username.isEmpty ? username : account.username),
-            .text((account.username.isEmpty ? username : account.username).folded),
+            .text(newUsername),
+            .text(newUsername.folded),
             .optional(account.policy ?? policy),
             .optional(account.issuer ?? issuer),
             .optional(newName),

@@ -8,14 +8,15 @@ extension StoreSession {
         var row: Int64?
         if let account = identity.account {
             let stored = identity.storedAccount(typed: request.username)
-            let id = try saveAccount(account, stored)
+            let isHome = account.utid.map { $0.folded == identity.realm.folded } ?? true
+            let id = try saveAccount(account, stored, isHome: isHome)
             let profile = identity.tenantProfile(
                 account: stored,
                 environment: request.authority.environment,
                 grant: request.grant
             )
             _ = try saveTenantProfile(profile, account: id)
-            try saveIDToken(of: identity, realm: identity.realm, request: request, account: id)
+            try saveIDToken(of: identity, in: Realm(identity.realm), request: request, account: id)
             try learnTenant(identity.realm, of: request, account: account.id, row: id)
             if let secret = response.refreshToken {
                 var token = refreshToken(secret, response: response, request: request, client: request.clientID)
@@ -31,7 +32,7 @@ extension StoreSession {
         return try saveAccessToken(
             response,
             request: request,
-            realm: identity.realm,
+            realm: Realm(identity.realm),
             account: row,
             id: identity.account?.id
         )
@@ -55,9 +56,10 @@ extension StoreSession {
         let isNewest = try rotate(used, with: response, for: request, account: account)
         try forgetAttempt(used)
         try liftThrottles(account: account, client: request.clientID)
-        let realm = try identity.namedTenant ?? refreshedTenant(request, account: used.account, row: account)
-        try saveIDToken(of: identity, realm: realm, request: request, account: account)
-        try learnTenant(realm, of: request, account: used.account, row: account)
+        let tenant = try identity.namedTenant ?? refreshedTenant(request, account: used.account, row: account)
+        let realm = try realm(tenant, of: account, environment: request.authority.environment)
+        try saveIDToken(of: identity, in: realm, request: request, account: account)
+        try learnTenant(tenant, of: request, account: used.account, row: account)
         try touchAccount(account)
         try saveFamily(of: response, request: request)
         try record(.refresh, account: used.account, client: request.clientID, refreshToken: response.refreshToken)
@@ -102,7 +104,7 @@ extension StoreSession {
 
     private func saveIDToken(
         of identity: ResponseIdentity,
-        realm: String,
+        in realm: Realm,
         request: TokenRequest,
         account: Int64
     ) throws {
@@ -110,8 +112,8 @@ extension StoreSession {
         let token = StoredIDTokenRow(
             clientID: request.clientID,
             environment: request.authority.environment,
-            realm: realm,
-            realmFold: realm.folded,
+            realm: realm.name,
+            realmFold: realm.fold,
             secret: idToken.secret
         )
         _ = try saveIDToken(token, claims: idToken.claims, account: account)
@@ -159,7 +161,7 @@ extension StoreSession {
     private func saveAccessToken(
         _ response: TokenResponse,
         request: TokenRequest,
-        realm: String,
+        realm: Realm,
         account: Int64?,
         id: Account.ID?
     ) throws -> SavedTokens {
@@ -170,8 +172,8 @@ extension StoreSession {
             let token = StoredAccessToken(
                 clientID: request.clientID,
                 environment: request.authority.environment,
-                realm: realm,
-                realmFold: realm.folded,
+                realm: realm.name,
+                realmFold: realm.fold,
                 target: granted.sortedText,
                 asked: granted.covers(asked) ? nil : asked,
                 tokenType: response.tokenType ?? "Bearer",

@@ -15,7 +15,33 @@ struct StoredTenantProfile: Equatable {
     var extra: JSON.Object
 }
 
+/// A tenant as a row names it, and as rows are compared.
+struct Realm {
+    let name: String
+    let fold: String
+}
+
+extension Realm {
+    init(_ tenant: String) { self.init(name: tenant, fold: tenant.folded) }
+}
+
 extension StoreSession {
+    /// What rows of an account call a tenant: an import may have brought a word such as `tfp`, or a domain, by which the
+    /// program that wrote it looks for its tokens.
+    func realm(_ tenant: String, of account: Int64, environment: String) throws -> Realm {
+        try connection.first(
+            """
+            SELECT realm, realm_fold FROM tenant_profile
+            WHERE account_id = ?1 AND environment = ?2 AND (realm_fold = ?3 OR ?4) ORDER BY realm_fold <> ?3, id LIMIT 1
+            """,
+            .integer(account),
+            .text(environment),
+            .text(tenant.folded),
+            // A host that is not one of those for all tenants has one tenant, whatever it is called.
+            .integer(Cloud.hasTenants(environment) ? 0 : 1)
+        ) { Realm(name: $0.text(0), fold: $0.text(1)) } ?? Realm(tenant)
+    }
+
     /// The tenants of an account, the home tenant first, each once.
     func tenantProfiles(_ account: Int64) throws -> [TenantProfile] {
         var profiles: [TenantProfile] = []

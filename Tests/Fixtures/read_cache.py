@@ -1,6 +1,6 @@
 """Reads a cache with MSAL for Python, offline, and prints what it finds: accounts, and access tokens by silent request.
 
-Usage: read_cache.py CACHE
+Usage: read_cache.py CACHE [AUTHORITY]
 """
 import json
 import sys
@@ -40,7 +40,7 @@ class Network:
         pass
 
 
-def main(path):
+def main(path, authority="https://{environment}/{realm}/b2c_1_signin"):
     document = json.load(open(path, encoding="utf-8"))
     accounts, tokens = set(), {}
     for token in document.get("AccessToken", {}).values():
@@ -48,7 +48,7 @@ def main(path):
         cache.deserialize(json.dumps(document))
         app = msal.PublicClientApplication(
             token["client_id"],
-            authority="https://{environment}/{realm}/b2c_1_signin".format(**token),
+            authority=authority.format(**token),
             instance_discovery=False,
             token_cache=cache,
             http_client=Network(),
@@ -62,4 +62,4 @@ def main(path):
     json.dump({"accounts": sorted(accounts), "tokens": tokens, "requests": Network.requests}, sys.stdout)
 
 
-main(sys.argv[1])
+main(*sys.argv[1:])

@@ -72,4 +72,27 @@ struct IdentityTests {
         ]
         #expect(Set(different).count == different.count)
     }
+
+    @Test(arguments: [
+        ("https://idp.example.com:8443/\(tenant)/v2.0", "uid.\(tenant)", "https://idp.example.com:8443/\(tenant)"),
+        ("https://idp.example.com:8443/op", "subject", "https://idp.example.com:8443/op"),
+        ("https://idp.example.com:8443/op", "other", "https://idp.example.com:8443/op"),
+        ("https://idp.example.com:8443/op", "uid.\(tenant)", "https://idp.example.com:8443/op"),
+    ])
+    func `an imported account is refreshed at the port of its issuer`(issuer: String, id: String, url: String) throws {
+        let place: KeyValuePairs<String, JSON> = ["home_account_id": .string(id), "environment": "idp.example.com"]
+        let claims: JSON = ["iss": .string(issuer), "sub": "subject", "aud": "cid"]
+        let document = JSON.cache(
+            refreshTokens: [.refreshToken("r").with(place)],
+            idTokens: [.idToken(claims).with(place)],
+            accounts: [.account().with(place)]
+        )
+        for rows in [document, document.with([:], without: "Account")] {
+            let fixture = try TestStore(rows)
+            let account = try #require(try fixture.store.accounts().first)
+            #expect(try Authority(of: account, requested: nil).url == url)
+        }
+    }
+
+    private static let tenant = "7c2f6d1e-5a43-4b8f-9d10-0e6b1a2c3d4e"
 }

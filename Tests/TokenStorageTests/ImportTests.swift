@@ -83,6 +83,36 @@ struct ImportTests {
         #expect(try fixture.store.accounts().map(\.username) == ["ada@example.net"])
     }
 
+    @Test(arguments: ["tfp", "harbor.onmicrosoft.com", "t9"])
+    func `a refresh leaves the tokens of a user flow where the imported cache has them`(realm: String) throws {
+        let place: KeyValuePairs<String, JSON> = [
+            "home_account_id": .string(Fixture.b2cHome), "environment": .string(Fixture.b2cHost),
+            "realm": .string(realm),
+        ]
+        let claims: JSON = ["iss": "https://harbor.b2clogin.com/t9/v2.0/", "sub": "o1", "tfp": "B2C_1_SignIn"]
+        let fixture = try TestStore(
+            .cache(
+                accessTokens: [.accessToken("a", "s1", expiresIn: -10).with(place)],
+                refreshTokens: [.refreshToken("r1").with(place, without: "realm")],
+                idTokens: [.idToken(claims).with(place)],
+                accounts: [.account().with(place)]
+            )
+        )
+        let response = try TokenResponse.new([
+            "client_info": .string(Fixture.clientInfo("o1-b2c_1_signin", "t9")), "refresh_token": "r2",
+            "id_token": .string(Fixture.idToken(claims.with(["iat": 1_790_000_000]))),
+        ])
+        let authority = "https://harbor.b2clogin.com/tfp/harbor.onmicrosoft.com/B2C_1_SignIn"
+        try fixture.refresh(response, of: Fixture.b2cAccount, at: authority)
+        for bucket in ["AccessToken", "IdToken", "Account"] {
+            #expect(try fixture.rows(bucket).map { $0["realm"] } == [.string(realm)], "\(bucket)")
+        }
+        for authority in [authority, nil] {
+            #expect(try fixture.request("s1", of: Fixture.b2cAccount, at: authority) == .hit("new"))
+        }
+        #expect(try fixture.take(fixture.export()).changes == 0)
+    }
+
     @Test func `what the store has newer stays, what the document has newer goes in`() throws {
         let fixture = try TestStore(
             .cache(

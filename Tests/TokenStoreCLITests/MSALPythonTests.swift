@@ -1,5 +1,7 @@
 import Foundation
+import OAuth
 import Testing
+import TokenStorage
 
 /// MSAL for Python reads what we write; it is the program that most caches come from.
 struct MSALPythonTests {
@@ -16,6 +18,33 @@ struct MSALPythonTests {
         let exported = try Self.python(Self.fixtures.appending(path: "read_cache.py").path, scratch.path("export.json"))
         #expect(original == exported)
         #expect(original.contains("sample-access-token-mara-b2c_1_signin-0"))
+    }
+
+    @Test(.enabled(if: hasMSAL, "MSAL for Python is missing: pip install msal"))
+    func `MSAL finds the token that a refresh brought for its own user flow`() throws {
+        let scratch = try ScratchDirectory()
+        let cache = try Person.cache([.mara]).replacing(
+            "\"realm\":\"\(Person.mara.tenant)\"",
+            with: "\"realm\":\"tfp\""
+        )
+        #expect(try scratch.run("import", input: cache).status == 0)
+        let store = try TokenStore.open(at: StorePath(scratch.store))
+        let account = try #require(try store.accounts().first)
+        let used = try #require(try store.refreshTokens(of: account.id, client: Person.mara.client).first)
+        let authority = "https://\(Person.mara.environment)/tfp/harbor.onmicrosoft.com/B2C_1_SignIn"
+        let request = TokenRequest(
+            clientID: Person.mara.client,
+            authority: try Authority(parsing: authority),
+            scope: "tasks.read tasks.write.0",
+            grant: .refreshToken
+        )
+        var response = TokenResponse(accessToken: Secret("brought"), expiresIn: 3_600)
+        response.idToken = Secret(try Person.mara.idToken)
+        try store.save(response, for: request, refreshing: used)
+        #expect(try scratch.run("export", scratch.path("export.json")).status == 0)
+        let script = Self.fixtures.appending(path: "read_cache.py").path
+        let found = try Self.python(script, scratch.path("export.json"), authority)
+        #expect(found.contains("\"brought\"") && found.contains("\"requests\": 0"), "\(found)")
     }
 
     static let hasMSAL: Bool = {
