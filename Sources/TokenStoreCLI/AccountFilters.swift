@@ -50,6 +50,11 @@ struct AccountFilters: ParsableArguments {
         return filter.map { selector.and($0) } ?? selector
     }
 
+    /// Whether what an account is in `tenant` is meant: a guest has other names and claims than at home.
+    func includes(tenant other: String) -> Bool {
+        tenant.map { $0.lowercased() == other.lowercased() } ?? true
+    }
+
     var isEmpty: Bool { account == nil && filter == nil }
 
     /// Whether claims have to be looked at, for which the store's key is needed.

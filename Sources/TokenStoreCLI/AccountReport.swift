@@ -6,9 +6,12 @@ struct AccountReport {
     let account: Account
     let summary: AccountSummary?
 
+    /// Those of one tenant, where that is what is asked for.
+    var claims: Claims?
+
     /// The name to show: the `name` claim, else the username, else the id.
     var name: String {
-        let names = [account.name ?? "", account.username]
+        let names = [claims?.name ?? "", claims?.username ?? "", account.name ?? "", account.username]
         return names.first { !$0.isEmpty } ?? account.id.homeAccountID
     }
 

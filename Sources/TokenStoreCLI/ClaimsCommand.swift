@@ -11,7 +11,8 @@ struct ClaimsCommand: ParsableCommand {
             The first argument names the account, unless --account does; without either it is the only account of \
             the store. Beside a filter the first argument names the account if one fits both, else a claim. The \
             other arguments name claims, dots reaching into objects. With one NAME its value is printed and nothing \
-            else, a list or an object as JSON. The token's signature is not checked.
+            else, a list or an object as JSON. --tenant leaves the claims of that tenant alone. The token's signature \
+            is not checked.
 
             EXAMPLES
               tokenstore claims mara@example.net
@@ -40,7 +41,7 @@ struct ClaimsCommand: ParsableCommand {
         let word = try accountWord(in: store)
         let names = Array(words.dropFirst(word == nil ? 0 : 1))
         let account = try store.account(filters.policy(account: word) ?? .only, isNamed: isNamed)
-        let tokens = try store.idTokens(of: account.id)
+        let tokens = try store.idTokens(of: account.id).filter { filters.includes(tenant: $0.tenantID) }
         if tokens.isEmpty { console.note("no ID token is stored for \(account.username)") }
         let report = ClaimsReport(account: try store.summary(of: account), profiles: Self.newest(tokens))
         try report.require(names)

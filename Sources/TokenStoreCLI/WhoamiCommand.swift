@@ -1,4 +1,5 @@
 import ArgumentParser
+import OAuth
 import TokenStorage
 
 struct WhoamiCommand: ParsableCommand {
@@ -7,8 +8,9 @@ struct WhoamiCommand: ParsableCommand {
         _superCommandName: "tokenstore",
         abstract: "Print the display name of who is signed in.",
         discussion: """
-            The name is the 'name' claim of the newest ID token, else the username. Where the store has several \
-            accounts, one has to be named. Nothing is written, and nobody is asked.
+            The name is the 'name' claim of the newest ID token, else the username; with --tenant that of the tenant, \
+            else that of the account's own. Where the store has several accounts, one has to be named. Nothing is \
+            written, and no prompt is shown.
 
             EXAMPLES
               tokenstore whoami
@@ -39,7 +41,10 @@ struct WhoamiCommand: ParsableCommand {
             return
         }
         let found = try store.account(policy ?? .only, isNamed: policy != nil)
-        try AccountReport(account: found, summary: store.summary(of: found))
+        let guest = try filters.tenant.flatMap { _ in
+            try store.idTokens(of: found.id).first { filters.includes(tenant: $0.tenantID) }
+        }
+        try AccountReport(account: found, summary: store.summary(of: found), claims: guest?.idToken.claims)
             .writeName(asJSON: arguments.json, on: console)
     }
 }

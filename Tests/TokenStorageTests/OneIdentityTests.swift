@@ -76,6 +76,23 @@ struct OneIdentityTests {
         }
     }
 
+    @Test func `a sign-in as a guest leaves the name that the account has at home`() throws {
+        let fixture = try TestStore()
+        func signIn(_ claims: JSON, at tenant: String) throws {
+            let response = try TokenResponse.signIn(["id_token": .string(Fixture.idToken(claims))])
+            try fixture.signIn(response, at: "https://login.microsoftonline.com/\(tenant)")
+        }
+        let guest: KeyValuePairs<String, JSON> = [
+            "tid": "t2", "oid": "g1", "name": "Ada (guest)", "preferred_username": "ada#EXT#@guest.example",
+        ]
+        try signIn(Fixture.claims(guest), at: "t2")
+        #expect(try fixture.store.accounts().map(\.name) == ["Ada (guest)"])
+        try signIn(Fixture.claims(), at: "t1")
+        try signIn(Fixture.claims(guest), at: "t2")
+        #expect(try fixture.store.accounts().map(\.name) == ["Ada"])
+        #expect(try fixture.store.accounts().map(\.username) == ["ada@example.net"])
+    }
+
     @Test func `a kept token answers only the query it was found for, whole`() throws {
         let fixture = try TestStore()
         try fixture.signIn(.signIn(["scope": "s1"]), scope: "s1 s2")

@@ -152,4 +152,23 @@ struct ClaimsCommandTests {
         #expect(outcome.output.contains("tenant \(home.tenant), "))
         #expect(outcome.output.contains("tenant \(guest), "))
     }
+
+    @Test func `of a guest, claims and whoami tell what the tenant says that is asked for`() throws {
+        let scratch = try ScratchDirectory()
+        var home = Person.mara
+        (home.policy, home.environment) = (nil, "login.microsoftonline.com")
+        home.claims["name"] = "Mara Quill"
+        try scratch.fill(home)
+        let guest = "b0000000-0000-4000-8000-000000000001"
+        var visitor = home
+        visitor.claims["name"] = "Mara (guest)"
+        let cache = try Person.cache([visitor])
+        let visited = cache.replacing("\"realm\":\"\(home.tenant)\"", with: "\"realm\":\"\(guest)\"")
+        #expect(try scratch.run("import", input: visited).status == 0)
+        for (tenant, name) in [(home.tenant, "Mara Quill"), (guest.uppercased(), "Mara (guest)")] {
+            try expectValue(name, of: ["--tenant", tenant, "name"], in: scratch)
+            #expect(try scratch.run("whoami", "--tenant", tenant).output == name + "\n")
+            #expect(try scratch.run("claims", "--tenant", tenant).lines.count { $0.hasPrefix("tenant ") } == 1)
+        }
+    }
 }
