@@ -86,6 +86,19 @@ struct SubjectTests {
         #expect(try fixture.take(fixture.export()).changes == 0)
     }
 
+    @Test func `what metadata says of one subject is not said of one that differs in case`() throws {
+        let fixture = try Self.store()
+        let item: JSON = ["client_id": "cid", "sign_in_state": "signed_out"]
+        let items: JSON = ["Zm9vYg": item, "ZM9VYG": item, "zM9vYg": item]
+        let record: JSON = ["client_id": "cid", "account_metadata_map": items]
+        try fixture.take(["AccountMetadataMap": ["cid": record], "Account": [:]])
+        let states = try Self.ids.map { try fixture.store.signInState(of: $0, client: "cid") }
+        #expect(states == [.signedOut, .signedOut, .signedIn])
+        try fixture.store.wipeAccount(Self.ids[0])
+        let left = try fixture.export()["AccountMetadataMap"]["cid"]["account_metadata_map"]
+        #expect(left.object?.members.map(\.name) == ["ZM9VYG", "zM9vYg"])
+    }
+
     @Test func `accounts from before subjects were told apart are found again`() throws {
         let fixture = try TestStore { $0.schema = Schema(migrations: Array(Migration.all.prefix(5))) }
         try fixture.store.withWriter { session in

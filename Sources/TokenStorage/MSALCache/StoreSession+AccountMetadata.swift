@@ -57,23 +57,23 @@ extension StoreSession {
     ) throws -> [(row: Int64, id: Account.ID)] {
         let keys = Account.ID.keys(of: homeAccountID)
         return try connection.all(
-            "SELECT id, authority FROM account WHERE home_account_fold IN (?1, ?2) AND id > ?3",
+            "SELECT id, authority, home_account_id FROM account WHERE home_account_fold IN (?1, ?2) AND id > ?3",
             .text(keys[0]),
             .text(keys[1]),
             .integer(newest)
-        ) { ($0.integer(0), Account.ID(authority: $0.text(1), homeAccountID: homeAccountID)) }
+        ) { (row: $0.integer(0), id: Account.ID(authority: $0.text(1), homeAccountID: $0.text(2))) }
+        .filter { $0.id.named(homeAccountID) == $0.id }
     }
 }
 
 extension JSON {
-    /// A record of account metadata without the accounts that `isForgotten` names by their folded id; nil if none is
-    /// left.
+    /// A record of account metadata without the accounts that `isForgotten` tells by their id; nil if none is left.
     func removingAccountMetadata(where isForgotten: (String) -> Bool) -> JSON? {
         guard var object, let items = object[accountMap]?.object else { return self }
-        let kept = items.members.filter { !isForgotten($0.name.folded) }
+        let kept = items.members.filter { !isForgotten($0.name) }
         guard kept.count < items.members.count else { return self }
         object[accountMap] = .object(JSON.Object(kept))
-        if let principal = object["principal_home_account_id"]?.text, isForgotten(principal.folded) {
+        if let principal = object["principal_home_account_id"]?.text, isForgotten(principal) {
             for field in ["home_account_id", "username", "account_environment"] { object["principal_\(field)"] = nil }
         }
         return kept.isEmpty ? nil : .object(object)

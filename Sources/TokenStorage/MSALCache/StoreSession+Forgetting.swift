@@ -12,7 +12,9 @@ extension StoreSession {
             guard entry.bucket != Self.accountMetadataBucket else {
                 // It holds no token, and of an account that stays it says who is signed out.
                 guard client == nil else { return }
-                let rest = entry.value.removingAccountMetadata { forgotten[$0] != nil }
+                let rest = entry.value.removingAccountMetadata { name in
+                    forgotten[name.folded]?.contains { $0.named(name) == $0 } ?? false
+                }
                 guard let rest else { return deleted.append(row) }
                 if rest != entry.value { changed.append(entry.replacing(value: rest)) }
                 return
