@@ -45,12 +45,11 @@ struct RedirectInput: FuzzInput {
 
     /// Parameters that were read and written are read again as the same.
     private func readAnswer(_ query: [UInt8]) throws {
-        let answer = try unlessRefused(by: SignInError.self) { try AuthorizationAnswer(query) }
-        guard let answer else { return }
+        let answer = AuthorizationAnswer(query)
         _ = answer.refusal.map { "\(SignInError.refused($0))" }
         var form = FormParameters()
         for name in Self.names { form.append(name, answer[name]) }
-        let again = try AuthorizationAnswer(Array(form.encoded.reveal().utf8))
+        let again = AuthorizationAnswer(Array(form.encoded.reveal().utf8))
         for name in Self.names { try hold(again[name] == answer[name], "\(name) comes out as it went in") }
         try hold(again.isAnswer == answer.isAnswer, "an answer stays one")
     }
@@ -60,8 +59,11 @@ struct RedirectInput: FuzzInput {
         for cut in [0, bytes.count / 2] {
             let channel = EmbeddedChannel()
             channel.localAddress = try SocketAddress(ipAddress: "127.0.0.1", port: 8_080)
-            let reception = RedirectReception()
-            try RedirectListener.receive(on: channel, path, mode, reception)
+            // The state of the request, found where an answer has it.
+            let query = Array(bytes.drop { $0 != UInt8(ascii: "?") }.dropFirst().prefix { $0 > 0x20 })
+            let reception = RedirectReception(state: AuthorizationAnswer(query)["state"] ?? Secret("s"))
+            let routes = RedirectRoutes(path: path, mode: mode, reception: reception, start: StartAddress())
+            try RedirectListener.receive(on: channel, routes)
             channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 50_000), promise: nil)
             for part in [bytes[..<cut], bytes[cut...]] where channel.isActive {
                 // What the listener makes of it shows in what it answers.
@@ -79,6 +81,7 @@ struct RedirectInput: FuzzInput {
         guard let outcome = reception.outcome else { return }
         try hold(answer.hasPrefix("HTTP/1."), "who brings an answer sees a page, not \(answer)")
         try hold(!channel.isActive, "a connection ends with the answer")
-        if case .success(let answer) = outcome { try hold(answer.isAnswer, "nothing but answers is taken") }
+        guard case .success(let answer) = outcome else { return }
+        try hold(answer.isAnswer && answer["state"] == reception.state, "nothing but an answer to the request is taken")
     }
 }

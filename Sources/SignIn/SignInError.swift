@@ -28,8 +28,11 @@ public enum SignInError: Error, Hashable, Sendable {
     /// The issuer refused.
     case refused(OAuthError)
 
-    /// The answer is to another request.
+    /// Nobody signed in within the time limit, but an answer to another request came.
     case stateMismatch
+
+    /// The address that the browser was given was opened twice, so another user of the machine may know the page.
+    case openedTwice
 
     /// The answer is from another issuer than the one asked.
     case otherIssuer(expected: String, found: String)
@@ -84,7 +87,11 @@ extension SignInError: CustomStringConvertible {
         case .alreadyRunning: "another sign-in is under way; finish or cancel it first"
         case .forgotPassword: "the person asked for a new password; sign in with the user flow that resets it"
         case .refused(let error): "\(error); correct the request or the client's registration"
-        case .stateMismatch: "the answer belongs to another request and was refused; start again"
+        case .stateMismatch:
+            "no answer came within the time limit but one that belongs to another request and was refused; start again"
+        case .openedTwice:
+            "the address given to the browser was opened twice, and another user of this machine may have read it; "
+                + "start again, and open the page yourself"
         case .otherIssuer(let expected, let found):
             "the answer is from \(found) and not from \(expected); it was refused, start again"
         case .invalidAnswer(let flaw): "the answer \(flaw) and was refused; start again"
@@ -120,7 +127,7 @@ extension SignInError {
         let isForgotten = refusal.serverDescription?.contains("AADB2C90118") ?? false
         if isForgotten {
             self = .forgotPassword(refusal)
-        } else if refusal.code == .accessDenied {
+        } else if refusal.isByPerson {
             self = .cancelled
         } else {
             self = .refused(refusal)
@@ -144,4 +151,14 @@ extension SignInError {
             default: .invalidAnswer("could not be used (\(error))")
             }
     }
+}
+
+extension OAuthError {
+    /// The words in which issuers say that the person cancelled or refused: OAuth's own, and some of their own.
+    private static let refusals: Set<String> = [
+        "access_denied", "authorization_declined", "user_cancelled", "user_cancelled_authorize", "user_cancelled_login",
+    ]
+
+    /// Whether it was the person who did not want to.
+    fileprivate var isByPerson: Bool { Self.refusals.contains(code.rawValue) }
 }

@@ -1,28 +1,30 @@
 import SignIn
 
-/// The person's browser, or the address to open where there is none.
+/// The person's browser, and the address for where none opens.
+///
+/// That a program was started does not say that a page is open: the address is always shown, or a person with a browser
+/// that ends at once, or waits unseen, would have nothing to go on with. It is shown with --quiet too.
 struct AnnouncedBrowser: UserAgent {
-    private let opens: Bool
-    private let isQuiet: Bool
+    /// Without it the address is printed alone.
+    let opens: Bool
 
-    /// Without `opens` the address is printed at once.
-    init(opens: Bool, isQuiet: Bool) {
-        self.opens = opens
-        self.isQuiet = isQuiet
-    }
+    func open(_ address: String) async throws { try await open(address, startingAt: nil) }
 
-    func open(_ address: String) async throws {
-        guard opens else { return announce(address) }
+    func open(_ address: String, startingAt start: String?) async throws {
+        guard opens else { return announce("open this address to sign in, Ctrl-C cancels", address) }
+        announce("your browser opens to sign in, Ctrl-C cancels; if it does not, open this address", address)
         do {
-            try await SystemBrowser().open(address)
-            if !isQuiet { StandardError.write("tokenstore: the page is open in your browser; Ctrl-C cancels\n") }
+            try await SystemBrowser().open(address, startingAt: start)
         } catch SignInError.noBrowser {
-            announce(address)
+            StandardError.write("tokenstore: no browser could be started; open the address above\n")
         }
     }
 
     /// On standard error, as standard output is for the answer.
-    private func announce(_ address: String) {
-        StandardError.write("tokenstore: open this address to sign in, Ctrl-C cancels:\n\(address.printable)\n")
+    ///
+    /// A terminal is the person's own, unlike the arguments of
+    /// a program.
+    private func announce(_ sentence: String, _ address: String) {
+        StandardError.write("tokenstore: \(sentence):\n\(address.printable)\n")
     }
 }

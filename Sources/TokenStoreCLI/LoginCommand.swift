@@ -8,8 +8,8 @@ struct LoginCommand: ParsableCommand {
         _superCommandName: "tokenstore",
         abstract: "Sign in with a browser, another device or on the terminal, and store the session.",
         discussion: """
-            Opens the issuer's page in $BROWSER or the desktop's browser and waits for the answer on a loopback port, \
-            which the issuer has to know as a redirect URI (http://127.0.0.1/ unless --redirect-uri says otherwise). \
+            Opens the issuer's page in $BROWSER or the desktop's browser, prints its address for where that fails, and \
+            waits for the answer on a loopback port, which the issuer has to know as a redirect URI (http://127.0.0.1/ unless --redirect-uri says otherwise). \
             The account, its claims and its tokens are stored in one commit; where the person cancels (Ctrl-C, or the \
             page's own button) or anything goes wrong, nothing is stored. Cancelled is exit status 9.
 

@@ -17,7 +17,7 @@ struct PageLogin {
         // Nobody is asked to sign in for a store that cannot be opened; a new one is made when there is something in it.
         let existing = arguments.path.isVacant ? nil : try arguments.open(console)
         let (page, device) = (pageFlow, DeviceLogin(flow: deviceFlow))
-        let browser = AnnouncedBrowser(opens: !redirect.noBrowser, isQuiet: arguments.quiet || arguments.json)
+        let browser = AnnouncedBrowser(opens: !redirect.noBrowser)
         let isOnDevice = redirect.device
         let tokens = try AsynchronousWork.runUntilInterrupted {
             isOnDevice

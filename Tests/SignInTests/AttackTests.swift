@@ -35,13 +35,37 @@ struct AttackTests {
         return error
     }
 
-    @Test func `N64: a wrong state is refused, and so is none`() async throws {
+    @Test func `N64: an answer with a wrong state or none is refused, and the sign-in goes on`() async throws {
         try await SignInScene.open { scene in
-            for state in ["another", nil] {
-                let error = try await Self.attack(scene) { $0["state"] = state }
-                #expect(error == .stateMismatch)
+            let application = Mutex<PublicClientApplication?>(nil)
+            let walk = try Walk { visitor in
+                try await visitor.signIn(SignInScene.ana, SignInScene.anasPassword)
+                let own = application.withLock(\.self)
+                for query in ["code=x&state=another", "error=access_denied&state=", "code=x", "state=%zz", "error=x"] {
+                    #expect(own?.handle(redirect: "\(Self.redirectURI)?\(query)") == false)
+                }
+                #expect(own?.handle(redirect: await visitor.address) == true)
             }
-            #expect(scene.net == 0)
+            let own = try scene.application(walk, redirectURI: Self.redirectURI)
+            application.withLock { $0 = own }
+            #expect(try await own.acquireToken(Self.request).account.name == "Ana Rojas")
+        }
+    }
+
+    @Test func `an answer to another request is told where no other comes in time`() async throws {
+        try await SignInScene.open { scene in
+            var request = Self.request
+            request.timeLimit = .milliseconds(200)
+            let application = Mutex<PublicClientApplication?>(nil)
+            let agent = Reaction { _ in
+                let own = application.withLock(\.self)
+                #expect(own?.handle(redirect: "\(Self.redirectURI)?code=x&state=another") == false)
+            }
+            let own = try scene.application(agent, redirectURI: Self.redirectURI)
+            application.withLock { $0 = own }
+            let error = try await signInError { _ = try await own.acquireToken(request) }
+            #expect(error == .stateMismatch && scene.net == 0)
+            #expect(try scene.isUntouched)
         }
     }
 
@@ -106,15 +130,18 @@ struct AttackTests {
             let visitor = try Visitor()
             let first = try await scene.signIn(in: visitor)
             let old = await visitor.address
-            let before = try scene.store.events()
+            let status = Mutex(0)
             let agent = Reaction { address in
                 let place = parameters(of: address)["redirect_uri"] ?? ""
                 let query = old.split(separator: "?", maxSplits: 1).last ?? ""
-                _ = try await SignInScene.transport.send(HTTPRequest("GET", "\(place)?\(query)"), limits: .issuer)
+                let replay = HTTPRequest("GET", "\(place)?\(query)")
+                let response = try await SignInScene.transport.send(replay, limits: .issuer)
+                status.withLock { $0 = response.status }
+                try await visitor.open(address)
             }
-            let error = try await signInError { _ = try await scene.application(agent).acquireToken(Self.request) }
-            #expect(error == .stateMismatch)
-            #expect(try scene.store.events() == before && scene.store.accounts().map(\.id) == [first.account.id])
+            let second = try await scene.application(agent).acquireToken(Self.request)
+            #expect(status.withLock(\.self) == 400 && second.account.id == first.account.id)
+            #expect(scene.net == 2)
         }
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import IssuerSupport
 import SignIn
 import TestSupport
 import Testing
@@ -43,6 +44,29 @@ struct BrowserTests {
         try await SystemBrowser(environment: environment).open("https://issuer.example/")
         #expect(try Self.text(directory, "arguments") == "--new-window\nhttps://issuer.example/\n--end\n")
         #expect(try Self.text(other, "arguments") == "https://issuer.example/\n")
+    }
+
+    @Test func `the arguments of the browser are not the page's address, which users of the machine would read`()
+        async throws
+    {
+        let directory = try TemporaryDirectory()
+        let environment = ["BROWSER": try Self.script(directory), "PATH": "/usr/bin:/bin"]
+        let browser = SystemBrowser(environment: environment)
+        try await browser.open("https://issuer.example/?state=s", startingAt: "http://127.0.0.1:1/start")
+        #expect(try Self.text(directory, "arguments") == "http://127.0.0.1:1/start\n")
+    }
+
+    @Test func `without a screen no browser is started, as one for terminals would have none here`() async throws {
+        let directory = try TemporaryDirectory()
+        for name in ["xdg-open", "x-www-browser", "www-browser"] {
+            let script = try Self.script(directory)
+            try FileManager.default.moveItem(atPath: script, toPath: directory.file(name))
+        }
+        // The program is looked up where this process looks, so a screen is all that is missing.
+        let error = try await signInError {
+            try await SystemBrowser(environment: ["PATH": directory.path]).open("https://issuer.example/")
+        }
+        guard case .noBrowser = error else { throw Missing("noBrowser") }
     }
 
     @Test(arguments: ["file:///etc/passwd", "--help", "javascript:alert(1)", "http://example.org/"])

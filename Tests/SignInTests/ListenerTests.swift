@@ -22,6 +22,9 @@ struct ListenerTests {
                     HTTPRequest("POST", place, body: Secret("code=x&state=\(state)")),
                     HTTPRequest("HEAD", "\(place)?code=x&state=\(state)"),
                     HTTPRequest("GET", "\(place)?code=x&state=\(state)", headers: headers),
+                    HTTPRequest("GET", place + "?code=x&state=guessed"), HTTPRequest("GET", place + "?error=x"),
+                    HTTPRequest("GET", "\(place)?code=%zz&state=guessed"),
+                    HTTPRequest("GET", "\(place)?code=x&state=\(state)&state=guessed"),
                 ] {
                     let response = try await SignInScene.transport.send(request, limits: .issuer)
                     statuses.withLock { $0.append(response.status) }
@@ -31,7 +34,7 @@ struct ListenerTests {
             }
             let result = try await scene.application(agent).acquireToken(InteractiveRequest(scope: SignInScene.toDo))
             #expect(result.account.name == "Ana Rojas")
-            #expect(statuses.withLock(\.self) == [404, 404, 405, 405, 404])
+            #expect(statuses.withLock(\.self) == [404, 404, 405, 405, 404, 400, 400, 400, 400])
         }
     }
 
@@ -80,6 +83,29 @@ struct ListenerTests {
                 #expect(try await task.value == .cancelled)
             }
             #expect(!application.cancelSignIn())
+        }
+    }
+
+    @Test func `a flood of connections and made-up answers neither ends a sign-in nor keeps the browser out`()
+        async throws
+    {
+        let issuer = try ForgedIssuer()
+        let idle = Mutex<[Int32]>([])
+        defer { for connection in idle.withLock(\.self) { close(connection) } }
+        let result = try await issuer.signIn { issuer, nonce in
+            let place = issuer.asked("redirect_uri") ?? ""
+            let port = UInt16(place.split(separator: ":").last?.prefix { $0.isNumber } ?? "") ?? 0
+            for number in 0..<150 {
+                let request = "GET /?code=\(number)&state=guessed HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n"
+                // Most never come to their end.
+                let connection = try LoopbackClient.send(request + (number % 5 == 0 ? "\r\n" : ""), to: port)
+                idle.withLock { $0.append(connection) }
+            }
+            return try issuer.genuine(issuer.claims(nonce: nonce))
+        }
+        #expect(result.account.name == "Noa Vidal")
+        try await appearance(of: "room for newer connections") {
+            idle.withLock { $0.prefix(50).allSatisfy(LoopbackClient.isClosed) }
         }
     }
 

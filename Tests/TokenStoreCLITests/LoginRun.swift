@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTransport
 import IssuerSupport
 import Synchronization
 
@@ -47,6 +48,13 @@ struct LoginRun: Sendable {
         try scratch.write(text, to: "\(name).browser")
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: script)
         return (script, note)
+    }
+
+    /// The page that the address of this machine leads to.
+    static func page(_ start: String) async throws -> String {
+        let response = try await AsyncHTTPTransport().send(HTTPRequest("GET", start), limits: .issuer)
+        guard let page = response.headers["location"] else { throw Missing("a page behind \(start)") }
+        return page
     }
 
     static func address(_ note: String) -> String? {

@@ -54,7 +54,7 @@ struct NativeBrowserTests {
             )
             try await appearance(of: "a browser") { LoginRun.address(note) != nil }
             let address = try #require(LoginRun.address(note))
-            #expect(address.contains("login_hint=ana.rojas"))
+            #expect(try await LoginRun.page(address).contains("login_hint=ana.rojas"))
             try await LoginScene.signIn(at: address)
             #expect(try await outcome.output.contains("the issuer wants a browser for this\n"))
             #expect(try await outcome.output.hasSuffix("signed in Ana Rojas (ana.rojas@example.org)\n"))

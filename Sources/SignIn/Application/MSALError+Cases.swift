@@ -15,7 +15,7 @@ extension SignInError: MSALComparable {
         case .timedOut: MSALError(MSALError.internalError, internalCode: -42_401)
         case .alreadyRunning: MSALError(MSALError.internalError, internalCode: -42_402)
         case .forgotPassword: MSALError(MSALError.internalError, internalCode: -42_104)
-        case .stateMismatch: MSALError(MSALError.internalError, internalCode: -42_501)
+        case .stateMismatch, .openedTwice: MSALError(MSALError.internalError, internalCode: -42_501)
         case .otherIssuer, .invalidAnswer, .noIDToken, .invalidIDToken:
             MSALError(MSALError.internalError, internalCode: -42_600)
         case .accountMismatch: MSALError(MSALError.internalError, internalCode: -42_101)

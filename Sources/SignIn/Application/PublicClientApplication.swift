@@ -46,7 +46,7 @@ public final class PublicClientApplication: Sendable {
     /// - Throws: ``SignInError``; `TokenStoreError`, which carries tokens that could not be stored.
     public func acquireToken(_ request: InteractiveRequest) async throws -> AuthenticationResult {
         let authority = try configuration.checked(request.authority)
-        let reception = RedirectReception()
+        let reception = RedirectReception(state: .random())
         try begin(reception)
         defer { end(reception) }
         let tokens = try await flow.signIn(request, at: authority, in: userAgent, reception)
@@ -105,14 +105,14 @@ public final class PublicClientApplication: Sendable {
         guard let query = configuration.redirectURI.query(of: address),
             let reception = session.withLock(\.self)
         else { return false }
-        return reception.take(Result { () throws(SignInError) in try AuthorizationAnswer(query.utf8) })
+        return reception.take(AuthorizationAnswer(query.utf8))
     }
 
     /// Ends the sign-in under way, if there is one.
     @discardableResult
     public func cancelSignIn() -> Bool {
         guard let reception = session.withLock(\.self) else { return false }
-        return reception.take(.failure(.cancelled))
+        return reception.cancel()
     }
 
     /// Calls a web API with tokens of an account.

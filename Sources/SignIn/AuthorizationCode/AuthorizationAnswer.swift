@@ -2,24 +2,28 @@ package import OAuth
 
 /// The parameters that a redirect brings ([RFC 6749 §4.1.2](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2)).
 package struct AuthorizationAnswer: Sendable {
-    private let parameters: [String: Secret]
+    private var parameters: [String: Secret] = [:]
+
+    /// Why it cannot be used, if it is not encoded as it should be or has a parameter twice.
+    package private(set) var flaw: String?
 
     /// Reads `application/x-www-form-urlencoded`, as a query and a form have it.
-    ///
-    /// - Throws: ``SignInError/invalidAnswer(_:)`` if it is not that, or a parameter is there twice.
-    package init(_ text: some Sequence<UInt8>) throws(SignInError) {
-        var parameters: [String: Secret] = [:]
+    package init(_ text: some Sequence<UInt8>) {
+        var names: Set<String> = []
         for pair in Array(text).split(separator: UInt8(ascii: "&")) {
             let equals = pair.firstIndex(of: UInt8(ascii: "=")) ?? pair.endIndex
             guard let name = Self.decoded(pair[..<equals]), let value = Self.decoded(pair[equals...].dropFirst()) else {
-                throw .invalidAnswer("is not encoded as it should be")
+                flaw = "is not encoded as it should be"
+                continue
             }
-            // RFC 6749 §3.1: which of two would count differs from reader to reader.
-            guard parameters.updateValue(Secret(value), forKey: name) == nil else {
-                throw .invalidAnswer("has a parameter twice")
+            if names.insert(name).inserted {
+                parameters[name] = Secret(value)
+            } else {
+                // RFC 6749 §3.1: which of two would count differs from reader to reader, so neither does.
+                parameters[name] = nil
+                flaw = "has a parameter twice"
             }
         }
-        self.parameters = parameters
     }
 
     package subscript(name: String) -> Secret? { parameters[name] }

@@ -38,7 +38,7 @@ public struct AuthorizationCodeFlow: Sendable {
         at authority: Authority,
         in userAgent: some UserAgent
     ) async throws -> SignedInTokens {
-        try await signIn(request, at: authority, in: userAgent, RedirectReception())
+        try await signIn(request, at: authority, in: userAgent, RedirectReception(state: .random()))
     }
 
     /// The answer comes to the listener of a loopback redirect, or is handed to `reception` by the app.
@@ -56,11 +56,13 @@ public struct AuthorizationCodeFlow: Sendable {
                 issuer: issuer.metadata,
                 clientID: clientID,
                 redirectURI: listener?.redirectURI ?? redirectURI.text,
-                scope: Self.scope(request.scope, authority, issuer.metadata)
+                scope: Self.scope(request.scope, authority, issuer.metadata),
+                state: reception.state
             )
             let code: Secret
             do {
-                try await userAgent.open(try sent.address(request))
+                let address = try sent.address(request)
+                try await userAgent.open(address, startingAt: listener?.start(leadingTo: address))
                 code = try sent.code(in: try await reception.answer(within: request.timeLimit))
             } catch {
                 await listener?.stop()

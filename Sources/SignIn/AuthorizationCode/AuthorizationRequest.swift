@@ -10,7 +10,9 @@ struct AuthorizationRequest: Sendable {
     /// With the port that is listened on.
     let redirectURI: String
     let scope: Scope
-    let state = Secret.random()
+
+    /// What the answer has to repeat; the reception takes no other.
+    let state: Secret
     let nonce = Secret.random()
     let proofKey = ProofKey()
 
@@ -54,10 +56,8 @@ struct AuthorizationRequest: Sendable {
 
     /// The code of an answer to this very request.
     ///
-    /// - Throws: ``SignInError`` if it answers another request, comes from another issuer, or is a refusal.
+    /// - Throws: ``SignInError`` if it comes from another issuer, or is a refusal.
     func code(in answer: AuthorizationAnswer) throws(SignInError) -> Secret {
-        // Nothing else of an answer is believed before this.
-        guard let found = answer["state"], found == state else { throw .stateMismatch }
         try checkIssuer(of: answer)
         if let refusal = answer.refusal { throw SignInError(refusal) }
         guard let code = answer["code"], code.count > 0 else { throw .invalidAnswer("has no code") }
@@ -66,8 +66,11 @@ struct AuthorizationRequest: Sendable {
 
     /// The `iss` parameter ([RFC 9207](https://www.rfc-editor.org/rfc/rfc9207)): a code for one issuer is never sent to
     /// another.
+    ///
+    /// A refusal without it is believed: some issuers leave it out there, and nothing is redeemed for a refusal.
     private func checkIssuer(of answer: AuthorizationAnswer) throws(SignInError) {
         guard let found = answer["iss"]?.reveal() else {
+            if answer.refusal != nil, answer["code"] == nil { return }
             if case .bool(true) = issuer.document["authorization_response_iss_parameter_supported"] {
                 throw .invalidAnswer("does not say which issuer it is from")
             }

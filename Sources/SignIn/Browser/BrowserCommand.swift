@@ -53,7 +53,7 @@ struct BrowserCommand: Sendable {
             if waitpid(process, &status, WNOHANG) == process { return status == 0 }
             usleep(10_000)
         }
-        // Somebody has to wait for it, or it stays in the process table.
+        // Unless it is waited for, it stays in the process table.
         Self.queue.async {
             var status: Int32 = 0
             while waitpid(process, &status, 0) < 0, errno == EINTR {}

@@ -16,15 +16,26 @@ public struct SystemBrowser: UserAgent {
     /// them. No shell takes part.
     public init(environment: [String: String] = ProcessInfo.processInfo.environment) {
         let named = environment["BROWSER"].map { $0.split(separator: ":").map(String.init) } ?? []
-        #if os(macOS)
-        let usual = ["open"]
-        #else
-        let usual = ["xdg-open", "x-www-browser", "www-browser"]
-        #endif
+        let usual = Self.desktopCommands(environment)
         // What opens the store is for this program alone.
         let visible = environment.filter { !$0.key.hasPrefix("TOKENSTORE_") }
         commands = (named.isEmpty ? usual : named).map { BrowserCommand($0, environment: visible) }
     }
+
+    /// What opens a page on the desktop.
+    private static func desktopCommands(_ environment: [String: String]) -> [String] {
+        #if os(macOS)
+        return ["open"]
+        #else
+        // Without a screen these start a browser for terminals, which has none here: it ends at once, or waits unseen.
+        let screens = ["DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME"]
+        guard screens.contains(where: { environment[$0]?.isEmpty == false }) else { return [] }
+        return ["xdg-open", "x-www-browser"]
+        #endif
+    }
+
+    /// Opens `start` rather than `address`: every user of the machine can read the arguments of a program.
+    public func open(_ address: String, startingAt start: String?) async throws { try await open(start ?? address) }
 
     public func open(_ address: String) async throws {
         // Anything else could be an option of the browser, or a file.

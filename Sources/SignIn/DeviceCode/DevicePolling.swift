@@ -35,8 +35,6 @@ struct DevicePolling {
             return prolonged(by: error)
         case .serverError, .temporarilyUnavailable: return max(backOff(), error.retryAfter ?? 0)
         case .expiredToken: throw SignInError.timedOut
-        // Microsoft has a word of its own for a refusal.
-        case .init(rawValue: "authorization_declined"): throw SignInError.cancelled
         default: throw error
         }
     }

@@ -1,52 +1,85 @@
-import OAuth
+package import OAuth
 
 /// Where the one answer to a sign-in arrives, from whichever side.
 package final class RedirectReception: Sendable {
+    /// What becomes of an answer.
+    enum Verdict {
+        /// It is the one that counts.
+        case taken
+
+        /// It does not repeat `state`, so it answers another request or was made up. The waiting goes on.
+        case foreign
+
+        /// Another one counts, or the waiting is over.
+        case late
+    }
+
     private struct State {
         var isTaken = false
+        var sawForeign = false
         var outcome: Result<AuthorizationAnswer, SignInError>?
         var waiter: CheckedContinuation<AuthorizationAnswer, any Error>?
     }
 
-    private let state = Guarded(State())
+    /// What ties the answer to the request ([RFC 6749 §10.12](https://www.rfc-editor.org/rfc/rfc6749#section-10.12)):
+    /// who does not know it can neither answer nor end the waiting.
+    package let state: Secret
+    private let progress = Guarded(State())
 
-    package init() {}
+    package init(state: Secret) { self.state = state }
 
     /// What arrived, once something did.
-    package var outcome: Result<AuthorizationAnswer, SignInError>? { state.withLock(\.outcome) }
+    package var outcome: Result<AuthorizationAnswer, SignInError>? { progress.withLock(\.outcome) }
 
-    /// Whether an answer was taken, or the waiting is over.
-    var isTaken: Bool { state.withLock(\.isTaken) }
-
-    /// Makes the caller the one whose answer counts; false for all who come later.
-    func reserve() -> Bool {
-        state.withLock { state in
-            defer { state.isTaken = true }
-            return !state.isTaken
+    /// Takes an answer, which ``deliver(_:)`` passes on.
+    func reserve(for answer: AuthorizationAnswer) -> Verdict {
+        let isOurs = answer["state"] == state
+        return progress.withLock { progress in
+            guard isOurs else {
+                progress.sawForeign = true
+                return .foreign
+            }
+            guard !progress.isTaken else { return .late }
+            progress.isTaken = true
+            return .taken
         }
     }
 
-    /// Passes on the answer of who reserved the place.
-    func deliver(_ outcome: Result<AuthorizationAnswer, SignInError>) {
-        let waiter = state.withLock { state in
-            if state.outcome == nil { state.outcome = outcome }
-            defer { state.waiter = nil }
-            return state.waiter
-        }
-        waiter?.resume(with: outcome.mapError { $0 })
+    /// Passes on the answer that was taken.
+    func deliver(_ answer: AuthorizationAnswer) {
+        finish(answer.flaw.map { .failure(.invalidAnswer($0)) } ?? .success(answer))
     }
 
-    /// Takes an answer that nobody has to be thanked for.
-    func take(_ outcome: Result<AuthorizationAnswer, SignInError>) -> Bool {
-        guard reserve() else { return false }
-        deliver(outcome)
+    /// Takes and passes on an answer to which no page is shown; false if it is not the one that counts.
+    func take(_ answer: AuthorizationAnswer) -> Bool {
+        guard reserve(for: answer) == .taken else { return false }
+        deliver(answer)
         return true
     }
 
     /// Ends the waiting, also for an answer that is on its way.
     func end(_ error: SignInError) {
-        _ = reserve()
-        deliver(.failure(error))
+        progress.withLock { $0.isTaken = true }
+        finish(.failure(error))
+    }
+
+    /// Ends the waiting for an answer; false if one was taken.
+    func cancel() -> Bool {
+        let isWaiting = progress.withLock { progress in
+            defer { progress.isTaken = true }
+            return !progress.isTaken
+        }
+        if isWaiting { finish(.failure(.cancelled)) }
+        return isWaiting
+    }
+
+    private func finish(_ outcome: Result<AuthorizationAnswer, SignInError>) {
+        let waiter = progress.withLock { progress in
+            if progress.outcome == nil { progress.outcome = outcome }
+            defer { progress.waiter = nil }
+            return progress.waiter
+        }
+        waiter?.resume(with: outcome.mapError { $0 })
     }
 
     /// Waits for the answer.
@@ -55,14 +88,14 @@ package final class RedirectReception: Sendable {
     func answer(within limit: Duration) async throws -> AuthorizationAnswer {
         let alarm = Task {
             try await Task.sleep(for: limit)
-            end(.timedOut)
+            end(progress.withLock(\.sawForeign) ? .stateMismatch : .timedOut)
         }
         defer { alarm.cancel() }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let outcome = state.withLock { state in
-                    if state.outcome == nil { state.waiter = continuation }
-                    return state.outcome
+                let outcome = progress.withLock { progress in
+                    if progress.outcome == nil { progress.waiter = continuation }
+                    return progress.outcome
                 }
                 if let outcome { continuation.resume(with: outcome.mapError { $0 }) }
             }

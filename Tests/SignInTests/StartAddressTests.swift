@@ -1,0 +1,168 @@
+import Foundation
+import HTTPTransport
+import IssuerSupport
+import LocalIdentityProvider
+import NIOCore
+import NIOEmbedded
+import OAuth
+import SignIn
+import Synchronization
+import TestSupport
+import Testing
+
+/// The address of this machine that a browser is started with.
+struct StartAddressTests {
+    private static let page = "https://issuer.example/authorize?state=s&nonce=n"
+
+    /// Somebody who is given the start address.
+    private struct Starter: UserAgent {
+        let visit: @Sendable (_ address: String, _ start: String) async throws -> Void
+
+        func open(_ address: String) async throws { throw Missing("a start address") }
+
+        func open(_ address: String, startingAt start: String?) async throws { try await visit(address, start ?? "") }
+    }
+
+    @Test func `it tells nothing, and leads this user's browser to the page as often as it asks`() async throws {
+        try await SignInScene.open { scene in
+            let visitor = try Visitor()
+            let agent = Starter { address, start in
+                #expect(start.contains(/^http:\/\/127\.0\.0\.1:[0-9]+\/[A-Za-z0-9_-]{43}$/))
+                for _ in 1...2 {
+                    let response = try await SignInScene.transport.send(HTTPRequest("GET", start), limits: .issuer)
+                    #expect(response.status == 302 && response.headers["location"] == address)
+                    #expect(response.headers["cache-control"] == "no-store")
+                    #expect(response.headers["referrer-policy"] == "no-referrer")
+                }
+                for method in ["HEAD", "POST"] {
+                    let response = try await SignInScene.transport.send(HTTPRequest(method, start), limits: .issuer)
+                    #expect(response.status == 405 && response.headers["location"] == nil)
+                }
+                try await visitor.open(start)
+                try await visitor.signIn(SignInScene.ana, SignInScene.anasPassword)
+            }
+            let result = try await scene.application(agent).acquireToken(InteractiveRequest(scope: SignInScene.toDo))
+            #expect(result.account.name == "Ana Rojas")
+        }
+    }
+
+    @Test(.enabled(if: LoopbackClient.canBeAnotherUser, "needs root and setpriv"))
+    func `another user who read it in the arguments is told nothing, and the sign-in goes on`() async throws {
+        try await SignInScene.open { scene in
+            let visitor = try Visitor()
+            let seen = Mutex("")
+            let agent = Starter { _, start in
+                let answer = try LoopbackClient.get(start, asUser: 65_534)
+                seen.withLock { $0 = answer }
+                try await visitor.open(start)
+                try await visitor.signIn(SignInScene.ana, SignInScene.anasPassword)
+            }
+            let result = try await scene.application(agent).acquireToken(InteractiveRequest(scope: SignInScene.toDo))
+            #expect(result.account.name == "Ana Rojas")
+            #expect(seen.withLock(\.self).hasPrefix("HTTP/1.1 404") && !seen.withLock(\.self).contains("state"))
+        }
+    }
+
+    /// What a listener answers to requests for its start address, one connection after the other.
+    private func answers(_ count: Int, to owner: ConnectionOwner) throws -> (answers: [String], error: SignInError?) {
+        let reception = RedirectReception(state: Secret("s"))
+        let start = StartAddress()
+        start.lead(to: Self.page)
+        var routes = RedirectRoutes(path: "/", mode: .query, reception: reception, start: start)
+        routes.owner = { _ in owner }
+        let answers = try (0..<count).map { _ in
+            let channel = try Self.channel(routes)
+            try channel.writeInbound(ByteBuffer(string: "GET \(start.path) HTTP/1.1\r\nHost: 127.0.0.1:8080\r\n\r\n"))
+            return try Self.written(channel)
+        }
+        guard case .failure(let error) = reception.outcome else { return (answers, nil) }
+        return (answers, error)
+    }
+
+    private static func channel(_ routes: RedirectRoutes) throws -> EmbeddedChannel {
+        let channel = EmbeddedChannel()
+        channel.localAddress = try SocketAddress(ipAddress: "127.0.0.1", port: 8_080)
+        try RedirectListener.receive(on: channel, routes)
+        channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 50_000), promise: nil)
+        return channel
+    }
+
+    private static func written(_ channel: EmbeddedChannel) throws -> String {
+        channel.embeddedEventLoop.run()
+        var text = ""
+        while let part = try channel.readOutbound(as: ByteBuffer.self) { text += String(buffer: part) }
+        return text
+    }
+
+    @Test func `where nobody knows whose a connection is, a second request calls the sign-in off`() throws {
+        let once = try answers(1, to: .unknown)
+        #expect(once.answers[0].hasPrefix("HTTP/1.1 302") && once.answers[0].contains("location: \(Self.page)\r\n"))
+        #expect(once.error == nil)
+        let twice = try answers(2, to: .unknown)
+        #expect(twice.answers[1].hasPrefix("HTTP/1.1 410") && !twice.answers[1].contains("state"))
+        #expect(twice.error == .openedTwice)
+        let stranger = try answers(2, to: .anotherUser)
+        #expect(stranger.answers.allSatisfy { $0.hasPrefix("HTTP/1.1 404") } && stranger.error == nil)
+    }
+
+    @Test func `a request that drips keeps its connection for ten seconds, and not for as long as it drips`() throws {
+        let reception = RedirectReception(state: Secret("s"))
+        let channel = try Self.channel(
+            RedirectRoutes(path: "/", mode: .query, reception: reception, start: StartAddress())
+        )
+        for byte in ["G", "E", "T"] {
+            try channel.writeInbound(ByteBuffer(string: byte))
+            channel.embeddedEventLoop.advanceTime(by: .seconds(3))
+            #expect(channel.isActive)
+        }
+        channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+        #expect(!channel.isActive && reception.outcome == nil)
+    }
+}
+
+/// Connections to this machine, byte by byte.
+enum LoopbackClient {
+    private static let setpriv = "/usr/bin/setpriv"
+
+    static var canBeAnotherUser: Bool { geteuid() == 0 && FileManager.default.isExecutableFile(atPath: setpriv) }
+
+    /// Sends `text` and leaves the connection open.
+    static func send(_ text: String, to port: UInt16) throws -> Int32 {
+        let connection = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isConnected = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(connection, $0, length) == 0 }
+        }
+        guard isConnected else { throw POSIXError(.ECONNREFUSED) }
+        _ = Array(text.utf8).withUnsafeBytes {
+            Foundation.send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+        }
+        return connection
+    }
+
+    /// Whether the other end closed it, after what it may have said.
+    static func isClosed(_ connection: Int32) -> Bool {
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        while true {
+            let count = recv(connection, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+            if count > 0 { continue }
+            return count == 0 || errno == ECONNRESET
+        }
+    }
+
+    /// What a program of another user is answered.
+    static func get(_ url: String, asUser user: Int) throws -> String {
+        let (host, path) = (url.dropFirst("http://".count).prefix { $0 != "/" }, url.drop { $0 != ":" }.dropFirst(3))
+        let place = host.split(separator: ":")
+        let script = """
+            exec 3<>/dev/tcp/\(place[0])/\(place[1])
+            printf 'GET /%s HTTP/1.1\\r\\nHost: \(host)\\r\\n\\r\\n' '\(path.drop { $0 != "/" }.dropFirst())' >&3
+            cat <&3
+            """
+        return try Shell.run(setpriv, "--reuid", "\(user)", "--clear-groups", "/bin/bash", "-c", script)
+    }
+}
