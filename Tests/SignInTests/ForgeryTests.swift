@@ -126,6 +126,29 @@ struct ForgeryTests {
         #expect(result.idToken?.claims.subject == "s-1")
     }
 
+    @Test(arguments: [
+        ("error=access_denied", true), ("error=user_cancelled_login", true), ("error=authorization_declined", true),
+        ("error=invalid_scope", false),
+    ])
+    func `a refusal counts without the issuer's name, as nothing is redeemed for it`(
+        refusal: String,
+        isCancelled: Bool
+    ) async throws {
+        let issuer = try ForgedIssuer(["authorization_response_iss_parameter_supported": .bool(true)])
+        func error(_ refusal: String, naming name: String = "") async throws -> SignInError? {
+            try await signInError {
+                _ = try await issuer.signIn(answering: name, bringing: refusal) { _, _ in "" }
+            }
+        }
+        let expected: SignInError = isCancelled ? .cancelled : .refused(OAuthError(code: .invalidScope, status: 0))
+        #expect(try await error(refusal) == expected)
+        // With a code beside it, or from another issuer, it is nothing to believe.
+        #expect(try await error(refusal + "&code=c") == .invalidAnswer("does not say which issuer it is from"))
+        let other = try await error(refusal, naming: "&iss=https%3A%2F%2Fother.example")
+        #expect(other == .otherIssuer(expected: issuer.issuer.issuer, found: "https://other.example"))
+        #expect(try issuer.isUntouched && issuer.issuer.forms().isEmpty)
+    }
+
     @Test func `an issuer is asked for no scope that it does not have`() async throws {
         let issuer = try ForgedIssuer(["scopes_supported": ["openid", "read"]])
         let result = try await issuer.signIn { try $0.genuine($0.claims(nonce: $1)) }

@@ -83,6 +83,7 @@ final class ForgedIssuer: Sendable {
     func signIn(
         _ request: InteractiveRequest = InteractiveRequest(scope: "read"),
         answering more: String = "",
+        bringing outcome: String = "code=c",
         redirectURI: String = "http://127.0.0.1/",
         idToken: @escaping @Sendable (ForgedIssuer, String) throws -> String
     ) async throws -> AuthenticationResult {
@@ -101,7 +102,7 @@ final class ForgedIssuer: Sendable {
                 .init(#"{"access_token":"at","expires_in":600,"refresh_token":"rt","id_token":"\#(token)"}"#),
                 at: "/op/token"
             )
-            let target = "\(sent["redirect_uri"] ?? "")?code=c&state=\(sent["state"] ?? "")\(more)"
+            let target = "\(sent["redirect_uri"] ?? "")?\(outcome)&state=\(sent["state"] ?? "")\(more)"
             _ = try await SignInScene.transport.send(HTTPRequest("GET", target), limits: .issuer)
         }
         let application = try PublicClientApplication(
