@@ -36,6 +36,7 @@ let package = Package(
     // Bottom up: a target depends only on targets above it.
     targets: [
         .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "SQLite", dependencies: ["CSQLite"]),
         .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "TestSupport"]),
         .target(name: "CMigrations"),
@@ -59,7 +60,7 @@ let package = Package(
         .target(
             name: "HTTPTransport",
             dependencies: [
-                "OAuth",
+                "CZlib", "OAuth",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -197,7 +198,7 @@ let package = Package(
         ),
         .testTarget(
             name: "HTTPTransportTests",
-            dependencies: ["HTTPTransport", "IssuerSupport", "OAuth"]
+            dependencies: ["CZlib", "HTTPTransport", "IssuerSupport", "OAuth"]
         ),
         .testTarget(
             name: "OpenIDConnectTests",

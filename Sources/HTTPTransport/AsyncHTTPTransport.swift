@@ -3,6 +3,14 @@ import NIOCore
 import NIOHTTP1
 import OAuth
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// HTTP over the network, by async-http-client.
 ///
 /// The client behind it starts at the first request, so that a program that finds its token in the store pays nothing.
@@ -20,10 +28,9 @@ public final class AsyncHTTPTransport: HTTPTransport {
     public func send(_ request: HTTPRequest, limits: HTTPLimits) async throws -> HTTPResponse {
         guard let address = HTTPAddress(request.url) else { throw HTTPTransportError.invalidURL(request.description) }
         let client = try client(for: address)
-        let outgoing = Self.outgoing(request)
         do {
             return try await withThrowingTaskGroup(of: HTTPResponse.self) { group in
-                group.addTask { try await Self.exchange(outgoing, by: client, address, limits) }
+                group.addTask { try await Self.exchange(request, by: client, address, limits) }
                 // The client's own time limit ends with the head of the answer; a body may drip for ever.
                 group.addTask {
                     try await Task.sleep(for: limits.total)
@@ -40,19 +47,19 @@ public final class AsyncHTTPTransport: HTTPTransport {
     }
 
     private static func exchange(
-        _ request: HTTPClientRequest,
+        _ request: HTTPRequest,
         by client: HTTPClient,
         _ address: HTTPAddress,
         _ limits: HTTPLimits
     ) async throws -> HTTPResponse {
-        let response = try await client.execute(request, deadline: .now() + TimeAmount(limits.head))
+        let response = try await head(of: request, by: client, before: .now() + TimeAmount(limits.head))
         var body: ByteBuffer
         do {
             body = try await response.body.collect(upTo: limits.bodySize)
         } catch is NIOTooManyBytesError {
             throw HTTPTransportError.tooLarge(host: address.name, limit: limits.bodySize)
         }
-        return HTTPResponse(
+        let answer = HTTPResponse(
             status: Int(response.status.code),
             headers: HTTPHeaders(response.headers.map { (name: $0.name, value: $0.value) }),
             body: body.withUnsafeMutableReadableBytes { bytes in
@@ -60,12 +67,45 @@ public final class AsyncHTTPTransport: HTTPTransport {
                 return Secret(copying: UnsafeRawBufferPointer(bytes))
             }
         )
+        // Who names codings undoes them.
+        guard request.headers["accept-encoding"] == nil else { return answer }
+        return try answer.decoded(limit: limits.bodySize, host: address.name)
+    }
+
+    /// Sends a request until the head of its answer is there.
+    ///
+    /// A server may close a connection just when the next request is on its way there, without having read it. Only the
+    /// sender knows whether it may go twice.
+    private static func head(
+        of request: HTTPRequest,
+        by client: HTTPClient,
+        before deadline: NIODeadline
+    ) async throws -> HTTPClientResponse {
+        let outgoing = outgoing(request)
+        do {
+            return try await client.execute(outgoing, deadline: deadline)
+        } catch  where request.mayBeRepeated && isClosing(error) {
+            return try await client.execute(outgoing, deadline: deadline)
+        }
+    }
+
+    /// Whether the connection ended before the first byte of an answer.
+    private static func isClosing(_ error: any Error) -> Bool {
+        switch error {
+        case let error as HTTPClientError: error == .remoteConnectionClosed
+        case let error as IOError: [ECONNRESET, EPIPE].contains(error.errnoCode)
+        default: false
+        }
     }
 
     private static func outgoing(_ request: HTTPRequest) -> HTTPClientRequest {
         var outgoing = HTTPClientRequest(url: request.url)
         outgoing.method = HTTPMethod(rawValue: request.method)
         for (name, value) in request.headers.fields { outgoing.headers.add(name: name, value: value) }
+        // What a proxy compresses all the same is undone below.
+        if request.headers["accept-encoding"] == nil {
+            outgoing.headers.add(name: "accept-encoding", value: "identity")
+        }
         if let body = request.body {
             outgoing.body = .bytes(body.withUnsafeBytes { ByteBuffer(bytes: $0) })
         }

@@ -20,6 +20,9 @@ public enum HTTPTransportError: Error, Hashable {
 
     /// The answer is larger than the limit.
     case tooLarge(host: String, limit: Int)
+
+    /// The answer is compressed, which was not asked for, in a way that cannot be undone.
+    case undecodable(host: String, coding: String)
 }
 
 extension HTTPTransportError {
@@ -27,7 +30,7 @@ extension HTTPTransportError {
     public var mayHaveTakenEffect: Bool {
         switch self {
         case .invalidURL, .configuration, .notConnected, .notTrusted: false
-        case .timedOut, .interrupted, .tooLarge: true
+        case .timedOut, .interrupted, .tooLarge, .undecodable: true
         }
     }
 
@@ -35,7 +38,7 @@ extension HTTPTransportError {
     public var isTransient: Bool {
         switch self {
         case .notConnected, .timedOut, .interrupted: true
-        case .invalidURL, .configuration, .notTrusted, .tooLarge: false
+        case .invalidURL, .configuration, .notTrusted, .tooLarge, .undecodable: false
         }
     }
 }
@@ -55,6 +58,8 @@ extension HTTPTransportError: CustomStringConvertible {
             "the connection to \(host) ended before the answer did (\(reason)); try again"
         case .tooLarge(let host, let limit):
             "the answer of \(host) is larger than \(limit) bytes; check the address"
+        case .undecodable(let host, let coding):
+            "the answer of \(host) is compressed (\(coding)) and cannot be read; check the address and what stands before it"
         }
     }
 }

@@ -21,7 +21,10 @@ public struct RevocationEndpoint: Sendable {
         form.append("token", token)
         form.append("token_type_hint", "refresh_token")
         form.append("client_id", clientID)
-        let response = try await transport.send(.form(form, to: url), limits: limits)
+        var request = HTTPRequest.form(form, to: url)
+        // RFC 7009 §2.2: a token that has ended already is no error.
+        request.isIdempotent = true
+        let response = try await transport.send(request, limits: limits)
         guard !response.isSuccess else { return }
         if response.status == 429 || response.status >= 500 { throw IssuerUnavailable(response) }
         // Only an object can carry an OAuth error; everything else is judged by its status.

@@ -20,7 +20,10 @@ public struct TokenEndpoint: Sendable {
     public func send(_ grant: Grant, _ parameters: FormParameters, now: Int64) async throws -> TokenEndpointAnswer {
         var form = parameters
         form.append("grant_type", grant.rawValue)
-        let response = try await transport.send(.form(form, to: url), limits: limits)
+        var request = HTTPRequest.form(form, to: url)
+        // Asking again whether a person has decided does no harm; what redeems a code or a token goes once.
+        request.isIdempotent = grant == .deviceCode
+        let response = try await transport.send(request, limits: limits)
         // Only an object can carry tokens or an error; everything else is judged by its status.
         let object = try? response.body.withUnsafeBytes { try JSON(parsing: $0).object }
         if response.status == 429 || response.status >= 500 { throw IssuerUnavailable(response, now: now) }

@@ -2,6 +2,7 @@ import Foundation
 import HTTPTransport
 import IssuerSupport
 import OAuth
+import Synchronization
 import Testing
 
 struct AsyncHTTPTransportTests {
@@ -145,6 +146,39 @@ struct AsyncHTTPTransportTests {
         defer { server.stop() }
         #expect(try await transport.send(HTTPRequest("GET", server.url), limits: Self.limits).status == 200)
         #expect(proxy.requests.count == 1)
+    }
+
+    @Test func `a connection closed without an answer is tried once more where a repetition does no harm`()
+        async throws
+    {
+        for (method, isIdempotent, isRepeated) in [
+            ("GET", false, true), ("HEAD", false, true), ("POST", true, true), ("POST", false, false),
+            ("PUT", false, false),
+        ] {
+            // A server that closes the connection just when the request arrives.
+            let isFirst = Mutex(true)
+            let server = try RawServer { _ in
+                let isClosing = isFirst.withLock { isFirst in
+                    defer { isFirst = false }
+                    return isFirst
+                }
+                return isClosing ? "" : "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+            }
+            let response = try? await Self.send(server) {
+                $0.method = method
+                $0.isIdempotent = isIdempotent
+            }
+            #expect(response?.status == (isRepeated ? 200 : nil))
+            #expect(server.requests.count == (isRepeated ? 2 : 1))
+        }
+        let closing = try RawServer("")
+        #expect(await Self.error(closing)?.isTransient == true)
+        #expect(closing.requests.count == 2)
+    }
+
+    @Test func `an answer cut short is not asked for again`() async throws {
+        let server = try RawServer("HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{")
+        #expect(await Self.error(server) != nil && server.requests.count == 1)
     }
 
     @Test func `a cancelled task gets its error at once`() async throws {

@@ -16,7 +16,11 @@ package final class HandmadeIssuer: Sendable {
             self.body = body
         }
 
+        /// None: the connection closes under the request.
+        package static let closing = Answer(status: 0)
+
         fileprivate var text: String {
+            guard status > 0 else { return "" }
             let fields = ["Content-Length: \(body.utf8.count)", "Connection: close"] + headers
             return "HTTP/1.1 \(status) X\r\n\(fields.joined(separator: "\r\n"))\r\n\r\n\(body)"
         }
@@ -61,14 +65,17 @@ package final class HandmadeIssuer: Sendable {
 
     /// Publishes metadata with more members than an issuer and a token endpoint, at another place than usual.
     package func publish(_ members: JSON.Object = JSON.Object(), headers: [String] = [], at path: String? = nil) {
+        script.answers.withLock { $0[Self.openIDPath] = nil }
+        publishAlso(members, headers: headers, at: path ?? Self.openIDPath)
+    }
+
+    /// Publishes such metadata beside what is there.
+    package func publishAlso(_ members: JSON.Object, headers: [String] = [], at path: String) {
         var metadata = JSON.Object([
             ("issuer", .string(issuer)), ("token_endpoint", .string(issuer + "/token")),
         ])
         for (name, value) in members.members { metadata[name] = value }
-        script.answers.withLock {
-            $0[Self.openIDPath] = nil
-            $0[path ?? Self.openIDPath] = [Answer(headers: headers, JSON.object(metadata).serialized)]
-        }
+        answer(Answer(headers: headers, JSON.object(metadata).serialized), at: path)
     }
 
     /// What comes next at a path, in order; the last one is given again.

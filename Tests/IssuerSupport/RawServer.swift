@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import Synchronization
 
 /// A socket on loopback that answers with any bytes, whether they are HTTP or not.
@@ -23,7 +23,16 @@ package final class RawServer: Sendable {
         try self.init(ending) { _ in answer }
     }
 
-    package init(_ ending: Ending = .closes, answering: @escaping @Sendable (String) -> String) throws {
+    /// Answers every request with the same bytes.
+    package convenience init(_ answer: Data) throws {
+        try self.init(.closes, data: { _ in answer })
+    }
+
+    package convenience init(_ ending: Ending = .closes, answering: @escaping @Sendable (String) -> String) throws {
+        try self.init(ending, data: { Data(answering($0).utf8) })
+    }
+
+    private init(_ ending: Ending, data answering: @escaping @Sendable (String) -> Data) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -46,14 +55,14 @@ package final class RawServer: Sendable {
     /// The thread that accepts closes the descriptor: closed here, its number might be another server's by then.
     package func stop() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
-    private func serve(_ ending: Ending, _ answering: @escaping @Sendable (String) -> String) {
+    private func serve(_ ending: Ending, _ answering: @escaping @Sendable (String) -> Data) {
         while true {
             let connection = accept(descriptor, nil, nil)
             guard connection >= 0 else { break }
             Thread.detachNewThread { [self] in
                 let request = Self.request(from: connection)
                 received.withLock { $0.append(request) }
-                _ = Array(answering(request).utf8).withUnsafeBytes {
+                _ = answering(request).withUnsafeBytes {
                     send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
                 }
                 switch ending {

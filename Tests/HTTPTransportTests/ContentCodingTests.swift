@@ -1,0 +1,117 @@
+import CZlib
+import Foundation
+import HTTPTransport
+import IssuerSupport
+import OAuth
+import Testing
+
+/// Answers that something on the way compressed.
+struct ContentCodingTests {
+    private static let limits = HTTPLimits(head: .seconds(40), total: .seconds(40), bodySize: 100_000)
+    private static let text = Data(String(repeating: #"{"refresh_token":"rt-1"}"#, count: 300).utf8)
+
+    /// zlib's formats: 31 is gzip, 15 its own, -15 without first bytes.
+    private static func compressed(_ data: Data, _ windowBits: Int32 = 31) -> Data {
+        let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
+        stream.initialize(to: z_stream())
+        defer { stream.deallocate() }
+        let size = Int32(MemoryLayout<z_stream>.size)
+        deflateInit2_(stream, 9, Z_DEFLATED, windowBits, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION, size)
+        var input = [UInt8](data)
+        var output = [UInt8](repeating: 0, count: Int(deflateBound(stream, uLong(input.count))))
+        return input.withUnsafeMutableBufferPointer { input in
+            output.withUnsafeMutableBufferPointer { output in
+                (stream.pointee.next_in, stream.pointee.avail_in) = (input.baseAddress, uInt(input.count))
+                (stream.pointee.next_out, stream.pointee.avail_out) = (output.baseAddress, uInt(output.count))
+                deflate(stream, Z_FINISH)
+                defer { deflateEnd(stream) }
+                return Data(output.prefix(output.count - Int(stream.pointee.avail_out)))
+            }
+        }
+    }
+
+    private static func send(
+        _ body: Data,
+        _ coding: String,
+        _ change: (inout HTTPRequest) -> Void = { _ in }
+    ) async throws -> HTTPResponse {
+        let head = "HTTP/1.1 200 OK\r\nContent-Length: \(body.count)\r\n\(coding)\r\n\r\n"
+        let server = try RawServer(Data(head.utf8) + body)
+        defer { server.stop() }
+        var request = HTTPRequest("GET", server.url)
+        change(&request)
+        let response = try await AsyncHTTPTransport().send(request, limits: limits)
+        let asksForNone = server.requests[0].lowercased().contains("accept-encoding: identity")
+        #expect(asksForNone == request.headers.fields.isEmpty)
+        return response
+    }
+
+    private static func error(_ body: Data, _ coding: String) async -> HTTPTransportError? {
+        do {
+            _ = try await send(body, coding)
+            return nil
+        } catch {
+            return error as? HTTPTransportError
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("Content-Encoding: gzip", 31), ("Content-Encoding: GZip", 31), ("Content-Encoding: x-gzip", 31),
+            ("Content-Encoding: deflate", 15), ("Content-Encoding: deflate", -15),
+            ("Content-Encoding: identity, gzip", 31), ("Content-Encoding:\r\nContent-Encoding: gzip", 31),
+        ] as [(String, Int32)]
+    )
+    func `none is asked for, and an answer that is compressed all the same is read`(
+        coding: String,
+        windowBits: Int32
+    ) async throws {
+        let response = try await Self.send(Self.compressed(Self.text, windowBits), coding)
+        #expect(response.body.reveal() == String(decoding: Self.text, as: UTF8.self))
+        #expect(response.headers["content-encoding"] == nil && response.headers["content-length"] == nil)
+    }
+
+    @Test func `several files of gzip, padding behind them, two codings and no body at all are read`() async throws {
+        let half = Self.compressed(Self.text)
+        let both = try await Self.send(half + half + Data([0, 0]), "Content-Encoding: gzip")
+        #expect(both.body.count == 2 * Self.text.count)
+        let twice = try await Self.send(Self.compressed(half), "Content-Encoding: gzip, gzip")
+        #expect(twice.body.count == Self.text.count)
+        #expect(try await Self.send(Data(), "Content-Encoding: gzip").body.count == 0)
+    }
+
+    @Test func `a small answer that becomes a large one is refused at the limit`() async throws {
+        let bomb = Self.compressed(Data(count: 64 << 20))
+        #expect(bomb.count < 100_000)
+        for (body, coding) in [(bomb, "gzip"), (Self.compressed(bomb), "gzip, gzip")] {
+            guard case .tooLarge(_, limit: 100_000) = await Self.error(body, "Content-Encoding: \(coding)") else {
+                throw Missing("tooLarge")
+            }
+        }
+        let exact = try await Self.send(Self.compressed(Data(count: 100_000)), "Content-Encoding: gzip")
+        #expect(exact.body.count == 100_000)
+        let more = await Self.error(Self.compressed(Data(count: 100_001)), "Content-Encoding: gzip")
+        #expect(more?.isTransient == false)
+    }
+
+    @Test func `what cannot be undone is told, and may have taken effect`() async throws {
+        let good = Self.compressed(Self.text)
+        for (body, coding, shown) in [
+            (Data("x".utf8), "br", "br"), (good, "zstd", "zstd"), (good.dropLast(20), "gzip", "gzip"),
+            (Self.text, "gzip", "gzip"), (good, "gzip, gzip, gzip", "gzip"), (good, "e;[2J", "e2j"),
+        ] {
+            let error = await Self.error(body, "Content-Encoding: \(coding)")
+            guard case .undecodable(_, shown) = error else {
+                Issue.record("\(coding): \(String(describing: error))")
+                continue
+            }
+            #expect(error?.mayHaveTakenEffect == true)
+        }
+    }
+
+    @Test func `who asks for a coding gets it as it comes`() async throws {
+        let body = Self.compressed(Self.text)
+        let response = try await Self.send(body, "Content-Encoding: gzip") { $0.headers["accept-encoding"] = "gzip" }
+        #expect(response.headers["content-encoding"] == "gzip" && response.body.count == body.count)
+    }
+}
