@@ -27,6 +27,11 @@ public struct IssuerMetadata: Hashable, Sendable {
     public var jwksURI: String? { Self.endpoint("jwks_uri", in: document) }
 
     /// An address of the document; some issuers write an empty text or null for what they do not offer.
+    func endpoint(_ name: String) -> String? { Self.endpoint(name, in: document) }
+
+    /// What an issuer may leave out of a document.
+    static let optionalEndpoints = ["device_authorization_endpoint", "revocation_endpoint"]
+
     private static func endpoint(_ name: String, in document: JSON.Object) -> String? {
         document[name]?.text.flatMap { $0.isEmpty ? nil : $0 }
     }

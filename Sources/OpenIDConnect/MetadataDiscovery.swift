@@ -3,6 +3,8 @@ public import OAuth
 
 /// Finds the endpoints of an authority.
 public struct MetadataDiscovery: Sendable {
+    private static let shortestLifetime: Int64 = 3_600
+
     private let transport: any HTTPTransport
     private let limits: HTTPLimits
 
@@ -21,12 +23,41 @@ public struct MetadataDiscovery: Sendable {
                 let (document, lifetime) = try await document(at: url)
                 let metadata = try IssuerMetadata(document)
                 try authority.check(metadata)
-                return (metadata, lifetime)
+                let others = authority.metadataURLs.dropFirst(index + 1)
+                return try await completed(metadata, lifetime, of: authority, at: others.first)
             } catch MetadataError.notMetadata(let url, let status) {
                 if index == 0 { failure = MetadataError.notMetadata(url: url, status: status) }
             }
         }
         throw failure
+    }
+
+    /// What an issuer names in one of its two documents only, such as where tokens are revoked.
+    ///
+    /// The second document is taken at its word for endpoints that the first one lacks, and only if it is the same
+    /// issuer's with the same token endpoint: it moves nothing that the first one names. What is wrong with it is no
+    /// reason to do without the first.
+    private func completed(
+        _ metadata: IssuerMetadata,
+        _ lifetime: Int64,
+        of authority: Authority,
+        at url: String?
+    ) async throws -> (metadata: IssuerMetadata, lifetime: Int64) {
+        let lacking = IssuerMetadata.optionalEndpoints.filter { metadata.endpoint($0) == nil }
+        guard let url, !lacking.isEmpty else { return (metadata, lifetime) }
+        do {
+            let second = try IssuerMetadata(try await document(at: url, limits: shortLimits).0)
+            try authority.check(second)
+            guard second.tokenEndpoint == metadata.tokenEndpoint else { return (metadata, lifetime) }
+            var document = metadata.document
+            for name in lacking { document[name] = second.endpoint(name).map { .string($0) } ?? document[name] }
+            return (try IssuerMetadata(document), lifetime)
+        } catch is MetadataError {
+            return (metadata, lifetime)
+        } catch let error where error is HTTPTransportError || error is IssuerUnavailable {
+            // It may be there the next time.
+            return (metadata, min(lifetime, Self.shortestLifetime))
+        }
     }
 
     /// Fetches the keys that an issuer signs with, with the seconds that they may be kept.
@@ -38,9 +69,14 @@ public struct MetadataDiscovery: Sendable {
         return (keys, lifetime)
     }
 
-    private func document(at url: String) async throws -> (JSON.Object, Int64) {
+    /// For a document that can be done without.
+    private var shortLimits: HTTPLimits {
+        HTTPLimits(head: limits.head / 4, total: limits.total / 4, bodySize: limits.bodySize)
+    }
+
+    private func document(at url: String, limits: HTTPLimits? = nil) async throws -> (JSON.Object, Int64) {
         let request = HTTPRequest("GET", url, headers: ["accept": "application/json"])
-        let response = try await transport.send(request, limits: limits)
+        let response = try await transport.send(request, limits: limits ?? self.limits)
         if response.status == 429 || response.status >= 500 { throw IssuerUnavailable(response) }
         // What is no JSON object is no metadata, whatever else is wrong with it.
         guard response.isSuccess, let object = try? response.body.withUnsafeBytes({ try JSON(parsing: $0).object })
@@ -56,6 +92,6 @@ public struct MetadataDiscovery: Sendable {
             guard parts.count == 2, parts[0].drop(while: \.isWhitespace) == "max-age" else { return nil }
             return Int64(parts[1].prefix { $0.isNumber })
         }.first
-        return min(max(age ?? 86_400, 3_600), 604_800)
+        return min(max(age ?? 86_400, shortestLifetime), 604_800)
     }
 }

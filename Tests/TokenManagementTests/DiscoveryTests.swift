@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTransport
 import IssuerSupport
 import LocalIdentityProvider
 import OAuth
@@ -11,6 +12,10 @@ import TokenStorage
 /// Where endpoints come from, how long that is believed, and where nothing is sent.
 struct DiscoveryTests {
     private static let answer = #"{"access_token":"at-1","expires_in":0,"refresh_token":"rt-1"}"#
+    private static let discovery = MetadataDiscovery(
+        transport: Scene.transport,
+        limits: HTTPLimits(head: .seconds(60), total: .seconds(60), bodySize: 1 << 20)
+    )
     private static let oauthPath = "/.well-known/oauth-authorization-server/op"
 
     @Test func `an issuer that publishes by RFC 8414 only is found there`() async throws {
@@ -20,6 +25,52 @@ struct DiscoveryTests {
         scene.expire()
         #expect(try await scene.acquire().source == .refresh)
         #expect(scene.issuer.metadataRequests == 1 && scene.issuer.forms(Self.oauthPath).count == 1)
+    }
+
+    @Test func `what only one of an issuer's two documents names is used, and nothing is moved by it`() async throws {
+        let scene = try OpenScene()
+        let base = scene.issuer.issuer
+        scene.issuer.publish(JSON.Object([("revocation_endpoint", .null)]))
+        let revoke = (name: "revocation_endpoint", place: base + "/revoke")
+        let others: [([(name: String, place: String)], String?)] = [
+            ([revoke], base + "/revoke"), ([("device_authorization_endpoint", base + "/device")], nil),
+            // Of another issuer, with another token endpoint, or elsewhere: left alone.
+            ([revoke, ("issuer", "https://a.example")], nil), ([revoke, ("token_endpoint", base + "/other")], nil),
+            ([("revocation_endpoint", "https://a.example/revoke")], nil), ([("revocation_endpoint", "")], nil),
+        ]
+        for (document, revocation) in others {
+            scene.issuer.publishAlso(
+                JSON.Object(document.map { ($0.name, .string($0.place)) }),
+                at: Self.oauthPath
+            )
+            let (metadata, lifetime) = try await Self.discovery.metadata(of: Authority(issuer: base))
+            #expect(metadata.revocationEndpoint == revocation && metadata.tokenEndpoint == base + "/token")
+            #expect(lifetime == 86_400)
+        }
+        scene.issuer.answer(.init(status: 503), at: Self.oauthPath)
+        #expect(try await Self.discovery.metadata(of: Authority(issuer: base)).lifetime == 3_600)
+    }
+
+    @Test func `a document that lacks nothing is the only one that is asked for`() async throws {
+        let scene = try OpenScene()
+        let base = scene.issuer.issuer
+        scene.issuer.publish(
+            JSON.Object([
+                ("revocation_endpoint", .string(base + "/revoke")),
+                ("device_authorization_endpoint", .string(base + "/device")),
+            ])
+        )
+        _ = try await Self.discovery.metadata(of: Authority(issuer: base))
+        #expect(scene.issuer.forms(Self.oauthPath).isEmpty)
+    }
+
+    @Test func `a sign-out revokes where only the document of RFC 8414 says where`() async throws {
+        let scene = try OpenScene()
+        let revoke = JSON.Object([("revocation_endpoint", .string(scene.issuer.issuer + "/revoke"))])
+        scene.issuer.publishAlso(revoke, at: Self.oauthPath)
+        scene.issuer.answer(.init(), at: "/op/revoke")
+        #expect(try await scene.manager().signOut(scene.account) == .revoked)
+        #expect(scene.issuer.forms("/op/revoke").count == 1)
     }
 
     @Test func `an issuer that publishes nothing is an error that names the address`() async throws {
