@@ -8,16 +8,16 @@ struct DeviceLogin: Sendable {
 
     func signIn(_ scope: Scope, at authority: Authority) async throws -> SignedInTokens {
         let device = try await flow.begin(scope, at: authority)
-        Self.announce(device.authorization)
+        Self.announce(device.authorization, within: device.timeLimit.components.seconds)
         return try await device.tokens()
     }
 
     /// On standard error, as standard output is for the answer; also with --quiet, or nobody could sign in.
-    private static func announce(_ authorization: DeviceAuthorization) {
-        let minutes = max(1, authorization.lifetime / 60)
+    private static func announce(_ authorization: DeviceAuthorization, within seconds: Int64) {
+        let time = seconds < 120 ? "\(max(1, seconds)) s" : "\(seconds / 60) min"
         var text = """
             tokenstore: open \(authorization.verificationURI) on any device and enter the code \
-            \(authorization.userCode) within \(minutes) min; Ctrl-C cancels
+            \(authorization.userCode) within \(time); Ctrl-C cancels
 
             """
         if let address = authorization.verificationURIComplete {

@@ -14,7 +14,7 @@ struct LoginCommand: ParsableCommand {
             page's own button) or anything goes wrong, nothing is stored. Cancelled is exit status 9.
 
             --device shows an address and a code instead (RFC 8628), for a machine without a browser; the person signs \
-            in on any other device for as long as the code lives.
+            in on any other device for as long as the code lives, or --wait allows.
 
             --native asks for the code or the password on the terminal, which does not show them, where the tenant has \
             native authentication (Microsoft Entra External ID). Where it wants a browser after all, that is opened.
@@ -71,7 +71,7 @@ struct LoginCommand: ParsableCommand {
         request.loginHint = loginHint
         request.prompt = prompt
         request.responseMode = redirect.responseMode
-        request.timeLimit = .seconds(redirect.wait)
+        request.timeLimit = redirect.timeLimit
         try page.run(request, at: authority)
     }
 }

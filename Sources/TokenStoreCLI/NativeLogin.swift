@@ -10,7 +10,7 @@ struct NativeLogin {
         guard var request = try signIn(scope, at: authority) else { return }
         StandardError.write("tokenstore: the issuer wants a browser for this\n")
         request.responseMode = page.redirect.responseMode
-        request.timeLimit = .seconds(page.redirect.wait)
+        request.timeLimit = page.redirect.timeLimit
         try page.run(request, at: authority)
     }
 

@@ -44,6 +44,7 @@ struct PageLogin {
     private var deviceFlow: DeviceCodeFlow {
         var flow = DeviceCodeFlow(clientID: clientID, transport: transport)
         flow.limits = network.options(arguments).limits
+        flow.timeLimit = redirect.wait.map { .seconds($0) }
         return flow
     }
 }

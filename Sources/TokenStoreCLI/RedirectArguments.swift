@@ -23,15 +23,23 @@ struct RedirectArguments: ParsableArguments {
     @Option(help: ArgumentHelp("How the browser brings the answer: query or form_post.", valueName: "mode"))
     var responseMode = ResponseMode.query
 
-    @Option(help: ArgumentHelp("How long to wait for the person.", valueName: "seconds"))
-    var wait = 300.0
+    @Option(
+        help: ArgumentHelp(
+            "How long to wait for the person. Default: 300, and with --device as long as the code lives.",
+            valueName: "seconds"
+        )
+    )
+    var wait: Double?
+
+    /// How long a person at a browser may take.
+    var timeLimit: Duration { .seconds(wait ?? 300) }
 
     func validate() throws {
         guard !device || !noBrowser else {
             throw ValidationError("--device opens no browser here anyway; leave --no-browser out")
         }
-        guard wait.isFinite, wait > 0, wait <= 1e6 else {
-            throw ValidationError("--wait is no time; give a number of seconds")
+        if let wait, !(wait > 0 && wait <= 1e6) {
+            throw ValidationError("--wait is not a time; give a number of seconds")
         }
         guard redirectURI.isLoopback else {
             throw ValidationError("--redirect-uri is not on loopback; use one such as http://127.0.0.1/")

@@ -57,6 +57,36 @@ struct DeviceCodeTests {
         }
     }
 
+    @Test(arguments: [(60, 60), (7, 7), (100_000, 900)] as [(Int64, Int64)])
+    func `every wait ends with the code or the time that the app gives, whatever Retry-After says`(
+        limit: Int64,
+        total: Int64
+    ) async throws {
+        for status in [429, 503] {
+            try await DeviceScene.open { (scene: DeviceScene) async throws in
+                scene.provider.faults.add(
+                    Fault(route: "token", times: nil) {
+                        $0.status = status
+                        $0.retryAfter = "9223372036854775807"
+                    }
+                )
+                let device = try await scene.begin(within: .seconds(limit))
+                #expect(device.timeLimit == .seconds(total))
+                #expect(try await scene.failure { try await scene.signedIn(device) } == .timedOut)
+                #expect(scene.pauses.seconds == [5, total - 5])
+            }
+        }
+    }
+
+    @Test func `a clock that goes back makes nobody wait longer`() async throws {
+        try await DeviceScene.open { (scene: DeviceScene) async throws in
+            let device = try await scene.begin(within: .seconds(30))
+            scene.pauses.during(2) { scene.provider.clock.advance(by: -86_400) }
+            #expect(try await scene.failure { try await scene.signedIn(device) } == .timedOut)
+            #expect(scene.pauses.seconds.reduce(0, +) == 30)
+        }
+    }
+
     @Test func `an issuer that cannot be reached is asked ever more rarely, and again when it is back`() async throws {
         try await DeviceScene.open { (scene: DeviceScene) async throws in
             let faults = scene.provider.faults
@@ -67,9 +97,25 @@ struct DeviceCodeTests {
             faults.add(.answer(status: 400, body: #"{"error":"temporarily_unavailable"}"#, at: "token"))
             faults.add(.tooManyRequests(seconds: 100, at: "token"))
             let device = try await scene.begin()
-            scene.pauses.during(7) { try await Approver(DeviceScene.transport).approve(device) }
+            scene.pauses.during(6) { try await Approver(DeviceScene.transport).approve(device) }
             _ = try await scene.signedIn(device)
-            #expect(scene.pauses.seconds == [5, 10, 20, 40, 60, 60, 100])
+            #expect(scene.pauses.seconds == [5, 10, 20, 40, 60, 100])
+        }
+    }
+
+    @Test func `a connection that closes under a request is no outage: it is asked again at once`() async throws {
+        try await DeviceScene.open { (scene: DeviceScene) async throws in
+            let issuer = try HandmadeIssuer()
+            let places = [("device_authorization_endpoint", "/device"), ("jwks_uri", "/keys")]
+            issuer.publish(JSON.Object(places.map { ($0.0, .string(issuer.issuer + $0.1)) }))
+            issuer.answer(.init(#"{"keys":[]}"#), at: "/op/keys")
+            let page = #""verification_uri":"\#(issuer.baseURL)/page""#
+            issuer.answer(.init(#"{"device_code":"d","user_code":"W",\#(page),"interval":5}"#), at: "/op/device")
+            let (pending, denied) = (#"{"error":"authorization_pending"}"#, #"{"error":"access_denied"}"#)
+            issuer.answer(.closing, .init(status: 400, pending), .closing, .init(status: 400, denied))
+            let device = try await scene.begin(at: Authority(issuer: issuer.issuer))
+            #expect(try await scene.failure { try await scene.signedIn(device) } == .cancelled)
+            #expect(scene.pauses.seconds == [5, 5] && issuer.forms().count == 4)
         }
     }
 
@@ -187,6 +233,19 @@ struct DeviceCodeTests {
                 #expect(try scene.isEmpty == isRefused)
                 #expect(scene.pauses.seconds == (isRefused ? [5] : [5, 2, 4]))
             }
+        }
+    }
+
+    @Test func `the first refresh waits no longer than the code lives`() async throws {
+        try await DeviceScene.open { (scene: DeviceScene) async throws in
+            let withheld = ChangedAnswers(DeviceScene.transport) { request, answer in
+                if request.body?.reveal().contains("device_code=") == true { answer["id_token"] = nil }
+            }
+            var late = Fault.tooManyRequests(seconds: 1_000_000, at: "token")
+            late.after = 1
+            scene.provider.faults.add(late)
+            _ = try await scene.approved(by: withheld)
+            #expect(scene.pauses.seconds == [5, 895])
         }
     }
 

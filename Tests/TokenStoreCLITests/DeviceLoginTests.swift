@@ -95,6 +95,16 @@ struct DeviceLoginTests {
         #expect(issuer.forms().count == 2)
     }
 
+    @Test func `--wait ends the waiting for another device, whatever Retry-After the issuer sends`() async throws {
+        let busy = HandmadeIssuer.Answer(status: 429, headers: ["Retry-After: 9999999"])
+        let (issuer, scratch) = (try issuer(busy), try ScratchDirectory())
+        let outcome = try await login(issuer, scratch, "--wait", "1.5")
+        #expect(outcome.status == 9 && outcome.error.contains("nobody signed in"), "\(outcome.error)")
+        #expect(outcome.error.contains("WDJB-MJHT within 1 s; Ctrl-C"))
+        #expect(issuer.forms().count == 2)
+        #expect(!FileManager.default.fileExists(atPath: scratch.store))
+    }
+
     @Test func `an issuer without device codes, and options of the browser, are told`() async throws {
         let (issuer, scratch) = (try HandmadeIssuer(), try ScratchDirectory())
         issuer.publish(JSON.Object([("jwks_uri", .string(issuer.issuer + "/keys"))]))

@@ -25,6 +25,9 @@ public struct DeviceCodeFlow: Sendable {
     /// The limits of each request to the issuer.
     public var limits = HTTPLimits.issuer
 
+    /// How long the person may take, if that is less than the codes live.
+    public var timeLimit: Duration?
+
     public var now: @Sendable () -> Date = { Date() }
 
     /// How the time between two requests is waited.
@@ -53,13 +56,15 @@ public struct DeviceCodeFlow: Sendable {
             form.append("scope", scope.text)
             let endpoint = DeviceAuthorizationEndpoint(url, transport: transport, limits: limits)
             let authorization = try await endpoint.send(form, now: seconds)
+            let lifetime = Duration.seconds(authorization.lifetime)
             let request = TokenRequest(clientID: clientID, authority: authority, scope: scope, grant: .deviceCode)
             return PendingDevice(
                 authorization: authorization,
                 flow: self,
                 issuer: issuer,
                 request: request,
-                endsAt: seconds + authorization.lifetime
+                timeLimit: timeLimit.map { min($0, lifetime) } ?? lifetime,
+                startedAt: now()
             )
         } catch {
             throw SignInError(wrapping: error)

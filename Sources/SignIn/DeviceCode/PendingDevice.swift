@@ -1,6 +1,12 @@
 import OAuth
 public import OpenIDConnect
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// A sign-in that waits for a person on another device.
 public struct PendingDevice: Sendable {
     /// What to show.
@@ -10,8 +16,10 @@ public struct PendingDevice: Sendable {
     let issuer: IssuerAccess
     let request: TokenRequest
 
-    /// When the codes end, in Unix seconds.
-    let endsAt: Int64
+    /// How long the person has: while the codes live, or less if the app waits less.
+    public let timeLimit: Duration
+
+    let startedAt: Date
 
     private var metadata: IssuerMetadata { issuer.metadata }
     private var endpoint: TokenEndpoint {
@@ -46,10 +54,13 @@ public struct PendingDevice: Sendable {
         authorization.append(to: &form)
         var polling = DevicePolling(interval: authorization.interval)
         var delay = polling.interval
+        var waited = Duration.zero
         while true {
-            let left = endsAt - flow.seconds
-            guard left > 0 else { throw SignInError.timedOut }
-            try await flow.pause(.seconds(min(delay, left)))
+            let left = timeLeft(after: waited)
+            guard left > .zero else { throw SignInError.timedOut }
+            let pause = min(.seconds(delay), left)
+            try await flow.pause(pause)
+            waited += pause
             do {
                 return try await endpoint.send(.deviceCode, form, now: flow.seconds)
             } catch {
@@ -57,6 +68,11 @@ public struct PendingDevice: Sendable {
                 delay = try polling.delay(after: error)
             }
         }
+    }
+
+    /// What is left of the time, whatever was done to the clock meanwhile.
+    private func timeLeft(after waited: Duration) -> Duration {
+        timeLimit - max(waited, .seconds(flow.now().timeIntervalSince(startedAt)))
     }
 
     /// The tokens with an ID token, which some issuers send only with the first refresh.
@@ -75,6 +91,8 @@ public struct PendingDevice: Sendable {
     }
 
     /// Sends the refresh, and twice more where the way to the issuer or the issuer itself failed.
+    ///
+    /// The person has decided, so it is sent even when the time is over; but no pause goes beyond that.
     private func refreshed(_ form: FormParameters) async throws -> TokenEndpointAnswer {
         var polling = DevicePolling(interval: 1)
         var repetitions = 2
@@ -86,7 +104,7 @@ public struct PendingDevice: Sendable {
                 let delay = try polling.delay(after: error)
                 guard repetitions > 0 else { throw error }
                 repetitions -= 1
-                try await flow.pause(.seconds(delay))
+                try await flow.pause(min(.seconds(delay), max(timeLeft(after: .zero), .zero)))
             }
         }
     }

@@ -47,9 +47,11 @@ struct DeviceScene: Sendable {
         _ client: String = client,
         scope: Scope = toDo,
         at authority: Authority? = nil,
-        by transport: any HTTPTransport = transport
+        by transport: any HTTPTransport = transport,
+        within timeLimit: Duration? = nil
     ) async throws -> PendingDevice {
         var flow = DeviceCodeFlow(clientID: client, transport: transport)
+        flow.timeLimit = timeLimit
         flow.now = store.options.now
         flow.pause = { [pauses] in try await pauses.pause($0) }
         // The machine that runs the tests may be busy with others.
