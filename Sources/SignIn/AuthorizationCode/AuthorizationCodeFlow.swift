@@ -61,9 +61,7 @@ public struct AuthorizationCodeFlow: Sendable {
             )
             let code: Secret
             do {
-                let address = try sent.address(request)
-                try await userAgent.open(address, startingAt: listener?.start(leadingTo: address))
-                code = try sent.code(in: try await reception.answer(within: request.timeLimit))
+                code = try await self.code(for: request, sent, in: userAgent, reception, listener)
             } catch {
                 await listener?.stop()
                 throw error
@@ -80,6 +78,19 @@ public struct AuthorizationCodeFlow: Sendable {
         } catch {
             throw SignInError(wrapping: error)
         }
+    }
+
+    /// Shows the page, and waits for the code that comes for it.
+    private func code(
+        for request: InteractiveRequest,
+        _ sent: AuthorizationRequest,
+        in userAgent: some UserAgent,
+        _ reception: RedirectReception,
+        _ listener: RedirectListener?
+    ) async throws -> Secret {
+        let address = try sent.address(request)
+        try await userAgent.open(address, startingAt: listener?.start(leadingTo: address))
+        return try sent.code(in: try await reception.answer(within: request.timeLimit))
     }
 
     /// What is asked for: an issuer that lists its scopes is asked for none it does not have.

@@ -50,7 +50,8 @@ struct Compiler {
             let sources = package.appending(path: "Sources")
             return try children(of: sources).map { $0.appending(path: "include") }
         }
-        return (built + fetched + [house.appending(path: "Sources/CSQLite")])
+        let own = ["CSQLite", "CZlib"].map { house.appending(path: "Sources/\($0)") }
+        return (built + fetched + own)
             .map { $0.appending(path: "module.modulemap").path }
             .filter(FileManager.default.fileExists(atPath:))
     }
