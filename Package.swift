@@ -140,8 +140,8 @@ let package = Package(
         .executableTarget(
             name: "Quickstart",
             dependencies: [
-                "HTTPTransport", "LocalIdentityProvider", "OAuth", "SignIn", "TokenManagement", "TokenStorage",
-                "TokenStoreCLI",
+                "HTTPTransport", "LocalIdentityProvider", "OAuth", "Sealing", "SignIn", "TokenManagement",
+                "TokenStorage", "TokenStoreCLI",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
@@ -197,7 +197,7 @@ let package = Package(
         ),
         .testTarget(
             name: "HTTPTransportTests",
-            dependencies: ["HTTPTransport", "IssuerSupport", "OAuth"]
+            dependencies: ["HTTPTransport", "IssuerSupport", "OAuth", "TestSupport"]
         ),
         .testTarget(
             name: "OpenIDConnectTests",
@@ -243,7 +243,7 @@ let package = Package(
             name: "TokenStoreCLITests",
             dependencies: [
                 "HTTPTransport", "IssuerSupport", "LocalIdentityProvider", "OAuth", "OpenIDConnect", "SQLite",
-                "SignIn", "TestSupport", "TokenStorage", "TokenStoreCLI", "TokenStoreMain",
+                "Sealing", "SignIn", "TestSupport", "TokenStorage", "TokenStoreCLI", "TokenStoreMain",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
             ]
