@@ -61,6 +61,7 @@ public struct PendingDevice: Sendable {
 
     /// The tokens with an ID token, which some issuers send only with the first refresh.
     private func identified(_ first: TokenEndpointAnswer) async throws -> TokenEndpointAnswer {
+        try first.response.requireTokenText()
         guard first.response.idToken == nil, let refreshToken = first.response.refreshToken else { return first }
         var form = form
         form.append("refresh_token", refreshToken)
@@ -92,6 +93,7 @@ public struct PendingDevice: Sendable {
     }
 
     private func checked(_ answer: TokenEndpointAnswer) async throws -> IDToken {
+        try answer.response.requireTokenText()
         guard let secret = answer.response.idToken else { throw SignInError.noIDToken }
         var validator = IDTokenValidator(issuer: metadata.issuer, clientID: flow.clientID)
         validator.accessToken = answer.response.accessToken
