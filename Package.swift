@@ -141,8 +141,8 @@ let package = Package(
         .executableTarget(
             name: "Quickstart",
             dependencies: [
-                "HTTPTransport", "LocalIdentityProvider", "OAuth", "SignIn", "TokenManagement", "TokenStorage",
-                "TokenStoreCLI",
+                "HTTPTransport", "LocalIdentityProvider", "OAuth", "Sealing", "SignIn", "TokenManagement",
+                "TokenStorage", "TokenStoreCLI",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
@@ -198,7 +198,7 @@ let package = Package(
         ),
         .testTarget(
             name: "HTTPTransportTests",
-            dependencies: ["CZlib", "HTTPTransport", "IssuerSupport", "OAuth"]
+            dependencies: ["CZlib", "HTTPTransport", "IssuerSupport", "OAuth", "TestSupport"]
         ),
         .testTarget(
             name: "OpenIDConnectTests",
@@ -245,7 +245,7 @@ let package = Package(
             name: "TokenStoreCLITests",
             dependencies: [
                 "HTTPTransport", "IssuerSupport", "LocalIdentityProvider", "OAuth", "OpenIDConnect", "SQLite",
-                "SignIn", "TestSupport", "TokenStorage", "TokenStoreCLI", "TokenStoreMain",
+                "Sealing", "SignIn", "TestSupport", "TokenStorage", "TokenStoreCLI", "TokenStoreMain",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
             ]

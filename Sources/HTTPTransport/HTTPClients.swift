@@ -37,6 +37,8 @@ struct HTTPClients: Sendable {
 
     private static func tls(_ options: HTTPTransportOptions) throws(HTTPTransportError) -> TLSConfiguration {
         var tls = TLSConfiguration.makeClientConfiguration()
+        // RFC 8996 and RFC 9700 (section 2.6): what is older protects no token.
+        tls.minimumTLSVersion = .tlsv12
         let given = options.caFile.map { ("--ca-file", $0) }
         let named = given ?? options.environment["SSL_CERT_FILE"].map { ("SSL_CERT_FILE", $0) }
         guard let (name, path) = named, !path.isEmpty else { return tls }

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import OAuth
 
 /// The proxy that the environment names for `https`, and the hosts that are reached without it.
 ///
@@ -33,19 +34,36 @@ struct ProxySettings: Sendable {
         let parts = url.firstRange(of: "://").map { (url[..<$0.lowerBound].lowercased(), url[$0.upperBound...]) }
         let (scheme, rest) = parts ?? ("http", url[...])
         let authority = rest.prefix { !"/?#".contains($0) }
-        let address = authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority
-        let pieces = address.split(separator: ":")
-        guard scheme == "http" || scheme.hasPrefix("socks5"), let host = pieces.first.map(String.init),
-            let port = pieces.count == 2 ? Int(pieces[1]) : pieces.count == 1 ? (scheme == "http" ? 80 : 1080) : nil
+        let sign = authority.lastIndex(of: "@")
+        let address = sign.map { authority[authority.index(after: $0)...] } ?? authority
+        guard scheme == "http" || scheme.hasPrefix("socks5"),
+            let place = HostAndPort(address, usualPort: scheme == "http" ? 80 : 1080)
         else {
             // The value may hold a password, so it is not repeated.
             throw .configuration("\(name) names no http or socks5 proxy; write one such as http://proxy.example:3128")
         }
-        guard scheme == "http" else { return .socksServer(host: host, port: port) }
-        let user = authority.lastIndex(of: "@").map { String(authority[..<$0]) }
-        guard let user else { return .server(host: host, port: port) }
-        let separator = user.firstIndex(of: ":") ?? user.endIndex
-        let (name, password) = (String(user[..<separator]), String(user[separator...].dropFirst()))
-        return .server(host: host, port: port, authorization: .basic(username: name, password: password))
+        guard scheme == "http" else { return .socksServer(host: place.host, port: place.port) }
+        guard let sign else { return .server(host: place.host, port: place.port) }
+        let authorization = try authorization(authority[..<sign], from: name)
+        return .server(host: place.host, port: place.port, authorization: authorization)
+    }
+
+    /// The user and the password of a URL, in which some characters have to be percent-encoded
+    /// ([RFC 3986 §3.2.1](https://www.rfc-editor.org/rfc/rfc3986#section-3.2.1)).
+    private static func authorization(
+        _ userInfo: Substring,
+        from name: String
+    ) throws(HTTPTransportError) -> HTTPClient.Authorization {
+        let parts = userInfo.utf8.split(separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
+        let texts = parts.compactMap { part in part.percentDecoded.flatMap { String(validating: $0, as: UTF8.self) } }
+        // RFC 7617 (section 2): a user with a colon would be another user with another password.
+        guard texts.count == parts.count, texts.first?.utf8.contains(UInt8(ascii: ":")) == false,
+            texts.joined().unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control })
+        else {
+            throw .configuration(
+                "the user or the password in \(name) cannot be read; write special characters in digits, such as %40 for @"
+            )
+        }
+        return .basic(username: texts[0], password: texts.count > 1 ? texts[1] : "")
     }
 }

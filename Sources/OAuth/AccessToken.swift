@@ -39,6 +39,15 @@ public struct AccessToken: Equatable, Sendable {
     /// has it only.
     public var authorizationScheme: String { tokenType.lowercased() == "bearer" ? "Bearer" : tokenType }
 
+    /// Whether the token and its type can stand in a header and on a terminal; none else is to be used or shown.
+    package var isPrintable: Bool { secret.isTokenText && Self.isType(tokenType) }
+
+    /// Whether `text` is fit to be a `token_type`: printable ASCII without a space
+    /// ([RFC 6749 §A.13](https://www.rfc-editor.org/rfc/rfc6749#appendix-A.13)).
+    package static func isType(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy { (0x21..<0x7F).contains($0) }
+    }
+
     package init(
         secret: Secret,
         clientID: String,

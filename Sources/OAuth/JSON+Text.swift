@@ -6,6 +6,33 @@ extension JSON {
         try reader.end()
     }
 
+    /// Reads one JSON document as well as it can be read: what is odd in one value does no harm to the others.
+    ///
+    /// For half of a character and for bytes that are no UTF-8 there is U+FFFD, for what JSON does not have null.
+    package init(mending bytes: UnsafeRawBufferPointer) throws(JSONError) {
+        do {
+            self = try Self.mended(bytes)
+        } catch {
+            guard String(validating: bytes, as: UTF8.self) == nil else { throw error }
+            self = try Self.mended(String(decoding: bytes, as: UTF8.self))
+        }
+    }
+
+    private static func mended(_ bytes: UnsafeRawBufferPointer) throws(JSONError) -> JSON {
+        var reader = JSONReader(bytes, mends: true)
+        let value = try reader.value()
+        try reader.end()
+        return value
+    }
+
+    /// Reads one JSON document as well as it can be read.
+    package static func mended(_ text: String) throws(JSONError) -> JSON {
+        var text = text
+        return try text.withUTF8 { bytes in
+            Result { () throws(JSONError) in try mended(UnsafeRawBufferPointer(bytes)) }
+        }.get()
+    }
+
     /// Reads one JSON document.
     public init(parsing text: String) throws(JSONError) {
         var text = text

@@ -4,10 +4,15 @@ struct JSONEscapes {
     private(set) var offset: Int
     private var text: [UInt8]
 
+    /// Whether half of a character becomes U+FFFD, which says that one is missing, instead of being refused.
+    private let mends: Bool
+    private(set) var isMended = false
+
     /// Starts at the first byte after the opening quote, and takes up the work at the first escape.
-    init(_ bytes: UnsafeRawBufferPointer, start: Int, backslash: Int) {
+    init(_ bytes: UnsafeRawBufferPointer, start: Int, backslash: Int, mends: Bool) {
         self.bytes = bytes
         offset = backslash
+        self.mends = mends
         text = Array(bytes[start..<backslash])
     }
 
@@ -51,13 +56,19 @@ struct JSONEscapes {
     private mutating func scalar() throws(JSONError) -> Unicode.Scalar {
         let first = try codeUnit()
         if let scalar = Unicode.Scalar(UInt32(first)) { return scalar }
-        guard UTF16.isLeadSurrogate(first), offset + 1 < bytes.count, bytes[offset] == UInt8(ascii: "\\"),
+        let end = offset
+        if UTF16.isLeadSurrogate(first), offset + 1 < bytes.count, bytes[offset] == UInt8(ascii: "\\"),
             bytes[offset + 1] == UInt8(ascii: "u")
-        else { throw error("half of a character is missing") }
-        offset += 2
-        let second = try codeUnit()
-        guard UTF16.isTrailSurrogate(second) else { throw error("half of a character is missing") }
-        return UTF16.decode(.init([first, second] as [UInt16]))
+        {
+            offset += 2
+            let second = try codeUnit()
+            if UTF16.isTrailSurrogate(second) { return UTF16.decode(.init([first, second] as [UInt16])) }
+        }
+        guard mends else { throw error("half of a character is missing") }
+        // What follows is a character of its own.
+        offset = end
+        isMended = true
+        return "\u{FFFD}"
     }
 
     private mutating func codeUnit() throws(JSONError) -> UInt16 {

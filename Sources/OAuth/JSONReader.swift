@@ -4,18 +4,32 @@ package struct JSONReader {
     package private(set) var offset: Int
     private var depth = 0
 
+    /// Whether ``value()`` mends what programs write that RFC 8259 does not know, instead of refusing it.
+    private let mends: Bool
+
+    /// What was mended last; the value is not quite what was written then.
+    package private(set) var oddity: String?
+
+    /// The name of the last member as it was written, with its quotes, if it was mended.
+    package private(set) var oddName: String?
+
     /// Nesting beyond this is refused rather than risking the stack.
     private static let depthLimit = 256
 
-    package init(_ bytes: UnsafeRawBufferPointer, from offset: Int = 0) {
+    package init(_ bytes: UnsafeRawBufferPointer, from offset: Int = 0, mends: Bool = false) {
         self.bytes = bytes
         self.offset = offset
+        self.mends = mends
     }
 
     /// The next value, whole.
     package mutating func value() throws(JSONError) -> JSON {
         skipWhitespace()
         switch current {
+        case UInt8(ascii: "{") where isTooDeep, UInt8(ascii: "[") where isTooDeep:
+            oddity = "it is nested too deeply"
+            try skipValue()
+            return .null
         case UInt8(ascii: "{"):
             var object: [(name: String, value: JSON)] = []
             try members { name, reader throws(JSONError) in object.append((name, try reader.value())) }
@@ -28,8 +42,27 @@ package struct JSONReader {
         case UInt8(ascii: "t"): return try word("true", .bool(true))
         case UInt8(ascii: "f"): return try word("false", .bool(false))
         case UInt8(ascii: "n"): return try word("null", .null)
-        default: return .number(try number())
+        default:
+            if takeNotANumber() { return .null }
+            return .number(try number())
         }
+    }
+
+    private var isTooDeep: Bool { mends && depth == Self.depthLimit }
+
+    /// Passes over one of the words that Python and others write for numbers that JSON does not have.
+    private mutating func takeNotANumber() -> Bool {
+        guard mends, let word = Self.notNumbers.first(where: { starts(with: $0) }) else { return false }
+        oddity = "it holds \(word), which JSON does not have"
+        offset += word.utf8CodeUnitCount
+        return true
+    }
+
+    private static let notNumbers: [StaticString] = ["NaN", "Infinity", "-Infinity"]
+
+    private func starts(with word: StaticString) -> Bool {
+        bytes[offset...].prefix(word.utf8CodeUnitCount)
+            .elementsEqual(UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount))
     }
 
     /// Calls `body` with the name of each member of the object that comes next; `body` reads the member's value.
@@ -37,10 +70,7 @@ package struct JSONReader {
         _ body: (String, inout JSONReader) throws(JSONError) -> Void
     ) throws(JSONError) {
         try sequence(open: "{", close: "}") { reader throws(JSONError) in
-            guard reader.current == UInt8(ascii: "\"") else { throw reader.error("a member needs a name in quotes") }
-            let name = try reader.string()
-            reader.skipWhitespace()
-            guard reader.take(":") else { throw reader.error("a colon is missing") }
+            let name = try reader.name()
             try body(name, &reader)
         }
     }
@@ -50,13 +80,52 @@ package struct JSONReader {
         try sequence(open: "[", close: "]", body)
     }
 
-    /// Checks and passes over the next value.
-    package mutating func skipValue() throws(JSONError) {
+    private mutating func name() throws(JSONError) -> String {
+        guard current == UInt8(ascii: "\"") else { throw error("a member needs a name in quotes") }
+        let (start, before) = (offset, oddity)
+        oddity = nil
+        let name = try string()
+        oddName = oddity == nil ? nil : String(decoding: bytes[start..<offset], as: UTF8.self)
+        oddity = oddity ?? before
         skipWhitespace()
-        switch current {
-        case UInt8(ascii: "{"): try members { _, reader throws(JSONError) in try reader.skipValue() }
-        case UInt8(ascii: "["): try elements { reader throws(JSONError) in try reader.skipValue() }
-        default: _ = try value()
+        guard take(":") else { throw error("a colon is missing") }
+        return name
+    }
+
+    /// Checks and passes over the next value, however deeply it is nested.
+    package mutating func skipValue() throws(JSONError) {
+        var open: [Unicode.Scalar] = []
+        repeat {
+            skipWhitespace()
+            if take("{") {
+                open.append("}")
+                if peek() != UInt8(ascii: "}") {
+                    _ = try name()
+                    continue
+                }
+            } else if take("[") {
+                open.append("]")
+                if peek() != UInt8(ascii: "]") { continue }
+            } else {
+                _ = try value()
+            }
+            try skipEnds(&open)
+        } while !open.isEmpty
+    }
+
+    /// Passes over what stands behind a value: the ends of what is open, up to where the next value is due.
+    private mutating func skipEnds(_ open: inout [Unicode.Scalar]) throws(JSONError) {
+        while let close = open.last {
+            skipWhitespace()
+            if take(",") {
+                skipWhitespace()
+                if close == "}" { _ = try name() }
+                return
+            }
+            guard take(close) else {
+                throw error(current == nil ? "the document ends too early" : "a comma is missing")
+            }
+            open.removeLast()
         }
     }
 
@@ -159,9 +228,10 @@ package struct JSONReader {
                 offset += 1
                 return text
             case UInt8(ascii: "\\"):
-                var escaped = JSONEscapes(bytes, start: start, backslash: offset)
+                var escaped = JSONEscapes(bytes, start: start, backslash: offset, mends: mends)
                 let text = try escaped.unescaped()
                 offset = escaped.offset
+                if escaped.isMended { oddity = "it holds half of a character" }
                 return text
             case 0..<0x20: throw error("text holds a control character")
             default: offset += 1

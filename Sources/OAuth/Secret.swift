@@ -34,6 +34,14 @@ public struct Secret: Sendable {
         String(decoding: bytes.buffer, as: UTF8.self)
     }
 
+    /// Whether a token may be made of these bytes: printable ASCII, at least one
+    /// ([RFC 6749 §A.12, §A.17](https://www.rfc-editor.org/rfc/rfc6749#appendix-A.12)).
+    ///
+    /// A terminal would obey others, and a header of a request would end at them.
+    public var isTokenText: Bool {
+        count > 0 && bytes.buffer.reduce(true) { $0 && $1 &- 0x20 < 0x5F }
+    }
+
     /// The bytes, valid during `body`.
     public func withUnsafeBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result

@@ -24,6 +24,10 @@ public struct TokenResponse: Equatable, Sendable {
     /// Microsoft's `foci`: the family of clients that may share the refresh token.
     public var familyID: String?
 
+    /// The fields whose text is none that RFC 6749 allows, such as an `access_token` with a line break in it; they are
+    /// left out.
+    public private(set) var malformedFields: [String] = []
+
     public init(accessToken: Secret? = nil, expiresIn: Int64? = nil) {
         self.accessToken = accessToken
         self.expiresIn = expiresIn
@@ -31,26 +35,39 @@ public struct TokenResponse: Equatable, Sendable {
 
     /// Reads the JSON of a response body.
     ///
+    /// What is odd in one field, such as half of a character, does no harm to the others: a refresh token that was
+    /// rotated is in no other place.
+    ///
     /// - Throws: ``JSONError`` if `body` is no JSON object.
     public init(parsing body: UnsafeRawBufferPointer) throws(JSONError) {
-        guard let object = try JSON(parsing: body).object else {
+        guard let object = try JSON(mending: body).object else {
             throw JSONError(reason: "the token response is not an object", offset: 0)
         }
-        func secret(_ name: String) -> Secret? {
-            object[name]?.text.flatMap { $0.isEmpty ? nil : Secret($0) }
+        accessToken = token(object, "access_token")
+        tokenType = object["token_type"]?.text.flatMap { $0.isEmpty ? nil : $0 }
+        if let type = tokenType, !AccessToken.isType(type) {
+            tokenType = nil
+            malformedFields.append("token_type")
         }
-        accessToken = secret("access_token")
-        tokenType = object["token_type"]?.text
         expiresIn = object["expires_in"]?.seconds
         expiresOn = object["expires_on"]?.seconds
         extendedExpiresIn = object["ext_expires_in"]?.seconds
         refreshIn = object["refresh_in"]?.seconds
-        refreshToken = secret("refresh_token")
+        refreshToken = token(object, "refresh_token")
         refreshTokenExpiresIn = (object["refresh_token_expires_in"] ?? object["refresh_expires_in"])?.seconds
         scope = object["scope"]?.text.map { Scope($0) }
-        idToken = secret("id_token")
+        idToken = token(object, "id_token")
         clientInfo = object["client_info"]?.text
         familyID = object["foci"]?.text.flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// The token under `name`, if there is one that may be.
+    private mutating func token(_ object: JSON.Object, _ name: String) -> Secret? {
+        guard let text = object[name]?.text, !text.isEmpty else { return nil }
+        let token = Secret(text)
+        if token.isTokenText { return token }
+        malformedFields.append(name)
+        return nil
     }
 
     /// How long the access token is good for, in seconds: `expires_in`, else until `expires_on`, else 600; never negative.

@@ -25,7 +25,7 @@ public struct TokenEndpoint: Sendable {
         request.isIdempotent = grant == .deviceCode
         let response = try await transport.send(request, limits: limits)
         // Only an object can carry tokens or an error; everything else is judged by its status.
-        let object = try? response.body.withUnsafeBytes { try JSON(parsing: $0).object }
+        let object = try? response.body.withUnsafeBytes { try JSON(mending: $0).object }
         if response.status == 429 || response.status >= 500 { throw IssuerUnavailable(response, now: now) }
         // Some issuers send errors with status 200.
         if var refusal = object.flatMap({ OAuthError($0, status: response.status) }) {
@@ -45,6 +45,8 @@ public struct TokenEndpoint: Sendable {
     private func answer(_ response: HTTPResponse, _ object: JSON.Object?, now: Int64) throws -> TokenEndpointAnswer {
         guard object != nil else { throw UnusableAnswer(status: response.status, isJSON: false) }
         var tokens = try response.body.withUnsafeBytes { try TokenResponse(parsing: $0) }
+        // The session may have ended with it; what else came is nothing to go on with.
+        if tokens.malformedFields.contains("refresh_token") { try tokens.requireTokenText() }
         let issuerNow = response.headers["date"].flatMap(HTTPDate.seconds)
         // The end of a token counts from the issuer's clock, which may differ from ours by minutes.
         if tokens.expiresIn == nil, let end = tokens.expiresOn, let issuerNow {

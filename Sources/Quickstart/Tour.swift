@@ -2,6 +2,7 @@ import Foundation
 import HTTPTransport
 import LocalIdentityProvider
 import OAuth
+import Sealing
 import SignIn
 import TokenManagement
 import TokenStorage
@@ -109,7 +110,7 @@ struct Tour: Sendable {
             try TokenStoreProgram.run(command + ["--store", place])
         }
         chapter("The provider ends here; the store stays, look at it with")
-        say("  export TOKENSTORE_PATH=\(place)")
+        say("  export TOKENSTORE_PATH=\(place.shellWord)")
         say("  \(Self.program) list --tokens")
         say("  \(Self.program) explain --scope \(World.tasks.text) --policy \(first)")
         say("  \(Self.program) status")
@@ -118,8 +119,7 @@ struct Tour: Sendable {
     /// How to run the program from here.
     private static var program: String {
         let path = Bundle.main.executableURL?.deletingLastPathComponent().appending(path: "tokenstore").path ?? ""
-        let isPlain = !path.contains { $0.isWhitespace } && FileManager.default.isExecutableFile(atPath: path)
-        return isPlain ? path : "swift run tokenstore"
+        return FileManager.default.isExecutableFile(atPath: path) ? path.shellWord : "swift run tokenstore"
     }
 
     /// How often the token endpoint was asked.

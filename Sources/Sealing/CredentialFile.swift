@@ -26,7 +26,7 @@ struct CredentialFile {
         // Root may own it and a group may read it: that is how systemd hands credentials to a service.
         guard status.st_mode & 0o007 == 0 else {
             throw .keyInsecure(
-                "everyone may use the credential \(path); run 'chmod o-rwx \(path.shellQuoted)', or set its mode to 0400"
+                "everyone may use the credential \(path); run 'chmod o-rwx \(path.shellWord)', or set its mode to 0400"
             )
         }
         guard let contents = try file.contents(limit: 1024),

@@ -33,7 +33,7 @@ struct KeyFile {
     /// The name appears with the whole key behind it, on disk, or not at all. All who create it at once get one key.
     func create() throws(SealingError) -> KeyEncryptionKey {
         let parent = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
-        let absent = "the directory \(parent) is missing; create it with 'mkdir -p -m 700 \(parent.shellQuoted)'"
+        let absent = "the directory \(parent) is missing; create it with 'mkdir -p -m 700 \(parent.shellWord)'"
         let directory = try OpenFile(parent, O_RDONLY | O_DIRECTORY, absent: absent)
         // Of all who find no file one makes it; the others then find it.
         try directory.lock(timeout: timeout)
@@ -54,7 +54,7 @@ struct KeyFile {
     }
 
     private func check(_ status: stat) throws(SealingError) {
-        let name = path.shellQuoted
+        let name = path.shellWord
         guard status.st_mode & S_IFMT == S_IFREG else {
             throw .keyInsecure("\(path) is no regular file; name the key file with --key file:PATH")
         }

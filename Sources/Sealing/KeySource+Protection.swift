@@ -41,7 +41,7 @@ extension KeySource {
             root: "can. It may read every file."
         )
         if let mode = FileAccess.othersMode(of: path) {
-            let remedy = "close it with 'chmod 600 \(path.shellQuoted)', and make a new key if it was read."
+            let remedy = "close it with 'chmod 600 \(path.shellWord)', and make a new key if it was read."
             return (
                 "can, as a user of this machine. The key file \(path) is open to others, its mode is \(mode); \(remedy)",
                 "can as soon as they have a copy of the database. The key file \(path) is open to them, its mode is "

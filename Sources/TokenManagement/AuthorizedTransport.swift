@@ -62,7 +62,59 @@ public struct AuthorizedTransport: HTTPTransport {
         guard let place = HTTPAddress(api.url), HTTPAddress(request.url) == place else { return false }
         let (path, base) = (request.url.path, api.url.path)
         let directory = base.hasSuffix("/") ? base : base + "/"
-        return !path.split(separator: "/").contains("..") && (path == base || path.hasPrefix(directory))
+        guard path.utf8.elementsEqual(base.utf8) || path.utf8.starts(with: directory.utf8) else { return false }
+        return RequestPath(path).staysBelow
+    }
+}
+
+/// The path of a request as the servers behind an address may read it: they differ in what they decode, and how often.
+struct RequestPath {
+    private let text: String
+
+    init(_ text: String) { self.text = text }
+
+    /// How many times a path that is encoded again and again is decoded.
+    private static let rounds = 4
+
+    /// Whether no reading of the path leads up, out of the directory that it begins with.
+    var staysBelow: Bool {
+        // A percent sign is always the first of three characters.
+        guard text.utf8.percentDecoded != nil else { return false }
+        var bytes = Array(text.utf8)
+        for _ in 0...Self.rounds {
+            guard Self.isPlain(bytes) else { return false }
+            let decoded = Self.decoded(bytes)
+            if decoded == bytes { return true }
+            bytes = decoded
+        }
+        return false
+    }
+
+    /// `bytes` with what is percent-encoded decoded, and other percent signs left alone.
+    private static func decoded(_ bytes: [UInt8]) -> [UInt8] {
+        var (rest, decoded) = (bytes[...], [UInt8]())
+        while !rest.isEmpty {
+            if let byte = rest.prefix(3).percentDecoded, byte.count == 1 {
+                decoded += byte
+                rest = rest.dropFirst(3)
+            } else {
+                decoded.append(rest.removeFirst())
+            }
+        }
+        return decoded
+    }
+
+    /// Whether the path is text without control characters, and no segment of it is one or more dots.
+    private static func isPlain(_ bytes: [UInt8]) -> Bool {
+        guard bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }), String(validating: bytes, as: UTF8.self) != nil else {
+            return false
+        }
+        let segments = bytes.split { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }
+        return !segments.contains { segment in
+            // Some servers cut off parameters behind a semicolon, and some dots and spaces at the end.
+            let name = segment.prefix { $0 != UInt8(ascii: ";") }
+            return name.contains(UInt8(ascii: ".")) && name.allSatisfy { $0 == UInt8(ascii: ".") || $0 == 0x20 }
+        }
     }
 }
 

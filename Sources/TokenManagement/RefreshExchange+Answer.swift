@@ -6,6 +6,7 @@ import TokenStorage
 extension RefreshExchange {
     /// Checks and commits the tokens of an answer.
     func accept(_ answered: AnsweredRefresh) async throws -> TokenResult {
+        try await requireTokenText(answered)
         let idToken = try await checkedIDToken(answered)
         let saved: SavedTokens
         do {
@@ -26,6 +27,16 @@ extension RefreshExchange {
         result.idToken = idToken
         result.declinedScope = request.scope.missing(from: accessToken.scope)
         return result
+    }
+
+    /// Refuses an answer with a token that is none; the new refresh token stays, as the old one is spent.
+    private func requireTokenText(_ answered: AnsweredRefresh) async throws {
+        do {
+            try answered.answer.response.requireTokenText()
+        } catch {
+            try await keepRefreshToken(answered)
+            throw AcquisitionError.unusableAnswer(error)
+        }
     }
 
     /// The ID token of an answer, if it has one.

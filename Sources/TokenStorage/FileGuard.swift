@@ -1,3 +1,5 @@
+import Sealing
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -27,7 +29,7 @@ struct FileGuard {
         try checkPermissions(
             status,
             of: path.directory,
-            remedy: mayClose(status) ? "run 'chmod 700 \(quoted(path.directory))'" : Self.move
+            remedy: mayClose(status) ? "run 'chmod 700 \(path.directory.shellWord)'" : Self.move
         )
     }
 
@@ -53,7 +55,7 @@ struct FileGuard {
         case .other: throw .damaged("\(path.database) is no regular file and no store; name the store with --store")
         }
         try checkOwner(status, of: path.database)
-        try checkPermissions(status, of: path.database, remedy: "run 'chmod 600 \(quoted(path.database))'")
+        try checkPermissions(status, of: path.database, remedy: "run 'chmod 600 \(path.database.shellWord)'")
         guard status.links == 1 else {
             throw .insecure("\(path.database) has \(status.links) names; remove the other hard links")
         }
@@ -67,7 +69,7 @@ struct FileGuard {
     private func checkOwner(_ status: FileStatus, of path: String) throws(TokenStoreError) {
         guard status.owner == geteuid() else {
             throw .insecure(
-                "\(path) belongs to user \(status.owner); run as that user, or 'chown \(geteuid()) \(quoted(path))'"
+                "\(path) belongs to user \(status.owner); run as that user, or 'chown \(geteuid()) \(path.shellWord)'"
             )
         }
     }
@@ -85,14 +87,9 @@ struct FileGuard {
         }
     }
 
-    private func target(of link: String) -> String { FileStatus.resolved(link) ?? "the file it should point to" }
+    private func target(of link: String) -> String { FileStatus.resolved(link)?.shellWord ?? "FILE" }
 
     private func failure(_ verb: String, _ path: String) -> TokenStoreError {
         .file("\(path) cannot be \(verb), \(String(cString: strerror(errno)).lowercased()); check its permissions")
-    }
-
-    private func quoted(_ path: String) -> String {
-        path.allSatisfy { $0.isLetter || $0.isNumber || "/._-+@".contains($0) }
-            ? path : "'" + path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
     }
 }

@@ -115,6 +115,8 @@ extension StoreSession {
             extendedExpiresAt: row.optionalDate(3),
             refreshAt: row.optionalDate(4)
         )
+        // An earlier version took in what no terminal and no header is to meet.
+        guard token.isPrintable else { return nil }
         if candidate.isDeclined { token.declinedScope = asked.missing(from: token.scope) }
         return token
     }

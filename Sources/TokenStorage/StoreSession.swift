@@ -83,7 +83,7 @@ package final class StoreSession {
             throw SealingError.keyUnavailable(
                 """
                 the store's key comes from '\(recorded)', not from '\(given)'; leave --key out, or move the store \
-                with 'tokenstore rekey --key \(given)'
+                with 'tokenstore rekey --key \(given.description.shellWord)'
                 """
             )
         }

@@ -4,10 +4,14 @@ import TokenStorage
 struct ImportSummary {
     let report: ImportReport
 
+    /// The columns that are left for a key; those of MSAL name the account, the client and the scope.
+    private static let longestKey = 200
+
     func write(_ arguments: StoreArguments, on console: Console) throws {
         if arguments.json { return try document(on: console) }
         for rejection in report.rejected {
-            console.log(.error, "\(rejection.bucket): \(rejection.reason)")
+            let key = rejection.key.map { ", \($0.printable.truncated(to: Self.longestKey))" } ?? ""
+            console.log(.error, "\(rejection.bucket)\(key): \(rejection.reason)")
         }
         if console.isQuiet { return }
         let counts = [
@@ -34,6 +38,7 @@ struct ImportSummary {
             $0.array("rejected", report.rejected) { rejection, json in
                 json.object {
                     $0.member("bucket", rejection.bucket)
+                    $0.member("key", rejection.key)
                     $0.member("reason", rejection.reason)
                 }
             }

@@ -138,18 +138,22 @@ extension JSONOutput {
         if !isPlain { escaped(text) }
     }
 
-    /// 0xC2 starts the control characters above ASCII, which some terminals obey.
     private static func isPlain(_ byte: UInt8) -> Bool {
-        byte >= 0x20 && byte != 0x22 && byte != 0x5C && byte != 0x7F && byte != 0xC2
+        byte >= 0x20 && byte < 0x7F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
     }
 
+    /// Writes in digits what a terminal would obey, such as U+202E, which turns the direction of writing.
     private mutating func escaped(_ text: String) {
         bytes.append(UInt8(ascii: "\""))
-        for scalar in text.unicodeScalars {
-            switch scalar.value {
-            case 0x22, 0x5C: raw("\\\(scalar)")
-            case 0..<0x20, 0x7F...0x9F: raw("\\u00\(scalar.value < 16 ? "0" : "")\(String(scalar.value, radix: 16))")
-            default: bytes.append(contentsOf: UTF8.encode(scalar).map { Array($0) } ?? [])
+        text.forEachScalar { scalar, isObeyed in
+            if isObeyed {
+                for unit in UTF16.encode(scalar).map(Array.init) ?? [] {
+                    let digits = String(unit, radix: 16)
+                    bytes += Array("\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)".utf8)
+                }
+            } else {
+                if scalar == "\"" || scalar == "\\" { bytes.append(UInt8(ascii: "\\")) }
+                bytes.append(contentsOf: UTF8.encode(scalar).map(Array.init) ?? [])
             }
         }
         bytes.append(UInt8(ascii: "\""))

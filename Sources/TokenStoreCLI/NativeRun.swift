@@ -1,6 +1,7 @@
 import HTTPTransport
 import NativeAuthentication
 import OAuth
+import Sealing
 import SignIn
 import TokenManagement
 
@@ -61,11 +62,12 @@ struct NativeRun {
     func failure(_ refusal: any NativeRefusal) -> any Error {
         guard let request = refusal.browserRequest else { return refusal }
         let configuration = application.configuration
-        var words = ["tokenstore login --authority", configuration.authority.url]
+        var words = ["tokenstore", "login", "--authority", configuration.authority.url]
         words += ["--client-id", configuration.clientID, "--login-hint", username]
-        if !request.scope.tokens.isEmpty { words += ["--scope", "'\(request.scope.text)'"] }
+        if !request.scope.tokens.isEmpty { words += ["--scope", request.scope.text] }
         if let prompt = request.prompt { words += ["--prompt", prompt.rawValue] }
         let reason = refusal.reason.hasSuffix(".") ? String(refusal.reason.dropLast()) : refusal.reason
-        return CommandFailure(.interactionRequired, reason, "go on in a browser: \(words.joined(separator: " "))")
+        let command = words.map(\.shellWord).joined(separator: " ")
+        return CommandFailure(.interactionRequired, reason, "go on in a browser: \(command)")
     }
 }

@@ -1,3 +1,5 @@
+import OAuth
+
 extension String {
     /// The text with everything escaped that a terminal would obey rather than show.
     ///
@@ -6,12 +8,12 @@ extension String {
     var printable: String {
         guard utf8.contains(where: { $0 < 0x20 || $0 >= 0x7F }) else { return self }
         var text = ""
-        for scalar in unicodeScalars {
+        forEachScalar { scalar, isObeyed in
             switch scalar {
             case "\n": text += "\\n"
             case "\r": text += "\\r"
             case "\t": text += "\\t"
-            case _ where scalar.isObeyed: text += "\\u{\(String(scalar.value, radix: 16))}"
+            case _ where isObeyed: text += "\\u{\(String(scalar.value, radix: 16))}"
             default: text.unicodeScalars.append(scalar)
             }
         }
@@ -54,14 +56,6 @@ extension Character {
 }
 
 extension Unicode.Scalar {
-    fileprivate var isObeyed: Bool {
-        switch properties.generalCategory {
-        case .control, .lineSeparator, .paragraphSeparator, .privateUse: true
-        case .format: value != 0x200D && value != 0x200C
-        default: false
-        }
-    }
-
     /// East Asian Width W and F ([UAX #11](https://www.unicode.org/reports/tr11/)), in blocks.
     fileprivate var isWide: Bool {
         switch value {

@@ -23,7 +23,9 @@ struct TokenCommand: ParsableCommand {
 
     @OptionGroup(title: "Which token") var token: TokenArguments
 
-    @Option(help: ArgumentHelp("text, json, header, env or exec-credential.", valueName: "format"))
+    @Option(
+        help: ArgumentHelp("text, json, header, env (for sh, bash and zsh) or exec-credential.", valueName: "format")
+    )
     var format: TokenFormat?
 
     @OptionGroup(title: "Which account") var filters: AccountFilters

@@ -1,5 +1,6 @@
 import ArgumentParser
 import OAuth
+import Sealing
 import TokenManagement
 
 #if canImport(FoundationEssentials)
@@ -17,11 +18,18 @@ enum TokenFormat: String, CaseIterable, ExpressibleByArgument {
     case execCredential = "exec-credential"
 
     func write(_ result: TokenResult, on console: Console) throws {
+        guard result.accessToken.isPrintable else {
+            throw CommandFailure(
+                .failure,
+                "the access token has characters that RFC 6749 forbids, and was not printed",
+                "ask the issuer for another one with --force-refresh"
+            )
+        }
         let secret = result.accessToken.secret.reveal()
         switch self {
         case .text: try console.line(secret)
         case .header: try console.line("Authorization: \(result.accessToken.authorizationScheme) \(secret)")
-        case .env: try console.line("ACCESS_TOKEN=\(Self.quoted(secret))")
+        case .env: try console.line("ACCESS_TOKEN=\(secret.shellQuoted)")
         case .json: return try console.document { Self.members(result, secret, to: &$0) }
         case .execCredential: try console.line(Self.credential(result, secret))
         }
@@ -54,7 +62,4 @@ enum TokenFormat: String, CaseIterable, ExpressibleByArgument {
     private static func end(_ result: TokenResult) -> Timestamp {
         Timestamp(Int64(result.accessToken.expiresAt.timeIntervalSince1970))
     }
-
-    /// For a shell to read; a token has no quotes, but what is not a token might.
-    private static func quoted(_ text: String) -> String { "'\(text.replacing("'", with: "'\\''"))'" }
 }

@@ -3,6 +3,7 @@ import HTTPTransport
 import IssuerSupport
 import OAuth
 import Synchronization
+import TestSupport
 import Testing
 
 struct AsyncHTTPTransportTests {
@@ -181,11 +182,105 @@ struct AsyncHTTPTransportTests {
         #expect(await Self.error(server) != nil && server.requests.count == 1)
     }
 
+    @Test(arguments: [
+        ("us%40er:p%3Aw%2Fd%25", "us@er:p:w/d%"), ("user:a:b", "user:a:b"), ("user", "user:"), ("%C3%BC:x", "\u{FC}:x"),
+    ])
+    func `the user and the password of a proxy are decoded`(written: String, meant: String) async throws {
+        let proxy = try RawServer("HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n")
+        defer { proxy.stop() }
+        var options = HTTPTransportOptions()
+        options.environment = ["https_proxy": "http://\(written)@127.0.0.1:\(proxy.port)"]
+        let transport = AsyncHTTPTransport(options: options)
+        await #expect(throws: HTTPTransportError.self) {
+            try await transport.send(HTTPRequest("GET", "https://issuer.invalid/"), limits: Self.limits)
+        }
+        let sent = "Basic \(Data(meant.utf8).base64EncodedString())"
+        #expect(proxy.requests.first?.lowercased().contains("proxy-authorization: \(sent.lowercased())\r\n") == true)
+        #expect(proxy.requests.first?.contains(sent) == true)
+    }
+
+    @Test(arguments: [
+        "us%er:secret", "user:secret%", "user:secret%4", "us%3Aer:secret", "user:secret%0A", "%FF:secret",
+    ])
+    func `a user or a password of a proxy that cannot be read is an error without it`(written: String) async throws {
+        var options = HTTPTransportOptions()
+        options.environment = ["ALL_PROXY": "http://\(written)@127.0.0.1:1"]
+        let transport = AsyncHTTPTransport(options: options)
+        let error = await #expect(throws: HTTPTransportError.self) {
+            try await transport.send(HTTPRequest("GET", "https://issuer.invalid/"), limits: Self.limits)
+        }
+        let sentence = error.map { "\($0)" } ?? ""
+        #expect(sentence.contains("ALL_PROXY") && !sentence.contains("secret"), "\(sentence)")
+    }
+
+    @Test(
+        .enabled(if: PrivateAuthority.isAvailable, "needs openssl"),
+        arguments: ["-tls1", "-tls1_1", "-tls1_2", "-tls1_3"]
+    )
+    func `TLS 1.2 is the floor`(version: String) async throws {
+        let server = try await OldServer.start(version)
+        defer { server.stop() }
+        let transport = AsyncHTTPTransport(options: HTTPTransportOptions(caFile: server.authority.path))
+        let request = HTTPRequest("GET", "https://127.0.0.1:\(server.port)/")
+        if version == "-tls1" || version == "-tls1_1" {
+            let error = await #expect(throws: HTTPTransportError.self) {
+                try await transport.send(request, limits: Self.limits)
+            }
+            #expect(error?.mayHaveTakenEffect == false, "\(String(describing: error))")
+        } else {
+            #expect(try await transport.send(request, limits: Self.limits).status == 200)
+        }
+    }
+
     @Test func `a cancelled task gets its error at once`() async throws {
         let server = try RawServer("", .hangs)
         defer { server.stop() }
         let task = Task { try await Self.transport.send(HTTPRequest("GET", server.url), limits: .issuer) }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
+    }
+}
+
+/// OpenSSL's own server, which speaks one version of TLS.
+private struct OldServer {
+    let authority: PrivateAuthority
+    let port: Int
+    private let process = Process()
+
+    /// Waits on a thread of its own, as others need those that tests run on.
+    static func start(_ version: String) async throws -> OldServer {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(with: Result { try OldServer(version) }) }
+        }
+    }
+
+    private init(_ version: String) throws {
+        authority = try PrivateAuthority()
+        // Into a pipe it would keep back what it says.
+        process.executableURL = URL(filePath: "/usr/bin/stdbuf")
+        process.arguments = [
+            "-oL", "/usr/bin/openssl", "s_server", version, "-www", "-accept", "127.0.0.1:0", "-cert", authority.chain,
+            "-key", authority.key,
+            "-cipher", "DEFAULT:@SECLEVEL=0",
+        ]
+        let output = Pipe()
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        // It says `ACCEPT 127.0.0.1:PORT` once it listens.
+        var said = ""
+        while !said.contains("ACCEPT") || !said.hasSuffix("\n") {
+            let more = output.fileHandleForReading.availableData
+            guard !more.isEmpty else { throw POSIXError(.ECHILD) }
+            said += String(decoding: more, as: UTF8.self)
+        }
+        port = said.split { !$0.isNumber }.last.flatMap { Int($0) } ?? 0
+    }
+
+    func stop() {
+        // Threads that were started for tests have signals blocked, which a program started from them inherits.
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
     }
 }

@@ -25,6 +25,15 @@ struct BrowserFlowTests {
         }
     }
 
+    @Test(arguments: ["\u{301}", "\u{FE0F}", "\u{20DD}"])
+    func `a page shows what it was given as text, also where a mark joins a bracket`(mark: String) async throws {
+        try await Site.open { site in
+            let given = "\"\(mark)><\(mark)script>'\(mark)&\(mark)"
+            let page = try await Visitor(site).open(site.authorizeURL(site.susi, ["login_hint": given])).text
+            #expect(page.contains("value=\"&quot;\(mark)&gt;&lt;\(mark)script&gt;&#39;\(mark)&amp;\(mark)\""))
+        }
+    }
+
     @Test(arguments: [
         ["code_verifier": "another-verifier-of-at-least-forty-three-characters-01"], ["code_verifier": ""],
         ["redirect_uri": "http://127.0.0.1:1/"], ["client_id": "otp-app"],

@@ -70,6 +70,23 @@ struct JSONTests {
         }
     }
 
+    @Test(
+        arguments: [
+            (#""a\ud800b""#, "a\u{FFFD}b"), (#""\ud83d\ud83d\ude00""#, "\u{FFFD}\u{1F600}"),
+            (#""\udc00\n""#, "\u{FFFD}\n"),
+            ("[NaN,Infinity,-Infinity,1]", [nil, nil, nil, 1]), (#"{"\ud800":1}"#, ["\u{FFFD}": 1]),
+        ] as [(String, JSON)]
+    )
+    func `what is odd in one value is mended, and the others are as they were`(text: String, value: JSON) throws {
+        #expect(try JSON.mended(text) == value)
+    }
+
+    @Test(arguments: ["[1", "{\"a\":}", "[1 2]", "nan", "\"\\ud8\"", "{\"a\":1,}", "[]]", "\"a\nb\""])
+    func `what is not JSON is not mended`(text: String) {
+        #expect(throws: JSONError.self) { try JSON.mended(text) }
+        #expect(throws: JSONError.self) { try JSON.mended(String(repeating: "[", count: 300) + text) }
+    }
+
     @Test func `of a name that is repeated the last value counts, and all are kept`() throws {
         let value = try JSON(parsing: #"{"a":1,"b":2,"a":3}"#)
         #expect(value.object?["a"] == 3)

@@ -94,6 +94,33 @@ struct AuthorizedTransportTests {
         }
     }
 
+    @Test(arguments: [
+        "..", "%2e%2e", "%2E.", ".%2e", "..;", "..;a=b", "%2e%2e%3b", "..%2f", "..%5c", "x%2f..%2f..", "x%5c..",
+        "..%00",
+        "..%20", "..%09", "...", "%252e%252e", "%25252e%25252e", "%c0%ae%c0%ae", "%u002e%u002e", "%zz", "%2", "%",
+        "%252e%252e/%25zz", "%2525252525252e", "a%0d%0ab",
+    ])
+    func `a path that some server would read as leading elsewhere gets no token`(path: String) async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            for tail in ["", "/api2"] {
+                await #expect(throws: WebAPIError.self) {
+                    try await Self.api(scene).send(Self.request(scene, "api1/\(path)\(tail)"))
+                }
+            }
+            #expect(scene.provider.audit.count(of: "api") == 0)
+        }
+    }
+
+    @Test func `a path with dots, slashes and percent signs in its names is the API's`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            for path in ["v1.0/x..y", "a%2Fb", "%2E%2E.txt", "100%25", "%2525", "a;b=..", "a//b", ".well-known/%C3%A9"]
+            {
+                _ = try await Self.api(scene).send(Self.request(scene, "api1/\(path)?q=../%2e%2e"))
+            }
+            #expect(scene.net == 0)
+        }
+    }
+
     @Test func `S26, S45 and S46: a status, and a body that is no JSON, are errors of their own`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             let api = try Self.api(scene)

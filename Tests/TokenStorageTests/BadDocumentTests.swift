@@ -9,7 +9,8 @@ struct BadDocumentTests {
         arguments: [
             "", " ", "[]", "null", "true", "1", "\"text\"", "{", "{\"AccessToken\":{}", "{\"AccessToken\":{}}}",
             "{a:1}",
-            "{\"AccessToken\":{\"k\":{\"secret\":\"\\ud800\"}}}", "{\"Sessions\":{}}", "<html>", "SQLite format 3\u{0}",
+            "{\"AccessToken\":{\"k\":{\"secret\":\"\\ud8\"}}}", "{\"Sessions\":{}}", "{\"AccessToken\":Nan}", "<html>",
+            "SQLite format 3\u{0}",
             "{\"AccessToken\":" + String(repeating: "[", count: 10_000),
         ]
     )
@@ -48,11 +49,12 @@ struct BadDocumentTests {
         arguments: ["AccessToken", "RefreshToken", "IdToken", "Account", "AppMetadata"],
         [[], "text", 1, true] as [JSON]
     )
-    func `a bucket of the wrong type is reported, and the others go in`(bucket: String, value: JSON) throws {
+    func `a bucket of the wrong type is named and kept, and the others go in`(bucket: String, value: JSON) throws {
         let fixture = try TestStore()
         let report = try fixture.take(JSON.cache(accounts: [.account()]).with([bucket: value]))
-        #expect(report.rejected.map(\.bucket) == [bucket])
+        #expect(report.rejected.map(\.bucket) == [bucket] && report.rejected.map(\.key) == [nil])
         #expect(report.rejected.allSatisfy { $0.reason.contains("not an object") })
+        #expect(try fixture.export()[bucket] == value)
         #expect(try fixture.store.accounts().count == (bucket == "Account" ? 0 : 1))
     }
 
@@ -70,6 +72,9 @@ struct BadDocumentTests {
             ("AccessToken", .accessToken("a", "s1").with([:], without: "target")),
             ("AccessToken", .accessToken("a", "s1").with([:], without: "environment")),
             ("AccessToken", .accessToken("a", "s1").with([:], without: "client_id")),
+            ("AccessToken", .accessToken("a\u{1B}[2Jb", "s1")), ("AccessToken", .accessToken("'\u{301};id", "s1")),
+            ("AccessToken", .accessToken("a", "s1", ["token_type": "Bearer\r\nX: 1"])),
+            ("RefreshToken", .refreshToken("r\n")), ("IdToken", .idToken().with(["secret": "a.\u{202E}.b"])),
             ("AccessToken", "text"), ("AccessToken", []), ("AccessToken", nil),
             ("RefreshToken", .refreshToken("r").with([:], without: "secret")),
             ("RefreshToken", .refreshToken("r").with([:], without: "client_id")),
@@ -85,11 +90,46 @@ struct BadDocumentTests {
         let fixture = try TestStore()
         let document = JSON.cache().with([bucket: ["odd key": row]])
         let report = try fixture.take(document.with(["Other": ["k": 1]]))
-        #expect(report.rejected.map(\.bucket) == [bucket])
+        #expect(report.rejected.map(\.bucket) == [bucket] && report.rejected.map(\.key) == ["odd key"])
         #expect(try fixture.store.status().quarantined == 1)
         #expect(try fixture.export() == document.with(["Other": ["k": 1]]))
         #expect(try fixture.take(document).unchanged == 0)
         #expect(try fixture.store.status().quarantined == 1)
+    }
+
+    /// Values that Python reads and writes, and JSON does not have.
+    private static let odd = [
+        #""\ud800""#, #""a\udc00b""#, #""\ud83d\ud83d\ude00""#, "NaN", "Infinity", "-Infinity", #"{"\udfff":1}"#,
+        String(repeating: "[", count: 300) + String(repeating: "]", count: 300),
+        String(repeating: #"{"a":"#, count: 5_000) + "1" + String(repeating: "}", count: 5_000),
+    ]
+
+    @Test(arguments: odd)
+    func `a row that JSON cannot say is named and kept to the letter, and the others go in`(value: String) throws {
+        let fixture = try TestStore()
+        let good = JSON.accessToken("a", "s1").serialized
+        let row = #"{"home_account_id":"u1.t1","secret":"s","name":"# + value + "}"
+        let text =
+            #"{"AccessToken":{"good":"# + good + #","odd\ud800":"# + row + #","odd\ud801":"# + row + "},"
+            + #""Other\udc00":{"k\udfff":"# + value + #","k":1},"Whole":"# + value + "}"
+        let report = try fixture.store.take(text)
+        #expect(report.accessTokens == 1 && report.other == 3)
+        #expect(report.rejected.map(\.key) == [#"odd\ud800"#, #"odd\ud801"#])
+        #expect(try fixture.request("s1") == .hit("a"))
+        let exported = try fixture.store.exportedText()
+        let kept = [
+            #""odd\ud800": "# + row, #""odd\ud801": "# + row, #""Other\udc00": {"#, #""k\udfff": "# + value,
+            // An object is written entry by entry.
+            value.hasPrefix("{") ? #""Whole": {"# : #""Whole": "# + value,
+        ]
+        for part in kept { #expect(exported.contains(part), "\(part.prefix(80))") }
+        // The same once more, and by way of another store.
+        #expect(try fixture.store.take(text).changes == 0)
+        let other = try TestStore()
+        try other.store.take(exported)
+        #expect(try fixture.store.exportedText() == exported && other.store.exportedText() == exported)
+        try fixture.store.removeAccount(Fixture.account, client: Fixture.client)
+        #expect(try !fixture.store.exportedText().contains(#""secret":"s""#))
     }
 
     @Test(arguments: ["1790003600.9", .number("1790003600.9"), .number("1.7900036e9"), 1_790_003_600] as [JSON])
@@ -145,7 +185,7 @@ struct BadDocumentTests {
     @Test(arguments: ["Ünï", "a b", "quote\"back\\slash\n\u{1}", "\u{1F600}", String(repeating: "k", count: 70_000)])
     func `keys and values may hold any text`(text: String) throws {
         let fixture = try TestStore()
-        let row = JSON.accessToken(text, "s1", ["x": .string(text), text: 1, "client_id": .string(text)])
+        let row = JSON.accessToken("a", "s1", ["x": .string(text), text: 1, "client_id": .string(text)])
         try fixture.take(["AccessToken": [text: row], text: [text: .string(text)]])
         #expect(try fixture.rows("AccessToken") == [row])
         #expect(try fixture.export()[text] == [text: .string(text)])

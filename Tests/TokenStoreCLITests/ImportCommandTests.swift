@@ -39,7 +39,7 @@ struct ImportCommandTests {
         let damaged = cache.replacing("\"RefreshToken\":{", with: "\"RefreshToken\":{\"x\":{\"client_id\":\"c\"},")
         let outcome = try scratch.run("import", input: damaged)
         #expect(outcome.status == 0)
-        #expect(outcome.error.hasPrefix("tokenstore: error: RefreshToken: "))
+        #expect(outcome.error.hasPrefix("tokenstore: error: RefreshToken, x: "))
         #expect(outcome.output.contains("1 refresh token"))
         #expect(outcome.output.contains("rejected 1"))
         let other = try ScratchDirectory()

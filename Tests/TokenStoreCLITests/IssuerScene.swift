@@ -37,13 +37,18 @@ struct IssuerScene: Sendable {
     }
 
     /// Signs the person in anew.
-    func signIn(lifetime: Int64, refreshIn: Int64? = nil) async throws {
+    func signIn(
+        lifetime: Int64,
+        refreshIn: Int64? = nil,
+        _ change: @escaping @Sendable (inout TokenResponse) -> Void = { _ in }
+    ) async throws {
         let transport = AsyncHTTPTransport(options: HTTPTransportOptions(caFile: caFile))
         let login = Login(provider: provider, transport: transport)
         try await login.signIn(to: TokenStore.open(at: StorePath(scratch.store)), client: "pwd-app", scope: Self.scope)
         {
             $0.expiresIn = lifetime
             $0.refreshIn = refreshIn
+            change(&$0)
         }
         provider.audit.reset()
     }

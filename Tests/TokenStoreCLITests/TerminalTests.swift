@@ -78,6 +78,28 @@ struct TerminalTests {
         #expect(try scratch.run("list").lines[1].hasPrefix("ma\\u{1b}]0;x\\u{7}ra\\u{9b}31m\\u{202e}  "))
     }
 
+    @Test func `what a terminal obeys or hides is in digits, in text and in JSON, and JSON means the same`() throws {
+        let scratch = try ScratchDirectory()
+        let obeyed = "\u{202E}\u{2028}\u{2029}\u{2066}\u{200B}\u{FEFF}\u{AD}\u{E0041}\u{85}\u{61C}\u{180E}\u{3164}"
+        var mara = Person.mara
+        mara.username = "a\u{200D}b\u{FE0F}\(obeyed)"
+        mara.claims["note"] = ["k\(obeyed)": obeyed]
+        // What belongs to a script or an emoji stays.
+        let shown = "\u{1F469}\u{200D}\u{1F680} \u{2764}\u{FE0F} 1\u{FE0F}\u{20E3} \u{645}\u{6CC}\u{200C}\u{62E}"
+        mara.claims["name"] = shown
+        try scratch.fill(mara)
+        for arguments in [["list", "--json"], ["claims", "--json"], ["list"], ["claims"]] {
+            let outcome = try scratch.run(arguments[0], arguments.count > 1 ? arguments[1] : "--no-color")
+            #expect(outcome.status == 0)
+            #expect(!outcome.output.unicodeScalars.contains { obeyed.unicodeScalars.contains($0) }, "\(arguments)")
+        }
+        let list = try scratch.run("list", "--json")
+        #expect(list.output.contains(#"a\u200db\ufe0f\u202e\u2028\u2029\u2066\u200b\ufeff\u00ad\udb40\udc41\u0085"#))
+        let account = (try list.json["accounts"] as? [[String: Any]])?.first
+        #expect((account?["username"] as? String)?.unicodeScalars.elementsEqual(mara.username.unicodeScalars) == true)
+        #expect(try scratch.run("claims").output.contains(shown))
+    }
+
     @Test func `wide characters take two columns`() throws {
         let scratch = try ScratchDirectory()
         var mara = Person.mara

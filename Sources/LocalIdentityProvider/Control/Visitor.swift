@@ -40,10 +40,10 @@ package actor Visitor {
 
     /// Presses a button of the page's form, having filled in some fields.
     package func press(_ action: String, _ fields: [String: String] = [:]) async throws {
-        let target = page.firstMatch(of: /<form method="post" action="([^"]*)"/).map { Self.plain($0.1) } ?? ""
+        let target = page.firstMatch(of: /<form method="post" action="([^"]*)"/).map { HTML.unescaped($0.1) } ?? ""
         var form = fields.map { ($0.key, $0.value) }
         for match in page.matches(of: /type="hidden" name="([^"]+)" value="([^"]*)"/) {
-            form.append((String(match.1), Self.plain(match.2)))
+            form.append((String(match.1), HTML.unescaped(match.2)))
         }
         if !action.isEmpty { form.append(("action", action)) }
         var request = HTTPClientRequest(url: target.isEmpty ? address : target)
@@ -87,10 +87,5 @@ package actor Visitor {
     /// nil for an address that only an app can open.
     private static func origin(_ address: String) -> String? {
         address.firstMatch(of: /^https?:\/\/[^\/?#]+/).map { String($0.0) }
-    }
-
-    private static func plain(_ text: Substring) -> String {
-        String(text).replacing("&lt;", with: "<").replacing("&gt;", with: ">").replacing("&quot;", with: "\"")
-            .replacing("&#39;", with: "'").replacing("&amp;", with: "&")
     }
 }

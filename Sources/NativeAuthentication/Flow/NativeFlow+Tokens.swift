@@ -85,6 +85,7 @@ extension NativeFlow {
     ) async throws -> SignedInTokens {
         let response = try reply.body.withUnsafeBytes { try TokenResponse(parsing: $0) }
         do {
+            try response.requireTokenText()
             guard let secret = response.idToken, response.accessToken != nil else { throw SignInError.noIDToken }
             var validator = IDTokenValidator(issuer: issuer.metadata.issuer, clientID: configuration.clientID)
             validator.accessToken = response.accessToken

@@ -49,6 +49,7 @@ struct CodeExchange: Sendable {
     }
 
     private func checked(_ answer: TokenEndpointAnswer, now: @Sendable () -> Date) async throws -> IDToken {
+        try answer.response.requireTokenText()
         guard let secret = answer.response.idToken else { throw SignInError.noIDToken }
         var validator = IDTokenValidator(issuer: sent.issuer.issuer, clientID: sent.clientID)
         validator.nonce = sent.nonce.reveal()

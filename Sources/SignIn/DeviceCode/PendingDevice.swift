@@ -77,6 +77,7 @@ public struct PendingDevice: Sendable {
 
     /// The tokens with an ID token, which some issuers send only with the first refresh.
     private func identified(_ first: TokenEndpointAnswer) async throws -> TokenEndpointAnswer {
+        try first.response.requireTokenText()
         guard first.response.idToken == nil, let refreshToken = first.response.refreshToken else { return first }
         var form = form
         form.append("refresh_token", refreshToken)
@@ -110,6 +111,7 @@ public struct PendingDevice: Sendable {
     }
 
     private func checked(_ answer: TokenEndpointAnswer) async throws -> IDToken {
+        try answer.response.requireTokenText()
         guard let secret = answer.response.idToken else { throw SignInError.noIDToken }
         var validator = IDTokenValidator(issuer: metadata.issuer, clientID: flow.clientID)
         validator.accessToken = answer.response.accessToken

@@ -10,10 +10,24 @@ struct ForeignEntry {
 
         /// Nil where the bucket as a whole is kept.
         let key: String?
+
+        /// The names as they were written, with their quotes, where no text can hold them: half of a character has no
+        /// place in one.
+        var rawBucket: String?
+        var rawKey: String?
+
+        /// The names as JSON.
+        var bucketJSON: String { rawBucket ?? JSON.string(bucket).serialized }
+        var keyJSON: String { rawKey ?? JSON.string(key ?? "").serialized }
     }
 
     let place: Place
+
+    /// What the entry says, as well as it can be read.
     let value: JSON
+
+    /// The value as it was written, where it is odd JSON, such as half of a character.
+    var raw: String?
 
     /// Why it is in quarantine; nil if it is merely unknown.
     let rejection: String?
@@ -21,7 +35,9 @@ struct ForeignEntry {
     fileprivate var members: JSON.Object {
         var members = JSON.Object([("bucket", .string(bucket))])
         if let key { members["key"] = .string(key) }
-        members["value"] = value
+        let raws = [("rawBucket", place.rawBucket), ("rawKey", place.rawKey), ("raw", raw)]
+        for case (let name, let raw?) in raws { members[name] = .string(raw) }
+        if raw == nil { members["value"] = value }
         return members
     }
 
@@ -29,22 +45,29 @@ struct ForeignEntry {
     var key: String? { place.key }
 
     fileprivate init(_ members: JSON.Object, rejection: String?) {
-        self.init(
-            Place(bucket: members["bucket"]?.text ?? "", key: members["key"]?.text),
-            value: members["value"] ?? .null,
-            rejection: rejection
+        place = Place(
+            bucket: members["bucket"]?.text ?? "",
+            key: members["key"]?.text,
+            rawBucket: members["rawBucket"]?.text,
+            rawKey: members["rawKey"]?.text
         )
+        raw = members["raw"]?.text
+        // It was read before it was kept.
+        value = raw.map { (try? JSON.mended($0)) ?? .null } ?? members["value"] ?? .null
+        self.rejection = rejection
     }
 
-    init(_ place: Place, value: JSON, rejection: String?) {
+    init(_ place: Place, value: JSON, raw: String? = nil, rejection: String?) {
         self.place = place
         self.value = value
+        self.raw = raw
         self.rejection = rejection
     }
 
     /// What identifies the entry, hashed: a key may hold anything.
     func identity(_ sealer: Sealer) -> [UInt8] {
         var text = bucket + "\u{0}" + (key.map { "\u{1}" + $0 } ?? "")
+        for raw in [place.rawBucket, place.rawKey] { text += raw.map { "\u{2}" + $0 } ?? "" }
         return text.withUTF8 { sealer.fingerprint(of: UnsafeRawBufferPointer($0), label: "foreign_entry") }
     }
 }
@@ -55,7 +78,11 @@ extension StoreSession {
     /// - Returns: whether anything changed.
     func saveForeignEntry(_ entry: ForeignEntry) throws -> Bool {
         let known = try known(entry)
-        if let known, known.entry.value == entry.value, known.entry.rejection == entry.rejection { return false }
+        if let known = known?.entry, known.value == entry.value, known.raw == entry.raw,
+            known.rejection == entry.rejection
+        {
+            return false
+        }
         let id = try known?.id ?? nextID("SELECT max(id) FROM foreign_entry")
         guard let sealed = try sealMembers(entry.members, as: .foreignEntry(id)) else { return false }
         try connection.run(

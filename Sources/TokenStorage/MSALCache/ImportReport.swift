@@ -19,8 +19,18 @@ public struct ImportReport: Hashable, Sendable {
     public struct Rejection: Hashable, Sendable {
         public let bucket: String
 
+        /// The entry's key in the bucket; nil where it is about the bucket as a whole.
+        public let key: String?
+
         /// A clause without a full stop, never a secret.
         public let reason: String
+
+        init(_ place: ForeignEntry.Place, reason: String) {
+            bucket = place.bucket
+            // Half of a character is shown as it was written.
+            key = place.rawKey.map { String($0.dropFirst().dropLast()) } ?? place.key
+            self.reason = reason
+        }
     }
 
     public init() {}

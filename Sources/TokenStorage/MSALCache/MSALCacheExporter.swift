@@ -27,36 +27,45 @@ final class MSALCacheExporter {
         buffer.append(contentsOf: "{".utf8)
         var foreign = try ForeignBuckets(session)
         for bucket in MSALBucket.allCases {
-            try session.forEachEntity(of: bucket) { keys, entity in try add(entity, keys, to: bucket.rawValue) }
-            for entry in foreign.remove(bucket.rawValue) {
-                try add(entry.value, [entry.key ?? ""], to: bucket.rawValue)
+            let name = JSON.string(bucket.rawValue).serialized
+            try session.forEachEntity(of: bucket) { keys, entity in
+                try add(keys.map { JSON.string($0).serialized }, to: name) { entity.write(to: &$0) }
             }
-            try endBucket()
+            try add(foreign.remove(name), to: name)
         }
-        for name in foreign.names {
-            let entries = foreign.remove(name)
-            for entry in entries {
-                guard let key = entry.key else { continue }
-                let isMetadata = name == StoreSession.accountMetadataBucket
-                try add(isMetadata ? session.currentAccountMetadata(entry.value) : entry.value, [key], to: name)
-            }
-            // An earlier import may have brought the bucket as one value, which its entries take the place of.
-            if bucket == nil, let whole = entries.first { addWhole(whole.value, as: name) }
-            try endBucket()
-        }
+        for name in foreign.names { try add(foreign.remove(name), to: name) }
         buffer.append(contentsOf: "\n}\n".utf8)
         try flush()
     }
 
-    /// Adds an entry under the first of `candidates` that is free, else under the first of them with a number.
-    private func add(_ entity: JSON, _ candidates: [String], to name: String) throws {
+    /// Adds the kept entries of a bucket, and ends it.
+    private func add(_ entries: [ForeignEntry], to name: String) throws {
+        for entry in entries where entry.key != nil {
+            let isMetadata = entry.bucket == StoreSession.accountMetadataBucket
+            let value = try isMetadata ? session.currentAccountMetadata(entry.value) : entry.value
+            try add([entry.place.keyJSON], to: name) { Self.write(value, entry.raw, to: &$0) }
+        }
+        // A document may have brought the bucket as one value, which the entries of others take the place of.
+        if bucket == nil, let whole = entries.first(where: { $0.key == nil }) {
+            separateBuckets()
+            buffer.append(contentsOf: (name + ": ").utf8)
+            Self.write(whole.value, whole.raw, to: &buffer)
+        }
+        try endBucket()
+    }
+
+    private static func write(_ value: JSON, _ raw: String?, to bytes: inout [UInt8]) {
+        if let raw { bytes.append(contentsOf: raw.utf8) } else { value.write(to: &bytes) }
+    }
+
+    /// Adds an entry under the first of `candidates` that is free, else under the first of them with a number; names
+    /// are JSON.
+    private func add(_ candidates: [String], to name: String, _ write: (inout [UInt8]) -> Void) throws {
         if bucket == nil { beginBucket(name) } else { buffer.append(UInt8(ascii: ",")) }
-        let numbered = (2...).lazy.map { "\(candidates[0])-\($0)" }
+        let numbered = (2...).lazy.map { "\(Substring(candidates[0].utf8.dropLast()))-\($0)\"" }
         let key = candidates.first(where: take) ?? numbered.first(where: take) ?? ""
-        buffer.append(contentsOf: "\n    ".utf8)
-        JSON.write(key, to: &buffer)
-        buffer.append(contentsOf: ": ".utf8)
-        entity.write(to: &buffer)
+        buffer.append(contentsOf: "\n    \(key): ".utf8)
+        write(&buffer)
         done += 1
         if buffer.count > 1 << 16 { try flush() }
     }
@@ -64,17 +73,9 @@ final class MSALCacheExporter {
     /// Whether `key` was free; it is taken now.
     private func take(_ key: String) -> Bool { keys.insert(Array(key.utf8)).inserted }
 
-    private func addWhole(_ value: JSON, as name: String) {
-        separateBuckets()
-        JSON.write(name, to: &buffer)
-        buffer.append(contentsOf: ": ".utf8)
-        value.write(to: &buffer)
-    }
-
     private func beginBucket(_ name: String) {
         separateBuckets()
-        JSON.write(name, to: &buffer)
-        buffer.append(contentsOf: ": {".utf8)
+        buffer.append(contentsOf: (name + ": {").utf8)
         bucket = name
         keys = []
     }
@@ -98,15 +99,16 @@ final class MSALCacheExporter {
     }
 }
 
-/// Kept entries by bucket, in the order of their first appearance.
+/// Kept entries by the name of their bucket as JSON, in the order of their first appearance.
 private struct ForeignBuckets {
     private(set) var names: [String] = []
     private var entries: [String: [ForeignEntry]] = [:]
 
     init(_ session: StoreSession) throws {
         try session.forEachForeignEntry { _, entry in
-            if entries[entry.bucket] == nil { names.append(entry.bucket) }
-            entries[entry.bucket, default: []].append(entry)
+            let name = entry.place.bucketJSON
+            if entries[name] == nil { names.append(name) }
+            entries[name, default: []].append(entry)
         }
     }
 

@@ -3,7 +3,7 @@ import OAuth
 extension MSALCacheImporter {
     mutating func takeIDToken(_ entity: MSALEntity) throws {
         var entity = entity
-        let secret = Secret(try entity.required("secret"))
+        let secret = try entity.secret()
         let environment = try entity.required("environment")
         let client = try entity.required("client_id")
         let homeAccountID = try entity.required("home_account_id")
@@ -64,7 +64,7 @@ extension MSALCacheImporter {
 
     mutating func takeAccessToken(_ entity: MSALEntity, _ bucket: MSALBucket) throws {
         var entity = entity
-        let secret = Secret(try entity.required("secret"))
+        let secret = try entity.secret()
         let environment = try entity.required("environment")
         let client = try entity.required("client_id")
         let target = try entity.required("target")
@@ -73,6 +73,7 @@ extension MSALCacheImporter {
         }
         let homeAccountID = entity.text("home_account_id") ?? ""
         let realm = entity.text("realm") ?? ""
+        let tokenType = try entity.tokenType()
         let variant = TokenVariant(of: entity.rest).text
         let keyIDs = ["key_id", "keyid", "kid"].compactMap { entity.text($0) }.filter { !$0.isEmpty }
         // Another type than its bucket's is no reason to read it differently, and goes back out.
@@ -84,7 +85,7 @@ extension MSALCacheImporter {
             realmFold: resolve(realm, homeAccountID),
             target: target,
             credentialType: bucket.rawValue,
-            tokenType: entity.text("token_type"),
+            tokenType: tokenType,
             keyID: keyIDs.first ?? "",
             variant: variant,
             cachedAt: entity.seconds("cached_at"),
@@ -102,7 +103,7 @@ extension MSALCacheImporter {
 
     mutating func takeRefreshToken(_ entity: MSALEntity) throws {
         var entity = entity
-        let secret = Secret(try entity.required("secret"))
+        let secret = try entity.secret()
         guard secret != Self.tombstone else { throw MSALRejection("it is the mark of a deleted token") }
         let environment = try entity.required("environment")
         let client = try entity.required("client_id")

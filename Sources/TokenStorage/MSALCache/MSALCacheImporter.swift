@@ -61,9 +61,9 @@ struct MSALCacheImporter {
     ) throws {
         guard let entries = found.entries else {
             let value = try value(bytes, at: found.offset)
-            if value.isNull { return }
-            report.rejected.append(.init(bucket: found.name, reason: "the bucket is \(value.kind), not an object"))
-            return
+            if value.json.isNull, value.raw == nil { return }
+            let place = ForeignEntry.Place(bucket: found.name, key: nil)
+            return try reject(place, value, value.oddity ?? "the bucket is \(value.json.kind), not an object")
         }
         let (current, older) = entries.currentAndOlder
         report.unchanged += entries.count - current.count
@@ -84,19 +84,26 @@ struct MSALCacheImporter {
         _ bytes: UnsafeRawBufferPointer
     ) throws -> Bool {
         let value = try value(bytes, at: entry.offset)
-        let place = ForeignEntry.Place(bucket: bucket.rawValue, key: entry.key)
+        let place = ForeignEntry.Place(bucket: bucket.rawValue, key: entry.key, rawKey: entry.rawKey)
         do {
-            try take(bucket, value)
+            if let oddity = value.oddity { throw MSALRejection(oddity) }
+            try take(bucket, value.json)
             mended[place] = quarantine[place]
             return true
         } catch let rejection as MSALRejection {
-            report.rejected.append(.init(bucket: place.bucket, reason: rejection.reason))
-            _ = try session.saveForeignEntry(ForeignEntry(place, value: value, rejection: rejection.reason))
+            try reject(place, value, rejection.reason)
             // A document may have both under one key.
             quarantine[place] = nil
             mended[place] = nil
             return false
         }
+    }
+
+    /// Keeps aside what is not taken in, and names it.
+    private mutating func reject(_ place: ForeignEntry.Place, _ value: Value, _ reason: String) throws {
+        report.rejected.append(.init(place, reason: reason))
+        let entry = ForeignEntry(place, value: value.json, raw: value.raw, rejection: reason)
+        _ = try session.saveForeignEntry(entry)
     }
 
     private mutating func take(_ bucket: MSALBucket, _ value: JSON) throws {
@@ -110,9 +117,21 @@ struct MSALCacheImporter {
         }
     }
 
-    private func value(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws -> JSON {
-        var reader = JSONReader(bytes, from: offset)
-        return try reader.value()
+    /// A value of the document.
+    private struct Value {
+        /// What it says, as well as it can be read.
+        let json: JSON
+
+        /// The value as it was written, and why it cannot be read to the letter; nil where it can.
+        let raw: String?
+        let oddity: String?
+    }
+
+    private func value(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws -> Value {
+        var reader = JSONReader(bytes, from: offset, mends: true)
+        let json = try reader.value()
+        let raw = reader.oddity.map { _ in String(decoding: bytes[offset..<reader.offset], as: UTF8.self) }
+        return Value(json: json, raw: raw, oddity: reader.oddity)
     }
 
     mutating func count(_ isChanged: Bool, _ kind: WritableKeyPath<ImportReport, Int>, account: Int64?) {
@@ -129,16 +148,22 @@ extension MSALCacheImporter {
         _ bytes: UnsafeRawBufferPointer,
         _ advance: () -> Void
     ) throws {
-        var entries = (bucket.entries ?? []).map { (key: Optional($0.key), offset: $0.offset) }
+        var entries = (bucket.entries ?? []).map { (key: Optional($0.key), rawKey: $0.rawKey, offset: $0.offset) }
         // A bucket that is empty, or no object, is kept as one value.
-        if entries.isEmpty { entries = [(nil, bucket.offset)] }
+        if entries.isEmpty { entries = [(nil, nil, bucket.offset)] }
         for entry in entries {
             let value = try value(bytes, at: entry.offset)
-            let kept = ForeignEntry(.init(bucket: bucket.name, key: entry.key), value: value, rejection: nil)
+            let place = ForeignEntry.Place(
+                bucket: bucket.name,
+                key: entry.key,
+                rawBucket: bucket.rawName,
+                rawKey: entry.rawKey
+            )
+            let kept = ForeignEntry(place, value: value.json, raw: value.raw, rejection: nil)
             let isChanged = try session.saveForeignEntry(kept)
             count(isChanged, \.other, account: nil)
             if bucket.name == StoreSession.accountMetadataBucket {
-                try session.saveAccountMetadata(value, after: isChanged ? 0 : newestAccount)
+                try session.saveAccountMetadata(value.json, after: isChanged ? 0 : newestAccount)
             }
             advance()
         }

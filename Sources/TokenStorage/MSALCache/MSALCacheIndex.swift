@@ -4,6 +4,8 @@ import OAuth
 struct MSALCacheIndex {
     struct Bucket {
         let name: String
+        /// The name as it was written, where no text can hold it.
+        let rawName: String?
         /// The offset of the bucket's value.
         let offset: Int
         /// Nil if the value is no object.
@@ -12,6 +14,8 @@ struct MSALCacheIndex {
 
     struct Entry {
         let key: String
+        /// The key as it was written, where no text can hold it.
+        let rawKey: String?
         /// The offset of the entry's value.
         let offset: Int
     }
@@ -47,7 +51,7 @@ struct MSALCacheIndex {
     /// The buckets; nil if the document is no object.
     private static func buckets(_ bytes: UnsafeRawBufferPointer) throws(JSONError) -> [Bucket]? {
         let hasByteOrderMark = bytes.count > 2 && bytes[0] == 0xEF && bytes[1] == 0xBB && bytes[2] == 0xBF
-        var reader = JSONReader(bytes, from: hasByteOrderMark ? 3 : 0)
+        var reader = JSONReader(bytes, from: hasByteOrderMark ? 3 : 0, mends: true)
         guard reader.peek() == UInt8(ascii: "{") else {
             try reader.skipValue()
             try reader.end()
@@ -55,19 +59,20 @@ struct MSALCacheIndex {
         }
         var buckets: [Bucket] = []
         try reader.members { name, reader throws(JSONError) in
+            let rawName = reader.oddName
             let isObject = reader.peek() == UInt8(ascii: "{")
             let offset = reader.offset
             var entries: [Entry] = []
             if isObject {
                 try reader.members { key, reader throws(JSONError) in
                     _ = reader.peek()
-                    entries.append(Entry(key: key, offset: reader.offset))
+                    entries.append(Entry(key: key, rawKey: reader.oddName, offset: reader.offset))
                     try reader.skipValue()
                 }
             } else {
                 try reader.skipValue()
             }
-            buckets.append(Bucket(name: name, offset: offset, entries: isObject ? entries : nil))
+            buckets.append(Bucket(name: name, rawName: rawName, offset: offset, entries: isObject ? entries : nil))
         }
         try reader.end()
         return buckets

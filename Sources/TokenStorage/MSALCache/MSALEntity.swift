@@ -22,6 +22,23 @@ struct MSALEntity {
         }
     }
 
+    /// Takes the token, which has to be one that can be sent and shown.
+    mutating func secret() throws(MSALRejection) -> Secret {
+        let secret = Secret(try required("secret"))
+        guard secret.isTokenText else { throw MSALRejection("its secret has characters that RFC 6749 forbids") }
+        return secret
+    }
+
+    /// Takes the type of a token, if there is one.
+    mutating func tokenType() throws(MSALRejection) -> String? {
+        let type = text("token_type")
+        guard let type, !type.isEmpty else { return type }
+        guard AccessToken.isType(type) else {
+            throw MSALRejection("its token_type has characters that RFC 6749 forbids")
+        }
+        return type
+    }
+
     /// Takes a text, if there is one.
     mutating func text(_ name: String) -> String? {
         guard let text = rest[name]?.text else { return nil }

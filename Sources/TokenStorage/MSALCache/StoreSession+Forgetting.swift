@@ -19,6 +19,12 @@ extension StoreSession {
                 if rest != entry.value { changed.append(entry.replacing(value: rest)) }
                 return
             }
+            guard client != nil || entry.key != nil || entry.rejection == nil else {
+                // A bucket of the wrong type, with who knows whose tokens in it.
+                let text = entry.value.serialized.folded
+                if forgotten.keys.contains(where: text.contains) { deleted.append(row) }
+                return
+            }
             let named = entry.homeAccountIDs.flatMap { forgotten[$0] ?? [] }
             if named.contains(where: entry.mayBelong), entry.isOf(client) { deleted.append(row) }
         }

@@ -1,0 +1,116 @@
+import Foundation
+import LocalIdentityProvider
+import OAuth
+import Sealing
+import TestSupport
+import Testing
+import TokenStorage
+
+/// What a shell makes of the texts that the program gives it.
+struct ShellTests {
+    private static func texts(seed: UInt64) -> [String] {
+        var random = SeededGenerator(seed: seed)
+        return ["", "'", "''", "'\u{301}", "a'\u{301};id;'", "\\", "\n", "-n", "~", "$HOME", "\u{202E}'"]
+            + (0..<500).map { _ in random.confusingText(count: 12) }
+    }
+
+    private func expectSame(_ words: [String], _ texts: [String], in shell: UnixShell) throws {
+        let printed = try shell.run(words.map { "printf '%s\\0' \($0)\n" }.joined())
+        #expect(printed.count == texts.count)
+        for (text, bytes) in zip(texts, printed) { #expect(Array(text.utf8) == bytes, "\(text.debugDescription)") }
+    }
+
+    @Test(.enabled(if: UnixShell.dash.isInstalled, "needs dash"))
+    func `dash reads a quoted text as its very bytes`() throws { try expectQuoted(in: .dash) }
+
+    @Test(.enabled(if: UnixShell.bash.isInstalled, "needs bash"))
+    func `bash reads a quoted text and a word of a command as their very bytes`() throws {
+        try expectQuoted(in: .bash)
+        try expectSame(Self.texts(seed: 2).map(\.shellWord), Self.texts(seed: 2), in: .bash)
+    }
+
+    @Test(.enabled(if: UnixShell.zsh.isInstalled, "needs zsh"))
+    func `zsh reads a quoted text and a word of a command as their very bytes`() throws {
+        try expectQuoted(in: .zsh)
+        try expectSame(Self.texts(seed: 2).map(\.shellWord), Self.texts(seed: 2), in: .zsh)
+    }
+
+    private func expectQuoted(in shell: UnixShell) throws {
+        let texts = Self.texts(seed: 1)
+        try expectSame(texts.map(\.shellQuoted), texts, in: shell)
+    }
+
+    @Test(arguments: [
+        ("/a/b-c_1.db", "/a/b-c_1.db"), ("", "''"), ("a b", "'a b'"), ("it's", "'it'\\''s'"), ("\u{E9}", "'\u{E9}'"),
+        ("a\nb", #"$'a\012b'"#), ("\u{202E}'\\", #"$'\342\200\256\047\134'"#),
+    ])
+    func `a word of a command that is shown has nothing in it that a terminal obeys`(text: String, word: String) {
+        #expect(text.shellWord == word)
+        #expect(text.shellWord.utf8.allSatisfy { $0 >= 0x20 })
+    }
+
+    @Test(arguments: [
+        "'\u{301};touch $OUT;'", "x'\u{FE0F};touch $OUT;'", "a\nb", "a\u{1B}[2Jb", "a\u{7F}", "\u{E9}", "a\u{202E}b",
+    ])
+    func `a token that is none is refused at the answer, and the session goes on`(token: String) async throws {
+        try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
+            let body = JSON.object(.init([("access_token", .string(token)), ("expires_in", 3_600)])).serialized
+            scene.provider.faults.add(.answer(body: body, at: "token"))
+            let outcome = try await scene.tokens(1, "--format", "env")[0]
+            #expect(outcome.status == 1 && outcome.output.isEmpty)
+            #expect(outcome.error.contains("characters in access_token that RFC 6749 forbids"), "\(outcome.error)")
+            #expect(try scene.rows == .all)
+            #expect(try await scene.tokens(1)[0].status == 0)
+        }
+    }
+
+    @Test func `a token of printable ASCII comes out of every shell as it is`() async throws {
+        try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
+            let token = #"a'b"c\d$(id)`id`!x;{} #~"#
+            let body = JSON.object(.init([("access_token", .string(token)), ("expires_in", 3_600)])).serialized
+            scene.provider.faults.add(.answer(body: body, at: "token"))
+            let assignment = try await scene.tokens(1, "--format", "env")[0].output
+            for shell in [UnixShell.dash, .bash, .zsh] where shell.isInstalled {
+                let script = "eval \(assignment.dropLast().description.shellQuoted)\nprintf '%s\\0' \"$ACCESS_TOKEN\"\n"
+                #expect(try shell.run(script) == [Array(token.utf8)], "\(shell)")
+            }
+        }
+    }
+
+    @Test(arguments: ["token_type", "refresh_token", "id_token"])
+    func `another field with a line break is refused too, and loses no session`(field: String) async throws {
+        try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
+            var members = JSON.Object([("access_token", "a"), ("expires_in", 3_600)])
+            members[field] = "Bearer\r\nX-Evil: 1"
+            scene.provider.faults.add(.answer(body: JSON.object(members).serialized, at: "token"))
+            let outcome = try await scene.tokens(1, "--format", "header")[0]
+            #expect(outcome.status == 1 && outcome.output.isEmpty)
+            #expect(outcome.error.contains("characters in \(field) that RFC 6749 forbids"), "\(outcome.error)")
+            #expect(try scene.rows == .all)
+            #expect(try await scene.tokens(1)[0].status == 0)
+        }
+    }
+
+    @Test func `half of a character beside the tokens of an answer loses none of them`() async throws {
+        try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
+            let body = #"{"access_token":"a","expires_in":3600,"name":"\ud83d","n":NaN,"refresh_token":"next"}"#
+            scene.provider.faults.add(.answer(body: body, at: "token"))
+            #expect(try await scene.tokens(1)[0].output == "a\n")
+            let store = try TokenStore.open(at: StorePath(scratch(scene)))
+            let account = try #require(try store.accounts().first)
+            let tokens = try store.refreshTokens(of: account.id, client: "pwd-app", family: nil)
+            #expect(tokens.map { $0.secret.reveal() } == ["next"])
+        }
+    }
+
+    private func scratch(_ scene: IssuerScene) -> String { scene.scratch.store }
+
+    @Test func `a token that an earlier version stored is fetched anew instead of printed`() async throws {
+        try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
+            try await scene.signIn(lifetime: 3_600) { $0.accessToken = Secret("a\u{1B}]0;x\u{7}") }
+            let outcome = try await scene.tokens(1)[0]
+            #expect(outcome.status == 0 && outcome.output.split(separator: ".").count == 3, "\(outcome)")
+            #expect(scene.net == 1)
+        }
+    }
+}
