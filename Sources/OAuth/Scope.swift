@@ -51,7 +51,15 @@ public struct Scope: Sendable {
     public func covers(_ other: Scope) -> Bool { folded.isSuperset(of: other.folded) }
 
     /// The tokens that `granted` lacks; reserved ones take no part.
-    package func missing(from granted: Scope) -> Scope { Scope(tokens.filter { !granted.covers(Scope([$0])) }) }
+    package func missing(from granted: Scope) -> Scope {
+        let known = granted.folded
+        return Scope(
+            tokens.filter { token in
+                let lowered = token.lowercased()
+                return !Self.reserved.contains(lowered) && !known.contains(lowered[...])
+            }
+        )
+    }
 
     /// Whether both have a token in common; reserved tokens take no part.
     public func intersects(_ other: Scope) -> Bool {
