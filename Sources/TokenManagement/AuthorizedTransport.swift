@@ -30,6 +30,7 @@ public struct AuthorizedTransport: HTTPTransport {
         var renewed = SilentRequest(account: account, scope: api.scope)
         renewed.claims = challenge.claims
         renewed.forcesRefresh = challenge.claims == nil
+        renewed.keepsWaits = true
         return try await send(request, renewed, limits)
     }
 

@@ -114,6 +114,6 @@ struct RefreshFailure {
     }
 
     private mutating func holdBack(for seconds: Int64, now: Int64) {
-        consequence.throttle = Throttle(endsAt: now + seconds, failure: error.throttled)
+        consequence.throttle = Throttle(beganAt: now, endsAt: now + seconds, failure: error.throttled)
     }
 }

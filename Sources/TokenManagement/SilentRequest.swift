@@ -13,8 +13,11 @@ public struct SilentRequest: Hashable, Sendable {
     /// A claims challenge of a web API: the stored token is passed over, and the claims are sent.
     public var claims: JSON?
 
-    /// Passes over the stored token.
+    /// Passes over the stored token, and over the wait that an earlier failure asked for.
     public var forcesRefresh = false
+
+    /// Keeps to that wait all the same: for a program that repeats itself without a person who asked for it.
+    package var keepsWaits = false
 
     /// Seconds that the token has to be good for at least.
     public var minimumLifetime: Int64 = 0

@@ -20,8 +20,10 @@ package struct TokenDecider: Sendable {
         self.options = options
     }
 
+    /// A forced refresh passes the waits that were there before it: those since `start` are answers to its own like.
+    ///
     /// - Throws: `TokenStoreError`, `AuthorityError`.
-    package func decide(_ request: SilentRequest) throws -> TokenDecision {
+    package func decide(_ request: SilentRequest, since start: Int64? = nil) throws -> TokenDecision {
         if !request.passesOverCache {
             let cached = try store.cachedToken(for: query(request))
             if case .usable(let token, isAging: false) = cached { return .serve(result(token, request)) }
@@ -31,7 +33,8 @@ package struct TokenDecider: Sendable {
             return .fail(.interactionRequired(state == .signedOut ? .signedOut : .noRefreshToken))
         }
         let authority = try Authority(of: account, requested: request.authority)
-        let state = try store.silentState(for: query(request), authority: authority.url)
+        var state = try store.silentState(for: query(request), authority: authority.url)
+        if request.forcesRefresh, !request.keepsWaits { state.liftThrottles(before: start) }
         return decide(request, by: state, at: authority)
     }
 
