@@ -131,7 +131,10 @@ struct RefreshExchange: Sendable {
         let doubt = doubt ?? (unanswered.mayBeSpent ? own : nil)
         let events = try await store.perform { try $0.events(of: token) }
         let authority = issuer.authority
-        let failure = try RefreshFailure(unanswered.failure, at: authority, doubt: doubt, now: now, events: events)
+        var failure = try RefreshFailure(unanswered.failure, at: authority, doubt: doubt, now: now, events: events)
+        // Microsoft's clouds say the same where only something that was asked for is wrong.
+        let asksForMore = RefreshScope(token: token, asked: request.scope, authority: authority).sent != nil
+        if !asksForMore, request.claims == nil { failure.endTokenIfInvalid() }
         let (query, consequence) = (decider.query(request), failure.consequence)
         try await store.perform { try $0.endRefresh(with: token, of: query, authority: authority.url, consequence) }
         if failure.isAccountDeleted {

@@ -49,8 +49,12 @@ package struct TokenDecider: Sendable {
         let known = state.candidates.filter { isAllowed($0.token) }
         guard !known.isEmpty else { return failing(.interactionRequired(.noRefreshToken)) }
         let live = known.filter { $0.attempt?.hasEnded != true }
-        guard let first = live.first else { return failing(.interactionRequired(.ended)) }
         let now = Int64(store.options.now().timeIntervalSince1970)
+        guard let first = live.first else {
+            // For a while the store knows more than that it has ended.
+            let reason = known.lazy.compactMap(\.throttle).first.map { AcquisitionError($0, now: now) }
+            return failing(reason ?? .interactionRequired(.ended))
+        }
         let heldBack = live.compactMap(\.throttle).map { AcquisitionError($0, now: now) }
         // An outage concerns every token; a refusal only the one that was refused.
         if let outage = heldBack.first(where: \.isOutage) { return failing(outage) }

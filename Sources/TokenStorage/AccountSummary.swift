@@ -7,6 +7,8 @@ public struct AccountSummary: Sendable {
     /// The clients that hold a token of the account.
     public let clientIDs: [String]
     public let signInState: SignInState
+
+    /// Whether there is a refresh token that the issuer has not refused for good.
     public let hasRefreshToken: Bool
 
     /// How many access tokens are in each state.
