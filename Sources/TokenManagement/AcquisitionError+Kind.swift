@@ -30,6 +30,7 @@ extension AcquisitionError {
         case .invalidScope: "invalid_scope"
         case .policyRequired: "policy_required"
         case .declinedScopes: "declined_scopes"
+        case .tooShort: "too_short"
         case .accountMismatch: "account_mismatch"
         case .invalidIDToken: "invalid_id_token"
         case .metadata: "metadata"

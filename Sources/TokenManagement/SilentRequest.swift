@@ -1,5 +1,11 @@
 public import OAuth
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// An access token that is wanted without asking anyone to sign in.
 public struct SilentRequest: Hashable, Sendable {
     public let account: Account.ID
@@ -49,5 +55,18 @@ public struct SilentRequest: Hashable, Sendable {
         request.forcesRefresh = false
         request.minimumLifetime = 0
         return request
+    }
+
+    /// Makes sure that a token which came of this request is good for as long as was asked for.
+    ///
+    /// A token's time counts from when it came, however long the caller was kept waiting, or from `start`, in Unix
+    /// seconds, where it was there before.
+    func requireLifetime(of result: TokenResult, since start: Int64) throws(AcquisitionError) {
+        let token = result.accessToken
+        let came = max(start, token.cachedAt.map { Int64($0.timeIntervalSince1970) } ?? start)
+        let seconds = Int64(token.expiresAt.timeIntervalSince1970) - came
+        guard seconds >= minimumLifetime else {
+            throw .tooShort(result, seconds: max(0, seconds), wanted: minimumLifetime)
+        }
     }
 }

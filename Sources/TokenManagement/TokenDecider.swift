@@ -83,7 +83,8 @@ package struct TokenDecider: Sendable {
     private func fallback(_ request: SilentRequest, _ state: SilentState) -> Fallback? {
         guard !request.passesOverCache else { return nil }
         if let usable = state.usable { return .aging(usable) }
-        return options.allowsExtendedLifetime ? state.extended.map { .extended($0) } : nil
+        return options.allowsExtendedLifetime && request.minimumLifetime == 0
+            ? state.extended.map { .extended($0) } : nil
     }
 
     private func isAllowed(_ token: RefreshToken) -> Bool {

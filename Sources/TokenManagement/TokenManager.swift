@@ -64,15 +64,20 @@ public final class TokenManager: Sendable {
         case .fail(let error): throw error
         case .refresh(_, at: _, fallback: let standIn): fallback = standIn
         }
+        let start = now
         do {
             let result = try await flight(for: request).result(within: request.timeout)
             // Judged for each caller, as those who share a refresh may differ in what they can do without.
             if request.requiresAllScopes, !result.declinedScope.isEmpty {
                 throw AcquisitionError.declinedScopes(result)
             }
+            try request.requireLifetime(of: result, since: start)
             return result
         } catch let error as AcquisitionError {
-            guard let result = fallback?.result(after: error, account: request.account) else { throw error }
+            guard let result = fallback?.result(after: error, account: request.account) else {
+                if case .timedOut = error { try store.requireNoHolder() }
+                throw error
+            }
             options.logger.info("a refresh failed; the stored token serves", metadata: ["reason": "\(error.reason)"])
             return result
         }

@@ -223,6 +223,35 @@ struct SilentRequestTests {
         }
     }
 
+    @Test(arguments: [Int64(6), 1_799])
+    func `a new token that is good for too short a time is an error that has it`(lifetime: Int64) async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            scene.answer(#"{"access_token":"short","expires_in":\#(lifetime)}"#)
+            let manager = try scene.manager { $0.allowsExtendedLifetime = true }
+            scene.expire()
+            let error = try await acquisitionError {
+                try await manager.acquireTokenSilently(scene.request { $0.minimumLifetime = 1_800 })
+            }
+            guard case .tooShort(let result, lifetime, wanted: 1_800) = error else { throw Missing("tooShort") }
+            #expect(result.accessToken.secret == Secret("short"))
+            scene.answer(#"{"access_token":"long","expires_in":1800}"#)
+            let longer = try await manager.acquireTokenSilently(scene.request { $0.minimumLifetime = 1_800 })
+            #expect(longer.accessToken.secret == Secret("long"))
+        }
+    }
+
+    @Test func `a token that ends soon does not stand in for one that is to last`() async throws {
+        try await Scene.open(answering: .init(extendedExpiresIn: 7_200)) { (scene: Scene) async throws in
+            scene.expire()
+            scene.provider.faults.add(.status(503, at: "token", times: 2))
+            let manager = try scene.manager { $0.allowsExtendedLifetime = true }
+            let error = try await acquisitionError {
+                try await manager.acquireTokenSilently(scene.request { $0.minimumLifetime = 60 })
+            }
+            guard case .unavailable = error else { throw Missing("unavailable") }
+        }
+    }
+
     @Test(arguments: [Fault.IDTokenFlaw.signature, .issuer, .audience])
     func `a wrong ID token bars the tokens beside it, and the session goes on`(flaw: Fault.IDTokenFlaw) async throws {
         try await Scene.open { (scene: Scene) async throws in
