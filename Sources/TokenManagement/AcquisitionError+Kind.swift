@@ -18,6 +18,11 @@ extension AcquisitionError {
         }
     }
 
+    /// Whether the issuer refused a token that may have been spent before.
+    var isDoubt: Bool {
+        if case .possiblyConsumed = self { true } else { false }
+    }
+
     /// A word for the counters.
     var reason: String {
         switch self {

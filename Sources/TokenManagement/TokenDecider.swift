@@ -52,8 +52,8 @@ package struct TokenDecider: Sendable {
         let now = Int64(store.options.now().timeIntervalSince1970)
         guard let first = live.first else {
             // For a while the store knows more than that it has ended.
-            let reason = known.lazy.compactMap(\.throttle).first.map { AcquisitionError($0, now: now) }
-            return failing(reason ?? .interactionRequired(.ended))
+            let told = known.lazy.compactMap(\.throttle).map { AcquisitionError($0, now: now) }.first(where: \.isDoubt)
+            return failing(told ?? .interactionRequired(.ended))
         }
         let heldBack = live.compactMap(\.throttle).map { AcquisitionError($0, now: now) }
         // An outage concerns every token; a refusal only the one that was refused.
