@@ -26,8 +26,12 @@ final class MSALCacheExporter {
     func run() throws {
         buffer.append(contentsOf: "{".utf8)
         var foreign = try ForeignBuckets(session)
+        let hosts = try MSALHosts(session)
         for bucket in MSALBucket.allCases {
-            try session.forEachEntity(of: bucket) { keys, entity in try add(entity, keys, to: bucket.rawValue) }
+            try session.forEachEntity(of: bucket) { keys, entity in
+                let (keys, entity) = hosts.naming(keys, entity)
+                try add(entity, keys, to: bucket.rawValue)
+            }
             for entry in foreign.remove(bucket.rawValue) {
                 try add(entry.value, [entry.key ?? ""], to: bucket.rawValue)
             }
