@@ -16,6 +16,8 @@ public struct AccountSummary: Sendable {
     public let agingCount: Int
     public let expiredCount: Int
 
+    public var accessTokenCount: Int { validCount + agingCount + expiredCount }
+
     /// When the next access token that has not ended will end.
     public let nextExpiry: Int64?
 

@@ -37,6 +37,7 @@ struct ExplainCommand: ParsableCommand {
     private func explain(_ store: TokenStore, in explanation: inout Explanation) throws {
         let selection = try store.select(filters.policy() ?? .only)
         explanation.accounts = selection.considered
+        explanation.accountCount = try store.accountCount()
         guard case .account(let account) = selection.outcome else {
             let sentence = selection.isAmbiguous ? "several accounts fit; name one" : "no account fits; sign in"
             explanation.decision = .fail(sentence)
