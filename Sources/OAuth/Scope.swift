@@ -61,6 +61,13 @@ public struct Scope: Sendable {
         )
     }
 
+    /// Whether a token for `granted`, which covers this scope, is what this scope asks for: where it has none but
+    /// reserved tokens, they have to be among those granted, as a token for any API would do otherwise.
+    package func isMet(by granted: Scope) -> Bool {
+        guard isEmpty, !granted.isEmpty else { return true }
+        return Set(granted.reservedTokens.map { $0.lowercased() }).isSuperset(of: tokens.map { $0.lowercased() })
+    }
+
     /// Whether both have a token in common; reserved tokens take no part.
     public func intersects(_ other: Scope) -> Bool {
         isEmpty && other.isEmpty || !folded.isDisjoint(with: other.folded)

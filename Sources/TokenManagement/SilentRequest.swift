@@ -10,7 +10,8 @@ import Foundation
 public struct SilentRequest: Hashable, Sendable {
     public let account: Account.ID
 
-    /// Scopes such as `openid` may be among them and take no part.
+    /// Scopes such as `openid` may be among them and take no part; alone, they ask an issuer other than
+    /// Microsoft for a token for no API in particular.
     public let scope: Scope
 
     /// Where the token is to be from; nil: where the account signed in.

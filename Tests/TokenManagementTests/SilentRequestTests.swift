@@ -223,6 +223,26 @@ struct SilentRequestTests {
         }
     }
 
+    @Test func `an answer with 20,000 scopes is stored and found in one pass`() async throws {
+        let scene = try OpenScene()
+        scene.expire()
+        let many = (0..<20_000).map { "api://resource/Permission.\($0)" }.joined(separator: " ")
+        scene.issuer.answer(.init(#"{"access_token":"new","expires_in":3600,"scope":"\#(many)"}"#))
+        let result = try await scene.acquire(Scope(many))
+        #expect(result.accessToken.scope.tokens.count == 20_000)
+        #expect(result.declinedScope.tokens.isEmpty)
+        #expect(try await scene.acquire("api://resource/permission.19999").source == .cache)
+    }
+
+    @Test func `a request for OpenID's scopes alone has the token for no API, else one that has them`() async throws {
+        let scene = try OpenScene()
+        #expect(try await scene.acquire("openid").accessToken.secret == Secret("at-0"))
+        scene.issuer.answer(.init(#"{"access_token":"plain","expires_in":3600,"scope":"profile"}"#))
+        #expect(try await scene.acquire("profile").accessToken.secret == Secret("plain"))
+        #expect(try await scene.acquire("profile").source == .cache)
+        #expect(try await scene.acquire("read").accessToken.secret == Secret("at-0"))
+    }
+
     @Test(arguments: [Int64(6), 1_799])
     func `a new token that is good for too short a time is an error that has it`(lifetime: Int64) async throws {
         try await Scene.open { (scene: Scene) async throws in
