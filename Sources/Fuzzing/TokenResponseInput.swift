@@ -47,9 +47,12 @@ struct TokenResponseInput: FuzzInput {
             _ = (Refusal(error).isAboutToken, "\(error)")
             try hold(!"\(error)".contains("refresh="), "an error does not repeat what was sent")
         } catch let error {
-            _ = try unlessRefused(by: IssuerUnavailable.self, UnusableAnswer.self, DeviceAuthorizationError.self) {
-                throw error
-            }
+            _ = try unlessRefused(
+                by: IssuerUnavailable.self,
+                UnusableAnswer.self,
+                DeviceAuthorizationError.self,
+                RevocationError.self
+            ) { throw error }
         }
     }
 

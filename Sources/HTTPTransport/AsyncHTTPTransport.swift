@@ -42,8 +42,16 @@ public final class AsyncHTTPTransport: HTTPTransport {
             }
         } catch {
             try Task.checkCancellation()
-            throw HTTPTransportError(error, host: address.name)
+            throw await failure(HTTPTransportError(error, host: address.name), at: address)
         }
+    }
+
+    /// The failure with what only the transport knows of it.
+    private func failure(_ failure: HTTPTransportError, at address: HTTPAddress) async -> HTTPTransportError {
+        let proxy = clients.withLock { $0?.proxyName(for: address) }
+        guard proxy == nil, case .notTrusted(let host, _) = failure else { return failure.by(proxy: proxy) }
+        let flaw = await CertificateTimes.shown(at: address)?.flaw(at: Int64(time(nil)))
+        return flaw.map { .outdated(host: host, flaw: $0) } ?? failure
     }
 
     private static func exchange(

@@ -2,6 +2,14 @@ import AsyncHTTPClient
 import NIOCore
 import NIOSSL
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// The clients of one transport: one that goes straight, and one that goes through the proxy if there is one.
 struct HTTPClients: Sendable {
     private let direct: HTTPClient
@@ -31,6 +39,12 @@ struct HTTPClients: Sendable {
         return proxied
     }
 
+    /// The proxy on the way to `address`, without its password.
+    func proxyName(for address: HTTPAddress) -> String? {
+        guard let proxy = proxies.proxy, proxies.applies(to: address) else { return nil }
+        return "\(proxy.host):\(proxy.port)"
+    }
+
     func shutdown() {
         for client in [direct, proxied].compactMap(\.self) { client.shutdown { _ in } }
     }
@@ -42,6 +56,10 @@ struct HTTPClients: Sendable {
         let given = options.caFile.map { ("--ca-file", $0) }
         let named = given ?? options.environment["SSL_CERT_FILE"].map { ("SSL_CERT_FILE", $0) }
         guard let (name, path) = named, !path.isEmpty else { return tls }
+        guard access(path, R_OK) == 0 else {
+            let reason = String(cString: strerror(errno)).lowercased()
+            throw .configuration("\(path), named by \(name), cannot be read (\(reason)); name a file that can")
+        }
         do {
             tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(path))
         } catch {

@@ -12,6 +12,9 @@ public enum HTTPTransportError: Error, Hashable {
     /// The server's certificate was refused, so nothing was sent.
     case notTrusted(host: String, reason: String)
 
+    /// The server's certificate is not good at the time that this machine's clock shows, so nothing was sent.
+    case outdated(host: String, flaw: String)
+
     /// A time limit passed.
     case timedOut(host: String)
 
@@ -29,7 +32,7 @@ extension HTTPTransportError {
     /// Whether the server may have received the request and acted on it.
     public var mayHaveTakenEffect: Bool {
         switch self {
-        case .invalidURL, .configuration, .notConnected, .notTrusted: false
+        case .invalidURL, .configuration, .notConnected, .notTrusted, .outdated: false
         case .timedOut, .interrupted, .tooLarge, .undecodable: true
         }
     }
@@ -38,7 +41,22 @@ extension HTTPTransportError {
     public var isTransient: Bool {
         switch self {
         case .notConnected, .timedOut, .interrupted: true
-        case .invalidURL, .configuration, .notTrusted, .tooLarge, .undecodable: false
+        case .invalidURL, .configuration, .notTrusted, .outdated, .tooLarge, .undecodable: false
+        }
+    }
+}
+
+extension HTTPTransportError {
+    /// The same of a connection that goes through a proxy.
+    func by(proxy: String?) -> HTTPTransportError {
+        guard let proxy else { return self }
+        switch self {
+        case .notConnected(let host, let reason):
+            return .notConnected(host: host, reason: "by the proxy \(proxy), \(reason)")
+        case .interrupted(let host, let reason):
+            return .interrupted(host: host, reason: "by the proxy \(proxy), \(reason)")
+        case .timedOut(let host): return .timedOut(host: "\(host), by the proxy \(proxy),")
+        default: return self
         }
     }
 }
@@ -53,6 +71,8 @@ extension HTTPTransportError: CustomStringConvertible {
             "no connection to \(host) (\(reason)); check the network and try again"
         case .notTrusted(let host, let reason):
             "the certificate of \(host) is not trusted (\(reason)); name the right authorities with --ca-file"
+        case .outdated(let host, let flaw):
+            "the certificate of \(host) \(flaw) by this machine's clock; correct the clock, or have the server renew it"
         case .timedOut(let host): "\(host) did not answer in time; try again later"
         case .interrupted(let host, let reason):
             "the connection to \(host) ended before the answer did (\(reason)); try again"

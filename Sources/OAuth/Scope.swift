@@ -51,7 +51,22 @@ public struct Scope: Sendable {
     public func covers(_ other: Scope) -> Bool { folded.isSuperset(of: other.folded) }
 
     /// The tokens that `granted` lacks; reserved ones take no part.
-    package func missing(from granted: Scope) -> Scope { Scope(tokens.filter { !granted.covers(Scope([$0])) }) }
+    package func missing(from granted: Scope) -> Scope {
+        let known = granted.folded
+        return Scope(
+            tokens.filter { token in
+                let lowered = token.lowercased()
+                return !Self.reserved.contains(lowered) && !known.contains(lowered[...])
+            }
+        )
+    }
+
+    /// Whether a token for `granted`, which covers this scope, is what this scope asks for: where it has none but
+    /// reserved tokens, they have to be among those granted, as a token for any API would do otherwise.
+    package func isMet(by granted: Scope) -> Bool {
+        guard isEmpty, !granted.isEmpty else { return true }
+        return Set(granted.reservedTokens.map { $0.lowercased() }).isSuperset(of: tokens.map { $0.lowercased() })
+    }
 
     /// Whether both have a token in common; reserved tokens take no part.
     public func intersects(_ other: Scope) -> Bool {

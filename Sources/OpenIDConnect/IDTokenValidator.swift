@@ -9,6 +9,10 @@ public struct IDTokenValidator: Sendable {
     /// What the authorization request sent; a refresh and a device code have none.
     public var nonce: String?
 
+    /// The nonces that earlier ID tokens of the session have: the token of a refresh needs none, but one that it has is
+    /// one of them (§12.2). Where there are none it may have any.
+    public var earlierNonces: Set<String> = []
+
     /// The access token beside it, for the hash that the ID token may have of it.
     public var accessToken: Secret?
 
@@ -48,6 +52,9 @@ public struct IDTokenValidator: Sendable {
         try checkTimes(claims, clocks)
         if let nonce {
             guard let found = claims.payload["nonce"]?.text, Secret(found) == Secret(nonce) else { throw .nonce }
+        }
+        if !earlierNonces.isEmpty, let named = claims.payload["nonce"] {
+            guard let found = named.text, earlierNonces.contains(where: { $0.isExactly(found) }) else { throw .nonce }
         }
         if let accessToken, let hash = claims.payload["at_hash"] {
             let isSame = hash.text.map { Secret($0) == jws.algorithm.accessTokenHash(accessToken) } ?? false

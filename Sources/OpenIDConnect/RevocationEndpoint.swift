@@ -15,8 +15,18 @@ public struct RevocationEndpoint: Sendable {
 
     /// Ends a refresh token and the access tokens that came from it; one that has ended already is no error.
     ///
-    /// - Throws: `OAuthError`, ``IssuerUnavailable``, ``UnusableAnswer``, `HTTPTransportError`.
+    /// - Throws: ``RevocationError``.
     public func revoke(_ token: Secret, clientID: String) async throws {
+        do {
+            try await send(token, clientID: clientID)
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            throw RevocationError(url: url, reason: error)
+        }
+    }
+
+    private func send(_ token: Secret, clientID: String) async throws {
         var form = FormParameters()
         form.append("token", token)
         form.append("token_type_hint", "refresh_token")
@@ -31,5 +41,24 @@ public struct RevocationEndpoint: Sendable {
         let object = try? response.body.withUnsafeBytes { try JSON(parsing: $0).object }
         if let refusal = object.flatMap({ OAuthError($0, status: response.status) }) { throw form.redacting(refusal) }
         throw UnusableAnswer(status: response.status, isJSON: object != nil)
+    }
+}
+
+/// Why a token was not revoked.
+public struct RevocationError: Error, CustomStringConvertible {
+    /// The address of the revocation endpoint.
+    public let url: String
+
+    /// An `OAuthError`, ``IssuerUnavailable``, ``UnusableAnswer`` or `HTTPTransportError`.
+    public let reason: any Error
+
+    public var description: String {
+        let place = "the revocation endpoint \(url)"
+        return switch reason {
+        case let error as IssuerUnavailable: "\(place) answered \(error.status)"
+        case let error as UnusableAnswer: "\(place) answered \(error.status)"
+        case let error as OAuthError: "\(place) refused: \(error)"
+        default: "\(place) was not reached: \(reason)"
+        }
     }
 }

@@ -18,6 +18,11 @@ extension AcquisitionError {
         }
     }
 
+    /// Whether the issuer refused a token that may have been spent before.
+    var isDoubt: Bool {
+        if case .possiblyConsumed = self { true } else { false }
+    }
+
     /// A word for the counters.
     var reason: String {
         switch self {
@@ -30,6 +35,7 @@ extension AcquisitionError {
         case .invalidScope: "invalid_scope"
         case .policyRequired: "policy_required"
         case .declinedScopes: "declined_scopes"
+        case .tooShort: "too_short"
         case .accountMismatch: "account_mismatch"
         case .invalidIDToken: "invalid_id_token"
         case .metadata: "metadata"

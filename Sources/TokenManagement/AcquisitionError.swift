@@ -31,6 +31,9 @@ public enum AcquisitionError: Error, Sendable {
     /// The issuer granted less than all of what was required.
     case declinedScopes(TokenResult)
 
+    /// The token that the issuer gave is good for fewer seconds than were asked for.
+    case tooShort(TokenResult, seconds: Int64, wanted: Int64)
+
     /// The issuer answered with another account's tokens; nothing was stored.
     case accountMismatch
 
@@ -61,6 +64,9 @@ extension AcquisitionError: CustomStringConvertible {
         case .policyRequired(let error): "\(error); meet the organisation's policy on this device, then sign in again"
         case .declinedScopes(let result):
             "the issuer did not grant \(result.declinedScope.text); ask for less or sign in again to consent"
+        case .tooShort(_, let seconds, let wanted):
+            "the issuer's token is good for \(seconds) s, and \(wanted) s were asked for; "
+                + "ask for less, or sign in again for a longer session"
         case .accountMismatch: "the issuer answered with the tokens of another account; sign in again"
         case .invalidIDToken(let flaw): flaw.description
         case .metadata(let error): error.description

@@ -10,4 +10,7 @@ struct AnsweredRefresh: Sendable {
 
     /// The refresh token that was sent, and is spent now.
     let token: RefreshToken
+
+    /// The nonces of the session's ID tokens until now.
+    let earlierNonces: Set<String>
 }

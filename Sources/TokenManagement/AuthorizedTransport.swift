@@ -23,13 +23,16 @@ public struct AuthorizedTransport: HTTPTransport {
     ///
     /// - Throws: ``WebAPIError`` before anything is sent, ``AcquisitionError``, `HTTPTransportError`.
     public func send(_ request: HTTPRequest, limits: HTTPLimits = .webAPI) async throws -> HTTPResponse {
-        guard !api.url.isEmpty, !api.scope.isEmpty else { throw WebAPIError.notConfigured }
+        guard !api.url.isEmpty, !api.scope.isEmpty || account.hasIssuer && !api.scope.tokens.isEmpty else {
+            throw WebAPIError.notConfigured
+        }
         guard isAddressed(request) else { throw WebAPIError.invalidURL(request.description) }
         let response = try await send(request, SilentRequest(account: account, scope: api.scope), limits)
         guard response.status == 401, let challenge = BearerChallenge(response) else { return response }
         var renewed = SilentRequest(account: account, scope: api.scope)
         renewed.claims = challenge.claims
         renewed.forcesRefresh = challenge.claims == nil
+        renewed.keepsWaits = true
         return try await send(request, renewed, limits)
     }
 

@@ -61,7 +61,10 @@ extension RefreshExchange {
 
     private func check(_ token: IDToken, _ answered: AnsweredRefresh) async throws {
         var validator = IDTokenValidator(issuer: metadata.issuer, clientID: decider.clientID)
-        validator.accessToken = answered.answer.response.accessToken
+        // The access token is not judged by `at_hash`: that is optional for tokens which come from the token endpoint
+        // itself (OpenID Connect Core §3.1.3.6, §3.1.3.8). An issuer that repeats an answer which was lost may have the
+        // hash of the lost access token in it, and the session would be lost with the answer.
+        validator.earlierNonces = answered.earlierNonces
         try validator.checkClaims(of: token, clocks: [now, answered.answer.issuerNow].compactMap(\.self))
         do {
             if let keys { try validator.checkSignature(of: token, keys: keys) }

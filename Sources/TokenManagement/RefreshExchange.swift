@@ -62,15 +62,20 @@ struct RefreshExchange: Sendable {
         )
         wire.askedScope = request.scope
         wire.keyID = request.keyID
-        let form = form(token, scope: scope.sent)
+        let (form, nonces) = (form(token, scope: scope.sent), try await earlierNonces())
         do {
-            return AnsweredRefresh(answer: try await send(form), request: wire, token: token)
+            return AnsweredRefresh(answer: try await send(form), request: wire, token: token, earlierNonces: nonces)
         } catch  where Self.isWorthRepeating(error) {
             let wasReceived = (error as? HTTPTransportError)?.mayHaveTakenEffect ?? true
             options.logger.debug("repeating a refresh", metadata: ["reason": "\(error)"])
             do {
                 try await options.pause(.milliseconds(500))
-                return AnsweredRefresh(answer: try await send(form), request: wire, token: token)
+                return AnsweredRefresh(
+                    answer: try await send(form),
+                    request: wire,
+                    token: token,
+                    earlierNonces: nonces
+                )
             } catch let repeated {
                 // A repetition for which no time was left says nothing.
                 let isUnsent = (repeated as? HTTPTransportError)?.mayHaveTakenEffect == false
@@ -79,6 +84,13 @@ struct RefreshExchange: Sendable {
         } catch {
             throw UnansweredRefresh(failure: error, mayBeSpent: false)
         }
+    }
+
+    private func earlierNonces() async throws -> Set<String> {
+        let tokens = try await store.perform { [request, decider] in
+            try $0.idTokens(of: request.account, client: decider.clientID)
+        }
+        return Set(tokens.compactMap { $0.idToken.claims.payload["nonce"]?.text })
     }
 
     private func send(_ form: FormParameters) async throws -> TokenEndpointAnswer {
@@ -119,7 +131,10 @@ struct RefreshExchange: Sendable {
         let doubt = doubt ?? (unanswered.mayBeSpent ? own : nil)
         let events = try await store.perform { try $0.events(of: token) }
         let authority = issuer.authority
-        let failure = try RefreshFailure(unanswered.failure, at: authority, doubt: doubt, now: now, events: events)
+        var failure = try RefreshFailure(unanswered.failure, at: authority, doubt: doubt, now: now, events: events)
+        // Microsoft's clouds say the same where only something that was asked for is wrong.
+        let asksForMore = RefreshScope(token: token, asked: request.scope, authority: authority).sent != nil
+        if !asksForMore, request.claims == nil { failure.endTokenIfInvalid() }
         let (query, consequence) = (decider.query(request), failure.consequence)
         try await store.perform { try $0.endRefresh(with: token, of: query, authority: authority.url, consequence) }
         if failure.isAccountDeleted {

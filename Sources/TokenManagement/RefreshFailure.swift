@@ -14,9 +14,12 @@ struct RefreshFailure {
     /// Whether the account is gone at the issuer, and its credentials are to go too.
     private(set) var isAccountDeleted = false
 
+    /// Whether the issuer's word is `invalid_grant` and nothing more.
+    private var isInvalidGrant = false
+
     private static let interactionWait: Int64 = 60
     private static let outageWait: Int64 = 60
-    private static let waits: ClosedRange<Int64> = 1...3_600
+    private static let waits = 1...Throttle.longest
 
     /// Judges what the token endpoint, or the way to it, threw; `doubt` is an earlier use of the token whose answer
     /// nobody saw.
@@ -73,6 +76,7 @@ struct RefreshFailure {
         consequence.token = .unspent
         consequence.event = answer.suberror.map { "\(answer.code.rawValue)/\($0)" } ?? answer.code.rawValue
         triesNext = refusal.isAboutToken
+        isInvalidGrant = answer.code == .invalidGrant && answer.suberror == nil
         switch refusal {
         case .transient:
             judgeOutage(answer, now: now)
@@ -100,6 +104,12 @@ struct RefreshFailure {
         holdBack(for: Self.interactionWait, now: now)
     }
 
+    /// Takes a plain `invalid_grant` for the issuer's last word about the token, as it is where nothing but what the
+    /// token was granted was asked for (RFC 6749 §5.2).
+    mutating func endTokenIfInvalid() {
+        if isInvalidGrant, consequence.token == .unspent { consequence.token = .ended }
+    }
+
     private mutating func judgeOutage(_ answer: OAuthError, now: Int64) {
         consequence.token = .maybeSpent
         let wait = Self.wait(answer.retryAfter)
@@ -114,6 +124,6 @@ struct RefreshFailure {
     }
 
     private mutating func holdBack(for seconds: Int64, now: Int64) {
-        consequence.throttle = Throttle(endsAt: now + seconds, failure: error.throttled)
+        consequence.throttle = Throttle(beganAt: now, endsAt: now + seconds, failure: error.throttled)
     }
 }

@@ -1,10 +1,17 @@
 public import OAuth
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// An access token that is wanted without asking anyone to sign in.
 public struct SilentRequest: Hashable, Sendable {
     public let account: Account.ID
 
-    /// Scopes such as `openid` may be among them and take no part.
+    /// Scopes such as `openid` may be among them and take no part; alone, they ask an issuer other than
+    /// Microsoft for a token for no API in particular.
     public let scope: Scope
 
     /// Where the token is to be from; nil: where the account signed in.
@@ -13,8 +20,11 @@ public struct SilentRequest: Hashable, Sendable {
     /// A claims challenge of a web API: the stored token is passed over, and the claims are sent.
     public var claims: JSON?
 
-    /// Passes over the stored token.
+    /// Passes over the stored token, and over the wait that an earlier failure asked for.
     public var forcesRefresh = false
+
+    /// Keeps to that wait all the same: for a program that repeats itself without a person who asked for it.
+    package var keepsWaits = false
 
     /// Seconds that the token has to be good for at least.
     public var minimumLifetime: Int64 = 0
@@ -46,5 +56,18 @@ public struct SilentRequest: Hashable, Sendable {
         request.forcesRefresh = false
         request.minimumLifetime = 0
         return request
+    }
+
+    /// Makes sure that a token which came of this request is good for as long as was asked for.
+    ///
+    /// A token's time counts from when it came, however long the caller was kept waiting, or from `start`, in Unix
+    /// seconds, where it was there before.
+    func requireLifetime(of result: TokenResult, since start: Int64) throws(AcquisitionError) {
+        let token = result.accessToken
+        let came = max(start, token.cachedAt.map { Int64($0.timeIntervalSince1970) } ?? start)
+        let seconds = Int64(token.expiresAt.timeIntervalSince1970) - came
+        guard seconds >= minimumLifetime else {
+            throw .tooShort(result, seconds: max(0, seconds), wanted: minimumLifetime)
+        }
     }
 }

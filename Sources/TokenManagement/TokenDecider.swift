@@ -20,8 +20,10 @@ package struct TokenDecider: Sendable {
         self.options = options
     }
 
+    /// A forced refresh passes the waits that were there before it: those since `start` are answers to its own like.
+    ///
     /// - Throws: `TokenStoreError`, `AuthorityError`.
-    package func decide(_ request: SilentRequest) throws -> TokenDecision {
+    package func decide(_ request: SilentRequest, since start: Int64? = nil) throws -> TokenDecision {
         if !request.passesOverCache {
             let cached = try store.cachedToken(for: query(request))
             if case .usable(let token, isAging: false) = cached { return .serve(result(token, request)) }
@@ -31,7 +33,8 @@ package struct TokenDecider: Sendable {
             return .fail(.interactionRequired(state == .signedOut ? .signedOut : .noRefreshToken))
         }
         let authority = try Authority(of: account, requested: request.authority)
-        let state = try store.silentState(for: query(request), authority: authority.url)
+        var state = try store.silentState(for: query(request), authority: authority.url)
+        if request.forcesRefresh, !request.keepsWaits { state.liftThrottles(before: start) }
         return decide(request, by: state, at: authority)
     }
 
@@ -46,8 +49,12 @@ package struct TokenDecider: Sendable {
         let known = state.candidates.filter { isAllowed($0.token) }
         guard !known.isEmpty else { return failing(.interactionRequired(.noRefreshToken)) }
         let live = known.filter { $0.attempt?.hasEnded != true }
-        guard let first = live.first else { return failing(.interactionRequired(.ended)) }
         let now = Int64(store.options.now().timeIntervalSince1970)
+        guard let first = live.first else {
+            // For a while the store knows more than that it has ended.
+            let told = known.lazy.compactMap(\.throttle).map { AcquisitionError($0, now: now) }.first(where: \.isDoubt)
+            return failing(told ?? .interactionRequired(.ended))
+        }
         let heldBack = live.compactMap(\.throttle).map { AcquisitionError($0, now: now) }
         // An outage concerns every token; a refusal only the one that was refused.
         if let outage = heldBack.first(where: \.isOutage) { return failing(outage) }
@@ -76,7 +83,8 @@ package struct TokenDecider: Sendable {
     private func fallback(_ request: SilentRequest, _ state: SilentState) -> Fallback? {
         guard !request.passesOverCache else { return nil }
         if let usable = state.usable { return .aging(usable) }
-        return options.allowsExtendedLifetime ? state.extended.map { .extended($0) } : nil
+        return options.allowsExtendedLifetime && request.minimumLifetime == 0
+            ? state.extended.map { .extended($0) } : nil
     }
 
     private func isAllowed(_ token: RefreshToken) -> Bool {

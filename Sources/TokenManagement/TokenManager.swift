@@ -3,6 +3,12 @@ import Logging
 import OAuth
 public import TokenStorage
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// Hands out access tokens that are good to use, refreshing the stored ones when they are not.
 ///
 /// However many callers in however many processes need the same token, the issuer sees one request.
@@ -58,19 +64,27 @@ public final class TokenManager: Sendable {
         case .fail(let error): throw error
         case .refresh(_, at: _, fallback: let standIn): fallback = standIn
         }
+        let start = now
         do {
             let result = try await flight(for: request).result(within: request.timeout)
             // Judged for each caller, as those who share a refresh may differ in what they can do without.
             if request.requiresAllScopes, !result.declinedScope.isEmpty {
                 throw AcquisitionError.declinedScopes(result)
             }
+            try request.requireLifetime(of: result, since: start)
             return result
         } catch let error as AcquisitionError {
-            guard let result = fallback?.result(after: error, account: request.account) else { throw error }
+            guard let result = fallback?.result(after: error, account: request.account) else {
+                if case .timedOut = error { try store.requireNoHolder() }
+                throw error
+            }
             options.logger.info("a refresh failed; the stored token serves", metadata: ["reason": "\(error.reason)"])
             return result
         }
     }
+
+    /// Unix seconds.
+    private var now: Int64 { Int64(store.options.now().timeIntervalSince1970) }
 
     /// The flight that answers `request`: one under way, or a new one.
     private func flight(for request: SilentRequest) -> Flight {
@@ -101,14 +115,16 @@ public final class TokenManager: Sendable {
 
     /// Refreshes when it is this caller's turn, unless somebody else did while it was waited for.
     private func refresh(_ request: SilentRequest) async throws -> TokenResult {
-        let before = try await passedOverToken(request)
+        let (start, before) = (self.now, try await passedOverToken(request))
         var turn = try await RefreshTurn(of: request.account, client: clientID, at: store.path)
         defer { withExtendedLifetime(turn) {} }
         if turn.wasWaitedFor { metrics.countWaiting() }
+        // What others were told while the turn was waited for goes for this request too.
+        let since = turn.wasWaitedFor ? start : nil
         while true {
             let now = try await passedOverToken(request)
             let request = now == nil || now == before ? request : request.easier
-            switch try await store.perform({ [decider] _ in try decider.decide(request) }) {
+            switch try await store.perform({ [decider] _ in try decider.decide(request, since: since) }) {
             case .serve(let result): return result
             case .fail(let error): throw error
             case .refresh(let candidates, at: let authority, fallback: _):

@@ -4,6 +4,9 @@ public import OAuth
 public struct AccountSelection: Sendable {
     public let outcome: Outcome
 
+    /// How many accounts fit; the outcome of an ambiguous policy names a few dozen of them.
+    public let fitting: Int
+
     /// The accounts looked at, with the reason each was taken or left; at most a few dozen.
     public let considered: [Consideration]
 

@@ -7,12 +7,16 @@ public struct AccountSummary: Sendable {
     /// The clients that hold a token of the account.
     public let clientIDs: [String]
     public let signInState: SignInState
+
+    /// Whether there is a refresh token that the issuer has not refused for good.
     public let hasRefreshToken: Bool
 
     /// How many access tokens are in each state.
     public let validCount: Int
     public let agingCount: Int
     public let expiredCount: Int
+
+    public var accessTokenCount: Int { validCount + agingCount + expiredCount }
 
     /// When the next access token that has not ended will end.
     public let nextExpiry: Int64?

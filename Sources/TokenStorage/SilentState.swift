@@ -17,5 +17,17 @@ package struct SilentState: Sendable {
     package let isForeignAuthority: Bool
 
     /// In the order they are to be tried.
-    package let candidates: [RefreshCandidate]
+    package private(set) var candidates: [RefreshCandidate]
+
+    /// Lets requests through that were held back before `start`; all of them where that is nil.
+    package mutating func liftThrottles(before start: Int64?) {
+        candidates = candidates.map { candidate in
+            let stays = candidate.throttle.map { throttle in start.map { throttle.beganAt >= $0 } ?? false } ?? false
+            return RefreshCandidate(
+                token: candidate.token,
+                attempt: candidate.attempt,
+                throttle: stays ? candidate.throttle : nil
+            )
+        }
+    }
 }

@@ -27,7 +27,8 @@ extension StoreSession {
             guard let candidate else { return }
             if candidate.isUsable {
                 guard best.map({ candidate.outranks($0.candidate) }) ?? true else { return }
-                guard let token = try openCandidate(row, candidate, query.scope) else { return }
+                guard let token = try openCandidate(row, candidate, query.scope), query.scope.isMet(by: token.scope)
+                else { return }
                 best = (candidate, token)
             } else if let end = candidate.extendedExpiresOn, end > now {
                 guard extended.map({ candidate.outranks($0.candidate) }) ?? true else { return }

@@ -32,6 +32,16 @@ extension StoreSession {
         return rows
     }
 
+    /// How many accounts `policy` leaves.
+    func accountCount(matching policy: AccountPolicy) throws -> Int {
+        var count = 0
+        try forEachAccountRow(matching: policy, sortedBy: .username) { _ in
+            count += 1
+            return true
+        }
+        return count
+    }
+
     private func forEachRow(
         of alternative: AccountPolicy.Alternative,
         sortedBy order: AccountOrder,

@@ -25,7 +25,8 @@ extension StoreSession {
             guard let account = try account(row) else { continue }
             considered.append(.init(account: account, isTaken: false, reason: try leavingReason(row, account, policy)))
         }
-        return AccountSelection(outcome: outcome, considered: considered)
+        let fitting = try taken.count < Self.explained ? taken.count : accountCount(matching: policy)
+        return AccountSelection(outcome: outcome, fitting: fitting, considered: considered)
     }
 
     private func takingReason(_ policy: AccountPolicy) -> String {

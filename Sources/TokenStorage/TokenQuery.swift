@@ -5,7 +5,7 @@ public struct TokenQuery: Hashable, Sendable {
     public let account: Account.ID
     public let clientID: String
 
-    /// Every token of it must have been granted; reserved tokens such as `openid` take no part.
+    /// Every token of it must have been granted; reserved tokens such as `openid` take no part beside others.
     public let scope: Scope
 
     /// Where the token is to be from; nil or a tenant such as `common`: the tenant the account is at home in.

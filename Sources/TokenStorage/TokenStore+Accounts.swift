@@ -11,6 +11,11 @@ extension TokenStore {
         }
     }
 
+    /// How many accounts `policy` leaves.
+    public func accountCount(matching policy: AccountPolicy = .all) throws -> Int {
+        try read { session in try session.connection.read { try session.accountCount(matching: policy) } }
+    }
+
     /// The accounts that are signed in to `client`: with a refresh token it may use, or marked as signed in, and never
     /// signed out.
     public func signedInAccounts(client: String) throws -> [Account] {
@@ -34,18 +39,19 @@ extension TokenStore {
 
     /// The one account that `policy` leaves, or nil where it leaves none.
     ///
-    /// - Throws: ``TokenStoreError/ambiguousAccount(_:)`` where it leaves several.
+    /// - Throws: ``TokenStoreError/ambiguousAccount(_:total:)`` where it leaves several.
     public func account(matching policy: AccountPolicy) throws -> Account? {
-        switch try select(policy).outcome {
-        case .account(let account): account
-        case .none: nil
-        case .ambiguous(let accounts): throw TokenStoreError.ambiguousAccount(accounts)
+        let selection = try select(policy)
+        switch selection.outcome {
+        case .account(let account): return account
+        case .none: return nil
+        case .ambiguous(let accounts): throw TokenStoreError.ambiguousAccount(accounts, total: selection.fitting)
         }
     }
 
     /// The one account with a username, compared without regard to case.
     ///
-    /// - Throws: ``TokenStoreError/invalidArgument(_:)`` if it is blank, ``TokenStoreError/ambiguousAccount(_:)`` if
+    /// - Throws: ``TokenStoreError/invalidArgument(_:)`` if it is blank, ``TokenStoreError/ambiguousAccount(_:total:)`` if
     ///   several accounts have it.
     public func account(username: String) throws -> Account? {
         guard !username.folded.isEmpty else {
@@ -86,7 +92,9 @@ extension StoreSession {
             LEFT JOIN account_state s ON s.account_id = a.id AND s.client_fold = ?1
             WHERE coalesce(s.state, '') <> 'signed_out' AND (s.state = 'signed_in' OR EXISTS (
                 SELECT 1 FROM refresh_token r WHERE r.account_id = a.id AND (r.client_fold = ?1 OR r.family_id IN
-                    (SELECT m.family_id FROM app_metadata m WHERE m.client_fold = ?1))))
+                    (SELECT m.family_id FROM app_metadata m WHERE m.client_fold = ?1))
+                    AND NOT EXISTS (SELECT 1 FROM refresh_attempt t WHERE t.refresh_token_id = r.id
+                        AND t.generation = r.generation AND t.outcome IS NOT NULL)))
             ORDER BY a.username_fold, a.id
             """,
             .text(client.folded)

@@ -56,15 +56,23 @@ extension StoreSession {
         return try connection.first(
             """
             SELECT a.id, a.authority, a.home_account_id, a.environment, a.issuer, a.username, a.policy, a.uid, a.utid,
-                a.name, a.last_used_at, EXISTS (SELECT 1 FROM refresh_token r WHERE r.account_id = a.id),
-                (SELECT max(s.state = 'signed_in') FROM account_state s WHERE s.account_id = a.id)
+                a.name, a.last_used_at, EXISTS (SELECT 1 FROM refresh_token r WHERE r.account_id = a.id
+                    AND NOT EXISTS (SELECT 1 FROM refresh_attempt t WHERE t.refresh_token_id = r.id
+                        AND t.generation = r.generation AND t.outcome IS NOT NULL)),
+                (SELECT max(CASE s.state WHEN 'signed_in' THEN 2 WHEN 'unknown' THEN 1 ELSE 0 END) FROM account_state s
+                    WHERE s.account_id = a.id)
             FROM account a WHERE a.id = ?1
             """,
             .integer(row)
         ) { row in
             let hasRefreshToken = row.bool(11)
             let state: SignInState =
-                row.isNull(12) ? (hasRefreshToken ? .signedIn : .unknown) : row.bool(12) ? .signedIn : .signedOut
+                switch row.optionalInteger(12) {
+                case nil: hasRefreshToken ? .signedIn : .unknown
+                case 2: .signedIn
+                case 1: hasRefreshToken ? .signedIn : .signedOut
+                default: .signedOut
+                }
             return AccountSummary(
                 account: try account(row, profiles: profiles),
                 clientIDs: clients,

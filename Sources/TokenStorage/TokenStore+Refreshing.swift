@@ -36,8 +36,12 @@ extension TokenStore {
             switch consequence.token {
             case .maybeSpent: break
             case .unspent: try session.forgetAttempt(token)
-            case .ended: if try session.isCurrent(token) { try session.writeAttempt(token, outcome: "ended") }
-            case .removed: if try session.deleteRefreshToken(token) { try session.forgetAttempt(token) }
+            case .ended:
+                if try session.isCurrent(token) { try session.writeAttempt(token, outcome: "ended") }
+                try session.noteEnd(of: query)
+            case .removed:
+                if try session.deleteRefreshToken(token) { try session.forgetAttempt(token) }
+                try session.noteEnd(of: query)
             }
             if consequence.leavesFamily, let row = try session.accountRow(query.account) {
                 let environment = try session.account(row)?.environment ?? ""
@@ -76,6 +80,17 @@ extension TokenStore {
 }
 
 extension StoreSession {
+    /// Forgets that the account is signed in, where the issuer has refused every refresh token that it could use.
+    ///
+    /// It is not signed out: its access tokens are good until they end.
+    fileprivate func noteEnd(of query: TokenQuery) throws {
+        guard let row = try accountRow(query.account),
+            try signInState(of: query.account, client: query.clientID) == .signedIn,
+            try usableRefreshTokens(query).allSatisfy({ try attempt($0)?.hasEnded == true })
+        else { return }
+        try setSignInState(.unknown, of: row, client: query.clientID)
+    }
+
     fileprivate func silentState(_ query: TokenQuery, authority: String) throws -> SilentState {
         let isForeign = query.authority.map { !$0.vouches(for: query.account) } ?? false
         let (usable, isAging, extended) = try isForeign ? (nil, false, nil) : accessTokens(query)

@@ -9,13 +9,20 @@ extension TokenStore {
     /// - Throws: ``TokenStoreError/invalidArgument(_:)`` if the scope is empty,
     ///   ``TokenStoreError/policyMismatch(requested:account:)`` if the account signed in with another user flow.
     public func cachedToken(for query: TokenQuery) throws -> CachedToken {
-        guard !query.scope.isEmpty else {
-            throw TokenStoreError.invalidArgument(
-                "no scope was asked for; name at least one besides openid and profile"
-            )
+        // Microsoft's access tokens are each for one API, which OpenID's scopes do not name.
+        guard !query.scope.isEmpty || query.account.hasIssuer && !query.scope.tokens.isEmpty else {
+            throw TokenStoreError.invalidArgument("no scope of an API was asked for; name at least one")
         }
         guard let version = try dataVersion() else { return try storedToken(for: query) }
         return try opened.token(for: query, at: options.seconds, version: version) { try storedToken(for: query) }
+    }
+
+    /// The scope that the account has signed in to `client` for, as far as its tokens tell.
+    package func sessionScope(of account: Account.ID, client: String) throws -> Scope? {
+        let granted = try refreshTokens(of: account, client: client).lazy.compactMap(\.scope)
+        if let scope = granted.first(where: { !$0.tokens.isEmpty }) { return scope }
+        let query = TokenQuery(account: account, clientID: client, scope: Scope([]))
+        return try newestAccessToken(for: query)?.token.scope
     }
 
     /// A token of the account and client whatever its scope: one for no API in particular before others, then the newest.

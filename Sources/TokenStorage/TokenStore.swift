@@ -33,6 +33,9 @@ public final class TokenStore: Sendable {
     private let observer = GuardedSession()
     let opened = OpenedTokens()
 
+    /// How many calls that write are under way.
+    private let writes = Guarded(0)
+
     /// The keys of a store opened for inspection.
     private let inspectedKeys = Guarded<KeyRing?>(nil)
 
@@ -88,8 +91,20 @@ public final class TokenStore: Sendable {
 
     /// Runs `body` with the writing connection, outside a transaction.
     package func withWriter<Result: Sendable>(_ body: (StoreSession) throws -> Result) throws -> Result {
-        defer { StoreWatch.announceCommit(path) }
+        writes.withLock { $0 += 1 }
+        defer {
+            writes.withLock { $0 -= 1 }
+            StoreWatch.announceCommit(path)
+        }
         return try withOpenWriter(body)
+    }
+
+    /// Makes sure that it is not the store which keeps a caller waiting whose time is up: a write takes milliseconds
+    /// unless another process holds the file.
+    ///
+    /// - Throws: ``TokenStoreError/busy(_:)``.
+    package func requireNoHolder() throws {
+        guard writes.withLock(\.self) == 0 else { throw TokenStoreError.busy(at: path) }
     }
 
     private func withOpenWriter<Result: Sendable>(_ body: (StoreSession) throws -> Result) throws -> Result {

@@ -13,6 +13,10 @@ extension TokenStoreError {
         }
     }
 
+    static func busy(at path: StorePath) -> TokenStoreError {
+        .busy("another process holds \(path.database); try again later or raise --timeout")
+    }
+
     init(_ error: SQLiteError, at path: StorePath) {
         let file = path.database
         switch error.code.primary {
@@ -28,7 +32,7 @@ extension TokenStoreError {
                     + "run 'tokenstore check --repair' to salvage what is there"
             )
         case .busy, .locked:
-            self = .busy("another process holds \(file); try again later or raise --timeout")
+            self = .busy(at: path)
         case .diskFull:
             self = .storage("the disk is full, nothing was changed in \(file); free some space and try again")
         case .readOnly, .permission, .authorization:

@@ -36,8 +36,8 @@ public enum TokenStoreError: Error, Sendable {
     /// An argument makes no sense.
     case invalidArgument(String)
 
-    /// One account was asked for and several fit.
-    case ambiguousAccount([Account])
+    /// One account was asked for and `total` fit, of which these are the first.
+    case ambiguousAccount([Account], total: Int)
 
     /// The user flow asked for is not the account's: a refresh token of one is not good at the other.
     case policyMismatch(requested: String, account: String)
@@ -61,8 +61,7 @@ extension TokenStoreError: CustomStringConvertible {
             tokenstore \(writtenBy) wrote the store in schema version \(version), which this version may not \
             \(isReadable ? "write" : "read"); install version \(writtenBy) or newer
             """
-        case .ambiguousAccount(let accounts):
-            "\(accounts.count) accounts fit; name one by its home account id"
+        case .ambiguousAccount(_, let total): "\(total) accounts fit; name one by its home account id"
         case .policyMismatch(let requested, let account):
             "the account signed in with user flow \(account), not \(requested); sign in with \(requested)"
         case .notStored(_, let reason):

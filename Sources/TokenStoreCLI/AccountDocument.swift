@@ -18,8 +18,8 @@ struct AccountDocument: AccountListing {
         try pass()
     }
 
-    mutating func finish() throws {
-        json.closeDocument()
+    mutating func finish(of total: Int) throws {
+        json.closeDocument(total: total)
         try pass()
         try output.flush()
     }

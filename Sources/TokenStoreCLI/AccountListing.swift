@@ -4,5 +4,6 @@ import TokenStorage
 protocol AccountListing {
     mutating func add(_ summary: AccountSummary) throws
 
-    mutating func finish() throws
+    /// Ends the list, whose accounts are the first of `total`.
+    mutating func finish(of total: Int) throws
 }

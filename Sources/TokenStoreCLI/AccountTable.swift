@@ -26,6 +26,7 @@ struct AccountTable: AccountListing {
 
     private let console: Console
     private var table: Table
+    private var count = 0
 
     init(_ console: Console, withTokens: Bool) {
         self.console = console
@@ -33,6 +34,7 @@ struct AccountTable: AccountListing {
     }
 
     mutating func add(_ summary: AccountSummary) throws {
+        count += 1
         let account = summary.account
         let valid = summary.validCount + summary.agingCount
         try table.add([
@@ -58,7 +60,10 @@ struct AccountTable: AccountListing {
         }
     }
 
-    mutating func finish() throws { try table.finish() }
+    mutating func finish(of total: Int) throws {
+        try table.finish()
+        if total > count { console.note("and \((total - count).grouped) more; --limit says how many are shown") }
+    }
 
     /// On a terminal without the scheme, which is the same for all and takes the room of what differs.
     private func issuer(of account: Account) -> String {

@@ -5,7 +5,7 @@ extension CommandFailure {
     /// Why there is no token.
     init(_ error: AcquisitionError) {
         let status: ExitStatus =
-            if error.needsInteraction {
+            if error.needsInteraction || error.isTooShort {
                 .interactionRequired
             } else if error.isOutage {
                 .network
@@ -13,5 +13,12 @@ extension CommandFailure {
                 .failure
             }
         self.init(status, sentence: error.description)
+    }
+}
+
+extension AcquisitionError {
+    /// A new session may get a longer token, where the issuer ends the token with the session.
+    fileprivate var isTooShort: Bool {
+        if case .tooShort = self { true } else { false }
     }
 }

@@ -10,24 +10,32 @@ struct CommandFailure: Error {
     let message: String
     let hint: String?
 
-    /// The accounts of which one has to be named.
-    var candidates: [Account] = []
+    /// The first of the accounts of which one has to be named, and how many there are.
+    let candidates: [Account]
+    let candidateCount: Int
 
-    init(_ status: ExitStatus, _ message: String, _ hint: String?, candidates: [Account] = []) {
+    init(
+        _ status: ExitStatus,
+        _ message: String,
+        _ hint: String?,
+        candidates: [Account] = [],
+        of candidateCount: Int? = nil
+    ) {
         self.status = status
-        self.message = message
-        self.hint = hint
+        // What an issuer or a file put into it may be of any length.
+        self.message = message.bounded
+        self.hint = hint?.bounded
         self.candidates = candidates
+        self.candidateCount = candidateCount ?? candidates.count
     }
 
     /// Takes apart a sentence such as `the store is damaged; run 'tokenstore check'`.
-    init(_ status: ExitStatus, sentence: String, candidates: [Account] = []) {
+    init(_ status: ExitStatus, sentence: String) {
         guard let semicolon = sentence.lastSemicolon else {
-            self.init(status, sentence, nil, candidates: candidates)
+            self.init(status, sentence, nil)
             return
         }
-        let message = String(sentence[..<semicolon.lowerBound])
-        self.init(status, message, String(sentence[semicolon.upperBound...]), candidates: candidates)
+        self.init(status, String(sentence[..<semicolon.lowerBound]), String(sentence[semicolon.upperBound...]))
     }
 
     init(_ error: any Error) {
@@ -52,11 +60,11 @@ struct CommandFailure: Error {
             case .keyUnavailable: .keyUnavailable
             case .newerStore: .newerStore
             }
-        guard case .ambiguousAccount(let accounts) = error else {
+        guard case .ambiguousAccount(let accounts, let total) = error else {
             self.init(status, sentence: error.description)
             return
         }
-        self.init(status, sentence: error.description, candidates: accounts)
+        self.init(ambiguous: accounts, of: total)
     }
 }
 

@@ -30,12 +30,12 @@ struct Console {
 
     /// Tells a person what the answer alone does not say.
     func note(_ text: String) {
-        if !isQuiet { StandardError.write("tokenstore: \(text.printable)\n") }
+        if !isQuiet { StandardError.write("tokenstore: \(text.bounded.printable)\n") }
     }
 
     func log(_ level: LogLevel, _ text: @autoclosure () -> String) {
         guard level >= logLevel else { return }
-        StandardError.write("tokenstore: \(level.rawValue): \(text().printable)\n")
+        StandardError.write("tokenstore: \(level.rawValue): \(text().bounded.printable)\n")
     }
 
     /// How far away on a terminal, where a person reads it; else the instant itself.

@@ -16,10 +16,11 @@ struct ErrorReport {
         text = text.printable + "\n"
         for account in failure.candidates.prefix(Self.candidateLimit) {
             let parts = [account.id.homeAccountID, account.username, account.issuer ?? account.environment]
-            text += "  " + (parts + [account.policy].compactMap(\.self)).joined(separator: "  ").printable + "\n"
+            text +=
+                "  " + (parts + [account.policy].compactMap(\.self)).joined(separator: "  ").bounded.printable + "\n"
         }
-        let more = failure.candidates.count - Self.candidateLimit
-        return more > 0 ? text + "  and \(more) more\n" : text
+        let more = failure.candidateCount - min(failure.candidates.count, Self.candidateLimit)
+        return more > 0 ? text + "  and \(more.grouped) more\n" : text
     }
 
     private var json: String {
@@ -38,6 +39,7 @@ struct ErrorReport {
     }
 
     private func candidates(to json: inout JSONOutput) {
+        json.member("total", failure.candidateCount)
         json.array("candidates", failure.candidates) { account, json in
             json.object {
                 $0.member("homeAccountId", account.id.homeAccountID)

@@ -37,6 +37,7 @@ struct ExplainCommand: ParsableCommand {
     private func explain(_ store: TokenStore, in explanation: inout Explanation) throws {
         let selection = try store.select(filters.policy() ?? .only)
         explanation.accounts = selection.considered
+        explanation.accountCount = try store.accountCount()
         guard case .account(let account) = selection.outcome else {
             let sentence = selection.isAmbiguous ? "several accounts fit; name one" : "no account fits; sign in"
             explanation.decision = .fail(sentence)
@@ -50,8 +51,9 @@ struct ExplainCommand: ParsableCommand {
             return
         }
         let decider = TokenDecider(store: store, clientID: client, options: network.options(arguments))
-        let request = token.request(for: account.id, timeout: arguments.timeout)
+        let request = try token.request(for: account.id, of: client, in: store, timeout: arguments.timeout)
         explanation.clientID = client
+        explanation.tokenCount = try store.summary(of: account)?.accessTokenCount ?? 0
         explanation.tokens = try store.consideredTokens(for: decider.query(request))
         do {
             explanation.decision = .init(try decider.decide(request))

@@ -7,8 +7,10 @@ struct Explanation {
     /// Whether a filter makes ID tokens be opened one by one.
     let opensTokens: Bool
     var accounts: [AccountSelection.Consideration] = []
+    var accountCount = 0
     var clientID: String?
     var tokens: [ConsideredToken] = []
+    var tokenCount = 0
     var decision = ExplainedDecision.fail("no account fits, for there is no store; sign in or import")
 
     func write(_ arguments: StoreArguments, on console: Console) throws {
@@ -19,12 +21,14 @@ struct Explanation {
             let name = "\(entry.account.username) (\(entry.account.id.homeAccountID))"
             try console.line("  \(entry.isTaken ? "taken" : "left"): \(name): \(entry.reason)".printable)
         }
+        try writeRest(accountCount - accounts.count, "account", on: console)
         try console.line("access tokens considered:")
         for token in tokens {
             let end = console.time(token.expiresOn)
             let name = "\(token.tokenType) \(token.scope.text), ends \(end)"
             try console.line("  \(token.isTaken ? "taken" : "left"): \(name): \(token.reason)".printable)
         }
+        try writeRest(tokenCount - tokens.count, "token", on: console)
         try console.line("decision: \(decision.sentence)".printable)
         for candidate in decision.refreshTokens {
             let doubt = candidate.isPossiblySpent ? ", may have been spent by an interrupted refresh" : ""
@@ -34,6 +38,10 @@ struct Explanation {
             )
         }
         try console.output.flush()
+    }
+
+    private func writeRest(_ count: Int, _ noun: String, on console: Console) throws {
+        if count > 0 { try console.line("  (and \(count.grouped) more \(noun)\(count == 1 ? "" : "s"))") }
     }
 
     private func document(on console: Console) throws {
@@ -46,7 +54,9 @@ struct Explanation {
                     $0.member("reason", entry.reason)
                 }
             }
+            $0.member("total", accountCount)
             $0.identifier("clientId", clientID)
+            $0.member("accessTokenTotal", tokenCount)
             $0.array("accessTokens", tokens) { token, json in
                 json.object {
                     $0.identifier("clientId", token.clientID)

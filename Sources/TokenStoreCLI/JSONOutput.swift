@@ -83,8 +83,9 @@ struct JSONOutput {
         needsComma = false
     }
 
-    mutating func closeDocument() {
-        raw("\n]}\n")
+    /// Closes it, with the number of elements that there would be without a limit.
+    mutating func closeDocument(total: Int) {
+        raw("\n],\"total\":\(total)}\n")
     }
 
     /// Starts a line for the next element of an open document.

@@ -54,7 +54,7 @@ struct ListCommand: ParsableCommand {
             count += 1
             try listing.add(summary)
         }
-        try listing.finish()
+        try listing.finish(of: count == limit ? store?.accountCount(matching: policy) ?? 0 : count)
         if count == 0, store != nil, limit != 0 {
             let isNarrowed = expired || !filters.isEmpty
             console.note(isNarrowed ? "no account fits; 'tokenstore list' shows all" : "the store has no account")

@@ -20,6 +20,15 @@ extension String {
         return text
     }
 
+    /// The text, with its middle left out where it is longer than any sentence.
+    var bounded: String {
+        let longest = 1_200
+        guard utf8.count > longest else { return self }
+        let scalars = unicodeScalars
+        guard scalars.count > longest else { return self }
+        return String(scalars.prefix(longest - 200)) + " [...] " + String(scalars.suffix(190))
+    }
+
     /// The number of columns the text takes on a terminal.
     var columns: Int {
         var utf8 = self

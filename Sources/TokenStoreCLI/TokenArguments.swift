@@ -10,7 +10,8 @@ struct TokenArguments: ParsableArguments {
     @Option(
         parsing: .singleValue,
         help: ArgumentHelp(
-            "A scope the token must have; repeatable, or a list with commas or spaces.",
+            "A scope the token must have; repeatable, or a list with commas or spaces. Default: what the account has "
+                + "signed in for.",
             valueName: "scope"
         )
     )
@@ -38,16 +39,26 @@ struct TokenArguments: ParsableArguments {
     var authority: Authority?
 
     func validate() throws {
-        guard !scopes.isEmpty else {
-            throw ValidationError("--scope is missing or names only scopes such as openid; give one of the API's")
-        }
         guard minTTL >= 0 else { throw ValidationError("--min-ttl is less than 0; give a number of seconds") }
     }
 
     var scopes: Scope { Scope(scope.flatMap { $0.split { $0 == "," || $0.isWhitespace }.map(String.init) }) }
 
-    func request(for account: Account.ID, timeout: Double) -> SilentRequest {
-        var request = SilentRequest(account: account, scope: scopes)
+    /// What is asked for in the name of `account`, by default what it has signed in to `client` for.
+    func request(
+        for account: Account.ID,
+        of client: String,
+        in store: TokenStore,
+        timeout: Double
+    ) throws -> SilentRequest {
+        let scope = try scopes.tokens.isEmpty ? store.sessionScope(of: account, client: client) : scopes
+        guard let scope, !scope.tokens.isEmpty else {
+            throw CommandFailure(.usage, "the scope of the sign-in is not known", "give one with --scope")
+        }
+        guard !scope.isEmpty || account.hasIssuer else {
+            throw CommandFailure(.usage, "OpenID's scopes alone name no API", "give one of the API's with --scope")
+        }
+        var request = SilentRequest(account: account, scope: scope)
         request.authority = authority
         request.claims = claims
         request.forcesRefresh = forceRefresh

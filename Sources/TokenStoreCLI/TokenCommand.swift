@@ -50,7 +50,8 @@ struct TokenCommand: ParsableCommand {
             guard let store = try arguments.inspected() else { return nil }
             let (account, client) = try store.account(filters)
             let decider = TokenDecider(store: store, clientID: client, options: network.options(arguments))
-            guard case .serve(let result) = try decider.decide(request(account)) else { return nil }
+            let request = try request(account, of: client, in: store)
+            guard case .serve(let result) = try decider.decide(request) else { return nil }
             return result
         } catch let error as TokenStoreError where error.kind == .busy || error.kind == .failure {
             // A store that somebody opened meanwhile, or of an older version, is opened for writing instead.
@@ -63,11 +64,11 @@ struct TokenCommand: ParsableCommand {
         let store = try arguments.open(console)
         let (account, client) = try store.account(filters)
         let manager = network.manager(store, client: client, arguments)
-        let request = request(account)
+        let request = try request(account, of: client, in: store)
         return try AsynchronousWork.run { try await manager.acquireTokenSilently(request) }
     }
 
-    private func request(_ account: Account) -> SilentRequest {
-        token.request(for: account.id, timeout: arguments.timeout)
+    private func request(_ account: Account, of client: String, in store: TokenStore) throws -> SilentRequest {
+        try token.request(for: account.id, of: client, in: store, timeout: arguments.timeout)
     }
 }

@@ -3,6 +3,13 @@ import TestSupport
 import Testing
 
 struct ScopeTests {
+    @Test func `what is missing from a scope of 20,000 tokens is found in one pass`() {
+        let wanted = Scope((0..<20_000).map { "api://Resource/Permission.\($0)" })
+        let granted = Scope(wanted.tokens.dropLast(2).reversed().map { $0.uppercased() })
+        #expect(Scope(wanted.tokens + ["openid"]).missing(from: granted).tokens == Array(wanted.tokens.suffix(2)))
+        #expect(wanted.missing(from: wanted).tokens.isEmpty)
+    }
+
     @Test func `a scope is a set in any case, and its text keeps order and case`() {
         #expect(Scope("b A  a\tb") == "a B")
         #expect(Scope("b A  a b").text == "b A")

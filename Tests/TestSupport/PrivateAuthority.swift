@@ -16,7 +16,8 @@ public struct PrivateAuthority: Sendable {
     public var chain: String { directory.file("server.pem") }
     public var key: String { directory.file("key.pem") }
 
-    public init() throws {
+    /// The server's certificate is good for so many days from now on; with none it has ended.
+    public init(days: Int = 2) throws {
         directory = try TemporaryDirectory()
         let names = "subjectAltName=IP:127.0.0.1,IP:::1,DNS:localhost\nbasicConstraints=CA:FALSE\n"
         let extensions = directory.file("extensions")
@@ -27,7 +28,7 @@ public struct PrivateAuthority: Sendable {
         )
         try run(["req", "-subj", "/CN=localhost", "-keyout", key, "-out", request] + Self.newKey)
         try run([
-            "x509", "-req", "-in", request, "-CA", path, "-CAkey", authorityKey, "-CAcreateserial", "-days", "2",
+            "x509", "-req", "-in", request, "-CA", path, "-CAkey", authorityKey, "-CAcreateserial", "-days", "\(days)",
             "-extfile", extensions, "-out", chain,
         ])
     }

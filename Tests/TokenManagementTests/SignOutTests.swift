@@ -49,4 +49,19 @@ struct SignOutTests {
             #expect(try scene.store.accounts().isEmpty)
         }
     }
+
+    @Test(arguments: [
+        (404, "answered 404"), (503, "answered 503"), (400, "refused: the issuer answered invalid_client"),
+    ])
+    func `a revocation that fails names its endpoint`(status: Int, words: String) async throws {
+        let scene = try OpenScene()
+        let url = scene.issuer.issuer + "/revoke"
+        scene.issuer.publish(JSON.Object([("revocation_endpoint", .string(url))]))
+        scene.issuer.answer(
+            .init(status: status, status == 400 ? #"{"error":"invalid_client"}"# : ""),
+            at: "/op/revoke"
+        )
+        let report = try await scene.manager().signOut(scene.account)
+        #expect(report == .failed("the revocation endpoint \(url) \(words)"))
+    }
 }

@@ -223,6 +223,55 @@ struct SilentRequestTests {
         }
     }
 
+    @Test func `an answer with 20,000 scopes is stored and found in one pass`() async throws {
+        let scene = try OpenScene()
+        scene.expire()
+        let many = (0..<20_000).map { "api://resource/Permission.\($0)" }.joined(separator: " ")
+        scene.issuer.answer(.init(#"{"access_token":"new","expires_in":3600,"scope":"\#(many)"}"#))
+        let result = try await scene.acquire(Scope(many))
+        #expect(result.accessToken.scope.tokens.count == 20_000)
+        #expect(result.declinedScope.tokens.isEmpty)
+        #expect(try await scene.acquire("api://resource/permission.19999").source == .cache)
+    }
+
+    @Test func `a request for OpenID's scopes alone has the token for no API, else one that has them`() async throws {
+        let scene = try OpenScene()
+        #expect(try await scene.acquire("openid").accessToken.secret == Secret("at-0"))
+        scene.issuer.answer(.init(#"{"access_token":"plain","expires_in":3600,"scope":"profile"}"#))
+        #expect(try await scene.acquire("profile").accessToken.secret == Secret("plain"))
+        #expect(try await scene.acquire("profile").source == .cache)
+        #expect(try await scene.acquire("read").accessToken.secret == Secret("at-0"))
+    }
+
+    @Test(arguments: [Int64(6), 1_799])
+    func `a new token that is good for too short a time is an error that has it`(lifetime: Int64) async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            scene.answer(#"{"access_token":"short","expires_in":\#(lifetime)}"#)
+            let manager = try scene.manager { $0.allowsExtendedLifetime = true }
+            scene.expire()
+            let error = try await acquisitionError {
+                try await manager.acquireTokenSilently(scene.request { $0.minimumLifetime = 1_800 })
+            }
+            guard case .tooShort(let result, lifetime, wanted: 1_800) = error else { throw Missing("tooShort") }
+            #expect(result.accessToken.secret == Secret("short"))
+            scene.answer(#"{"access_token":"long","expires_in":1800}"#)
+            let longer = try await manager.acquireTokenSilently(scene.request { $0.minimumLifetime = 1_800 })
+            #expect(longer.accessToken.secret == Secret("long"))
+        }
+    }
+
+    @Test func `a token that ends soon does not stand in for one that is to last`() async throws {
+        try await Scene.open(answering: .init(extendedExpiresIn: 7_200)) { (scene: Scene) async throws in
+            scene.expire()
+            scene.provider.faults.add(.status(503, at: "token", times: 2))
+            let manager = try scene.manager { $0.allowsExtendedLifetime = true }
+            let error = try await acquisitionError {
+                try await manager.acquireTokenSilently(scene.request { $0.minimumLifetime = 60 })
+            }
+            guard case .unavailable = error else { throw Missing("unavailable") }
+        }
+    }
+
     @Test(arguments: [Fault.IDTokenFlaw.signature, .issuer, .audience])
     func `a wrong ID token bars the tokens beside it, and the session goes on`(flaw: Fault.IDTokenFlaw) async throws {
         try await Scene.open { (scene: Scene) async throws in

@@ -3,6 +3,7 @@ import IssuerSupport
 import LocalIdentityProvider
 import OAuth
 import OpenIDConnect
+import TestSupport
 import Testing
 import TokenManagement
 import TokenStorage
@@ -117,5 +118,45 @@ struct ThrottlingTests {
             throw Missing("unavailable")
         }
         #expect(outage == IssuerUnavailable(status: status, retryAfter: 120, error: code) && scene.net == 1)
+    }
+
+    /// Answers that hold further requests back: the status, `Retry-After`, and the requests until it is an error.
+    private static let outages: [(Int, String, Int)] = [(429, "86400", 1), (503, "3600", 1), (500, "", 2)]
+
+    @Test(arguments: outages)
+    func `a forced refresh passes the wait after an outage`(status: Int, wait: String, net: Int) async throws {
+        let scene = try OpenScene()
+        scene.expire()
+        scene.issuer.answer(.init(status: status, headers: wait.isEmpty ? [] : ["Retry-After: \(wait)"]))
+        guard case .unavailable = try await scene.failure() else { throw Missing("unavailable") }
+        guard case .unavailable(_, isHeldBack: true) = try await scene.failure() else { throw Missing("a wait") }
+        #expect(scene.net == net)
+        scene.issuer.answer(.init(#"{"access_token":"new","expires_in":3600}"#))
+        #expect(try await scene.acquire { $0.forcesRefresh = true }.source == .refresh)
+        #expect(try await scene.acquire().source == .cache)
+    }
+
+    @Test(arguments: [300 * 86_400, 1_800, 1])
+    func `a clock that was ahead and was set back voids the wait that it began`(seconds: Int64) async throws {
+        let scene = try OpenScene()
+        scene.expire()
+        scene.clock.seconds += seconds
+        scene.issuer.answer(.init(status: 429, headers: ["Retry-After: 3600"]))
+        guard case .unavailable = try await scene.failure() else { throw Missing("unavailable") }
+        scene.clock.seconds -= seconds
+        scene.issuer.answer(.init(#"{"access_token":"new","expires_in":3600}"#))
+        #expect(try await scene.acquire().source == .refresh)
+    }
+
+    @Test func `a wait of an older version that is longer than an hour is void`() async throws {
+        let scene = try OpenScene()
+        scene.expire()
+        scene.issuer.answer(.init(status: 429, headers: ["Retry-After: 3600"]))
+        guard case .unavailable = try await scene.failure() else { throw Missing("unavailable") }
+        try scene.store.sql(
+            "UPDATE throttle SET ends_at = ends_at + 300 * 86400, failure = json_remove(failure, '$.began_at')"
+        )
+        scene.issuer.answer(.init(#"{"access_token":"new","expires_in":3600}"#))
+        #expect(try await scene.acquire().source == .refresh)
     }
 }

@@ -146,7 +146,9 @@ struct ListCommandTests {
         #expect(outcome.output.isEmpty)
         let lines = outcome.error.split(separator: "\n")
         #expect(lines.count == 3)
-        #expect(lines[0] == "tokenstore: error: 2 accounts fit; name one by its home account id")
+        #expect(
+            lines[0] == "tokenstore: error: 2 accounts fit; name one with --policy, such as '--policy b2c_1_signin'"
+        )
         #expect(outcome.error.contains(Person.mara.homeAccountID))
         #expect(outcome.error.contains(twin.homeAccountID))
 

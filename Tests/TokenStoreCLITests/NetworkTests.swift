@@ -30,6 +30,49 @@ struct NetworkTests {
         }
     }
 
+    @Test(.enabled(if: PrivateAuthority.isAvailable, "needs openssl"))
+    func `a certificate that has ended is a question of the clock, not of authorities`() async throws {
+        let authority = try PrivateAuthority(days: 0)
+        var configuration = try LocalIdentityProvider.Configuration.forTests
+        configuration.tls = .init(chain: authority.chain, key: authority.key)
+        try await LocalIdentityProvider.running(configuration) { provider in
+            let outcome = try await Self.login(provider.baseURL, "--ca-file", authority.path)
+            #expect(outcome.status == 1)
+            #expect(outcome.error.contains("by this machine's clock; correct the clock"), "\(outcome.error)")
+            #expect(outcome.error.contains(" ended on 20"), "\(outcome.error)")
+            #expect(!outcome.error.contains("--ca-file"), "\(outcome.error)")
+        }
+    }
+
+    @Test func `a file of authorities that is missing is said to be`() async throws {
+        let outcome = try await Self.login("https://127.0.0.1:1", "--ca-file", "/nowhere/ca.pem")
+        #expect(outcome.status == 1)
+        #expect(
+            outcome.error.contains("/nowhere/ca.pem, named by --ca-file, cannot be read (no such file or directory)"),
+            "\(outcome.error)"
+        )
+    }
+
+    @Test func `a proxy that does not answer is named`() async throws {
+        let proxy = ["https_proxy": "http://user:Hidden-7@127.0.0.1:1"]
+        let outcome = try await Self.login("https://issuer.example", environment: proxy)
+        #expect(outcome.status == 8)
+        #expect(outcome.error.contains("no connection to issuer.example (by the proxy 127.0.0.1:1, refused)"))
+        #expect(!outcome.error.contains("Hidden-7"))
+    }
+
+    /// Begins a sign-in at `base`, which ends before a page is shown.
+    private static func login(
+        _ base: String,
+        _ arguments: String...,
+        environment: [String: String] = [:]
+    ) async throws -> Command.Outcome {
+        let login = ["login", "--issuer", base + "/x", "--client-id", "app", "--no-browser", "--wait", "5"]
+        let scratch = try ScratchDirectory()
+        let environment = ["TOKENSTORE_PATH": scratch.store].merging(environment) { $1 }
+        return try await Command(arguments: login + arguments, environment: environment).runAside(in: scratch)
+    }
+
     @Test func `an issuer on loopback is reached without the proxy of the environment`() async throws {
         try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
             let proxy = ["https_proxy": "http://127.0.0.1:1", "HTTPS_PROXY": "http://127.0.0.1:1"]

@@ -36,7 +36,7 @@ extension AcquisitionError: MSALComparable {
         case .accountMismatch: MSALError(MSALError.internalError, internalCode: -42_101)
         case .invalidIDToken: MSALError(MSALError.internalError, internalCode: -42_600)
         case .metadata: MSALError(MSALError.internalError, internalCode: -42_010)
-        case .unavailable, .unusableAnswer: MSALError(MSALError.internalError, internalCode: -42_007)
+        case .unavailable, .unusableAnswer, .tooShort: MSALError(MSALError.internalError, internalCode: -42_007)
         case .network, .timedOut: MSALError(MSALError.internalError, internalCode: -42_008)
         }
     }

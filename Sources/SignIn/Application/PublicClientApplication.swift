@@ -83,7 +83,7 @@ public final class PublicClientApplication: Sendable {
 
     /// The one account of this client that `policy` leaves, such as `.userFlow("B2C_1_SUSI")`; nil where it leaves none.
     ///
-    /// - Throws: `TokenStoreError.ambiguousAccount(_:)` where several people signed in by it.
+    /// - Throws: `TokenStoreError.ambiguousAccount(_:total:)` where several people signed in by it.
     public func account(for policy: AccountPolicy) throws -> Account? {
         try store.account(matching: policy.and(.client(configuration.clientID)))
     }

@@ -26,9 +26,11 @@ final class MSALCacheExporter {
     func run() throws {
         buffer.append(contentsOf: "{".utf8)
         var foreign = try ForeignBuckets(session)
+        let hosts = try MSALHosts(session)
         for bucket in MSALBucket.allCases {
             let name = JSON.string(bucket.rawValue).serialized
             try session.forEachEntity(of: bucket) { keys, entity in
+                let (keys, entity) = hosts.naming(keys, entity)
                 try add(keys.map { JSON.string($0).serialized }, to: name) { entity.write(to: &$0) }
             }
             try add(foreign.remove(name), to: name)

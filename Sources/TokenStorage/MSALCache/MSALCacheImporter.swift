@@ -107,7 +107,7 @@ struct MSALCacheImporter {
     }
 
     private mutating func take(_ bucket: MSALBucket, _ value: JSON) throws {
-        let entity = try MSALEntity(value)
+        let entity = try MSALEntity(session.namingPort(value))
         switch bucket {
         case .idToken: try takeIDToken(entity)
         case .account: try takeAccount(entity)

@@ -23,7 +23,10 @@ struct OpenScene: Sendable {
     var net: Int { issuer.forms().count }
 
     /// Signs in; the access token ends in an hour.
-    init(_ change: (inout TokenResponse) -> Void = { _ in }) throws {
+    init(
+        idTokenMembers members: [(String, JSON)] = [],
+        _ change: (inout TokenResponse) -> Void = { _ in }
+    ) throws {
         issuer = try HandmadeIssuer()
         directory = try TemporaryDirectory()
         var options = StoreOptions()
@@ -34,7 +37,7 @@ struct OpenScene: Sendable {
         response.refreshToken = Secret("rt-0")
         response.tokenType = "bearer"
         response.scope = "openid read write"
-        response.idToken = Secret(Self.idToken(issuer, at: clock.seconds))
+        response.idToken = Secret(Self.idToken(issuer, at: clock.seconds, members))
         change(&response)
         let request = TokenRequest(
             clientID: Self.client,
@@ -44,6 +47,20 @@ struct OpenScene: Sendable {
         )
         guard let account = try store.save(response, for: request).account else { throw Missing("an account") }
         self.account = account
+    }
+
+    /// Signs the same person in again.
+    func signIn(refreshToken: String) throws {
+        var response = TokenResponse(accessToken: Secret("at-9"), expiresIn: 3_600)
+        response.refreshToken = Secret(refreshToken)
+        response.idToken = Secret(idToken(at: clock.seconds))
+        let request = TokenRequest(
+            clientID: Self.client,
+            authority: try authority,
+            scope: "openid read write",
+            grant: .authorizationCode
+        )
+        try store.save(response, for: request)
     }
 
     func manager(_ change: (inout TokenManagerOptions) -> Void = { _ in }) -> TokenManager {
@@ -77,16 +94,20 @@ struct OpenScene: Sendable {
     }
 
     /// An unsigned ID token of the person, issued at a time in Unix seconds.
-    static func idToken(_ issuer: HandmadeIssuer, at issued: Int64) -> String {
+    static func idToken(_ issuer: HandmadeIssuer, at issued: Int64, _ members: [(String, JSON)] = []) -> String {
         let claims = JSON.object(
-            JSON.Object([
-                ("iss", .string(issuer.issuer)), ("sub", "subject"), ("aud", .string(client)), ("name", "Mara"),
-                ("iat", .number("\(issued)")), ("nbf", .number("\(issued)")), ("exp", .number("\(issued + 600)")),
-            ])
+            JSON.Object(
+                [
+                    ("iss", .string(issuer.issuer)), ("sub", "subject"), ("aud", .string(client)), ("name", "Mara"),
+                    ("iat", .number("\(issued)")), ("nbf", .number("\(issued)")), ("exp", .number("\(issued + 600)")),
+                ] + members
+            )
         )
         let parts = [#"{"alg":"RS256"}"#, claims.serialized, "signature"].map { Base64URL.encode(Array($0.utf8)) }
         return parts.joined(separator: ".")
     }
 
-    func idToken(at issued: Int64) -> String { Self.idToken(issuer, at: issued) }
+    func idToken(at issued: Int64, _ members: [(String, JSON)] = []) -> String {
+        Self.idToken(issuer, at: issued, members)
+    }
 }

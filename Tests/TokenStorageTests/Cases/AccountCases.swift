@@ -69,7 +69,7 @@ struct AccountCases {
         let rows = ["u1.t1", "u2.t1"].map { JSON.account(["home_account_id": .string($0)]) }
         let fixture = try TestStore(.cache(accounts: rows))
         let error = #expect(throws: TokenStoreError.self) { try fixture.store.account(username: "ADA@example.net") }
-        guard case .ambiguousAccount(let accounts) = error else {
+        guard case .ambiguousAccount(let accounts, total: _) = error else {
             Issue.record("\(String(describing: error))")
             return
         }

@@ -113,7 +113,7 @@ struct IdentityCases {
         let error = #expect(throws: TokenStoreError.self) {
             try fixture.store.account(matching: .userFlow("B2C_1_SUSI"))
         }
-        guard case .ambiguousAccount(let accounts) = error else {
+        guard case .ambiguousAccount(let accounts, total: _) = error else {
             Issue.record("\(String(describing: error))")
             return
         }

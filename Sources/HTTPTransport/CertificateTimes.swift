@@ -1,0 +1,67 @@
+import NIOCore
+import NIOPosix
+import NIOSSL
+import OAuth
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// From when to when a server's certificate is good.
+///
+/// The TLS library refuses a certificate without a word why, and one that is out of date is no question of authorities:
+/// the server is asked for it once more, and told nothing.
+struct CertificateTimes: Sendable {
+    /// Unix seconds.
+    let start: Int64
+    let end: Int64
+
+    private static let patience = TimeAmount.seconds(5)
+
+    /// Asks the server at `address`; nil where it does not show a certificate.
+    static func shown(at address: HTTPAddress) async -> CertificateTimes? {
+        let found = Guarded<CertificateTimes?>(nil)
+        do {
+            let context = try NIOSSLContext(configuration: .makeClientConfiguration())
+            let isNumber = address.host.contains(":") || address.host.allSatisfy { $0.isNumber || $0 == "." }
+            let name = isNumber ? nil : address.host
+            let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+                .connectTimeout(patience)
+                .channelInitializer { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        let handler = try NIOSSLClientHandler(context: context, serverHostname: name) {
+                            (chain: [NIOSSLCertificate], verdict: EventLoopPromise<NIOSSLVerificationResult>) in
+                            found.withLock { $0 = chain.first.map(CertificateTimes.init) }
+                            verdict.succeed(.failed)
+                        }
+                        try channel.pipeline.syncOperations.addHandler(handler)
+                    }
+                }
+                .connect(host: address.host, port: address.port).get()
+            let limit = channel.eventLoop.scheduleTask(in: patience) { channel.close(promise: nil) }
+            try await channel.closeFuture.get()
+            limit.cancel()
+        } catch {
+            // It has refused its certificate already; a second failure says no more.
+            return found.withLock(\.self)
+        }
+        return found.withLock(\.self)
+    }
+
+    private init(_ certificate: NIOSSLCertificate) {
+        start = Int64(certificate.notValidBefore)
+        end = Int64(certificate.notValidAfter)
+    }
+
+    /// What is wrong with the certificate at a time in Unix seconds; nil: nothing that its times tell.
+    func flaw(at now: Int64) -> String? {
+        if now >= end { return "ended on \(Self.day(end))" }
+        return now < start ? "begins on \(Self.day(start))" : nil
+    }
+
+    private static func day(_ seconds: Int64) -> String {
+        Date(timeIntervalSince1970: TimeInterval(seconds)).formatted(.iso8601.year().month().day())
+    }
+}

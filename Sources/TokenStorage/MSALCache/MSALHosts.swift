@@ -1,0 +1,86 @@
+import OAuth
+import SQLite
+
+/// How MSAL for Python names the hosts of a store: without a port, which ours have where it is not 443.
+///
+/// Where accounts with one id are at several ports of a host, the ports stay: by host alone no import could tell whose
+/// token is whose.
+struct MSALHosts {
+    /// Environments that keep their port.
+    private var kept: Set<String> = []
+
+    init(_ session: StoreSession) throws {
+        var environments: [[String]: Set<String>] = [:]
+        try session.connection.forEach(
+            "SELECT home_account_fold, environment FROM account WHERE environment LIKE '%:%'"
+        ) { row in
+            guard let host = Self.host(row.text(1)) else { return }
+            environments[[row.text(0), host], default: []].insert(row.text(1))
+        }
+        for (account, found) in environments {
+            let isAtHost = try session.connection.integer(
+                "SELECT 1 FROM account WHERE home_account_fold = ?1 AND environment = ?2",
+                .text(account[0]),
+                .text(account[1])
+            )
+            if found.count > 1 || isAtHost != nil { kept.formUnion(found) }
+        }
+    }
+
+    /// An entity and its keys as MSAL would write them.
+    func naming(_ keys: [String], _ entity: JSON) -> ([String], JSON) {
+        guard var object = entity.object, let environment = object["environment"]?.text,
+            let host = Self.host(environment), !kept.contains(environment)
+        else { return (keys, entity) }
+        object["environment"] = .string(host)
+        let (old, new) = ("-\(environment.lowercased())-", "-\(host)-")
+        return (keys.map { $0.replacing(old, with: new, maxReplacements: 1) }, .object(object))
+    }
+
+    /// The host of an environment that has a port.
+    private static func host(_ environment: String) -> String? {
+        guard environment.utf8.contains(UInt8(ascii: ":")),
+            let place = HostAndPort(environment, usualPort: 443), place.port != 443
+        else { return nil }
+        return place.host
+    }
+}
+
+extension StoreSession {
+    /// An entity of an import with the port of its host, where an account with the same id is known to be at one.
+    func namingPort(_ entity: JSON) throws -> JSON {
+        guard var object = entity.object, let host = object["environment"]?.text, !host.isEmpty,
+            !host.utf8.contains(UInt8(ascii: ":")), !Cloud.contains(host)
+        else { return entity }
+        let environments = try environments(host: host.folded, of: object)
+        guard environments.count == 1, let environment = environments.first, environment != host else { return entity }
+        object["environment"] = .string(environment)
+        return .object(object)
+    }
+
+    /// The environments at `host` that are known for the account of an entity, or for its client where it names none.
+    private func environments(host: String, of entity: JSON.Object) throws -> [String] {
+        if let id = entity["home_account_id"]?.text?.folded {
+            let start = id + Account.ID.separator
+            return try connection.all(
+                """
+                SELECT DISTINCT environment FROM account
+                WHERE (home_account_fold = ?1 OR home_account_fold >= ?2 AND home_account_fold < ?3)
+                    AND (environment = ?4 OR substr(environment, 1, length(?4) + 1) = ?4 || ':')
+                """,
+                .text(id),
+                .text(start),
+                .text(start + "\u{10FFFF}"),
+                .text(host)
+            ) { $0.text(0) }
+        }
+        return try connection.all(
+            """
+            SELECT DISTINCT environment FROM app_metadata
+            WHERE client_fold = ?1 AND (environment = ?2 OR substr(environment, 1, length(?2) + 1) = ?2 || ':')
+            """,
+            .text(entity["client_id"]?.text?.folded ?? ""),
+            .text(host)
+        ) { $0.text(0) }
+    }
+}

@@ -1,0 +1,93 @@
+import IssuerSupport
+import OAuth
+import OpenIDConnect
+import TestSupport
+import Testing
+import TokenManagement
+import TokenStorage
+
+/// What is left of a session that the issuer has ended, and what does not end one.
+struct EndedSessionTests {
+    private static func summary(_ scene: OpenScene) throws -> AccountSummary {
+        var found: AccountSummary?
+        try scene.store.forEachAccount { found = $0 }
+        guard let found else { throw Missing("the account") }
+        return found
+    }
+
+    @Test func `after invalid_grant there is no refresh token and no one is signed in`() async throws {
+        let scene = try OpenScene()
+        #expect(try Self.summary(scene).hasRefreshToken)
+        scene.expire()
+        scene.issuer.answer(.init(status: 400, #"{"error":"invalid_grant"}"#))
+        guard case .interactionRequired(.refused) = try await scene.failure() else { throw Missing("a refusal") }
+        let summary = try Self.summary(scene)
+        #expect(!summary.hasRefreshToken)
+        #expect(summary.signInState == .signedOut)
+        #expect(try scene.store.signedInAccounts(client: OpenScene.client).isEmpty)
+    }
+
+    @Test(arguments: [false, true])
+    func `a token that has ended is not sent again, and for a minute the doubt is known`(isDoubt: Bool) async throws {
+        let scene = try OpenScene()
+        scene.expire()
+        if isDoubt {
+            guard let token = try scene.refreshTokens.first else { throw Missing("a refresh token") }
+            _ = try scene.store.beginRefresh(with: token)
+        }
+        scene.issuer.answer(.init(status: 400, #"{"error":"invalid_grant","error_description":"Gone."}"#))
+        for _ in 1...2 {
+            guard let failure = try await scene.failure(), failure.needsInteraction else { throw Missing("the end") }
+            guard case .possiblyConsumed = failure else {
+                #expect(!isDoubt)
+                continue
+            }
+            #expect(isDoubt)
+        }
+        scene.clock.seconds += 61
+        guard case .interactionRequired(.ended) = try await scene.failure() else { throw Missing("the end") }
+        #expect(scene.net == 1)
+    }
+
+    @Test func `a new sign-in begins a session`() async throws {
+        let scene = try OpenScene()
+        scene.expire()
+        scene.issuer.answer(.init(status: 400, #"{"error":"invalid_grant"}"#))
+        _ = try await scene.failure()
+        try scene.signIn(refreshToken: "rt-9")
+        let summary = try Self.summary(scene)
+        #expect(summary.hasRefreshToken)
+        #expect(summary.signInState == .signedIn)
+        scene.issuer.answer(.init(#"{"access_token":"new","expires_in":3600}"#))
+        #expect(try await scene.acquire { $0.forcesRefresh = true }.source == .refresh)
+    }
+
+    @Test(
+        arguments: [
+            (#"{"error":"invalid_grant","suberror":"basic_action"}"#, "read"),
+            (#"{"error":"interaction_required"}"#, "read"),
+            (#"{"error":"invalid_scope"}"#, "read"), (#"{"error":"invalid_grant"}"#, "read admin"), ("", "read"),
+        ]
+    )
+    func `what may be about the request alone ends no session`(body: String, scope: String) async throws {
+        let scene = try OpenScene()
+        scene.expire()
+        scene.issuer.answer(.init(status: 400, body))
+        _ = try await scene.failure(Scope(scope))
+        let summary = try Self.summary(scene)
+        #expect(summary.hasRefreshToken)
+        #expect(summary.signInState == .signedIn)
+    }
+
+    @Test func `a refused token that was replaced meanwhile ends no session`() async throws {
+        let scene = try OpenScene()
+        guard let token = try scene.refreshTokens.first else { throw Missing("a refresh token") }
+        try scene.signIn(refreshToken: "rt-9")
+        var consequence = RefreshConsequence(token: .ended)
+        consequence.event = "invalid_grant"
+        let query = TokenQuery(account: scene.account, clientID: OpenScene.client, scope: "read")
+        try scene.store.endRefresh(with: token, of: query, authority: scene.authority.url, consequence)
+        #expect(try Self.summary(scene).hasRefreshToken)
+        #expect(try scene.store.signInState(of: scene.account, client: OpenScene.client) == .signedIn)
+    }
+}

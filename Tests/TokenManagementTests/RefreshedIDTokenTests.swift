@@ -1,0 +1,63 @@
+import Foundation
+import IssuerSupport
+import OAuth
+import OpenIDConnect
+import TestSupport
+import Testing
+import TokenManagement
+import TokenStorage
+
+/// The ID token of a refresh, beside the one of the sign-in (OpenID Connect Core §12.2).
+struct RefreshedIDTokenTests {
+    /// Signs in at an issuer whose ID token has `nonce`, and lets the access token end.
+    private static func scene(nonce: String? = nil) throws -> OpenScene {
+        let members: [(String, JSON)] = nonce.map { [("nonce", .string($0))] } ?? []
+        let scene = try OpenScene(idTokenMembers: members)
+        scene.expire()
+        return scene
+    }
+
+    private static func answer(_ scene: OpenScene, _ members: [(String, JSON)]) {
+        let idToken = scene.idToken(at: scene.clock.seconds, members)
+        scene.issuer.answer(
+            .init(#"{"access_token":"new","refresh_token":"rt-1","expires_in":3600,"id_token":"\#(idToken)"}"#)
+        )
+    }
+
+    @Test func `the hash of another access token costs neither the token nor the session`() async throws {
+        let scene = try Self.scene()
+        Self.answer(scene, [("at_hash", "77QmUPtjPfzWtF2AnpK9RQ")])
+        #expect(try await scene.acquire().accessToken.secret == Secret("new"))
+        #expect(try scene.refreshTokens.map(\.secret) == [Secret("rt-1")])
+    }
+
+    @Test func `after a lost answer its repetition is the answer`() async throws {
+        let scene = try Self.scene()
+        // The process ended between the request and the answer.
+        guard let token = try scene.refreshTokens.first else { throw Missing("a refresh token") }
+        _ = try scene.store.beginRefresh(with: token)
+        Self.answer(scene, [("at_hash", "77QmUPtjPfzWtF2AnpK9RQ")])
+        #expect(try await scene.acquire().source == .refresh)
+        #expect(try scene.refreshTokens.map(\.secret) == [Secret("rt-1")])
+    }
+
+    @Test(arguments: [("n-1", "n-1"), ("n-1", nil), (nil, "n-2"), (nil, nil)] as [(String?, String?)])
+    func `an ID token with the nonce of the sign-in, or without one, is taken`(
+        first: String?,
+        second: String?
+    ) async throws {
+        let scene = try Self.scene(nonce: first)
+        Self.answer(scene, second.map { [("nonce", .string($0))] } ?? [])
+        #expect(try await scene.acquire().source == .refresh)
+    }
+
+    @Test(arguments: [.string("n-2"), .string("N-1"), .string(""), .number("1"), .null] as [JSON])
+    func `an ID token with another nonce bars the tokens, and the session goes on`(nonce: JSON) async throws {
+        let scene = try Self.scene(nonce: "n-1")
+        Self.answer(scene, [("nonce", nonce)])
+        guard case .invalidIDToken(.nonce) = try await scene.failure() else { throw Missing("a wrong nonce") }
+        Self.answer(scene, [("nonce", "n-1")])
+        #expect(try await scene.acquire().source == .refresh)
+        #expect(scene.issuer.forms().map { $0["refresh_token"] } == ["rt-0", "rt-1"])
+    }
+}

@@ -1,0 +1,61 @@
+import OAuth
+import TestSupport
+import Testing
+import TokenStorage
+
+/// An issuer at a port of its own, in the cache of MSAL for Python, which names hosts without ports.
+struct PortTests {
+    private static func store(ports: Int...) throws -> TestStore {
+        let fixture = try TestStore()
+        for port in ports {
+            let issuer = "https://id.example:\(port)/op"
+            var response = TokenResponse(accessToken: Secret("at-\(port)"), expiresIn: 3_600)
+            response.refreshToken = Secret("rt-\(port)")
+            response.idToken = Secret(idToken(issuer))
+            let authority = try Authority(issuer: issuer)
+            let request = TokenRequest(clientID: "app", authority: authority, scope: "read", grant: .authorizationCode)
+            try fixture.store.save(response, for: request)
+        }
+        return fixture
+    }
+
+    private static func idToken(_ issuer: String) -> String {
+        let claims = #"{"iss":"\#(issuer)","sub":"1","aud":"app","iat":\#(Fixture.now),"exp":\#(Fixture.now + 600)}"#
+        return [#"{"alg":"RS256"}"#, claims, "x"].map { Base64URL.encode(Array($0.utf8)) }.joined(separator: ".")
+    }
+
+    private static let buckets = ["AccessToken", "RefreshToken", "IdToken", "Account", "AppMetadata"]
+
+    @Test func `an export names the host alone, in the entries and in their keys`() throws {
+        let document = try Self.store(ports: 8_443).export()
+        for bucket in Self.buckets {
+            let entries = document[bucket].object?.members ?? []
+            #expect(entries.map { $0.value["environment"].text } == ["id.example"], "\(bucket)")
+            #expect(entries.allSatisfy { $0.name.contains("id.example-") && !$0.name.contains("8443") }, "\(bucket)")
+        }
+        #expect(document["AccessToken"].object?.members.first?.name == "1-id.example-accesstoken-app-op-read")
+    }
+
+    @Test func `an import of that export changes nothing, and what MSAL renewed takes its place`() throws {
+        let fixture = try Self.store(ports: 8_443)
+        let document = try fixture.export()
+        #expect(try fixture.take(document).changes == 0)
+        let text = document.serialized.replacing("rt-8443", with: "rt-new").replacing("at-8443", with: "at-new")
+        let time = "\"last_modification_time\":\"\(Fixture.now)\""
+        _ = try fixture.store.take(
+            text.replacing(time, with: time.replacing("\(Fixture.now)", with: "\(Fixture.now + 9)"))
+        )
+        #expect(try fixture.rows("RefreshToken").map { $0["secret"].text } == ["rt-new"])
+        #expect(try fixture.store.status().accounts == 1)
+    }
+
+    @Test func `accounts with one subject at two ports of a host keep their ports`() throws {
+        let fixture = try Self.store(ports: 8_443, 9_443)
+        let document = try fixture.export()
+        for bucket in ["AccessToken", "RefreshToken", "IdToken", "Account"] {
+            let names = document[bucket].object?.members.map { $0.value["environment"].text } ?? []
+            #expect(Set(names) == ["id.example:8443", "id.example:9443"], "\(bucket)")
+        }
+        #expect(try fixture.take(document).changes == 0)
+    }
+}

@@ -1,0 +1,71 @@
+import Foundation
+import Testing
+
+/// Counts are true, also where a list is cut short.
+struct TrueCountTests {
+    /// A store with so many accounts.
+    private static func store(_ count: Int) throws -> ScratchDirectory {
+        let scratch = try ScratchDirectory()
+        let people = (0..<count).map { index in
+            Person(username: "p\(index)@example.net", uid: "uid-\(index)", lifetimes: [], hasRefreshToken: true)
+        }
+        guard try scratch.run("import", input: Person.cache(people)).status == 0 else { throw POSIXError(.EIO) }
+        return scratch
+    }
+
+    @Test func `an ambiguity counts all the accounts that fit`() throws {
+        let scratch = try Self.store(1_120)
+        let outcome = try scratch.run("token", "--scope", "tasks.read")
+        #expect(outcome.status == 3)
+        #expect(outcome.error.contains("error: 1,120 accounts are in the store"))
+        #expect(outcome.error.hasSuffix("  and 1,100 more\n"))
+        let fitting = try scratch.run("token", "--scope", "tasks.read", "--policy", "b2c_1_signin", "--json")
+        #expect(try fitting.errorJSON["total"] as? Int == 1_120)
+        #expect(try fitting.errorJSON["message"] as? String == "1,120 accounts fit")
+    }
+
+    @Test func `a list that is cut short says how many are left out`() throws {
+        let scratch = try Self.store(1_120)
+        let table = try scratch.run("list", "--limit", "2")
+        #expect(table.lines.count == 3)
+        #expect(table.error.contains("and 1,118 more"), "\(table.error)")
+        #expect(try scratch.run("list", "--limit", "2", "--json").json["total"] as? Int == 1_120)
+        #expect(try scratch.run("list", "--json", "--account", "p7@example.net").json["total"] as? Int == 1)
+        #expect(try scratch.run("list").error.isEmpty)
+    }
+
+    @Test func `an explanation says how many accounts it does not name`() throws {
+        let scratch = try Self.store(1_120)
+        let text = try scratch.run("explain", "--scope", "tasks.read", "--account", "p7@example.net").output
+        #expect(text.contains("  (and 1,069 more accounts)\n") || text.contains("  (and 1,070 more accounts)\n"))
+        #expect(try scratch.run("explain", "--scope", "tasks.read", "--json").json["total"] as? Int == 1_120)
+    }
+
+    @Test(arguments: [
+        ("issuer", "name one with --issuer, such as '--issuer https://a.example/op'"),
+        ("policy", "name one with --policy, such as '--policy b2c_1_signin'"),
+    ])
+    func `an ambiguity names the option that tells the accounts apart`(kind: String, hint: String) throws {
+        let scratch = try ScratchDirectory()
+        if kind == "policy" {
+            var other = Person.mara
+            other.policy = "b2c_1_susi"
+            try scratch.fill(.mara, other)
+        } else {
+            let people = ["a.example", "b.example"].map { host in
+                Person(
+                    username: "",
+                    uid: "1",
+                    tenant: "",
+                    policy: nil,
+                    environment: host,
+                    claims: ["iss": "https://\(host)/op"]
+                )
+            }
+            try scratch.fill(people[0], people[1])
+        }
+        let name = kind == "policy" ? "mara@example.net" : "1."
+        let outcome = try scratch.run("claims", "--json", "--account", name)
+        #expect(try outcome.errorJSON["hint"] as? String == hint, "\(outcome.error)")
+    }
+}
