@@ -40,6 +40,7 @@ let package = Package(
         .target(name: "SQLite", dependencies: ["CSQLite"]),
         .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "TestSupport"]),
         .target(name: "CMigrations"),
+        .target(name: "CProcess"),
         .target(name: "OAuth"),
         .testTarget(name: "OAuthTests", dependencies: ["OAuth", "TestSupport"]),
         .target(
@@ -124,7 +125,7 @@ let package = Package(
         .target(
             name: "TokenStoreCLI",
             dependencies: [
-                "HTTPTransport", "NativeAuthentication", "OAuth", "OpenIDConnect", "Sealing", "SignIn",
+                "CProcess", "HTTPTransport", "NativeAuthentication", "OAuth", "OpenIDConnect", "Sealing", "SignIn",
                 "TokenManagement", "TokenStorage",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
@@ -244,8 +245,8 @@ let package = Package(
         .testTarget(
             name: "TokenStoreCLITests",
             dependencies: [
-                "HTTPTransport", "IssuerSupport", "LocalIdentityProvider", "OAuth", "OpenIDConnect", "SQLite",
-                "Sealing", "SignIn", "TestSupport", "TokenStorage", "TokenStoreCLI", "TokenStoreMain",
+                "CProcess", "HTTPTransport", "IssuerSupport", "LocalIdentityProvider", "OAuth", "OpenIDConnect",
+                "SQLite", "Sealing", "SignIn", "TestSupport", "TokenStorage", "TokenStoreCLI", "TokenStoreMain",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
             ]

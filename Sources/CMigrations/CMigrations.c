@@ -35,6 +35,10 @@ static const char V008_identity[] = {
 #embed "../../Migrations/V008_identity.sql" suffix(, 0)
 };
 
+static const char V009_aside[] = {
+#embed "../../Migrations/V009_aside.sql" suffix(, 0)
+};
+
 // The first four steps make one release: no program knows only some of them.
 static const CMigration migrations[] = {
     {"V001_store", V001_store, 4, 4, 0},
@@ -49,6 +53,8 @@ static const CMigration migrations[] = {
     {"V007_asked", V007_asked, 6, 6, 0},
     // A program without it names accounts by columns that are gone.
     {"V008_identity", V008_identity, 8, 8, 0},
+    // A program without it leaves hashes behind that a rekey has made worthless.
+    {"V009_aside", V009_aside, 8, 9, 0},
 };
 
 const CMigration *CMigrationAt(int index) {

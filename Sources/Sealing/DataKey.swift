@@ -22,6 +22,7 @@ package struct DataKey: Sendable {
         precondition(key.bitCount == Self.byteCount * 8, "a data key has 32 bytes")
         self.id = id
         self.key = key
+        key.withUnsafeBytes(lockInMemory)
     }
 }
 

@@ -22,6 +22,7 @@ final class DerivedKeys: Sendable {
             }
         }
         sealing = derived("tokenstore 1 sealed value")
+        sealing.withUnsafeBytes(lockInMemory)
         // Primed once: the key schedule is half the cost of a hash.
         claimName = HMAC(key: derived("tokenstore 1 claim name"))
         claimValue = HMAC(key: derived("tokenstore 1 claim value"))

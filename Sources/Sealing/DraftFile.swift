@@ -46,10 +46,10 @@ package final class DraftFile {
         return true
     }
 
-    /// Puts the file on the disk and gives it its name, on the disk too; false, with the reason in `errno`, if that
-    /// cannot be.
+    /// Puts the file on the disk, and then its name.
     ///
     /// - Parameter isReplacing: whether a file of this name is replaced; otherwise there must be none.
+    /// - Returns: false, with the reason in `errno`, if that cannot be.
     package func commit(replacing isReplacing: Bool) -> Bool {
         guard fchmod(descriptor, 0o600) == 0, synchronize(descriptor) else { return false }
         guard isReplacing ? replace() : take(path) else { return false }

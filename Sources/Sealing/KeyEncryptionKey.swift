@@ -27,6 +27,7 @@ package struct KeyEncryptionKey: Sendable {
             HKDF<SHA256>.deriveKey(inputKeyMaterial: key, info: Array(use.utf8), outputByteCount: count)
         }
         wrapping = derived("tokenstore 1 wrap", count: DataKey.byteCount)
+        wrapping.withUnsafeBytes(lockInMemory)
         idBytes = derived("tokenstore 1 id", count: 8).withUnsafeBytes { Array($0) }
         id = idBytes.hexadecimal
     }

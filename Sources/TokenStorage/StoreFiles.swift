@@ -28,7 +28,7 @@ package struct StoreFiles {
 
     private let source: KeySource
 
-    /// - Parameter source: where the key comes from; nil if that is not known.
+    /// The files of the store at `path`, whose key comes from `source`; nil if that is not known.
     package init(_ path: StorePath, source: KeySource? = nil) {
         self.path = path
         self.source = source ?? .file

@@ -97,13 +97,15 @@ extension StoreSession {
             "SELECT id, rejection, entry FROM foreign_entry WHERE id = ?1",
             .integer(row)
         ) { try foreignEntry($0) }
-        guard let identity = try entry?.identity(currentSealer()) else { return }
+        guard let entry else { return }
+        let identity = entry.identity(try currentSealer())
         // What stands under the new identity already was imported meanwhile, and is the newer one of the two.
         let newer = try connection.integer("SELECT id FROM foreign_entry WHERE identity = ?1", .blob(identity))
         if let newer, newer != row {
             try deleteForeignEntry(row)
         } else {
             try connection.run("UPDATE foreign_entry SET identity = ?2 WHERE id = ?1", .integer(row), .blob(identity))
+            try updateAccountHash(of: entry, row)
         }
     }
 }

@@ -72,8 +72,9 @@ extension StoreSession {
         try record(.rekey)
     }
 
-    /// Wraps every data key under the key of another source; no row is rewritten. After a leak a new data key becomes
-    /// current in the same commit.
+    /// Wraps every data key under the key of another source; no row is rewritten.
+    ///
+    /// After a leak a new data key becomes current in the same commit.
     ///
     /// - Returns: what is left for a person to do.
     fileprivate func changeSource(to source: KeySource, afterLeak: Bool) throws -> String? {

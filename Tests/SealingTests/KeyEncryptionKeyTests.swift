@@ -2,6 +2,20 @@ import OAuth
 import Sealing
 import Testing
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 struct KeyEncryptionKeyTests {
     private let key = KeyEncryptionKey(bytes: Secret("0123456789abcdef0123456789abcdef"))
     private let other = KeyEncryptionKey(bytes: Secret("0123456789abcdef0123456789abcdeF"))
@@ -45,4 +59,19 @@ struct KeyEncryptionKeyTests {
             }
         }
     }
+
+    #if os(Linux)
+    @Test func `the page of a key is locked in memory where the limit allows`() throws {
+        var page: UnsafeMutableRawPointer?
+        try #require(posix_memalign(&page, 4096, 4096) == 0)
+        let mayLock = mlock(try #require(page), 4096) == 0
+        munlock(try #require(page), 4096)
+        free(page)
+        let key = KeyEncryptionKey(bytes: Secret(String(repeating: "k", count: 32)))
+        let status = try String(contentsOf: URL(filePath: "/proc/self/status"), encoding: .utf8)
+        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmLck:") })
+        let locked = line.split { !$0.isNumber }.first.flatMap { Int($0) } ?? 0
+        #expect(locked > 0 || !mayLock, "\(key)")
+    }
+    #endif
 }

@@ -1,4 +1,5 @@
 import OAuth
+import SQLite
 import TestSupport
 import Testing
 import TokenStorage
@@ -59,6 +60,62 @@ struct KeptAsideTests {
         try removal.run(fixture.store)
         #expect(try fixture.rows("AccessToken").map { $0["secret"] } == ["other", "host", "kept"])
         #expect(try fixture.export()["Notes"] == .null)
+    }
+
+    /// Entries of two people in quarantine and unknown ones, and a sign-in of the first.
+    private static let crowd = JSON.cache(refreshTokens: [.refreshToken("r1")], accounts: [.account()]).with([
+        "Notes": [
+            "a": ["home_account_id": "U1.T1", "secret": "own"], "u1.t1-x": ["secret": "own key"],
+            "b": ["home_account_id": "u2.t1", "secret": "other"], "u2.t1-x": ["secret": "other key"],
+        ]
+    ])
+
+    private func notes(_ fixture: TestStore) throws -> [String] {
+        try fixture.rows("Notes").compactMap { $0["secret"].text }.sorted()
+    }
+
+    @Test(arguments: Removal.allCases)
+    func `a sign-out opens no entry of another account`(removal: Removal) throws {
+        let fixture = try TestStore(Self.crowd)
+        let others = try fixture.store.read { session in
+            try session.connection.all("SELECT id, entry FROM foreign_entry ORDER BY id DESC LIMIT 2") {
+                ($0.integer(0), $0.blob(1))
+            }
+        }
+        // What cannot be opened was not opened where nothing is thrown.
+        try fixture.store.write { session in
+            _ = try session.connection.run(
+                "UPDATE foreign_entry SET entry = x'00' WHERE id >= ?1",
+                .integer(others[1].0)
+            )
+        }
+        try removal.run(fixture.store)
+        try fixture.store.write { session in
+            for (id, entry) in others {
+                try session.connection.run(
+                    "UPDATE foreign_entry SET entry = ?2 WHERE id = ?1",
+                    .integer(id),
+                    .blob(entry)
+                )
+            }
+        }
+        #expect(try notes(fixture) == ["other", "other key"])
+    }
+
+    @Test(arguments: [false, true])
+    func `an entry from before the index, or before a rekey, goes with its account`(isRekeyed: Bool) throws {
+        let fixture = try TestStore(Self.crowd)
+        if isRekeyed {
+            _ = try fixture.store.rekey()
+        } else {
+            try fixture.store.write { try $0.connection.execute("UPDATE foreign_entry SET account_hash = NULL") }
+        }
+        try fixture.store.removeAccount(Fixture.account, client: "cid")
+        #expect(try notes(fixture) == ["other", "other key"])
+        let missing = try fixture.store.read {
+            try $0.connection.integer("SELECT count(*) FROM foreign_entry WHERE account_hash IS NULL")
+        }
+        #expect(missing == 0)
     }
 
     @Test func `a row that has been mended takes the place of the one in quarantine`() throws {

@@ -41,6 +41,25 @@ struct ForeignEntry {
         return members
     }
 
+    /// The id of the account that the entry names, or else its key, which may begin with one; folded.
+    ///
+    /// No issuer gives ids as long as this.
+    var accountText: String {
+        if let id = value.object?["home_account_id"]?.text, !id.isEmpty { return id.folded }
+        return String((key ?? "").folded.prefix(512))
+    }
+
+    /// What stands for the account that the entry may be of; nil where it may be of several.
+    func accountHash(_ sealer: Sealer) -> [UInt8]? {
+        bucket == StoreSession.accountMetadataBucket ? nil : Self.accountHash(of: accountText, sealer)
+    }
+
+    /// What stands for the account whose folded id is `id`, or begins a key: up to the first hyphen they are alike.
+    static func accountHash(of id: String, _ sealer: Sealer) -> [UInt8] {
+        var start = String(id.prefix { $0 != "-" })
+        return start.withUTF8 { sealer.fingerprint(of: UnsafeRawBufferPointer($0), label: "foreign_entry account") }
+    }
+
     var bucket: String { place.bucket }
     var key: String? { place.key }
 
@@ -86,11 +105,15 @@ extension StoreSession {
         let id = try known?.id ?? nextID("SELECT max(id) FROM foreign_entry")
         guard let sealed = try sealMembers(entry.members, as: .foreignEntry(id)) else { return false }
         try connection.run(
-            "INSERT OR REPLACE INTO foreign_entry (id, identity, rejection, entry) VALUES (?1, ?2, ?3, ?4)",
+            """
+            INSERT OR REPLACE INTO foreign_entry (id, identity, rejection, entry, account_hash)
+            VALUES (?1, ?2, ?3, ?4, ?5)
+            """,
             .integer(id),
             .blob(entry.identity(try currentSealer())),
             .optional(entry.rejection),
-            .blob(sealed)
+            .blob(sealed),
+            .optional(entry.accountHash(try currentSealer()))
         )
         return true
     }
@@ -125,6 +148,32 @@ extension StoreSession {
         try connection.forEach("SELECT id, rejection, entry FROM foreign_entry ORDER BY id") { row in
             try body(row.integer(0), foreignEntry(row))
         }
+    }
+
+    /// The kept entries that may be of accounts with these folded ids, with their rows; others are not opened.
+    func foreignEntries(of ids: some Sequence<String>) throws -> [(row: Int64, entry: ForeignEntry)] {
+        // Without entries no key is needed.
+        guard try connection.integer("SELECT max(id) FROM foreign_entry") ?? 0 > 0 else { return [] }
+        let sealers = try keys().all
+        let hashes = Set(ids.flatMap { id in sealers.map { ForeignEntry.accountHash(of: id, $0) } })
+        var entries = try connection.all(
+            "SELECT id, rejection, entry FROM foreign_entry WHERE account_hash IS NULL"
+        ) { (row: $0.integer(0), entry: try foreignEntry($0)) }
+        // Of before there were hashes; the next sign-out finds them by theirs.
+        for (row, entry) in entries { try updateAccountHash(of: entry, row) }
+        for hash in hashes {
+            entries += try connection.all(
+                "SELECT id, rejection, entry FROM foreign_entry WHERE account_hash = ?1",
+                .blob(hash)
+            ) { (row: $0.integer(0), entry: try foreignEntry($0)) }
+        }
+        // One that got its hash just now is there twice.
+        return Dictionary(entries.map { ($0.row, $0.entry) }) { first, _ in first }.map { (row: $0, entry: $1) }
+    }
+
+    func updateAccountHash(of entry: ForeignEntry, _ row: Int64) throws {
+        guard let hash = entry.accountHash(try currentSealer()) else { return }
+        try connection.run("UPDATE foreign_entry SET account_hash = ?2 WHERE id = ?1", .integer(row), .blob(hash))
     }
 
     func foreignEntry(_ row: Row) throws -> ForeignEntry {

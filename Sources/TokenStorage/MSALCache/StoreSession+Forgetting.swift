@@ -8,16 +8,19 @@ extension StoreSession {
         let forgotten = Dictionary(grouping: accounts) { $0.homeAccountID.folded }
         var deleted: [Int64] = []
         var changed: [ForeignEntry] = []
-        try forEachForeignEntry { row, entry in
+        for (row, entry) in try foreignEntries(of: forgotten.keys) {
             guard entry.bucket != Self.accountMetadataBucket else {
                 // It holds no token, and of an account that stays it says who is signed out.
-                guard client == nil else { return }
+                guard client == nil else { continue }
                 let rest = entry.value.removingAccountMetadata { name in
                     forgotten[name.folded]?.contains { $0.named(name) == $0 } ?? false
                 }
-                guard let rest else { return deleted.append(row) }
+                guard let rest else {
+                    deleted.append(row)
+                    continue
+                }
                 if rest != entry.value { changed.append(entry.replacing(value: rest)) }
-                return
+                continue
             }
             guard client != nil || entry.key != nil || entry.rejection == nil else {
                 // A bucket of the wrong type, with who knows whose tokens in it.
@@ -40,10 +43,9 @@ extension ForeignEntry {
 
     /// The account that the entry names, folded; where it names none, those that its key may begin with.
     fileprivate var homeAccountIDs: [String] {
-        if let id = value.object?["home_account_id"]?.text, !id.isEmpty { return [id.folded] }
-        // No issuer gives longer ones.
-        guard let key = key?.folded.prefix(512) else { return [] }
-        return key.indices.filter { key[$0] == "-" }.map { String(key[..<$0]) }
+        let text = accountText
+        if let id = value.object?["home_account_id"]?.text, !id.isEmpty { return [text] }
+        return text.indices.filter { text[$0] == "-" }.map { String(text[..<$0]) }
     }
 
     /// Whether the entry is of the account's hosts, or names no host; and of its very subject, where that matters.
