@@ -10,7 +10,8 @@ struct TortureCommand: ParsableCommand {
     private static var bars: [any Bar.Type] {
         [
             KillBar.self, SingleRefreshBar.self, HolderBar.self, CrowdBar.self, FirstOpenBar.self,
-            PlantedSecretsBar.self, DamageBar.self, FaultBar.self, BrokenIssuerBar.self, WalksBar.self,
+            PlantedSecretsBar.self, DamageBar.self, FaultBar.self, BrokenIssuerBar.self, RepairBar.self,
+            WalksBar.self,
         ]
     }
 
@@ -42,12 +43,16 @@ struct TortureCommand: ParsableCommand {
     @Option(help: "How many random walks through native authentication are taken (WALKS); 10,000 unless --quick.")
     var walks: Int?
 
+    @Option(help: "How many times each kind of damage to each schema version is repaired (R14); 10 unless --quick.")
+    var repairs: Int?
+
     func run() throws {
         let rows = try options.run(Self.bars) {
             $0.tool = tool.path
             try $0.findPeers(peers)
             let counts = [
-                "R1": kills, "R2": races, "R3": holders, "R4": processes, "R5": opens, "R7": cases, "WALKS": walks,
+                "R1": kills, "R2": races, "R3": holders, "R4": processes, "R5": opens, "R7": cases, "R14": repairs,
+                "WALKS": walks,
             ]
             $0.counts = counts.compactMapValues(\.self)
         }
