@@ -182,7 +182,7 @@ let package = Package(
         ),
         .executableTarget(name: "CFuzzMain", dependencies: ["Fuzzing"], path: "Sources/Fuzzing/CFuzzMain"),
 
-        .target(name: "TestSupport", dependencies: ["OAuth", "TokenStorage"], path: "Tests/TestSupport"),
+        .target(name: "TestSupport", dependencies: ["OAuth", "SQLite", "TokenStorage"], path: "Tests/TestSupport"),
         .testTarget(
             name: "TokenStorageTests",
             dependencies: ["CSQLite", "OAuth", "Sealing", "SQLite", "TestSupport", "TokenStorage"]

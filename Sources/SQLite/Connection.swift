@@ -13,8 +13,11 @@ package final class Connection {
         case readWrite
         /// Without writing to the index of the log either, which has to be there.
         case readOnly
-        /// Without locks and without looking for a log: only for a file that nobody can be writing.
+        /// Without locks and without looking for a log: only for a file that no program is writing.
         case immutable
+        /// Without locks, together with a log whose index this connection makes for itself, in memory; the log has to
+        /// be there. Only for files that no program is writing.
+        case privateIndex
         /// A private database in memory.
         case memory
     }
@@ -33,6 +36,11 @@ package final class Connection {
         handle = opened
         busyHandler = BusyHandler(timeout: busyTimeout)
         busyHandler.install(on: handle)
+        if mode == .privateIndex {
+            SQLiteKeepLogOnClose(handle)
+            // Set before the first look at the log: the index of its only user needs no shared memory.
+            try execute("PRAGMA locking_mode = EXCLUSIVE")
+        }
     }
 
     deinit {
@@ -74,7 +82,7 @@ package final class Connection {
         let common = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_URI
         return switch mode {
         case .readWrite: common | SQLITE_OPEN_READWRITE
-        case .readOnly, .immutable: common | SQLITE_OPEN_READONLY
+        case .readOnly, .immutable, .privateIndex: common | SQLITE_OPEN_READONLY
         case .memory: common | SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY
         }
     }
@@ -89,6 +97,8 @@ package final class Connection {
         return switch mode {
         case .immutable: uri + "?immutable=1"
         case .readOnly: uri + "?readonly_shm=1"
+        // A file open for reading only cannot be locked for this connection alone, as the locking mode wants it.
+        case .privateIndex: uri + "?vfs=unix-none"
         case .readWrite, .memory: uri
         }
     }

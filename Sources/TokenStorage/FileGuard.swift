@@ -56,7 +56,7 @@ struct FileGuard {
         }
         try checkOwner(status, of: path.database)
         try checkPermissions(status, of: path.database, remedy: "run 'chmod 600 \(path.database.shellWord)'")
-        guard status.links == 1 else {
+        if status.links > 1, try !takeNameOfRepair(status) {
             throw .insecure("\(path.database) has \(status.links) names; remove the other hard links")
         }
         guard status.size > 0 else {
@@ -64,6 +64,17 @@ struct FileGuard {
                 "\(path.database) is empty, which no store ever is; restore a copy, or remove it to start anew"
             )
         }
+    }
+
+    /// Removes the second name that a repair of an older version gave the file before it was killed.
+    ///
+    /// - Returns: whether it was the only other name; inspection leaves it.
+    private func takeNameOfRepair(_ status: FileStatus) throws(TokenStoreError) -> Bool {
+        guard status.links == 2,
+            let name = StoreFiles(path).damagedCopies.first(where: { FileStatus($0)?.identity == status.identity })
+        else { return false }
+        guard isInspection || unlink(name) == 0 else { throw failure("removed", name) }
+        return true
     }
 
     private func checkOwner(_ status: FileStatus, of path: String) throws(TokenStoreError) {

@@ -20,8 +20,13 @@ struct FileStatus {
     let permissions: mode_t
     let links: Int
     let size: Int64
-    private let device: dev_t
-    private let number: ino_t
+    let identity: Identity
+
+    /// What is the same for two names of one file, and for no two files that are there at once.
+    struct Identity: Hashable {
+        let device: UInt64
+        let inode: UInt64
+    }
 
     /// Of the path itself, not of what a symbolic link in its place points to; nil if there is nothing.
     init?(_ path: String) {
@@ -45,7 +50,7 @@ struct FileStatus {
     }
 
     /// Whether both are one file, by whatever names.
-    func isSameFile(as other: FileStatus) -> Bool { device == other.device && number == other.number }
+    func isSameFile(as other: FileStatus) -> Bool { identity == other.identity }
 
     /// Whether there is nothing at the path; what may not be looked at is not absent.
     static func isAbsent(_ path: String) -> Bool {
@@ -65,8 +70,10 @@ struct FileStatus {
         permissions = status.st_mode & 0o7777
         links = Int(status.st_nlink)
         size = Int64(status.st_size)
-        device = status.st_dev
-        number = status.st_ino
+        identity = Identity(
+            device: UInt64(truncatingIfNeeded: status.st_dev),
+            inode: UInt64(truncatingIfNeeded: status.st_ino)
+        )
     }
 
     /// The path without symbolic links; nil if it leads nowhere.

@@ -13,11 +13,15 @@ final class GuardedSession: @unchecked Sendable {
     ///
     /// It is made anew after it could not write: a connection that met an inspection of this process when it was
     /// opened never will, although the inspection is long over.
+    ///
+    /// - Parameter check: Called before `body` with a session that was open already.
     func withSession<Result: Sendable>(
+        checking check: (StoreSession) throws -> Void,
         or open: () throws -> StoreSession,
         _ body: (StoreSession) throws -> Result
     ) throws -> Result {
         try lock.withLock { _ in
+            try session.map(check)
             let opened = try session ?? open()
             session = opened
             do {
@@ -28,4 +32,9 @@ final class GuardedSession: @unchecked Sendable {
             }
         }
     }
+
+    /// Closes the session.
+    ///
+    /// - Returns: false if another thread is using it.
+    func close() -> Bool { lock.withLockIfAvailable { _ in session = nil } != nil }
 }

@@ -5,7 +5,7 @@ import Sealing
 /// The data keys of a store, unwrapped.
 struct KeyRing: Sendable {
     let keyEncryptionKey: KeyEncryptionKey
-    private let storeID: [UInt8]
+    let storeID: [UInt8]
     private var sealers: [UInt32: Sealer] = [:]
     private(set) var currentID: UInt32 = 0
 
@@ -13,9 +13,13 @@ struct KeyRing: Sendable {
     ///
     /// - Throws: `SealingError` if the key is not the one they are wrapped under.
     init(_ key: KeyEncryptionKey, storeID: [UInt8], from connection: Connection) throws {
+        try self.init(key, storeID: storeID, unwrapping: connection.wrappedDataKeys())
+    }
+
+    init(_ key: KeyEncryptionKey, storeID: [UInt8], unwrapping wrapped: [WrappedDataKey]) throws {
         keyEncryptionKey = key
         self.storeID = storeID
-        try reload(from: connection)
+        try take(wrapped)
     }
 
     /// The keys of a store that holds nothing, which an inspection may ask and nothing was ever sealed under.
@@ -27,18 +31,18 @@ struct KeyRing: Sendable {
     }
 
     /// Reads the keys again, after another process has replaced them.
-    mutating func reload(from connection: Connection) throws {
-        let rows = try connection.all("SELECT id, wrapped, key_encryption_key_id, is_current FROM data_key") { row in
-            (UInt32(truncatingIfNeeded: row.integer(0)), row.blob(1), row.text(2), row.bool(3))
-        }
+    mutating func reload(from connection: Connection) throws { try take(connection.wrappedDataKeys()) }
+
+    private mutating func take(_ rows: [WrappedDataKey]) throws {
         var reloaded: [UInt32: Sealer] = [:]
-        for (id, wrapped, keyID, isCurrent) in rows {
-            if keyID != keyEncryptionKey.id {
-                throw SealingError.otherKey(wanted: keyID, found: keyEncryptionKey.id)
+        for row in rows {
+            if row.keyID != keyEncryptionKey.id {
+                throw SealingError.otherKey(wanted: row.keyID, found: keyEncryptionKey.id)
             }
-            let known = sealers[id]
-            reloaded[id] = try known ?? Sealer(key: keyEncryptionKey.unwrap(wrapped, id: id, storeID: storeID))
-            if isCurrent { currentID = id }
+            let known = sealers[row.id]
+            reloaded[row.id] =
+                try known ?? Sealer(key: keyEncryptionKey.unwrap(row.wrapped, id: row.id, storeID: storeID))
+            if row.isCurrent { currentID = row.id }
         }
         guard reloaded[currentID] != nil else { throw SealingError.unknownDataKey(currentID) }
         sealers = reloaded

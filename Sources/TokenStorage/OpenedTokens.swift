@@ -16,7 +16,7 @@ final class OpenedTokens: Sendable {
     }
 
     private struct State {
-        var version: Int64?
+        var version: TokenStore.DataVersion?
         var entries: [TokenQuery: Entry] = [:]
     }
 
@@ -31,7 +31,7 @@ final class OpenedTokens: Sendable {
     func token(
         for query: TokenQuery,
         at now: Int64,
-        version: Int64,
+        version: TokenStore.DataVersion,
         _ lookUp: () throws -> CachedToken
     ) throws -> CachedToken {
         let kept = state.withLock { state -> AccessToken? in

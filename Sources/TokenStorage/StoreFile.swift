@@ -15,7 +15,7 @@ struct StoreFile {
 
     /// Opens for reading and writing.
     func openForWriting() throws -> Connection {
-        try refuseNetworkFileSystem()
+        try refuseUnknownFileSystem()
         let connection = try Connection(path: path.database, mode: .readWrite, busyTimeout: timeout)
         connection.keepLogFiles()
         try Self.configure(connection)
@@ -28,25 +28,17 @@ struct StoreFile {
         return connection
     }
 
-    /// Opens without ever writing, not even a log beside the file.
+    /// Opens without ever writing, not even a log or its index beside the file.
     ///
-    /// Without a log and its index nobody has the store open, and the file is read as it stands. When they appear
-    /// while it is read, somebody came: ``StoreSession/isOutdated`` says so.
-    func openForInspection() throws -> (connection: Connection, mode: Connection.Mode) {
-        let mode: Connection.Mode = isInUse ? .readOnly : .immutable
-        guard mode == .immutable || FileStatus(path.sharedMemory) != nil else {
-            throw TokenStoreError.file(
-                "\(path.log) holds commits and \(path.sharedMemory) is missing; copy that file too, or open the store "
-                    + "for writing once, such as with 'tokenstore purge'"
-            )
-        }
+    /// Where no other program can be trusted to keep the files together, such as in a copy, they are read as they
+    /// stand. When they change while they are read, a program came: ``StoreSession/isOutdated`` says so.
+    func openForInspection() throws -> (connection: Connection, mode: Connection.Mode, beside: LogState) {
+        let beside = LogState(path)
+        let mode = try beside.inspectionMode(at: path)
         let connection = try Connection(path: path.database, mode: mode, busyTimeout: timeout)
         try Self.configure(connection)
-        return (connection, mode)
+        return (connection, mode, beside)
     }
-
-    /// Whether the database may have to be read together with a log.
-    var isInUse: Bool { FileStatus(path.sharedMemory) != nil || FileStatus(path.log).map { $0.size > 0 } ?? false }
 
     /// Makes `body`'s database a whole one under its final name, or leaves nothing.
     func create(_ body: (Connection) throws -> Void) throws {
@@ -57,7 +49,7 @@ struct StoreFile {
 
     /// Makes a whole database with the right settings, on disk, under another name.
     func create(as draft: String, _ body: (Connection) throws -> Void) throws {
-        try refuseNetworkFileSystem()
+        try refuseUnknownFileSystem()
         try StoreFiles(path).removeDraft(draft)
         do {
             try Self.createEmpty(draft)
@@ -120,6 +112,48 @@ struct StoreFile {
         }
     }
 
+    /// Empties the log of a file that was replaced, whose changes would get into the one that has the name now.
+    ///
+    /// It is emptied and not removed, for a program that is opening it at this moment. Every connection holds a lock on
+    /// one byte of the log's index, which is part of SQLite's file format.
+    ///
+    /// - Returns: false if a connection still has the log open; true too if the log is another one by now.
+    func emptyLog(ofReplaced log: FileStatus.Identity) throws -> Bool {
+        let index = open(path.sharedMemory, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+        defer { if index >= 0 { close(index) } }
+        let connections: Int64 = 128
+        guard index < 0 || KernelLock.tryLock(index, start: connections, count: 1) else { return false }
+        let descriptor = Self.openExisting(path.log)
+        defer { if descriptor >= 0 { close(descriptor) } }
+        guard descriptor >= 0, FileStatus(path.log)?.identity == log else { return true }
+        guard ftruncate(descriptor, 0) == 0, fsync(descriptor) == 0 else { throw Self.failure("emptied", path.log) }
+        return true
+    }
+
+    /// Whether two files hold the same bytes.
+    func isSame(_ one: String, _ other: String) throws -> Bool {
+        guard FileStatus(one)?.size == FileStatus(other)?.size else { return false }
+        let (first, second) = (try StoreFile.reading(one), try StoreFile.reading(other))
+        defer { for descriptor in [first, second] { close(descriptor) } }
+        var (left, right) = ([UInt8](repeating: 0, count: 1 << 16), [UInt8](repeating: 0, count: 1 << 16))
+        var offset: off_t = 0
+        while true {
+            let count = pread(first, &left, left.count, offset)
+            guard count >= 0, pread(second, &right, right.count, offset) == count else {
+                throw Self.failure("read", one)
+            }
+            if count == 0 { return true }
+            guard left[..<count] == right[..<count] else { return false }
+            offset += off_t(count)
+        }
+    }
+
+    private static func reading(_ name: String) throws -> Int32 {
+        let descriptor = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else { throw failure("opened", name) }
+        return descriptor
+    }
+
     /// Makes an empty file that only its owner may use, where there is none.
     static func createEmpty(_ name: String) throws {
         let descriptor = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -160,10 +194,13 @@ struct StoreFile {
         )
     }
 
-    private func refuseNetworkFileSystem() throws {
-        guard let name = FileSystem.networkName(of: path.directory) else { return }
+    func refuseUnknownFileSystem() throws {
+        // A file mounted alone may be on another file system than its directory.
+        guard let name = FileSystem.refusedName(of: path.directory) ?? FileSystem.refusedName(of: path.database) else {
+            return
+        }
         throw TokenStoreError.unsupported(
-            "\(path.directory) is on a \(name) file system, whose locks and shared memory do not hold; "
+            "\(path.directory) is on a file system (\(name)) whose locks and shared memory are not known to hold; "
                 + "keep the store on a local disk, with --store or TOKENSTORE_PATH"
         )
     }

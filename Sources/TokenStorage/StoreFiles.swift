@@ -71,6 +71,9 @@ package struct StoreFiles {
         .map { StoreCopy(path: $0, size: FileStatus($0)?.size ?? 0, isRecognized: isOurs($0)) }
     }
 
+    /// The copies of damaged files that repairs have kept.
+    var damagedCopies: [String] { copies.map(\.path).filter { $0.hasPrefix(path.database + ".damaged-") } }
+
     /// Whether the database shows that it is ours.
     var showsOwnDatabase: Bool { isOurs(path.database) }
 
@@ -124,7 +127,7 @@ package struct StoreFiles {
             }
             do {
                 // Through SQLite: a descriptor of our own would take the locks of another store of this process.
-                let (connection, _) = try StoreFile(path: StorePath(file), timeout: .zero).openForInspection()
+                let connection = try StoreFile(path: StorePath(file), timeout: .zero).openForInspection().connection
                 guard try connection.integer("PRAGMA application_id") == Int64(Schema.applicationID) else {
                     return false
                 }

@@ -14,10 +14,14 @@ package struct StoreHeader {
     package let keyParameters: [String: String]
     package let createdAt: Int64
 
-    /// Reads the header.
+    /// Reads the header, as of one moment: a migration or a rekey may be under way.
     ///
     /// - Throws: ``TokenStoreError/damaged(_:)`` if the file is a database of something else.
     init(_ connection: Connection, at path: StorePath) throws {
+        self = try connection.read { try Self(reading: connection, at: path) }
+    }
+
+    private init(reading connection: Connection, at path: StorePath) throws {
         let applicationID = try connection.integer("PRAGMA application_id") ?? 0
         userVersion = Int(try connection.integer("PRAGMA user_version") ?? 0)
         guard applicationID == Int64(Schema.applicationID) else {

@@ -24,25 +24,33 @@ struct StoreOpener {
             if FileStatus(path.directory) == nil { try createDirectory() }
             let files = FileGuard(path: path, isInspection: false)
             try files.checkDirectory()
-            let (connection, newKey) = try openDatabase(files)
+            let (connection, identity, newKey) = try openDatabase(files)
             var header = try StoreHeader(connection, at: path)
             if !(try schema.pending(header, forWriting: true)).isEmpty {
                 header = try migrate(connection)
             }
-            return try session(connection, header, key: newKey)
+            return try session(connection, identity, header, key: newKey)
         }
     }
 
     /// Opens the file that has the name now: a repair may replace it while this waits for its locks.
     ///
     /// - Returns: with the key, if the store is new.
-    private func openDatabase(_ files: FileGuard) throws -> (Connection, KeyEncryptionKey?) {
+    private func openDatabase(
+        _ files: FileGuard
+    ) throws -> (Connection, FileStatus.Identity?, KeyEncryptionKey?) {
         while true {
             let newKey = try FileStatus(path.database) == nil ? create() : nil
             try files.checkDatabase()
+            let identity = FileStatus(path.database)?.identity
             let connection = try file.openForWriting()
-            if !connection.hasMoved { return (connection, newKey) }
+            if isUnderName(connection, identity) { return (connection, identity, newKey) }
         }
+    }
+
+    /// Whether the file that was opened is the one that had the name before, and still has it.
+    private func isUnderName(_ connection: Connection, _ identity: FileStatus.Identity?) -> Bool {
+        !connection.hasMoved && FileStatus(path.database)?.identity == identity
     }
 
     /// Opens the store without writing; nil if there is none.
@@ -55,26 +63,29 @@ struct StoreOpener {
             let files = FileGuard(path: path, isInspection: true)
             try files.checkDirectory()
             try files.checkDatabase()
-            let (connection, mode) = try file.openForInspection()
+            let identity = FileStatus(path.database)?.identity
+            let (connection, mode, beside) = try file.openForInspection()
             let header = try StoreHeader(connection, at: path)
             guard try schema.pending(header, forWriting: false).isEmpty else {
-                throw TokenStoreError.unsupported(
-                    "the store is of schema version \(header.userVersion); run 'tokenstore purge' once to bring it "
-                        + "to version \(schema.version)"
-                )
+                throw TokenStoreError.olderStore(version: header.userVersion, current: schema.version)
             }
-            return try session(connection, header, mode: mode)
+            return try session(connection, identity, header, mode: mode, beside: mode == .readOnly ? nil : beside)
         }
     }
 
     private func session(
         _ connection: Connection,
+        _ identity: FileStatus.Identity?,
         _ header: StoreHeader,
         key: KeyEncryptionKey? = nil,
-        mode: Connection.Mode = .readWrite
+        mode: Connection.Mode = .readWrite,
+        beside: LogState? = nil
     ) throws -> StoreSession {
         let session = StoreSession(connection, at: path, header: header, options: options)
         session.mode = mode
+        session.beside = beside
+        session.file = identity
+        session.log = FileStatus(path.log)?.identity
         if let key {
             session.keyRing = try KeyRing(key, storeID: header.storeID, from: connection)
         } else if options.unlocks {
@@ -87,8 +98,10 @@ struct StoreOpener {
     ///
     /// - Returns: the new store's key, for which a person then is not asked again; nil if another process was first.
     private func create() throws -> KeyEncryptionKey? {
-        // Asked before there is a lock file, which would make the log of another program look like ours.
+        // Asked before there is a lock file, which would make the log of another program look like ours, and before
+        // there is a key for a store that cannot be made.
         try refuseOrphanedLog()
+        try file.refuseUnknownFileSystem()
         let lock = try KernelLock(.schema, of: path, timeout: options.busyTimeout)
         defer { withExtendedLifetime(lock) {} }
         guard FileStatus(path.database) == nil else { return nil }

@@ -31,6 +31,9 @@ public struct StoreOptions: Sendable {
     /// Whether an inspection opens its file once and not for each read; this process cannot write to it meanwhile.
     package var keepsInspectionOpen = false
 
+    /// How often a store that is only read looks whether its file has been replaced; a write always does.
+    package var replacementLookInterval: Duration = .milliseconds(250)
+
     package var schema = Schema.current
 
     /// What deriving a key from a new passphrase costs.

@@ -73,7 +73,14 @@ extension StoreSession {
                 guard let current else { throw MissingDataKeys() }
                 if current != Int64(keyRing.currentID) { try reloadKeys() }
             }
-            return try body()
+            let result = try body()
+            guard !(try isReplaced()) else {
+                throw TokenStoreError.busy(
+                    "another file took the place of \(path.database) while it was written, and nothing was changed; "
+                        + "try again"
+                )
+            }
+            return result
         }
     }
 

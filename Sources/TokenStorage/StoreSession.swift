@@ -15,6 +15,16 @@ package final class StoreSession {
     var markKey: MarkKey?
     var mode = Connection.Mode.readWrite
 
+    /// What stood beside a file that is read without locks, when it was opened.
+    var beside: LogState?
+
+    /// The file that was opened; nil for one that is being made.
+    var file: FileStatus.Identity?
+
+    /// The log that belongs to the file.
+    var log: FileStatus.Identity?
+    private var lastLook = ContinuousClock.now
+
     init(_ connection: Connection, at path: StorePath, header: StoreHeader, options: StoreOptions) {
         self.connection = connection
         self.path = path
@@ -25,32 +35,73 @@ package final class StoreSession {
     /// Unix seconds.
     package var now: Int64 { options.seconds }
 
-    /// Whether somebody may have written to a file that is read without locks.
-    var isOutdated: Bool { mode == .immutable && StoreFile(path: path, timeout: .zero).isInUse }
+    /// Whether a program may have written to a file that is read without locks.
+    var isOutdated: Bool { beside.map { $0 != LogState(path) } ?? false }
 
-    /// Whether the connection may stay open while nobody uses it.
+    /// Whether the connection may stay open while it is not used.
     ///
-    /// One that must not write to the index of the log would keep every other connection of this process from it.
-    var mayWait: Bool { mode != .readOnly || options.keepsInspectionOpen }
+    /// One that must not write to the index of the log would keep every other connection of this process from it, and
+    /// the end of one with an index of its own would take their locks.
+    var mayWait: Bool { mode == .readWrite || mode == .immutable || options.keepsInspectionOpen }
+
+    /// Requires that the file is still the one of its name.
+    func requireName() throws {
+        if try isReplaced() { throw ReplacedFile(log: log) }
+    }
+
+    /// The same for one that only reads, which looks now and then.
+    func requireNameNowAndThen() throws {
+        guard ContinuousClock.now - lastLook >= options.replacementLookInterval else { return }
+        try requireName()
+    }
+
+    /// Whether another file has the name of the one that was opened.
+    ///
+    /// - Throws: ``TokenStoreError/file(_:)`` if none has: a removed store is not to be made anew unasked.
+    func isReplaced() throws(TokenStoreError) -> Bool {
+        guard let file else { return false }
+        lastLook = .now
+        if FileStatus(path.database)?.identity == file { return false }
+        guard !FileStatus.isAbsent(path.database) else {
+            throw .file("\(path.database) was removed while it was open; restore it, or open the store anew")
+        }
+        return true
+    }
 
     /// The data keys, fetched at the first need.
+    ///
+    /// While a key is being fetched, a rekey may move the data keys under another one; then that is fetched. A source
+    /// is asked again only if the keys did move.
     func keys() throws -> KeyRing {
         if let keyRing { return keyRing }
-        let ring =
-            if try hasDataKeys {
-                try KeyRing(
-                    keySource().load(keyContext(header.keyParameters)),
-                    storeID: header.storeID,
-                    from: connection
-                )
-            } else if mode == .readWrite {
-                try makeKeys()
-            } else {
-                KeyRing.openingNothing
+        guard try hasDataKeys else {
+            let ring = mode == .readWrite ? try makeKeys() : .openingNothing
+            keyRing = ring
+            return ring
+        }
+        var attempts = 0
+        while true {
+            let wrapped = try connection.read {
+                header = try StoreHeader(connection, at: path)
+                return try connection.wrappedDataKeys()
             }
-        keyRing = ring
-        return ring
+            do {
+                let key = try keySource().load(keyContext(header.keyParameters))
+                let ring = try KeyRing(key, storeID: header.storeID, unwrapping: wrapped)
+                keyRing = ring
+                return ring
+            } catch let error as SealingError {
+                attempts += 1
+                let found = try connection.wrappedDataKeys()
+                guard attempts < Self.keyAttempts, Set(found.map(\.keyID)) != Set(wrapped.map(\.keyID)) else {
+                    throw error
+                }
+            }
+        }
     }
+
+    /// More rekeys than this in a row, each during the opening of one store, are not to be expected.
+    private static let keyAttempts = 5
 
     /// The data keys that rows may be sealed or hashed under at this moment.
     ///
@@ -69,7 +120,6 @@ package final class StoreSession {
         do {
             try keyRing?.reload(from: connection)
         } catch SealingError.otherKey {
-            header = try StoreHeader(connection, at: path)
             keyRing = nil
             _ = try keys()
         }
@@ -141,4 +191,10 @@ package final class StoreSession {
         context.lockTimeout = options.busyTimeout
         return context
     }
+}
+
+/// Another file took the place of one that is open, before anything was done with it.
+struct ReplacedFile: Error {
+    /// The log of the file that was open; with the new one it would be in the way.
+    let log: FileStatus.Identity?
 }

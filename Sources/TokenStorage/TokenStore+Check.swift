@@ -9,15 +9,16 @@ extension TokenStore {
     ///
     /// - Returns: what is wrong; empty if the store is sound.
     public func check(progress: ((Progress) -> Void)? = nil) throws -> [StoreProblem] {
-        try read { session in
-            try session.connection.read {
-                try session.pageProblems() + session.schemaProblems() + session.valueProblems(progress)
-            }
-        }
+        try read { session in try session.connection.read { try session.problems(progress) } }
     }
 }
 
 extension StoreSession {
+    /// What is wrong; empty if the store is sound.
+    func problems(_ progress: ((Progress) -> Void)?) throws -> [StoreProblem] {
+        try pageProblems() + schemaProblems() + valueProblems(progress)
+    }
+
     fileprivate func pageProblems() throws -> [StoreProblem] {
         var problems = try connection.integrityProblems(quick: false).map { StoreProblem(place: "file", problem: $0) }
         try connection.forEach("PRAGMA foreign_key_check") { row in

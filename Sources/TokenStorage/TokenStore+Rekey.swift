@@ -50,6 +50,8 @@ extension TokenStore {
 extension StoreSession {
     /// Makes a new data key current, unless a rekey is under way already.
     fileprivate func startRekey() throws -> Bool {
+        // A new data key under a key that another process has left meanwhile could never be unwrapped again.
+        try reloadKeys()
         guard try connection.integer("SELECT count(*) FROM data_key") == 1 else { return true }
         try addDataKey(under: keys().keyEncryptionKey)
         try keyRing?.reload(from: connection)
@@ -79,6 +81,8 @@ extension StoreSession {
     /// - Returns: what is left for a person to do.
     fileprivate func changeSource(to source: KeySource, afterLeak: Bool) throws -> String? {
         try StoreFiles(path).requireKeyPlace(source)
+        // Another process may have moved the keys since this one opened the store; no third one does under the lock.
+        try reloadKeys()
         let old = try keySource()
         let ring = try keys()
         let (key, parameters) = try source.create(keyContext([:]))

@@ -6,6 +6,13 @@ import FoundationEssentials
 #else
 import Foundation
 #endif
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
 
 /// Accounts, claims and tokens that last: a sealed SQLite file that any number of processes share.
 ///
@@ -35,6 +42,9 @@ public final class TokenStore: Sendable {
 
     /// How many calls that write are under way.
     private let writes = Guarded(0)
+
+    /// The log of a file that was replaced while it was open here; nothing may be read together with it.
+    private let replacedLog = Guarded<FileStatus.Identity?>(nil)
 
     /// The keys of a store opened for inspection.
     private let inspectedKeys = Guarded<KeyRing?>(nil)
@@ -74,12 +84,16 @@ public final class TokenStore: Sendable {
     /// Runs `body` with a connection for reading; it may read again inside.
     package func read<Result: Sendable>(_ body: (StoreSession) throws -> Result) throws -> Result {
         try TokenStoreError.translating(at: path) {
-            try readers.withSession(or: openReader) { session in
-                let result = try body(session)
-                guard !session.isOutdated else {
-                    throw TokenStoreError.busy("\(path.database) was opened for writing while it was read; try again")
+            try followingName {
+                try readers.withSession(checking: { try $0.requireNameNowAndThen() }, or: openReader) { session in
+                    let result = try body(session)
+                    guard !session.isOutdated else {
+                        throw TokenStoreError.busy(
+                            "\(path.database) was opened for writing while it was read; try again"
+                        )
+                    }
+                    return result
                 }
-                return result
             }
         }
     }
@@ -112,14 +126,69 @@ public final class TokenStore: Sendable {
             throw TokenStoreError.invalidArgument("the store was opened for inspection; open it for writing")
         }
         return try TokenStoreError.translating(at: path) {
-            try writer.withSession(or: StoreOpener(path: path, options: options).open, body)
+            try followingName { try withWritingSession(body) }
         }
     }
 
-    /// A number that changes with every commit, of this process or another; nil where that cannot be told.
-    func dataVersion() throws -> Int64? {
+    private func withWritingSession<Result: Sendable>(_ body: (StoreSession) throws -> Result) throws -> Result {
+        try writer.withSession(checking: { try $0.requireName() }, or: openWriter, body)
+    }
+
+    private func openWriter() throws -> StoreSession {
+        try replacedLog.withLock { log in
+            guard try log.map({ try StoreFile(path: path, timeout: .zero).emptyLog(ofReplaced: $0) }) ?? true else {
+                throw TokenStoreError.busy(
+                    "another file took the place of \(path.database), and another program still has the old one open; "
+                        + "close that program and try again"
+                )
+            }
+            log = nil
+        }
+        return try StoreOpener(path: path, options: options).open()
+    }
+
+    /// Runs `body`, and again with the file that has the name now if the one that is open has it no longer.
+    private func followingName<Result>(_ body: () throws -> Result) throws -> Result {
+        for _ in 1...3 {
+            do {
+                return try body()
+            } catch let replaced as ReplacedFile {
+                if !isInspection { replacedLog.withLock { $0 = replaced.log ?? $0 } }
+                try closeEverything()
+            }
+        }
+        throw TokenStoreError.busy("\(path.database) is being replaced again and again; try again later")
+    }
+
+    /// Closes every connection to a file that was replaced, before the new one is opened.
+    private func closeEverything() throws {
+        let start = ContinuousClock.now
+        // The writer last: without it no other connection is opened.
+        while !(readers.removeAll() && observer.close() && writer.close()) {
+            guard ContinuousClock.now - start < options.busyTimeout else {
+                throw TokenStoreError.busy(
+                    "another file took the place of \(path.database) while it is still being read; try again"
+                )
+            }
+            var pause = timespec(tv_sec: 0, tv_nsec: Int.random(in: 500_000...2_000_000))
+            nanosleep(&pause, nil)
+        }
+    }
+
+    /// What changes with every commit, of this process or another; nil where that cannot be told.
+    func dataVersion() throws -> DataVersion? {
         guard !isInspection else { return nil }
-        return try observer.withSession(or: openReader) { try $0.connection.integer("PRAGMA data_version") }
+        return try followingName {
+            try observer.withSession(checking: { try $0.requireNameNowAndThen() }, or: openReader) { session in
+                DataVersion(file: session.file, number: try session.connection.dataVersion())
+            }
+        }
+    }
+
+    /// The commits of one file, counted.
+    struct DataVersion: Equatable {
+        let file: FileStatus.Identity?
+        let number: Int64
     }
 
     /// Closes the connections for reading that are not in use.
@@ -128,13 +197,14 @@ public final class TokenStore: Sendable {
     private func openReader() throws -> StoreSession {
         var options = options
         // The key was fetched when the store was opened; asking twice would ask a person twice.
-        let keyRing = try isInspection ? inspectedKeys.withLock { $0 } : withOpenWriter { $0.keyRing }
+        let keyRing = try isInspection ? inspectedKeys.withLock { $0 } : withWritingSession { $0.keyRing }
         if keyRing != nil { options.unlocks = false }
         let opener = StoreOpener(path: path, options: options)
         guard let session = try isInspection ? opener.inspect() : opener.open() else {
             throw TokenStoreError.file("\(path.database) is gone; import or sign in to make a new store")
         }
-        session.keyRing = keyRing
+        // A file that took the place of another may be of another store.
+        if keyRing?.storeID == session.header.storeID { session.keyRing = keyRing }
         return session
     }
 }

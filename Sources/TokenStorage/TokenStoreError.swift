@@ -18,6 +18,9 @@ public enum TokenStoreError: Error, Sendable {
     /// A newer version wrote the store, and its floor shuts this one out.
     case newerStore(version: Int, writtenBy: String, isReadable: Bool)
 
+    /// An older version wrote the store, which is brought up to date when it is opened for writing.
+    case olderStore(version: Int, current: Int)
+
     /// Others may read, replace or redirect the file.
     case insecure(String)
 
@@ -60,6 +63,10 @@ extension TokenStoreError: CustomStringConvertible {
             """
             tokenstore \(writtenBy) wrote the store in schema version \(version), which this version may not \
             \(isReadable ? "write" : "read"); install version \(writtenBy) or newer
+            """
+        case .olderStore(let version, let current):
+            """
+            the store is of schema version \(version); run 'tokenstore purge' once to bring it to version \(current)
             """
         case .ambiguousAccount(_, let total): "\(total) accounts fit; name one by its home account id"
         case .policyMismatch(let requested, let account):

@@ -8,8 +8,9 @@ struct CheckCommand: ParsableCommand {
         abstract: "Check the file, the schema and every sealed value.",
         discussion: """
             Prints each problem and where it is; the exit status is 6 if there is one. Nothing is written without \
-            --repair, which moves every readable row into a new file, keeps the damaged one beside it and says what \
-            was lost. It asks once.
+            --repair, which copies what can be read into a new file, keeps the damaged one beside it and says which \
+            accounts have to sign in again. It asks once. After a repair the exit status is 0 if every sign-in was \
+            saved, 6 if one was lost or may be, and 1 if the file cannot be repaired, which then is as it was.
 
             EXAMPLES
               tokenstore check
@@ -42,19 +43,45 @@ struct CheckCommand: ParsableCommand {
         }
         let question = "\(path) has \(problems.count.counting("problem")). Replace it by what is readable"
         try Confirmation(question: question).ask(arguments, isGiven: yes)
-        let report = try ProgressLine("repairing", console).showing { update in
-            try TokenStore.repair(at: arguments.path, options: arguments.options(), progress: update)
-        }
+        let report = try repaired(console)
         try CheckReport(problems: problems, repair: report).write(arguments, on: console)
+        guard report.lostSignIns.isEmpty, !report.mayHaveLostOthers else {
+            let count = report.lostSignIns.count
+            let lost = "\(report.mayHaveLostOthers ? "at least " : "")\(count.counting("sign-in")) \(count == 1 ? "was" : "were") lost"
+            throw CommandFailure(
+                .storeDamaged,
+                "the store is repaired, but \(count == 0 ? "sign-ins may have been lost" : lost)",
+                "sign in again with 'tokenstore login'"
+            )
+        }
+    }
+
+    private func repaired(_ console: Console) throws -> RepairReport {
+        // What is not a store at all is 6, as for every command.
+        try StoreFiles(arguments.path, source: arguments.key).requireOwnDatabase()
+        do {
+            return try ProgressLine("repairing", console).showing { update in
+                try TokenStore.repair(at: arguments.path, options: arguments.options(), progress: update)
+            }
+        } catch let error as TokenStoreError where error.kind == .damaged {
+            // After a repair 6 says that the store is sound again, without some sign-ins.
+            throw CommandFailure(.failure, sentence: error.description)
+        }
     }
 
     private func problems(_ console: Console) throws -> [StoreProblem] {
         do {
             guard let store = try arguments.inspect(console) else { return [] }
             return try ProgressLine("checking", console).showing { try store.check(progress: $0) }
-        } catch let error as TokenStoreError where error.kind == .damaged && repair {
-            // Too damaged to open: that is the problem, and repair is for it.
+        } catch let error as TokenStoreError where repair && isForRepair(error) {
             return [StoreProblem(place: "file", problem: error.description)]
         }
+    }
+
+    /// Whether a store that cannot be inspected for this reason may be one that a repair mends.
+    private func isForRepair(_ error: TokenStoreError) -> Bool {
+        // A store of an older version is brought up to date, and the version may be what is damaged.
+        if case .olderStore = error { return true }
+        return error.kind == .damaged || error.kind == .newerStore
     }
 }

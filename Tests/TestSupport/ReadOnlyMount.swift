@@ -1,4 +1,4 @@
-/// A directory seen a second time, through a mount that cannot be written.
+/// A directory seen a second time, through a mount that cannot be written, or one of another file system.
 public final class ReadOnlyMount: Sendable {
     private let place: TemporaryDirectory
     public var path: String { place.path }
@@ -14,6 +14,12 @@ public final class ReadOnlyMount: Sendable {
         place = try TemporaryDirectory()
         try Shell.run("/bin/mount", "--bind", directory, place.path)
         try Shell.run("/bin/mount", "-o", "remount,bind,ro", place.path)
+    }
+
+    /// An empty directory on a new file system of a kind that needs no device.
+    public init(ofKind kind: String) throws {
+        place = try TemporaryDirectory()
+        try Shell.run("/bin/mount", "-t", kind, "-o", "mode=0700", "none", place.path)
     }
 
     public func end() {

@@ -33,6 +33,16 @@ public final class TestStore: Sendable {
         opened = isClosed ? nil : store
     }
 
+    /// A closed store of an older schema, whose rows are ``OlderStore``'s.
+    public init(older version: Int) throws {
+        directory = try TemporaryDirectory()
+        clock = TestClock()
+        path = StorePath(directory.file("tokenstore.db"))
+        options = Self.options(clock)
+        try OlderStore.make(at: path, version: version)
+        opened = nil
+    }
+
     /// A store that took in a document and that nobody has open.
     public static func closed(_ document: JSON) throws -> TestStore {
         try TestStore(isClosed: true) { try $0.take(document.serialized) }

@@ -91,20 +91,85 @@ struct InspectionTests {
         withExtendedLifetime(fixture) {}
     }
 
-    @Test func `a copy of a live store without the index of its log is never read as less than it is`() throws {
-        let fixture = try TestStore(document)
+    /// What may stand beside a copy of a database: what a crash or a copying program leaves.
+    enum Log: String, CaseIterable {
+        case none, empty, torn, header, garbage, whole
+    }
+
+    enum Index: String, CaseIterable {
+        case none, empty, garbage, stale
+    }
+
+    @Test(arguments: Log.allCases, Index.allCases)
+    func `a copy with any log and any index is read at once and left as it was`(log: Log, index: Index) throws {
+        let live = try TestStore(document)
+        // The database alone has one account less than its log.
+        #expect(try live.store.withWriter { try $0.connection.checkpointTruncating() })
+        try live.take(.cache(accounts: [.account(["home_account_id": "u2.t1"])]))
+        let copy = try TemporaryDirectory()
+        for name in ["tokenstore.db", "key"] {
+            try FileManager.default.copyItem(atPath: live.directory.file(name), toPath: copy.file(name))
+        }
+        let frames = try DamagedFile(live.path.log).bytes()
+        try write(bytes(of: log, frames), to: copy.file("tokenstore.db-wal"))
+        try write(bytes(of: index, try DamagedFile(live.path.sharedMemory).bytes()), to: copy.file("tokenstore.db-shm"))
+        let before = try DirectorySnapshot(copy.path)
+        let start = ContinuousClock.now
+        let store = try #require(try TokenStore.inspect(at: StorePath(copy.path), options: live.options))
+        #expect(try store.accounts().count == (log == .whole ? 2 : 1))
+        #expect(try store.check() == [])
+        #expect(ContinuousClock.now - start < .seconds(5))
+        #expect(try DirectorySnapshot(copy.path) == before)
+        withExtendedLifetime(live) {}
+    }
+
+    private func bytes(of log: Log, _ frames: [UInt8]) -> [UInt8]? {
+        switch log {
+        case .none: nil
+        case .empty: []
+        case .torn: Array(frames.prefix(20))
+        case .header: Array(frames.prefix(32))
+        case .garbage: [UInt8](repeating: 0xA5, count: 9_000)
+        case .whole: frames
+        }
+    }
+
+    private func bytes(of index: Index, _ stale: [UInt8]) -> [UInt8]? {
+        switch index {
+        case .none: nil
+        case .empty: []
+        case .garbage: [UInt8](repeating: 0xA5, count: 32_768)
+        case .stale: stale
+        }
+    }
+
+    private func write(_ bytes: [UInt8]?, to path: String) throws {
+        guard let bytes else { return }
+        try Data(bytes).write(to: URL(filePath: path))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+    }
+
+    @Test func `a log that is not a file is refused and not waited for`() throws {
+        let fixture = try TestStore.closed(document)
+        try FileManager.default.removeItem(atPath: fixture.path.log)
+        #expect(mkfifo(fixture.path.log, 0o600) == 0)
+        expectError(.failure) { _ = try TokenStore.inspect(at: fixture.path, options: fixture.options) }
+    }
+
+    @Test func `a writer that comes to a copy without an index ends its inspection`() throws {
+        let live = try TestStore(document)
         let copy = try TemporaryDirectory()
         for name in ["tokenstore.db", "tokenstore.db-wal", "key"] {
-            try FileManager.default.copyItem(atPath: fixture.directory.file(name), toPath: copy.file(name))
+            try FileManager.default.copyItem(atPath: live.directory.file(name), toPath: copy.file(name))
         }
-        let before = try DirectorySnapshot(copy.path)
-        do {
-            #expect(try inspectEverything(StorePath(copy.path), fixture.options) == ["ada@example.net"])
-        } catch let error as TokenStoreError {
-            #expect(error.description.contains("; "))
-        }
-        #expect(try DirectorySnapshot(copy.path) == before)
-        withExtendedLifetime(fixture) {}
+        var options = live.options
+        options.keepsInspectionOpen = true
+        let store = try #require(try TokenStore.inspect(at: StorePath(copy.path), options: options))
+        #expect(try store.accounts().count == 1)
+        let other = try SQLiteShell(copy.file("tokenstore.db"))
+        try other.run("UPDATE account SET id = id; SELECT 1;")
+        expectError(.busy) { _ = try store.accounts() }
+        try other.end()
     }
 
     @Test(arguments: [true, false])

@@ -2,6 +2,7 @@ import Foundation
 import OAuth
 import SQLite
 import Sealing
+import Synchronization
 import TestSupport
 import Testing
 import TokenStorage
@@ -53,6 +54,36 @@ struct RekeyTests {
         try expectEverythingReadable(fixture.store, export)
         try expectEverythingReadable(fixture.another(), export)
         #expect(try !fixture.store.status().isRekeyUnfinished)
+    }
+
+    @Test(arguments: ["first", "wrong"])
+    func `an opening during which the keys move to another source goes on with that`(answer: String) throws {
+        let fixture = try TestStore {
+            $0.keySource = .passphrase
+            $0.scryptCost = ScryptCost(rounds: 16, blockSize: 1, parallelism: 1)
+            $0.askPassphrase = { _ in Secret("first") }
+        }
+        try fixture.take(.standardCache(.accessToken("a", "s1")))
+        let asked = Mutex(0)
+        var options = fixture.options
+        options.keySource = nil
+        options.askPassphrase = { _ in
+            asked.withLock { $0 += 1 }
+            _ = try fixture.store.rekey(to: .file)
+            return Secret(answer)
+        }
+        let store = try TokenStore.open(at: fixture.path, options: options)
+        #expect(try store.rows("AccessToken").map { $0["secret"] } == ["a"])
+        #expect(asked.withLock { $0 } == 1)
+    }
+
+    @Test func `a new data key is wrapped under the key that the store has moved to`() throws {
+        let fixture = try TestStore(Self.crowd)
+        let export = try fixture.store.exportedText()
+        let other = try fixture.another()
+        _ = try fixture.store.rekey(to: .file(fixture.directory.file("other-key")))
+        _ = try other.rekey()
+        try expectEverythingReadable(fixture.another(), export)
     }
 
     @Test(arguments: [1, 2, 3])

@@ -164,6 +164,103 @@ struct RepairTests {
         #expect(FileManager.default.fileExists(atPath: first.damagedCopy))
     }
 
+    @Test(arguments: OlderStore.versions)
+    func `a damaged store of an older schema is repaired, and opens`(version: Int) throws {
+        let fixture = try TestStore(older: version)
+        let leaves = try pages(of: "access_token", fixture)
+        try overwrite(page: try #require(leaves.last), fixture)
+        let (report, store) = try repaired(fixture)
+        #expect(try store.status().schemaVersion == Schema.current.version)
+        #expect(try store.accounts().count == OlderStore.accounts)
+        #expect(report.lostSignIns.isEmpty)
+        #expect(!report.mayHaveLostOthers)
+    }
+
+    @Test(arguments: OlderStore.versions)
+    func `a store of an older schema that lost its first page is repaired, and opens`(version: Int) throws {
+        let fixture = try TestStore(older: version)
+        try overwrite(page: 1, fixture, with: 0xA5)
+        let (report, store) = try repaired(fixture)
+        #expect(try store.accounts().count == OlderStore.accounts)
+        #expect(try store.status().refreshTokens == OlderStore.accounts)
+        #expect(report.lostSignIns.isEmpty)
+    }
+
+    @Test(arguments: [0, 3, Int(Int32.max)])
+    func `a schema version that is damaged in one place is told by the tables`(version: Int) throws {
+        for sql in ["PRAGMA user_version = \(version)", "UPDATE store SET schema_version = \(version)"] {
+            let fixture = try TestStore.closed(Self.crowd)
+            try Shell.run("/usr/bin/sqlite3", fixture.path.database, sql)
+            let (report, store) = try repaired(fixture)
+            #expect(report.lost.isEmpty)
+            #expect(try store.accounts().count == 60)
+        }
+    }
+
+    @Test func `an account whose page is lost is named as one that has to sign in again`() throws {
+        let fixture = try TestStore.closed(Self.crowd)
+        let all = try #require(try TokenStore.inspect(at: fixture.path, options: fixture.options)).accounts()
+        let leaves = try pages(of: "account", fixture)
+        try overwrite(page: leaves[1], fixture)
+        let (report, store) = try repaired(fixture)
+        let kept = Set(try store.accounts().map(\.id.homeAccountID))
+        let lost = all.map(\.id.homeAccountID).filter { !kept.contains($0) }
+        #expect(!lost.isEmpty)
+        #expect(Set(report.lostSignIns.compactMap(\.homeAccountID)) == Set(lost))
+        #expect(report.lostSignIns.allSatisfy { $0.username == "ada@example.net" && $0.clientID == nil })
+        #expect(!report.mayHaveLostOthers)
+    }
+
+    @Test func `an account whose last refresh token is lost is named with its client`() throws {
+        let fixture = try TestStore.closed(Self.crowd)
+        try Shell.run(
+            "/usr/bin/sqlite3",
+            fixture.path.database,
+            "UPDATE refresh_token SET secret = x'0102' WHERE id = 5; DELETE FROM claim_index"
+        )
+        let (report, _) = try repaired(fixture)
+        #expect(report.lostSignIns.map(\.clientID) == ["cid"])
+        #expect(report.lostSignIns.map(\.username) == ["ada@example.net"])
+        #expect(!report.mayHaveLostOthers)
+    }
+
+    @Test func `a list of accounts that is lost with its indexes says that others may be lost`() throws {
+        let fixture = try TestStore.closed(Self.crowd)
+        for table in ["account", "account_username", "sqlite_autoindex_account_1"] {
+            try overwrite(page: try #require(try pages(of: table, fixture).last), fixture)
+        }
+        #expect(try repaired(fixture).report.mayHaveLostOthers)
+    }
+
+    @Test func `a repair that was killed is finished by the next one, with the commits of the log`() throws {
+        let live = try TestStore(Self.crowd)
+        let fixture = try TestStore.closed(["AccessToken": [:]])
+        // What a killed repair leaves at its worst moment: the log is kept aside, and the new file has no name yet.
+        for (name, copy) in [
+            ("tokenstore.db", "tokenstore.db"), ("tokenstore.db", "tokenstore.db.damaged-1"),
+            ("tokenstore.db-wal", "tokenstore.db.damaged-1-wal"), ("key", "key"),
+        ] {
+            try DamagedFile(fixture.directory.file(copy)).replace(with: DamagedFile(live.directory.file(name)).bytes())
+        }
+        for name in ["tokenstore.db-wal", "tokenstore.db-shm"] {
+            try FileManager.default.removeItem(atPath: fixture.directory.file(name))
+        }
+        let (report, store) = try repaired(fixture)
+        #expect(report.lost.isEmpty)
+        #expect(try store.exportedText() == live.store.exportedText())
+    }
+
+    @Test func `the second name that a killed repair of an older version left is no hindrance`() throws {
+        let fixture = try TestStore.closed(Self.crowd)
+        let second = fixture.directory.file("tokenstore.db.damaged-1")
+        #expect(link(fixture.path.database, second) == 0)
+        let inspection = try TokenStore.inspect(at: fixture.path, options: fixture.options)
+        #expect(try inspection?.accounts().count == 60)
+        #expect(FileManager.default.fileExists(atPath: second))
+        #expect(try TokenStore.open(at: fixture.path, options: fixture.options).accounts().count == 60)
+        #expect(!FileManager.default.fileExists(atPath: second))
+    }
+
     @Test func `a refused repair leaves this process its locks`() throws {
         let fixture = try TestStore(Self.crowd)
         var options = fixture.options

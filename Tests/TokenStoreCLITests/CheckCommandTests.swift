@@ -1,5 +1,7 @@
 import Foundation
+import TestSupport
 import Testing
+import TokenStorage
 
 struct CheckCommandTests {
     @Test func `a sound store has no problems`() throws {
@@ -44,5 +46,48 @@ struct CheckCommandTests {
         #expect(repair.output.contains("the damaged file is kept as "))
         #expect(try scratch.run("check").status == 0)
         #expect(try scratch.run("list").lines.count == 3)
+    }
+
+    @Test func `a repair that loses a sign-in names it and ends with 6`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara, .ivo)
+        try scratch.damageSession(of: "mara@example.net")
+        let repair = try scratch.run("check", "--repair", "--yes")
+        #expect(repair.status == 6)
+        #expect(repair.output.contains("has to sign in again: mara@example.net (client "))
+        #expect(!repair.output.contains("ivo@example.org"))
+        #expect(repair.error.contains("the store is repaired, but 1 sign-in was lost"))
+        #expect(try scratch.run("check").status == 0)
+        #expect(try scratch.run("list").status == 0)
+    }
+
+    @Test func `a repair names the lost sign-ins in its JSON`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara, .ivo)
+        try scratch.damageSession(of: "ivo@example.org")
+        let outcome = try scratch.run("check", "--repair", "--yes", "--json")
+        let repair = try #require(outcome.json["repair"] as? [String: Any])
+        let lost = try #require(repair["lostSignIns"] as? [[String: Any]])
+        #expect(lost.compactMap { $0["username"] as? String } == ["ivo@example.org"])
+        #expect(repair["mayHaveLostOthers"] as? Bool == false)
+        #expect(outcome.status == 6)
+    }
+
+    @Test func `a file that cannot be repaired ends a repair with 1 and stays as it was`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        try scratch.loseDataKeys()
+        let before = try scratch.contents("tokenstore.db")
+        #expect(try scratch.run("check", "--repair", "--yes").status == 1)
+        #expect(try scratch.contents("tokenstore.db") == before)
+    }
+
+    @Test func `a store of an older schema is brought up to date by a repair`() throws {
+        let scratch = try ScratchDirectory()
+        try OlderStore.make(at: StorePath(scratch.store), version: 5)
+        #expect(try scratch.run("check").status == 1)
+        #expect(try scratch.run("check", "--repair", "--yes").status == 0)
+        #expect(try scratch.run("check").status == 0)
+        #expect(try scratch.run("list").lines.count == OlderStore.accounts + 1)
     }
 }

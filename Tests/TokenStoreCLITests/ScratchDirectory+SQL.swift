@@ -7,6 +7,19 @@ extension ScratchDirectory {
         try execute("UPDATE access_token SET secret = CAST(zeroblob(length(secret)) AS BLOB) WHERE id = 1")
     }
 
+    /// Overwrites the refresh token of the account with a username.
+    func damageSession(of username: String) throws {
+        try execute(
+            """
+            UPDATE refresh_token SET secret = zeroblob(length(secret))
+            WHERE account_id = (SELECT id FROM account WHERE username = '\(username)')
+            """
+        )
+    }
+
+    /// Makes a store in which nothing opens.
+    func loseDataKeys() throws { try execute("UPDATE data_key SET wrapped = zeroblob(75), is_current = 0") }
+
     /// Makes the store one that only a newer version may read.
     func shutOut() throws {
         try execute(

@@ -11,7 +11,7 @@ struct TortureCommand: ParsableCommand {
         [
             KillBar.self, SingleRefreshBar.self, HolderBar.self, CrowdBar.self, FirstOpenBar.self,
             PlantedSecretsBar.self, DamageBar.self, FaultBar.self, BrokenIssuerBar.self, ShellBar.self,
-            WalksBar.self,
+            RepairBar.self, WalksBar.self,
         ]
     }
 
@@ -46,13 +46,16 @@ struct TortureCommand: ParsableCommand {
     @Option(help: "How many random walks through native authentication are taken (WALKS); 10,000 unless --quick.")
     var walks: Int?
 
+    @Option(help: "How many times each kind of damage to each schema version is repaired (R14); 10 unless --quick.")
+    var repairs: Int?
+
     func run() throws {
         let rows = try options.run(Self.bars) {
             $0.tool = tool.path
             try $0.findPeers(peers)
             let counts = [
                 "R1": kills, "R2": races, "R3": holders, "R4": processes, "R5": opens, "R7": cases, "R12": tokens,
-                "WALKS": walks,
+                "R14": repairs, "WALKS": walks,
             ]
             $0.counts = counts.compactMapValues(\.self)
         }

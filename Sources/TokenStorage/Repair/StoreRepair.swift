@@ -30,64 +30,80 @@ struct StoreRepair {
         defer { withExtendedLifetime(access) {} }
         try StoreFiles(path, source: options.keySource).removeDraft(copy)
         defer { file.remove(copy) }
-        try file.copy(path.database, to: copy)
-        if FileStatus(path.log) != nil { try file.copy(path.log, to: copy + "-wal") }
-        var salvaged: [(table: String, rows: Int)] = []
-        var lost: [(table: String, rows: Int?)] = []
-        try file.create(as: path.unfinished) { fresh in
-            try Schema.current.apply(Schema.current.migrations[...], to: fresh)
-            let damaged = try openDamaged(like: fresh)
-            var tables = TableSalvage(from: damaged, to: fresh, progress: progress)
-            try tables.run { try StoreSession.unlocked(fresh, at: path, options: options) }
-            // The tables hold the connection, which has to be closed before its file takes another name.
-            (salvaged, lost) = (tables.salvaged, tables.lost)
-        }
-        let kept = try replaceDamaged()
-        return RepairReport(damagedCopy: kept, salvaged: salvaged, lost: lost)
-    }
-
-    /// Opens the copy; where its schema cannot be read, that of a new store is put into it.
-    private func openDamaged(like fresh: Connection) throws -> Connection {
-        if let connection = try? open(copy), (try? connection.integer("SELECT count(*) FROM store")) != nil {
-            try refuseNewer(connection)
-            return connection
-        }
-        removeLogCopies()
-        try SchemaGraft(template: fresh).apply(to: copy)
-        return try open(copy)
-    }
-
-    /// What a newer schema has besides would be lost.
-    private func refuseNewer(_ connection: Connection) throws {
-        // A header that cannot be read is part of the damage.
-        guard let header = try? StoreHeader(connection, at: path), header.schemaVersion == header.userVersion,
-            header.userVersion > Schema.current.version
-        else { return }
-        throw TokenStoreError.newerStore(
-            version: header.userVersion,
-            writtenBy: header.writtenBy,
-            isReadable: header.readerFloor <= Schema.current.version
+        let made = try makeFresh()
+        return RepairReport(
+            damagedCopy: try replaceDamaged(),
+            salvaged: made.salvaged,
+            lost: made.lost,
+            lostSignIns: made.lostSignIns,
+            mayHaveLostOthers: !made.isComplete
         )
     }
 
-    private func open(_ name: String) throws -> Connection {
-        let connection = try Connection(path: name, mode: .readWrite, busyTimeout: options.busyTimeout)
-        try connection.execute("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON")
-        return connection
+    private struct Made {
+        var salvaged: [(table: String, rows: Int)]
+        var lost: [(table: String, rows: Int?)]
+        var lostSignIns: [LostSignIn]
+        var isComplete: Bool
     }
 
-    /// Puts the new file in the place of the damaged one, which keeps a name at every moment.
+    /// Makes the new database, beside the damaged one: what can be read, brought up to date and checked.
+    private func makeFresh() throws -> Made {
+        let damaged = try DamagedStore(copy: copy, of: path, restore: copyDamaged)
+        var made: Made?
+        try file.create(as: path.unfinished) { fresh in
+            var tables = TableSalvage(from: damaged, to: fresh, progress: progress)
+            let session = try tables.run { try StoreSession.unlocked(fresh, at: path, options: options) }
+            if let problem = try session.problems(progress).first {
+                throw TokenStoreError.damaged(
+                    "what can be read of \(path.database) does not make a sound store (\(problem.place): "
+                        + "\(problem.problem)), and nothing was changed; restore a copy"
+                )
+            }
+            // The connections have to be closed before their files take other names.
+            let (signIns, isComplete) = try LostSignIns.found(in: damaged.connection, since: fresh)
+            made = Made(
+                salvaged: try tables.saved(),
+                lost: tables.lost,
+                lostSignIns: signIns,
+                isComplete: isComplete
+            )
+        }
+        guard let made else { throw TokenStoreError.storage("no new store was made; try again") }
+        return made
+    }
+
+    /// Copies the damaged file and its log to where the copy may be changed.
+    private func copyDamaged() throws {
+        file.remove(copy)
+        try file.copy(path.database, to: copy)
+        let log = FileStatus(path.log).map { $0.size > 0 } ?? false ? path.log : try interruptedLog()
+        if let log { try file.copy(log, to: copy + "-wal") }
+    }
+
+    /// The log that belongs to the damaged file, if a repair was killed after it had put the log aside.
+    private func interruptedLog() throws -> String? {
+        for kept in StoreFiles(path).damagedCopies where FileStatus(kept + "-wal") != nil {
+            if try file.isSame(kept, path.database) { return kept + "-wal" }
+        }
+        return nil
+    }
+
+    /// Puts the new file in the place of the damaged one, of which a copy is kept.
+    ///
+    /// Killed at any moment this leaves the damaged file or the new one under the name, and what the other commands
+    /// and the next repair need.
     private func replaceDamaged() throws -> String {
         var kept = "\(path.database).damaged-\(options.seconds)"
         var number = 2
-        while FileStatus(kept) != nil {
+        while FileStatus(kept) != nil || FileStatus(kept + "-wal") != nil {
             kept = "\(path.database).damaged-\(options.seconds)-\(number)"
             number += 1
         }
-        guard link(path.database, kept) == 0 else { throw StoreFile.failure("kept as \(kept)", path.database) }
-        if FileStatus(path.log).map({ $0.size > 0 }) ?? false, rename(path.log, kept + "-wal") != 0 {
-            throw StoreFile.failure("kept", path.log)
-        }
+        if FileStatus(path.log).map({ $0.size > 0 }) ?? false { try keep(path.log, as: kept + "-wal") }
+        try keep(path.database, as: kept)
+        try file.synchronize(path.directory)
+        // With the new file the old log would be in the way.
         unlink(path.log)
         unlink(path.sharedMemory)
         guard rename(path.unfinished, path.database) == 0 else { throw StoreFile.failure("replaced", path.database) }
@@ -95,8 +111,14 @@ struct StoreRepair {
         return kept
     }
 
-    private func removeLogCopies() {
-        for suffix in ["-wal", "-shm", "-journal"] { unlink(copy + suffix) }
+    private func keep(_ name: String, as kept: String) throws {
+        do {
+            try file.copy(name, to: kept)
+            try file.synchronize(kept)
+        } catch {
+            unlink(kept)
+            throw error
+        }
     }
 }
 

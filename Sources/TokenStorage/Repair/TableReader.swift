@@ -31,6 +31,7 @@ struct TableReader {
             if case .integer(let id)? = values.first { first = id }
             body(values)
         }
+        guard last < first else { return false }
         // Where the back cannot be read either, ids end somewhere: they are handed out one by one.
         var id = last == .min ? 1 : last + 1
         var misses = 0

@@ -1,44 +1,59 @@
 import SQLite
 import Sealing
 
-/// Copies the rows of a damaged database that can be read.
+/// Copies the rows of a damaged database that can be read, and brings them up to date.
 struct TableSalvage {
     private let damaged: Connection
+    private let version: Int
     private let fresh: Connection
     private let progress: ((Progress) -> Void)?
-    private(set) var salvaged: [(table: String, rows: Int)] = []
     private(set) var lost: [(table: String, rows: Int?)] = []
 
-    /// In the order of their references: a row comes after the one it belongs to.
-    private static let tables = [
-        "store", "data_key", "mark_key", "account", "tenant_profile", "account_state", "authority_map", "sign_out",
-        "app_metadata", "id_token", "claim_index", "refresh_token", "access_token", "event", "foreign_entry",
-        "refresh_attempt", "throttle",
-        "issuer_document",
-    ]
-
-    init(from damaged: Connection, to fresh: Connection, progress: ((Progress) -> Void)?) {
-        self.damaged = damaged
+    init(from damaged: DamagedStore, to fresh: Connection, progress: ((Progress) -> Void)?) {
+        self.damaged = damaged.connection
+        version = damaged.version
         self.fresh = fresh
         self.progress = progress
     }
 
-    /// Copies everything; `unlock` is called once the keys are there.
-    mutating func run(_ unlock: () throws -> StoreSession) throws {
-        var session: StoreSession?
-        try fresh.write {
-            for table in Self.tables {
-                try copy(table)
-                if table == "data_key" {
-                    try requireKeys()
-                    session = try unlock()
-                }
-            }
-            guard let session else { return }
+    /// Copies everything into tables of its own version, then takes the steps to the current one.
+    ///
+    /// - Parameter unlock: Called once the keys are there.
+    mutating func run(_ unlock: () throws -> StoreSession) throws -> StoreSession {
+        let schema = Schema.current
+        try schema.apply(schema.migrations.prefix(version), to: fresh)
+        return try fresh.write {
+            for table in ["store", "data_key"] { try copy(table) }
+            try requireKeys()
+            try correctHeader()
+            let session = try unlock()
+            for table in try fresh.tables() where !["store", "data_key"].contains(table) { try copy(table) }
+            try schema.apply(schema.migrations.dropFirst(version), to: fresh)
+            session.header = try StoreHeader(fresh, at: session.path)
             try dropUnreadable(session)
             // A claim index that lost rows would answer wrongly; it is made anew from the tokens.
             try session.rebuildClaimIndex()
+            return session
         }
+    }
+
+    /// How many rows of each table were saved.
+    func saved() throws -> [(table: String, rows: Int)] {
+        try fresh.tables().map { table in
+            let rows = try fresh.prepare("SELECT count(*) FROM \(table)").first([]) { Int($0.integer(0)) }
+            return (table, rows ?? 0)
+        }
+    }
+
+    /// Has the header say what the tables are, whatever it said.
+    private func correctHeader() throws {
+        let steps = Schema.current.migrations.prefix(version)
+        try fresh.run(
+            "UPDATE store SET schema_version = ?1, reader_floor = ?2, writer_floor = ?3",
+            .integer(version),
+            .integer(steps.map(\.readerFloor).max() ?? 0),
+            .integer(steps.map(\.writerFloor).max() ?? 0)
+        )
     }
 
     private func requireKeys() throws {
@@ -53,7 +68,9 @@ struct TableSalvage {
     }
 
     private mutating func copy(_ table: String) throws {
-        let columns = try fresh.prepare("SELECT name FROM pragma_table_info('\(table)') ORDER BY cid").names()
+        let found = try damaged.columns(of: table)
+        let columns = try fresh.columns(of: table).filter(found.contains)
+        guard !columns.isEmpty else { return lost.append((table, nil)) }
         let insert = try fresh.prepare(
             "INSERT OR IGNORE INTO \(table) (\(columns.joined(separator: ", "))) VALUES ("
                 + columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ") + ")"
@@ -65,7 +82,6 @@ struct TableSalvage {
             rows += 1
             if rows.isMultiple(of: 1024) { progress?(Progress(done: rows, total: nil, unit: "rows of \(table)")) }
         }
-        salvaged.append((table, rows))
         if !isWhole { lost.append((table, nil)) }
     }
 
@@ -104,10 +120,36 @@ struct TableSalvage {
     }
 }
 
-extension Statement {
-    fileprivate func names() throws -> [String] {
+extension Connection {
+    /// Every table, a row's table after the ones that the row refers to.
+    fileprivate func tables() throws -> [String] {
+        var left = try all(
+            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid"
+        ) { $0.text(0) }
+        var ordered: [String] = []
+        while !left.isEmpty {
+            let next = try left.firstIndex { table in
+                try names("SELECT \"table\" FROM pragma_foreign_key_list('\(table)')")
+                    .allSatisfy { $0 == table || !left.contains($0) }
+            }
+            // Tables that refer to each other in a circle have no order.
+            ordered.append(left.remove(at: next ?? left.startIndex))
+        }
+        return ordered
+    }
+
+    /// The columns of a table; none if it cannot be read.
+    fileprivate func columns(of table: String) throws -> [String] {
+        do {
+            return try names("SELECT name FROM pragma_table_info('\(table)') ORDER BY cid")
+        } catch let error as SQLiteError where [.corrupt, .notADatabase, .generic].contains(error.code.primary) {
+            return []
+        }
+    }
+
+    private func names(_ sql: String) throws -> [String] {
         var names: [String] = []
-        try forEach([]) { row in
+        try prepare(sql).forEach([]) { row in
             names.append(row.text(0))
             return true
         }

@@ -1,0 +1,126 @@
+import SQLite
+
+/// The sign-ins of a damaged database that are not in the one made of it.
+///
+/// The indexes of accounts and refresh tokens are on pages of their own: they still name what a lost page held.
+struct LostSignIns {
+    private let damaged: Connection
+    private let fresh: Connection
+    private var found: [LostSignIn] = []
+    private var isComplete = true
+
+    /// The sign-ins that are lost, and whether the indexes could be read to their ends, so that no other is.
+    static func found(in damaged: Connection, since fresh: Connection) throws -> ([LostSignIn], isComplete: Bool) {
+        let lost = try LostSignIns(damaged, fresh)
+        return (lost.found, lost.isComplete)
+    }
+
+    fileprivate struct Account {
+        var username: String?
+        var homeAccountID: String?
+        var authority: String?
+    }
+
+    private init(_ damaged: Connection, _ fresh: Connection) throws {
+        self.damaged = damaged
+        self.fresh = fresh
+        let accounts = try lostAccounts()
+        try findLostTokens(accounts)
+    }
+
+    /// The accounts that an index names and the new database does not have.
+    private mutating func lostAccounts() throws -> [Int64: Account] {
+        let isKept = try fresh.prepare("SELECT 1 FROM account WHERE id = ?1")
+        var lost: [Int64: Account] = [:]
+        let ids = "SELECT id, home_account_fold, authority FROM account ORDER BY home_account_fold, authority"
+        note(
+            try scan(ids) { row in
+                guard try isKept.isEmpty(row.integer(0)) else { return }
+                // The exact id stands behind the folded one where they differ.
+                let id = row.text(1).split(separator: "\u{1F}").last.map(String.init)
+                lost[row.integer(0)] = Account(homeAccountID: id, authority: row.text(2))
+            }
+        )
+        note(
+            try scan("SELECT id, username_fold FROM account ORDER BY username_fold") { row in
+                guard try isKept.isEmpty(row.integer(0)) else { return }
+                lost[row.integer(0), default: Account()].username = row.text(1).isEmpty ? nil : row.text(1)
+            }
+        )
+        return lost
+    }
+
+    /// The sessions of kept accounts whose last refresh token is lost; the accounts that are lost altogether.
+    private mutating func findLostTokens(_ accounts: [Int64: Account]) throws {
+        let isAccountKept = try fresh.prepare("SELECT 1 FROM account WHERE id = ?1")
+        let isKept = try fresh.prepare("SELECT 1 FROM refresh_token WHERE account_id = ?1 AND client_fold = ?2")
+        var accounts = accounts
+        var sessions: Set<[Value]> = []
+        let tokens = "SELECT account_id, client_fold, id FROM refresh_token ORDER BY account_id, client_fold"
+        note(
+            try scan(tokens) { row in
+                let owner = row.integer(0)
+                if try isAccountKept.isEmpty(owner) {
+                    accounts[owner, default: Account()].username = accounts[owner]?.username
+                } else if try isKept.isEmpty(owner, .text(row.text(1))) {
+                    sessions.insert([.integer(owner), .text(row.text(1))])
+                }
+            }
+        )
+        for (_, account) in accounts.sorted(by: { $0.key < $1.key }) {
+            found.append(LostSignIn(account, client: nil))
+        }
+        for session in sessions {
+            guard case .text(let client) = session[1] else { continue }
+            let account = try fresh.first(
+                "SELECT username, home_account_id, authority FROM account WHERE id = ?1",
+                session[0]
+            ) { Account(username: $0.text(0), homeAccountID: $0.text(1), authority: $0.text(2)) }
+            if let account { found.append(LostSignIn(account, client: client)) }
+        }
+        found.sort { $0.sortKey.lexicographicallyPrecedes($1.sortKey) }
+    }
+
+    private mutating func note(_ isWhole: Bool) { isComplete = isComplete && isWhole }
+
+    /// - Returns: whether all rows could be read; an error of `body` is thrown.
+    private func scan(_ sql: String, _ body: (Row) throws -> Void) throws -> Bool {
+        guard let statement = try? damaged.prepare(sql) else { return false }
+        var failure: (any Error)?
+        do {
+            try statement.forEach([]) { row in
+                do {
+                    try body(row)
+                    return true
+                } catch {
+                    failure = error
+                    return false
+                }
+            }
+        } catch {
+            // Damage is what is expected here.
+            return false
+        }
+        if let failure { throw failure }
+        return true
+    }
+}
+
+extension LostSignIn {
+    fileprivate init(_ account: LostSignIns.Account, client: String?) {
+        self.init(
+            username: account.username.flatMap { $0.isEmpty ? nil : $0 },
+            homeAccountID: account.homeAccountID,
+            authority: account.authority,
+            clientID: client
+        )
+    }
+
+    fileprivate var sortKey: [String] { [username, homeAccountID, authority, clientID].map { $0 ?? "" } }
+}
+
+extension Statement {
+    fileprivate func isEmpty(_ id: Int64, _ values: Value...) throws -> Bool {
+        try first([.integer(id)] + values) { _ in true } == nil
+    }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import OAuth
+import SQLite
+import TestSupport
+import Testing
+import TokenStorage
+
+/// A store follows its name: what it writes is where the next process looks.
+struct ReplacedFileTests {
+    private func store(_ document: JSON) throws -> TestStore {
+        let fixture = try TestStore { $0.replacementLookInterval = .zero }
+        try fixture.take(document)
+        return fixture
+    }
+
+    /// Puts another store, with its key, in the place of the one that is open.
+    private func replace(_ fixture: TestStore, by other: TestStore) throws {
+        for name in ["tokenstore.db", "key"] {
+            try DamagedFile(fixture.directory.file(name)).replace(with: DamagedFile(other.directory.file(name)).bytes())
+        }
+    }
+
+    /// A restored backup of the store: the same keys, without what was stored since.
+    private func backup(of fixture: TestStore) throws -> [UInt8] {
+        #expect(try fixture.store.withWriter { try $0.connection.checkpointTruncating() })
+        return try DamagedFile(fixture.path.database).bytes()
+    }
+
+    @Test func `what is written after a backup was put in place is in the backup`() throws {
+        let fixture = try store(.standardCache(.accessToken("a", "s1")))
+        let backup = try backup(of: fixture)
+        #expect(try fixture.store.accounts().count == 1)
+        try fixture.take(.cache(accounts: [.account(["home_account_id": "u2.t1"])]))
+        #expect(try fixture.store.withWriter { try $0.connection.checkpointTruncating() })
+        try DamagedFile(fixture.path.database).replace(with: backup)
+        try fixture.take(.cache(accounts: [.account(["home_account_id": "u3.t1"])]))
+        let ids = try fixture.another().accounts().map(\.id.homeAccountID)
+        #expect(ids.sorted() == ["u1.t1", "u3.t1"])
+        #expect(try fixture.store.accounts().count == 2)
+        #expect(try fixture.store.check() == [])
+    }
+
+    @Test func `a reader sees the file that took the place of the one it had open`() throws {
+        let fixture = try store(.standardCache(.accessToken("a", "s1")))
+        let other = try TestStore.closed(.standardCache(.accessToken("b", "s1")))
+        #expect(try fixture.request("s1") == .hit("a"))
+        #expect(try fixture.request("s1") == .hit("a"))
+        try replace(fixture, by: other)
+        #expect(try fixture.request("s1") == .hit("b"))
+        #expect(try fixture.rows("AccessToken").map { $0["secret"] } == ["b"])
+    }
+
+    @Test func `a file that is replaced while it is written takes the change back`() throws {
+        let fixture = try store(.standardCache(.accessToken("a", "s1")))
+        let other = try TestStore.closed(.standardCache(.accessToken("b", "s1")))
+        expectError(.busy) {
+            try fixture.store.write { session in
+                try session.connection.run("UPDATE account SET username = 'half', username_fold = 'half'")
+                try replace(fixture, by: other)
+            }
+        }
+        #expect(try fixture.store.accounts().map(\.username) == ["ada@example.net"])
+    }
+
+    @Test func `a replaced file that another program still has open is not mixed with the new one`() throws {
+        let fixture = try store(.standardCache(.accessToken("a", "s1")))
+        let other = try TestStore.closed(.standardCache(.accessToken("b", "s1")))
+        let program = try SQLiteShell(fixture.path.database)
+        try program.run("SELECT count(*) FROM account;")
+        try replace(fixture, by: other)
+        expectError(.busy) { _ = try fixture.store.accounts() }
+        expectError(.busy) { try fixture.store.removeAccount(Fixture.account, client: "cid") }
+        try program.end()
+        #expect(try fixture.rows("AccessToken").map { $0["secret"] } == ["b"])
+        #expect(try fixture.store.check() == [])
+    }
+
+    @Test func `a store that is removed while it is open is not made anew`() throws {
+        let fixture = try store(.standardCache(.accessToken("a", "s1")))
+        try FileManager.default.removeItem(atPath: fixture.path.database)
+        expectError(.failure) { try fixture.store.removeAccount(Fixture.account, client: "cid") }
+        expectError(.failure) { _ = try fixture.store.accounts() }
+        #expect(!FileManager.default.fileExists(atPath: fixture.path.database))
+    }
+
+    @Test(
+        .enabled(if: ReadOnlyMount.isPossible, "only root can mount a file system")
+    )
+    func `a file system that is not known to hold locks is refused and left empty`() throws {
+        let mount = try ReadOnlyMount(ofKind: "hugetlbfs")
+        defer { mount.end() }
+        let error = expectError(.failure) {
+            _ = try TokenStore.open(at: StorePath(mount.path), options: TestStore.options(TestClock()))
+        }
+        #expect(error?.description.contains("type 0x958458f6") == true)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: mount.path).allSatisfy { !$0.contains(".db") })
+    }
+}
