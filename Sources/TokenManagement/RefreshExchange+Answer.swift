@@ -4,13 +4,13 @@ import OpenIDConnect
 import TokenStorage
 
 extension RefreshExchange {
-    /// Checks and commits the tokens of an answer.
-    func accept(_ answered: AnsweredRefresh) async throws -> TokenResult {
-        let idToken = try await checkedIDToken(answered)
+    /// Checks and commits the tokens of an answer; what the store cannot take goes into `space`.
+    func accept(_ answered: AnsweredRefresh, in space: AnswerSpace) async throws -> TokenResult {
+        let idToken = try await checkedIDToken(answered, in: space)
         let saved: SavedTokens
         do {
             saved = try await store.perform {
-                try $0.save(answered.answer.response, for: answered.request, refreshing: answered.token)
+                try $0.save(answered.answer.response, for: answered.request, refreshing: answered.token, in: space)
             }
         } catch TokenStoreError.otherAccount {
             throw AcquisitionError.accountMismatch
@@ -24,6 +24,7 @@ extension RefreshExchange {
         }
         var result = TokenResult(accessToken, account: request.account, source: .refresh)
         result.idToken = idToken
+        if case .pending(let reason) = saved.outcome { result.pendingReason = reason }
         result.declinedScope = request.scope.missing(from: accessToken.scope)
         return result
     }
@@ -31,7 +32,7 @@ extension RefreshExchange {
     /// The ID token of an answer, if it has one.
     ///
     /// One that is not in order bars the tokens beside it, but for the new refresh token: the old one is spent.
-    private func checkedIDToken(_ answered: AnsweredRefresh) async throws -> IDToken? {
+    private func checkedIDToken(_ answered: AnsweredRefresh, in space: AnswerSpace) async throws -> IDToken? {
         guard let secret = answered.answer.response.idToken else { return nil }
         do {
             let idToken: IDToken
@@ -40,15 +41,15 @@ extension RefreshExchange {
             } catch {
                 throw IDTokenFlaw.unreadable
             }
-            try await check(idToken, answered)
+            try await check(idToken, answered, in: space)
             return idToken
         } catch let flaw as IDTokenFlaw {
-            try await keepRefreshToken(answered)
+            try await keepRefreshToken(answered, in: space)
             throw AcquisitionError.invalidIDToken(flaw)
         }
     }
 
-    private func check(_ token: IDToken, _ answered: AnsweredRefresh) async throws {
+    private func check(_ token: IDToken, _ answered: AnsweredRefresh, in space: AnswerSpace) async throws {
         var validator = IDTokenValidator(issuer: metadata.issuer, clientID: decider.clientID)
         validator.accessToken = answered.answer.response.accessToken
         try validator.checkClaims(of: token, clocks: [now, answered.answer.issuerNow].compactMap(\.self))
@@ -56,16 +57,15 @@ extension RefreshExchange {
             if let keys { try validator.checkSignature(of: token, keys: keys) }
         } catch IDTokenFlaw.unknownKey {
             // The issuer may sign with a newer key. What it takes to ask must not cost the session.
-            try await keepRefreshToken(answered)
+            try await keepRefreshToken(answered, in: space)
             guard let keys = try await issuer.newKeys(of: metadata, for: token) else { return }
             try validator.checkSignature(of: token, keys: keys)
         }
     }
 
-    private func keepRefreshToken(_ answered: AnsweredRefresh) async throws {
-        try await store.perform {
-            try $0.keepRefreshToken(of: answered.answer.response, for: answered.request, refreshing: answered.token)
-        }
+    private func keepRefreshToken(_ answered: AnsweredRefresh, in space: AnswerSpace) async throws {
+        let (response, request, token) = (answered.answer.response, answered.request, answered.token)
+        try await store.perform { try $0.keepRefreshToken(of: response, for: request, refreshing: token, in: space) }
     }
 
     /// Ends a session that was signed out while it was being refreshed; the sign-out has succeeded all the same.

@@ -105,6 +105,8 @@ public final class TokenManager: Sendable {
         var turn = try await RefreshTurn(of: request.account, client: clientID, at: store.path)
         defer { withExtendedLifetime(turn) {} }
         if turn.wasWaitedFor { metrics.countWaiting() }
+        // What an earlier refresh could not store is newer than what the store has.
+        _ = try await store.perform { try $0.takeInAnswers() }
         while true {
             let now = try await passedOverToken(request)
             let request = now == nil || now == before ? request : request.easier

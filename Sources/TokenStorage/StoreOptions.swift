@@ -31,6 +31,12 @@ public struct StoreOptions: Sendable {
     /// Whether an inspection opens its file once and not for each read; this process cannot write to it meanwhile.
     package var keepsInspectionOpen = false
 
+    /// How long a commit of an issuer's answer waits for a busy store before the answer is put into a file.
+    package var answerWait = Duration.seconds(1)
+
+    /// How long the store is waited for once the answer is safe in a file.
+    package var pendingWait = Duration.seconds(10)
+
     package var schema = Schema.current
 
     /// What deriving a key from a new passphrase costs.

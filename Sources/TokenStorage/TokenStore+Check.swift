@@ -12,6 +12,7 @@ extension TokenStore {
         try read { session in
             try session.connection.read {
                 try session.pageProblems() + session.schemaProblems() + session.valueProblems(progress)
+                    + session.answerProblems()
             }
         }
     }
@@ -42,6 +43,18 @@ extension StoreSession {
         let unknown = found.filter { wanted[$0.key] == nil }
             .map { StoreProblem(place: "schema", problem: "\($0.key) does not belong there") }
         return (missing + unknown).sorted { $0.problem < $1.problem }
+    }
+
+    /// Files of answers that will not be taken in; the others are no problem.
+    fileprivate func answerProblems() throws -> [StoreProblem] {
+        try PendingFile.all(of: path).compactMap { file in
+            do {
+                _ = try answer(in: file)
+                return nil
+            } catch let error as UnreadableAnswer {
+                return StoreProblem(place: "file \(file.name)", problem: error.problem)
+            }
+        }
     }
 
     fileprivate func valueProblems(_ progress: ((Progress) -> Void)?) throws -> [StoreProblem] {

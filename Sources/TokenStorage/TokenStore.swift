@@ -32,6 +32,7 @@ public final class TokenStore: Sendable {
     /// Notices commits; it reads nothing else, and so never misses one.
     private let observer = GuardedSession()
     let opened = OpenedTokens()
+    let unfinishedAnswers = UnfinishedAnswers()
 
     /// The keys of a store opened for inspection.
     private let inspectedKeys = Guarded<KeyRing?>(nil)
@@ -96,9 +97,36 @@ public final class TokenStore: Sendable {
         guard !isInspection else {
             throw TokenStoreError.invalidArgument("the store was opened for inspection; open it for writing")
         }
+        return try TokenStoreError.translating(at: path) { try writer.withSession(or: openWriter, body) }
+    }
+
+    /// As ``withWriter(_:)``; nil if another thread has the connection all that time, and no longer waiting for others.
+    func withWriter<Result: Sendable>(
+        within limit: Duration,
+        _ body: (StoreSession) throws -> Result
+    ) throws -> Result? {
+        defer { StoreWatch.announceCommit(path) }
         return try TokenStoreError.translating(at: path) {
-            try writer.withSession(or: StoreOpener(path: path, options: options).open, body)
+            try writer.withSession(within: limit, or: openWriter) { session in
+                let timeout = session.connection.busyTimeout
+                session.connection.busyTimeout = min(timeout, limit)
+                defer { session.connection.busyTimeout = timeout }
+                return try body(session)
+            }
         }
+    }
+
+    private func openWriter() throws -> StoreSession {
+        let session = try StoreOpener(path: path, options: options).open()
+        guard options.unlocks, try !PendingFile.all(of: path).isEmpty else { return session }
+        do {
+            let lock = try KernelLock(.pendingAnswers, of: path, timeout: options.answerWait)
+            defer { withExtendedLifetime(lock) {} }
+            _ = try session.takeInAnswers()
+        } catch {
+            // Whoever depends on what is in the files asks for it again, and then is told why it cannot be had.
+        }
+        return session
     }
 
     /// A number that changes with every commit, of this process or another; nil where that cannot be told.
