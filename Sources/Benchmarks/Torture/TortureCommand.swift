@@ -10,7 +10,7 @@ struct TortureCommand: ParsableCommand {
     private static var bars: [any Bar.Type] {
         [
             KillBar.self, SingleRefreshBar.self, HolderBar.self, CrowdBar.self, FirstOpenBar.self,
-            PlantedSecretsBar.self, DamageBar.self, FaultBar.self, BrokenIssuerBar.self, WalksBar.self,
+            PlantedSecretsBar.self, DamageBar.self, FaultBar.self, BrokenIssuerBar.self, AnswerBar.self, WalksBar.self,
         ]
     }
 
@@ -39,6 +39,9 @@ struct TortureCommand: ParsableCommand {
     @Option(help: "How many damaged files are read (R7); 100,000 unless --quick.")
     var cases: Int?
 
+    @Option(help: "How many refreshes are cut off between answer and commit (R13); 1,000 unless --quick.")
+    var answers: Int?
+
     @Option(help: "How many random walks through native authentication are taken (WALKS); 10,000 unless --quick.")
     var walks: Int?
 
@@ -47,7 +50,8 @@ struct TortureCommand: ParsableCommand {
             $0.tool = tool.path
             try $0.findPeers(peers)
             let counts = [
-                "R1": kills, "R2": races, "R3": holders, "R4": processes, "R5": opens, "R7": cases, "WALKS": walks,
+                "R1": kills, "R2": races, "R3": holders, "R4": processes, "R5": opens, "R7": cases, "R13": answers,
+                "WALKS": walks,
             ]
             $0.counts = counts.compactMapValues(\.self)
         }
