@@ -32,4 +32,15 @@ package struct Guarded<Value: ~Copyable>: ~Copyable, Sendable {
             return try body(&value)
         }
     }
+
+    /// Runs `body` unless another thread has the lock; nil then.
+    @inlinable package borrowing func withLockIfAvailable<Result, Failure: Error>(
+        _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result? {
+        try mutex.withLockIfAvailable { value throws(Failure) in
+            _ = uses.load(ordering: .acquiring)
+            defer { uses.wrappingAdd(1, ordering: .releasing) }
+            return try body(&value)
+        }
+    }
 }

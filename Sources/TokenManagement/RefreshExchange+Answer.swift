@@ -4,14 +4,14 @@ import OpenIDConnect
 import TokenStorage
 
 extension RefreshExchange {
-    /// Checks and commits the tokens of an answer.
-    func accept(_ answered: AnsweredRefresh) async throws -> TokenResult {
-        try await requireTokenText(answered)
-        let idToken = try await checkedIDToken(answered)
+    /// Checks and commits the tokens of an answer; what the store cannot take goes into `space`.
+    func accept(_ answered: AnsweredRefresh, in space: AnswerSpace) async throws -> TokenResult {
+        try await requireTokenText(answered, in: space)
+        let idToken = try await checkedIDToken(answered, in: space)
         let saved: SavedTokens
         do {
             saved = try await store.perform {
-                try $0.save(answered.answer.response, for: answered.request, refreshing: answered.token)
+                try $0.save(answered.answer.response, for: answered.request, refreshing: answered.token, in: space)
             }
         } catch TokenStoreError.otherAccount {
             throw AcquisitionError.accountMismatch
@@ -25,16 +25,17 @@ extension RefreshExchange {
         }
         var result = TokenResult(accessToken, account: request.account, source: .refresh)
         result.idToken = idToken
+        if case .pending(let reason) = saved.outcome { result.pendingReason = reason }
         result.declinedScope = request.scope.missing(from: accessToken.scope)
         return result
     }
 
     /// Refuses an answer with a token that is none; the new refresh token stays, as the old one is spent.
-    private func requireTokenText(_ answered: AnsweredRefresh) async throws {
+    private func requireTokenText(_ answered: AnsweredRefresh, in space: AnswerSpace) async throws {
         do {
             try answered.answer.response.requireTokenText()
         } catch {
-            try await keepRefreshToken(answered)
+            try await keepRefreshToken(answered, in: space)
             throw AcquisitionError.unusableAnswer(error)
         }
     }
@@ -42,7 +43,7 @@ extension RefreshExchange {
     /// The ID token of an answer, if it has one.
     ///
     /// One that is not in order bars the tokens beside it, but for the new refresh token: the old one is spent.
-    private func checkedIDToken(_ answered: AnsweredRefresh) async throws -> IDToken? {
+    private func checkedIDToken(_ answered: AnsweredRefresh, in space: AnswerSpace) async throws -> IDToken? {
         guard let secret = answered.answer.response.idToken else { return nil }
         do {
             let idToken: IDToken
@@ -51,15 +52,15 @@ extension RefreshExchange {
             } catch {
                 throw IDTokenFlaw.unreadable
             }
-            try await check(idToken, answered)
+            try await check(idToken, answered, in: space)
             return idToken
         } catch let flaw as IDTokenFlaw {
-            try await keepRefreshToken(answered)
+            try await keepRefreshToken(answered, in: space)
             throw AcquisitionError.invalidIDToken(flaw)
         }
     }
 
-    private func check(_ token: IDToken, _ answered: AnsweredRefresh) async throws {
+    private func check(_ token: IDToken, _ answered: AnsweredRefresh, in space: AnswerSpace) async throws {
         var validator = IDTokenValidator(issuer: metadata.issuer, clientID: decider.clientID)
         // The access token is not judged by `at_hash`: that is optional for tokens which come from the token endpoint
         // itself (OpenID Connect Core §3.1.3.6, §3.1.3.8). An issuer that repeats an answer which was lost may have the
@@ -70,16 +71,15 @@ extension RefreshExchange {
             if let keys { try validator.checkSignature(of: token, keys: keys) }
         } catch IDTokenFlaw.unknownKey {
             // The issuer may sign with a newer key. What it takes to ask must not cost the session.
-            try await keepRefreshToken(answered)
+            try await keepRefreshToken(answered, in: space)
             guard let keys = try await issuer.newKeys(of: metadata, for: token) else { return }
             try validator.checkSignature(of: token, keys: keys)
         }
     }
 
-    private func keepRefreshToken(_ answered: AnsweredRefresh) async throws {
-        try await store.perform {
-            try $0.keepRefreshToken(of: answered.answer.response, for: answered.request, refreshing: answered.token)
-        }
+    private func keepRefreshToken(_ answered: AnsweredRefresh, in space: AnswerSpace) async throws {
+        let (response, request, token) = (answered.answer.response, answered.request, answered.token)
+        try await store.perform { try $0.keepRefreshToken(of: response, for: request, refreshing: token, in: space) }
     }
 
     /// Ends a session that was signed out while it was being refreshed; the sign-out has succeeded all the same.

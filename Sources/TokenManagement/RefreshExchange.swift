@@ -33,10 +33,13 @@ struct RefreshExchange: Sendable {
     func run(_ candidates: [RefreshCandidate]) async throws -> TokenResult {
         var failure: RefreshFailure?
         for candidate in candidates.prefix(Self.attempts) {
-            let doubt = try await store.perform { try $0.beginRefresh(with: candidate.token) }
+            // Before the token is spent: whatever the disk and the store come to, the answer can be kept.
+            let (space, doubt) = try await store.perform { store in
+                (try store.reserveAnswerSpace(), try store.beginRefresh(with: candidate.token))
+            }
             options.logger.debug("refreshing", metadata: ["endpoint": "\(metadata.tokenEndpoint)"])
             do {
-                let result = try await accept(try await answer(candidate.token))
+                let result = try await accept(try await answer(candidate.token), in: space)
                 options.logger.debug("refreshed", metadata: ["scope": "\(result.accessToken.scope)"])
                 return result
             } catch let unanswered as UnansweredRefresh {
@@ -139,7 +142,7 @@ struct RefreshExchange: Sendable {
         try await store.perform { try $0.endRefresh(with: token, of: query, authority: authority.url, consequence) }
         if failure.isAccountDeleted {
             try await store.perform { [decider, request] in
-                try $0.removeAccount(request.account, client: decider.clientID)
+                try $0.removeAccount(request.account, client: decider.clientID, refused: token)
             }
         }
         return failure

@@ -2,40 +2,130 @@ import HTTPTransport
 import Logging
 public import OAuth
 import OpenIDConnect
-import TokenStorage
+package import TokenStorage
 
 extension TokenManager {
     /// Signs an account out of this client: revokes its refresh tokens at the issuer, then removes them.
     ///
-    /// A refresh in flight does not bring the account back. Doing it twice is no error. A local sign-out leaves the
-    /// issuer out of it.
+    /// It waits for a refresh in flight, and revokes what that has brought. Doing it twice is no error. A local
+    /// sign-out leaves the issuer out of it and waits for nothing; a refresh in flight does not bring the account back.
     ///
     /// - Returns: what the issuer made of it; the account is removed all the same.
     /// - Throws: `TokenStoreError`.
     @discardableResult
     public func signOut(_ account: Account.ID, locally isLocal: Bool = false) async throws -> SignOutReport {
-        let report = isLocal ? .localOnly : try await revokeTokens(of: account)
-        try await store.perform { [clientID] in try $0.removeAccount(account, client: clientID) }
-        return report
+        let outcome = try await signOut(account, ofClients: [clientID], locally: isLocal)
+        return outcome.reports.first?.report ?? .nothingToRevoke
     }
 
-    private func revokeTokens(of id: Account.ID) async throws -> SignOutReport {
-        let (account, tokens) = try await store.perform { [clientID] store in
-            (try store.account(id), try store.refreshTokens(of: id, client: clientID))
+    /// Signs an account out of `clients`, or of all there are, in one commit.
+    package func signOut(
+        _ account: Account.ID,
+        ofClients clients: [String]?,
+        locally isLocal: Bool = false
+    ) async throws -> SignOutOutcome {
+        let known = try await store.perform { store in
+            try store.takeInAnswers()
+            return try clients ?? store.clientIDs(of: account)
         }
-        guard let account, !tokens.isEmpty else { return .nothingToRevoke }
+        guard !isLocal else {
+            let removed = try await store.perform { try $0.signOut(account, clients: clients) }
+            return SignOutOutcome(reports: known.map { ($0, SignOutReport.localOnly) }, erasure: removed.erasure)
+        }
+        var locks = try await refreshLocks(of: account, clients: known)
+        locks += try await refreshLocks(
+            of: account,
+            families: try await tokens(of: account, known).compactMap(\.familyID)
+        )
+        defer { withExtendedLifetime(locks) {} }
+        let tokens = try await tokens(of: account, known)
+        let revocation = tokens.isEmpty ? .nothing : try await revocation(of: account)
+        var reports = await revocation.revoke(tokens)
+        let removed = try await store.perform { try $0.signOut(account, clients: clients) }
+        // A sign-in that came in the meantime is deleted with the rest, and so ends at the issuer as well.
+        let late = removed.deleted.filter { token in !tokens.contains { $0.secret == token.secret } }
+        reports.merge(await revocation.revoke(late)) { $1 }
+        return SignOutOutcome(
+            reports: known.map { ($0, reports[$0.folded] ?? .nothingToRevoke) },
+            erasure: removed.erasure
+        )
+    }
+
+    private func tokens(of account: Account.ID, _ clients: [String]) async throws -> [RefreshToken] {
+        try await store.perform { store in try clients.flatMap { try store.refreshTokens(of: account, client: $0) } }
+    }
+
+    /// The right to refresh, first for all clients and then for their families, as a refresh takes them.
+    private func refreshLocks(
+        of account: Account.ID,
+        clients: [String] = [],
+        families: [String] = []
+    ) async throws -> [RefreshLock] {
+        // A process that has been stopped is not waited for longer than a refresh may take.
+        let patience = options.longestRefresh + .seconds(2)
+        var locks: [RefreshLock] = []
+        for client in Set(clients.map(\.folded)).sorted() {
+            locks.append(try await .acquire(account, client: client, of: store.path, patience: patience))
+        }
+        for family in Set(families).sorted() {
+            locks.append(try await .acquire(account, family: family, of: store.path, patience: patience))
+        }
+        return locks
+    }
+
+    private func revocation(of id: Account.ID) async throws -> Revocation {
+        guard let account = try await store.perform({ try $0.account(id) }) else { return .nothing }
         do {
             let authority = try Authority(of: account, requested: nil)
             let issuer = Issuer(authority: authority, store: store, transport: transport, limits: options.limits)
             guard let url = try await issuer.metadata().revocationEndpoint else { return .notOffered }
-            let endpoint = RevocationEndpoint(url, transport: transport, limits: options.limits)
-            for token in tokens { try await endpoint.revoke(token.secret, clientID: clientID) }
-            return .revoked
+            return .endpoint(RevocationEndpoint(url, transport: transport, limits: options.limits), options.logger)
         } catch let error as TokenStoreError {
             throw error
         } catch {
-            options.logger.info("a refresh token was not revoked", metadata: ["reason": "\(error)"])
+            options.logger.info("no refresh token was revoked", metadata: ["reason": "\(error)"])
             return .failed("\(error)")
+        }
+    }
+}
+
+/// What became of an account's sessions at the issuer, by client, and of their bytes on the disk.
+package struct SignOutOutcome: Sendable {
+    package let reports: [(client: String, report: SignOutReport)]
+    package let erasure: Erasure
+}
+
+/// How an account's refresh tokens are revoked, or why they are not.
+private enum Revocation: Sendable {
+    case endpoint(RevocationEndpoint, Logger)
+    case nothing
+    case notOffered
+    case failed(String)
+
+    /// What became of the tokens, by client, folded; the first failure of a client is its report.
+    func revoke(_ tokens: [RefreshToken]) async -> [String: SignOutReport] {
+        var reports: [String: SignOutReport] = [:]
+        for token in tokens {
+            let report = await revoke(token)
+            if case .failed = reports[token.clientID.folded] { continue }
+            reports[token.clientID.folded] = report
+        }
+        return reports
+    }
+
+    private func revoke(_ token: RefreshToken) async -> SignOutReport {
+        switch self {
+        case .nothing: return .nothingToRevoke
+        case .notOffered: return .notOffered
+        case .failed(let reason): return .failed(reason)
+        case .endpoint(let endpoint, let logger):
+            do {
+                try await endpoint.revoke(token.secret, clientID: token.clientID)
+                return .revoked
+            } catch {
+                logger.info("a refresh token was not revoked", metadata: ["reason": "\(error)"])
+                return .failed("\(error)")
+            }
         }
     }
 }

@@ -121,6 +121,8 @@ public final class TokenManager: Sendable {
         if turn.wasWaitedFor { metrics.countWaiting() }
         // What others were told while the turn was waited for goes for this request too.
         let since = turn.wasWaitedFor ? start : nil
+        // What an earlier refresh could not store is newer than what the store has.
+        _ = try await store.perform { try $0.takeInAnswers() }
         while true {
             let now = try await passedOverToken(request)
             let request = now == nil || now == before ? request : request.easier

@@ -38,5 +38,5 @@ public struct TokenManagerOptions: Sendable {
     ///
     /// Longer than any may take, its commit included. A caller in a hurry gives up before that, and does not spend a
     /// token that is being used.
-    static let patience = longestRefresh + .milliseconds(250)
+    static let patience = longestRefresh + .seconds(2)
 }

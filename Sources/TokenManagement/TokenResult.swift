@@ -28,6 +28,9 @@ public struct TokenResult: Sendable {
     /// The ID token that came with a refresh.
     public var idToken: IDToken?
 
+    /// Why the store could not take the new tokens yet, which are safe in a sealed file beside it; nil where it did.
+    public var pendingReason: String?
+
     /// A refresh was tried, or held back, and failed in a way that may pass.
     public var refreshFailed = false
 

@@ -1,6 +1,14 @@
 import OAuth
 import SQLite
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// A session that one thread at a time uses.
 ///
 /// `@unchecked Sendable`: the session is touched only while the lock is held, and nothing that could carry it out of
@@ -20,16 +28,40 @@ final class GuardedSession: @unchecked Sendable {
         or open: () throws -> StoreSession,
         _ body: (StoreSession) throws -> Result
     ) throws -> Result {
-        try lock.withLock { _ in
-            try session.map(check)
-            let opened = try session ?? open()
-            session = opened
-            do {
-                return try body(opened)
-            } catch let error as SQLiteError where error.code.primary == .readOnly {
-                session = nil
-                throw error
+        try lock.withLock { _ in try use(checking: check, or: open, body) }
+    }
+
+    /// As ``withSession(checking:or:_:)``; nil if another thread has the session all that time.
+    func withSession<Result: Sendable>(
+        within limit: Duration,
+        checking check: (StoreSession) throws -> Void,
+        or open: () throws -> StoreSession,
+        _ body: (StoreSession) throws -> Result
+    ) throws -> Result? {
+        let start = ContinuousClock.now
+        while true {
+            if let result = try lock.withLockIfAvailable({ _ in try use(checking: check, or: open, body) }) {
+                return result
             }
+            guard ContinuousClock.now - start < limit else { return nil }
+            var pause = timespec(tv_sec: 0, tv_nsec: Int.random(in: 200_000...1_000_000))
+            nanosleep(&pause, nil)
+        }
+    }
+
+    private func use<Result: Sendable>(
+        checking check: (StoreSession) throws -> Void,
+        or open: () throws -> StoreSession,
+        _ body: (StoreSession) throws -> Result
+    ) throws -> Result {
+        try session.map(check)
+        let opened = try session ?? open()
+        session = opened
+        do {
+            return try body(opened)
+        } catch let error as SQLiteError where error.code.primary == .readOnly {
+            session = nil
+            throw error
         }
     }
 

@@ -18,6 +18,8 @@ package final class KernelLock: Sendable {
         package static let schema = Range(offset: 0)
         /// A rekey, which runs for many transactions.
         package static let rekey = Range(offset: 1)
+        /// The files of answers that are not stored yet.
+        package static let pendingAnswers = Range(offset: 2)
     }
 
     private let descriptor: Int32

@@ -48,6 +48,8 @@ struct KeyRing: Sendable {
         sealers = reloaded
     }
 
+    var currentSealer: Sealer? { sealers[currentID] }
+
     var ids: Set<UInt32> { Set(sealers.keys) }
 
     func sealer(_ id: UInt32) -> Sealer? { sealers[id] }

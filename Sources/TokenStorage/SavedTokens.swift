@@ -17,12 +17,18 @@ public struct SavedTokens: Sendable {
     /// What was done with it.
     public let outcome: Outcome
 
+    /// The account as the answer describes it, where that is not in the store yet.
+    package var described: Account?
+
     /// What was done with a token response.
-    public enum Outcome: Sendable {
+    public enum Outcome: Hashable, Sendable {
         case stored
         /// Another process had rotated the refresh token meanwhile: its newer one was kept, the access token stored.
         case storedBesideNewerRefreshToken
         /// The account was signed out while the response was under way: nothing was stored.
         case discarded
+        /// The store cannot be written for this reason; the answer is safe in a sealed file beside it, and the next
+        /// process that opens the store takes it in.
+        case pending(reason: String)
     }
 }

@@ -15,6 +15,8 @@ public struct StoreEvent: Hashable, Sendable, Identifiable {
         public static let purge = Kind(rawValue: "purge")
         public static let `import` = Kind(rawValue: "import")
         public static let rekey = Kind(rawValue: "rekey")
+        /// An answer that had waited in a file was dealt with; the outcome names the file.
+        public static let takeIn = Kind(rawValue: "take_in")
     }
 
     /// Rises by one with every entry.

@@ -164,7 +164,7 @@ package struct StoreFiles {
     /// Whether a file of this name beside the database belongs to the store.
     private func owns(_ name: String) -> Bool {
         let file = Self.join(path.directory, name)
-        guard file != path.lock else { return true }
+        guard file != path.lock, !file.hasPrefix(path.pendingPrefix) else { return true }
         guard file.hasPrefix(path.database) else { return false }
         let suffix = file.dropFirst(path.database.count)
         return suffix.isEmpty || Self.companions.contains(String(suffix)) || Self.isDraft(suffix) || Self.isCopy(suffix)

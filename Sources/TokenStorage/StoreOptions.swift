@@ -34,6 +34,12 @@ public struct StoreOptions: Sendable {
     /// How often a store that is only read looks whether its file has been replaced; a write always does.
     package var replacementLookInterval: Duration = .milliseconds(250)
 
+    /// How long a commit of an issuer's answer waits for a busy store before the answer is put into a file.
+    package var answerWait = Duration.seconds(1)
+
+    /// How long the store is waited for once the answer is safe in a file.
+    package var pendingWait = Duration.seconds(10)
+
     package var schema = Schema.current
 
     /// What deriving a key from a new passphrase costs.

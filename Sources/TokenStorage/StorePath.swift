@@ -43,6 +43,8 @@ public struct StorePath: Hashable, Sendable {
     package var sharedMemory: String { database + "-shm" }
     /// Kernel locks are taken on this file, never on the database, and it is never deleted.
     package var lock: String { Self.withoutExtension(database) + ".lock" }
+    /// How the names of files begin that hold answers of issuers until they are stored.
+    package var pendingPrefix: String { Self.withoutExtension(database) + ".pending-" }
     /// A database being made, which takes its name when it is whole.
     package var unfinished: String { database + ".new" }
 

@@ -166,26 +166,7 @@ extension StoreSession {
         id: Account.ID?
     ) throws -> SavedTokens {
         var accessToken: AccessToken?
-        if let secret = response.accessToken {
-            let (asked, granted) = (request.askedScope ?? request.scope, response.scope ?? request.scope)
-            let expiresOn = now + response.lifetime(at: now)
-            let token = StoredAccessToken(
-                clientID: request.clientID,
-                environment: request.authority.environment,
-                realm: realm.name,
-                realmFold: realm.fold,
-                target: granted.sortedText,
-                asked: granted.covers(asked) ? nil : asked,
-                tokenType: response.tokenType ?? "Bearer",
-                keyID: request.keyID ?? "",
-                variant: TokenVariant(requestedClaims: request.claims).text,
-                cachedAt: now,
-                expiresOn: expiresOn,
-                extendedExpiresOn: response.extendedExpiresIn.map { now + max(0, $0) } ?? expiresOn,
-                refreshOn: response.refreshDelay(at: now).map { now + $0 },
-                extra: JSON.Object(request.claims.map { [("requested_claims", .string($0.serialized))] } ?? []),
-                secret: secret
-            )
+        if let token = StoredAccessToken(response, request: request, realm: realm, now: now) {
             try replaceAccessTokens(with: token, account: account)
             accessToken = AccessToken(token)
         }
@@ -206,6 +187,32 @@ extension StoreSession {
             grantedScope: granted,
             declinedScope: request.scope.missing(from: granted),
             outcome: outcome
+        )
+    }
+}
+
+extension StoredAccessToken {
+    /// The access token of a response; nil if it has none.
+    init?(_ response: TokenResponse, request: TokenRequest, realm: Realm, now: Int64) {
+        guard let secret = response.accessToken else { return nil }
+        let (asked, granted) = (request.askedScope ?? request.scope, response.scope ?? request.scope)
+        let expiresOn = now + response.lifetime(at: now)
+        self.init(
+            clientID: request.clientID,
+            environment: request.authority.environment,
+            realm: realm.name,
+            realmFold: realm.fold,
+            target: granted.sortedText,
+            asked: granted.covers(asked) ? nil : asked,
+            tokenType: response.tokenType ?? "Bearer",
+            keyID: request.keyID ?? "",
+            variant: TokenVariant(requestedClaims: request.claims).text,
+            cachedAt: now,
+            expiresOn: expiresOn,
+            extendedExpiresOn: response.extendedExpiresIn.map { now + max(0, $0) } ?? expiresOn,
+            refreshOn: response.refreshDelay(at: now).map { now + $0 },
+            extra: JSON.Object(request.claims.map { [("requested_claims", .string($0.serialized))] } ?? []),
+            secret: secret
         )
     }
 }

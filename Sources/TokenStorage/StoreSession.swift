@@ -32,8 +32,11 @@ package final class StoreSession {
         self.options = options
     }
 
+    /// When the answer that is being stored was received, if that was earlier; Unix seconds.
+    var answerTime: Int64?
+
     /// Unix seconds.
-    package var now: Int64 { options.seconds }
+    package var now: Int64 { answerTime ?? options.seconds }
 
     /// Whether a program may have written to a file that is read without locks.
     var isOutdated: Bool { beside.map { $0 != LogState(path) } ?? false }

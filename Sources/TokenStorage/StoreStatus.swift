@@ -23,6 +23,9 @@ public struct StoreStatus: Sendable {
 
     /// Entries of imports that are kept because they are not known here.
     public let foreignEntries: Int
+
+    /// Files beside the store with answers of issuers that it could not take yet; opening it for writing does.
+    public let pendingAnswers: [String]
     public let keySource: String
 
     /// The id of the key-encryption key that the data keys are sealed under.

@@ -9,7 +9,9 @@ extension TokenStore {
     ///
     /// - Returns: what is wrong; empty if the store is sound.
     public func check(progress: ((Progress) -> Void)? = nil) throws -> [StoreProblem] {
-        try read { session in try session.connection.read { try session.problems(progress) } }
+        try read { session in
+            try session.connection.read { try session.problems(progress) + session.answerProblems() }
+        }
     }
 }
 
@@ -43,6 +45,18 @@ extension StoreSession {
         let unknown = found.filter { wanted[$0.key] == nil }
             .map { StoreProblem(place: "schema", problem: "\($0.key) does not belong there") }
         return (missing + unknown).sorted { $0.problem < $1.problem }
+    }
+
+    /// Files of answers that will not be taken in; the others are no problem.
+    fileprivate func answerProblems() throws -> [StoreProblem] {
+        try PendingFile.all(of: path).compactMap { file in
+            do {
+                _ = try answer(in: file)
+                return nil
+            } catch let error as UnreadableAnswer {
+                return StoreProblem(place: "file \(file.name)", problem: error.problem)
+            }
+        }
     }
 
     fileprivate func valueProblems(_ progress: ((Progress) -> Void)?) throws -> [StoreProblem] {

@@ -33,7 +33,10 @@ extension TokenStore {
     }
 
     private func deleteEverything() throws {
-        try forgetting { session in
+        let lock = try KernelLock(.pendingAnswers, of: path, timeout: options.busyTimeout)
+        defer { withExtendedLifetime(lock) {} }
+        for file in try PendingFile.all(of: path) where file.isOurs { try file.destroy() }
+        try forgetting(takesIn: false) { session in
             for table in [
                 "refresh_attempt", "throttle", "issuer_document", "access_token", "refresh_token", "id_token",
                 "tenant_profile", "account", "account_state", "authority_map", "sign_out", "app_metadata",
@@ -67,6 +70,7 @@ extension TokenStore {
         defer { withExtendedLifetime(access) {} }
         try files.requireOwnDatabase()
         try files.eraseDatabase()
+        for file in try PendingFile.all(of: path) where file.isOurs { try file.destroy() }
         try StoreFile(path: path, timeout: options.busyTimeout).synchronize(path.directory)
         return removed
     }

@@ -68,14 +68,17 @@ extension TokenStore {
     }
 
     /// Keeps the refresh token of an answer whose other parts are not to be trusted.
-    package func keepRefreshToken(of response: TokenResponse, for request: TokenRequest, refreshing used: RefreshToken)
-        throws
-    {
+    package func keepRefreshToken(
+        of response: TokenResponse,
+        for request: TokenRequest,
+        refreshing used: RefreshToken,
+        in space: AnswerSpace? = nil
+    ) throws {
         var kept = TokenResponse()
         kept.refreshToken = response.refreshToken
         kept.scope = response.scope
         kept.familyID = response.familyID
-        try save(kept, for: request, refreshing: used)
+        try save(kept, for: request, refreshing: used, in: space)
     }
 }
 

@@ -35,6 +35,11 @@ extension TokenStore {
                 isResumed = try session.write { try session.startRekey() }
             }
             let resealed = try session.resealEverything(progress)
+            // What waits in files is sealed under the old key, and so is what another process puts into one until it
+            // sees the new key, which it reads under this lock.
+            let pending = try KernelLock(.pendingAnswers, of: path, timeout: options.busyTimeout)
+            defer { withExtendedLifetime(pending) {} }
+            _ = try session.takeInAnswers()
             try session.write { try session.finishRekey() }
             try session.emptyLog()
             return RekeyReport(

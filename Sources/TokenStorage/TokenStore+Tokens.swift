@@ -41,6 +41,13 @@ extension TokenStore {
         }
     }
 
+    /// The clients that have tokens of an account.
+    package func clientIDs(of account: Account.ID) throws -> [String] {
+        try read { session in
+            try session.connection.read { try session.accountRow(account).map { try session.clientIDs($0) } ?? [] }
+        }
+    }
+
     /// The refresh tokens of an account that `client` may use, its own before its family's, newest first.
     public func refreshTokens(of account: Account.ID, client: String, family: String? = nil) throws -> [RefreshToken] {
         try read { session in try session.refreshTokens(of: account, client: client, family: family) }

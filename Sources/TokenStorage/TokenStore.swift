@@ -39,6 +39,7 @@ public final class TokenStore: Sendable {
     /// Notices commits; it reads nothing else, and so never misses one.
     private let observer = GuardedSession()
     let opened = OpenedTokens()
+    let unfinishedAnswers = UnfinishedAnswers()
 
     /// How many calls that write are under way.
     private let writes = Guarded(0)
@@ -125,8 +126,24 @@ public final class TokenStore: Sendable {
         guard !isInspection else {
             throw TokenStoreError.invalidArgument("the store was opened for inspection; open it for writing")
         }
+        return try TokenStoreError.translating(at: path) { try followingName { try withWritingSession(body) } }
+    }
+
+    /// As ``withWriter(_:)``; nil if another thread has the connection all that time, and no longer waiting for others.
+    func withWriter<Result: Sendable>(
+        within limit: Duration,
+        _ body: (StoreSession) throws -> Result
+    ) throws -> Result? {
+        defer { StoreWatch.announceCommit(path) }
         return try TokenStoreError.translating(at: path) {
-            try followingName { try withWritingSession(body) }
+            try followingName {
+                try writer.withSession(within: limit, checking: { try $0.requireName() }, or: openWriter) { session in
+                    let timeout = session.connection.busyTimeout
+                    session.connection.busyTimeout = min(timeout, limit)
+                    defer { session.connection.busyTimeout = timeout }
+                    return try body(session)
+                }
+            }
         }
     }
 
@@ -144,7 +161,16 @@ public final class TokenStore: Sendable {
             }
             log = nil
         }
-        return try StoreOpener(path: path, options: options).open()
+        let session = try StoreOpener(path: path, options: options).open()
+        guard options.unlocks, try !PendingFile.all(of: path).isEmpty else { return session }
+        do {
+            let lock = try KernelLock(.pendingAnswers, of: path, timeout: options.answerWait)
+            defer { withExtendedLifetime(lock) {} }
+            _ = try session.takeInAnswers()
+        } catch {
+            // A caller that depends on what is in the files asks for it again, and is told why it cannot be had.
+        }
+        return session
     }
 
     /// Runs `body`, and again with the file that has the name now if the one that is open has it no longer.

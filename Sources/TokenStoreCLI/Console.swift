@@ -33,6 +33,11 @@ struct Console {
         if !isQuiet { StandardError.write("tokenstore: \(text.bounded.printable)\n") }
     }
 
+    /// Says that the store has not got the new tokens yet.
+    func notePending(_ reason: String) {
+        note("the issuer's answer is kept in a file beside the store, and stored by the next command: \(reason)")
+    }
+
     func log(_ level: LogLevel, _ text: @autoclosure () -> String) {
         guard level >= logLevel else { return }
         StandardError.write("tokenstore: \(level.rawValue): \(text().bounded.printable)\n")

@@ -1,5 +1,6 @@
 import HTTPTransport
 import OAuth
+import TokenStorage
 
 /// Asks whoever signs in: a person at the terminal, or a script by descriptors.
 ///
@@ -19,6 +20,9 @@ final class Interview {
     private let isQuiet: Bool
     private let interruption = Interruption()
     private var terminal: PersonalTerminal?
+
+    /// The store that the answers of the issuer go to.
+    var store: TokenStore?
 
     /// Why the answer before was not taken.
     private(set) var refusal: (any NativeRefusal)?
@@ -57,7 +61,8 @@ final class Interview {
         var isCancelled = false
         do {
             return try AsynchronousWork.run(step) {
-                interruption.letThrough()
+                // What the issuer has given is stored first.
+                if store?.isExpectingAnswer != true { interruption.letThrough() }
                 isCancelled = interruption.takeInterrupt()
                 return isCancelled
             }

@@ -43,16 +43,11 @@ struct LogoutCommand: ParsableCommand {
         guard !arguments.path.isVacant else { throw CommandFailure.noStore(at: arguments.path) }
         let store = try arguments.open(console)
         let account = try store.account(filters.policy(account: account) ?? .only)
-        let clients = try filters.clientID.map { [$0] } ?? store.summary(of: account)?.clientIDs ?? []
-        var reports: [(client: String, report: SignOutReport)] = []
-        for client in clients {
-            let manager = network.manager(store, client: client, arguments)
-            let isLocal = localOnly
-            let report = try AsynchronousWork.run { try await manager.signOut(account.id, locally: isLocal) }
-            reports.append((client, report))
+        let manager = network.manager(store, client: filters.clientID ?? "", arguments)
+        let (clients, isLocal) = (filters.clientID.map { [$0] }, localOnly)
+        let outcome = try AsynchronousWork.run {
+            try await manager.signOut(account.id, ofClients: clients, locally: isLocal)
         }
-        // What no client has tokens of goes as well.
-        if filters.clientID == nil { try store.wipeAccount(account.id) }
-        try LogoutReport(account: account, reports: reports).write(arguments, on: console)
+        try LogoutReport(account: account, outcome: outcome).write(arguments, on: console)
     }
 }

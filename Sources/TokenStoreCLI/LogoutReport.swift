@@ -1,10 +1,13 @@
 import OAuth
 import TokenManagement
+import TokenStorage
 
 /// What became of an account's sessions.
 struct LogoutReport {
     let account: Account
-    let reports: [(client: String, report: SignOutReport)]
+    let outcome: SignOutOutcome
+
+    private var reports: [(client: String, report: SignOutReport)] { outcome.reports }
 
     func write(_ arguments: StoreArguments, on console: Console) throws {
         for (client, report) in reports {
@@ -16,6 +19,7 @@ struct LogoutReport {
             case .revoked, .nothingToRevoke, .localOnly: break
             }
         }
+        if case .unfinished(let sentence) = outcome.erasure { console.note(sentence) }
         guard !arguments.json else { return try document(on: console) }
         guard !console.isQuiet else { return }
         let name = account.username.isEmpty ? account.id.homeAccountID : account.username
@@ -34,6 +38,7 @@ struct LogoutReport {
                     $0.member("reason", entry.report.reason)
                 }
             }
+            $0.member("oldBytesRemain", outcome.erasure != .complete)
         }
     }
 }

@@ -36,6 +36,7 @@ struct NativeRun {
         let store = try arguments.openOrDefer(console)
         // Before the network has its threads, which hold back what the first one does.
         interview = try Interview(subject, answers, arguments)
+        interview.store = store
         let transport = AsyncHTTPTransport(options: HTTPTransportOptions(caFile: network.caFile))
         application = NativeAuthPublicClientApplication(configuration, store: store, transport: transport)
         username = try interview.username()

@@ -15,19 +15,21 @@ struct PageLogin {
     func run(_ request: InteractiveRequest, at authority: Authority) throws {
         let console = arguments.console
         // Nobody is asked to sign in for a store that cannot be opened; a new one is made when there is something in it.
-        let existing = arguments.path.isVacant ? nil : try arguments.open(console)
-        let (page, device) = (pageFlow, DeviceLogin(flow: deviceFlow))
+        let store = try arguments.openOrDefer(console)
+        let (page, device) = (pageFlow(store), DeviceLogin(flow: deviceFlow(store)))
         let browser = AnnouncedBrowser(opens: !redirect.noBrowser)
         let isOnDevice = redirect.device
-        let tokens = try AsynchronousWork.runUntilInterrupted {
-            isOnDevice
+        let result = try AsynchronousWork.run(keepingAnswersOf: store, throwsInterrupt: true) {
+            let tokens =
+                isOnDevice
                 ? try await device.signIn(request.scope, at: authority)
                 : try await page.signIn(request, at: authority, in: browser)
+            return try await store.perform { try $0.keep(tokens) }
         }
-        let store = try existing ?? arguments.open(console)
-        let result = try store.keep(tokens)
+        if let reason = result.pendingReason { console.notePending(reason) }
         if !result.declinedScope.isEmpty { console.note("the issuer did not grant \(result.declinedScope.text)") }
-        try AccountReport(account: result.account, summary: store.summary(of: result.account))
+        let summary = result.pendingReason == nil ? try store.summary(of: result.account) : nil
+        try AccountReport(account: result.account, summary: summary)
             .write("signed in", asJSON: arguments.json, on: console)
     }
 
@@ -35,16 +37,18 @@ struct PageLogin {
         AsyncHTTPTransport(options: HTTPTransportOptions(caFile: network.caFile))
     }
 
-    private var pageFlow: AuthorizationCodeFlow {
+    private func pageFlow(_ store: TokenStore) -> AuthorizationCodeFlow {
         var flow = AuthorizationCodeFlow(clientID: clientID, redirectURI: redirect.redirectURI, transport: transport)
         flow.limits = network.options(arguments).limits
+        flow.answerSpace = { try await store.perform { try $0.reserveAnswerSpace() } }
         return flow
     }
 
-    private var deviceFlow: DeviceCodeFlow {
+    private func deviceFlow(_ store: TokenStore) -> DeviceCodeFlow {
         var flow = DeviceCodeFlow(clientID: clientID, transport: transport)
         flow.limits = network.options(arguments).limits
         flow.timeLimit = redirect.wait.map { .seconds($0) }
+        flow.answerSpace = { try await store.perform { try $0.reserveAnswerSpace() } }
         return flow
     }
 }

@@ -33,6 +33,9 @@ struct StatusReport {
                 "The keys of their time open the copies; 'tokenstore purge --all' and 'rekey' remove them."
             )
         }
+        for name in status.pendingAnswers {
+            try console.line("\(name) holds an answer of an issuer; the next sign-in or refresh stores it.".printable)
+        }
         if status.isRekeyUnfinished { try console.line("A rekey is unfinished; run 'tokenstore rekey' to finish it.") }
         try console.line()
         try console.line(console.terminal.styled("Who could read the tokens", .bold))
@@ -66,6 +69,7 @@ struct StatusReport {
                 $0.member("quarantined", status?.quarantined ?? 0)
                 $0.member("foreignEntries", status?.foreignEntries ?? 0)
             }
+            $0.array("pendingAnswers", status?.pendingAnswers ?? [])
             $0.member("keySource", status?.keySource)
             $0.member("keyId", status?.keyID)
             $0.member("keyProblem", status?.keyProblem.map { "\($0)" })

@@ -37,6 +37,7 @@ struct TokenCommand: ParsableCommand {
     func run() throws {
         let console = arguments.console
         let result = try stored() ?? acquire(console)
+        if let reason = result.pendingReason { console.notePending(reason) }
         if result.refreshFailed { console.note("the refresh failed; the stored token is good for now") }
         if result.interactionSoon { console.note("someone has to sign in before this token ends") }
         let missing = result.declinedScope.text
@@ -64,8 +65,19 @@ struct TokenCommand: ParsableCommand {
         let store = try arguments.open(console)
         let (account, client) = try store.account(filters)
         let manager = network.manager(store, client: client, arguments)
-        let request = try request(account, of: client, in: store)
-        return try AsynchronousWork.run { try await manager.acquireTokenSilently(request) }
+        var request = try request(account, of: client, in: store)
+        // The time is kept here: a caller that left would not learn what became of an answer that is waited for.
+        let time = request.timeout
+        request.timeout = time + .seconds(3600)
+        let unhurried = request
+        do {
+            return try AsynchronousWork.run(keepingAnswersOf: store, within: time) {
+                try await manager.acquireTokenSilently(unhurried)
+            }
+        } catch is CancellationError {
+            try store.requireNoHolder()
+            throw AcquisitionError.timedOut
+        }
     }
 
     private func request(_ account: Account, of client: String, in store: TokenStore) throws -> SilentRequest {

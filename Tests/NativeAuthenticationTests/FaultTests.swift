@@ -157,18 +157,18 @@ struct FaultTests {
         }
     }
 
-    @Test func `tokens that cannot be stored are in the error`() async throws {
+    @Test func `a store that cannot take tokens is an error before any are asked for`() async throws {
         try await NativeScene.open { scene in
             var options = StoreOptions()
             options.now = { [clock = scene.provider.clock] in clock.now }
             let app = try scene.app(store: try TokenStore.inspect(at: scene.store.path, options: options))
             let state = try await app.signIn(SignInParameters(username: NativeScene.bo)).codeState
             let error = try await failure(of: state.submitCode, scene.code())
-            guard case TokenStoreError.notStored(let response, _)? = error.underlyingError else {
+            guard case TokenStoreError.invalidArgument? = error.underlyingError else {
                 Issue.record("\(error)")
                 return
             }
-            #expect(response.refreshToken != nil && error.state == nil)
+            #expect(scene.provider.audit.count(of: "token") == 0)
         }
     }
 

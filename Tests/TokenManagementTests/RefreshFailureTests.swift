@@ -149,6 +149,27 @@ struct RefreshFailureTests {
         }
     }
 
+    @Test func `a late word that the user is deleted leaves a newer session alone`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            scene.expire()
+            let newer = try await Login(provider: scene.provider, transport: Scene.transport)
+                .response(client: Scene.client, scope: Scene.toDo)
+            scene.refuse("invalid_grant", suberror: "user_account_deleted")
+            let other = try Scene.openStore(scene.directory, scene.clock)
+            let transport = InterceptingTransport(Scene.transport) { request in
+                guard request.url.hasSuffix("/token") else { return }
+                try other.save(newer, for: scene.wire())
+            }
+            let before = try scene.refreshTokens
+            let error = try await acquisitionError {
+                try await scene.manager(transport: transport).acquireTokenSilently(scene.request())
+            }
+            guard case .interactionRequired(.accountDeleted) = error else { throw Missing("accountDeleted") }
+            #expect(try scene.store.signedInAccounts(client: Scene.client).count == 1)
+            #expect(try scene.refreshTokens.count == 1 && scene.refreshTokens != before)
+        }
+    }
+
     @Test func `C70: a scope, a client and a policy that are refused are told apart and keep the token`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             scene.expire()

@@ -1,3 +1,4 @@
+import HTTPTransport
 import IssuerSupport
 import LocalIdentityProvider
 import OAuth
@@ -17,6 +18,67 @@ struct SignOutTests {
             #expect(try !scene.files(contain: secret))
             let error = try await acquisitionError { try await manager.acquireTokenSilently(scene.request()) }
             guard case .interactionRequired(.signedOut) = error else { throw Missing("signedOut") }
+        }
+    }
+
+    @Test func `a sign-out waits for a refresh, and revokes what that has brought`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            scene.expire()
+            let spent = try scene.refreshTokens[0].secret
+            let signOut = Guarded<Task<SignOutReport, any Error>?>(nil)
+            let revoked = Guarded<Secret?>(nil)
+            let watched = InterceptingTransport(Scene.transport) { request in
+                guard request.url.hasSuffix("/revoke") else { return }
+                let stored = try scene.refreshTokens.first?.secret
+                revoked.withLock { $0 = stored }
+            }
+            let leaving = try scene.manager(transport: watched)
+            let transport = InterceptingTransport(Scene.transport) { request in
+                guard request.url.hasSuffix("/token") else { return }
+                signOut.withLock { $0 = $0 ?? Task { try await leaving.signOut(scene.account) } }
+                // As long as it takes to revoke the old token, if nothing keeps it from that.
+                for _ in 0..<50 where scene.provider.audit.count(of: "revoke") == 0 {
+                    try await Task.sleep(for: .milliseconds(2))
+                }
+            }
+            let manager = try scene.manager(transport: transport)
+            #expect(try await manager.acquireTokenSilently(scene.request()).source == .refresh)
+            #expect(try await signOut.withLock(\.self)?.value == .revoked)
+            #expect(scene.provider.audit.count(of: "revoke") == 1)
+            #expect(try scene.store.accounts().isEmpty)
+            let last = revoked.withLock(\.self)
+            #expect(last != nil && last != spent)
+        }
+    }
+
+    @Test func `a sign-in during a sign-out goes with the rest, and ends at the issuer`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            let other = try Scene.openStore(scene.directory, scene.clock)
+            let isFirst = Guarded(true)
+            let transport = InterceptingTransport(Scene.transport) { request in
+                guard request.url.hasSuffix("/revoke"),
+                    isFirst.withLock({ first in
+                        defer { first = false }
+                        return first
+                    })
+                else { return }
+                try await Login(provider: scene.provider, transport: Scene.transport)
+                    .signIn(to: other, client: Scene.client, scope: Scene.toDo)
+            }
+            #expect(try await scene.manager(transport: transport).signOut(scene.account) == .revoked)
+            #expect(scene.provider.audit.count(of: "revoke") == 2)
+            #expect(try scene.store.accounts().isEmpty)
+        }
+    }
+
+    @Test func `all clients of an account are signed out in one commit`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            try await scene.signIn(client: "otp-app")
+            let before = try scene.store.events().count
+            let outcome = try await scene.manager().signOut(scene.account, ofClients: nil)
+            #expect(outcome.reports.map(\.client) == ["otp-app", Scene.client])
+            #expect(outcome.reports.allSatisfy { $0.report == .revoked } && outcome.erasure == .complete)
+            #expect(try scene.store.accounts().isEmpty && scene.store.events().count == before + 1)
         }
     }
 

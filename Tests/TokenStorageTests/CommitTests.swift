@@ -33,24 +33,48 @@ struct CommitTests {
     }
 
     @Test(arguments: Obstacle.allCases)
-    func `C57: a response that cannot be stored comes back whole in the error`(obstacle: Obstacle) throws {
+    func `C57: a response that cannot be committed is in a file, and the next process stores it`(obstacle: Obstacle)
+        throws
+    {
+        let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
+        let before = try fixture.store.exportedText()
+        let events = try fixture.store.events()
+        try obstacle.raise(in: fixture.store)
+        let response = try largeResponse()
+        let other = try fixture.another()
+        let saved = try other.whileWriting(obstacle == .busy) { try fixture.refresh(response) }
+        guard case .pending(let reason) = saved.outcome else {
+            Issue.record("\(saved.outcome)")
+            return
+        }
+        #expect(saved.accessToken?.secret.reveal() == "new" && !reason.contains("rrrr"))
+        #expect(try fixture.store.exportedText() == before)
+        #expect(try fixture.store.events() == events)
+        let next = try fixture.another()
+        #expect(try next.refreshTokens(of: Fixture.account, client: "cid").map(\.secret) == [response.refreshToken])
+        #expect(try next.check() == [])
+    }
+
+    /// The directory has lost its name, so that no file can be made in it.
+    @Test(arguments: [Obstacle.fullDisk, .failingStatement])
+    func `C57: a response that can be kept nowhere comes back whole in the error`(obstacle: Obstacle) throws {
         let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
         let used = try fixture.currentRefreshToken()
         let before = try fixture.store.exportedText()
         let events = try fixture.store.events()
         try obstacle.raise(in: fixture.store)
         let response = try largeResponse()
-        let other = try fixture.another()
+        let (name, hidden) = (fixture.directory.path, fixture.directory.path + "-hidden")
         for isRefresh in [true, false] {
-            let error = try other.whileWriting(obstacle == .busy) {
-                #expect(throws: TokenStoreError.self) {
-                    if isRefresh {
-                        try fixture.refresh(response, with: used)
-                    } else {
-                        try fixture.signIn(response)
-                    }
+            try FileManager.default.moveItem(atPath: name, toPath: hidden)
+            let error = #expect(throws: TokenStoreError.self) {
+                if isRefresh {
+                    try fixture.refresh(response, with: used)
+                } else {
+                    try fixture.signIn(response)
                 }
             }
+            try FileManager.default.moveItem(atPath: hidden, toPath: name)
             guard case .notStored(let returned, let reason) = error else {
                 Issue.record("\(String(describing: error))")
                 return

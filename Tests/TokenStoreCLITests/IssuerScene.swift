@@ -53,6 +53,24 @@ struct IssuerScene: Sendable {
         provider.audit.reset()
     }
 
+    /// Stores a session of another client for the same person.
+    func addClient(_ client: String) throws {
+        let store = try TokenStore.open(at: StorePath(scratch.store))
+        guard let account = try store.accounts().first else { throw Missing("an account") }
+        var response = TokenResponse(accessToken: Secret("at_other"), expiresIn: 3_600)
+        response.refreshToken = Secret("rt_other")
+        response.clientInfo = account.tenantProfiles.isEmpty ? nil : Self.clientInfo(of: account)
+        let authority = try Authority(parsing: provider.baseURL + "/fabrikvine.onmicrosoft.com")
+        try store.save(
+            response,
+            for: TokenRequest(clientID: client, authority: authority, scope: Self.scope, grant: .authorizationCode)
+        )
+    }
+
+    private static func clientInfo(of account: Account) -> String {
+        Base64URL.encode(#"{"uid":"\#(account.uid ?? "")","utid":"\#(account.utid ?? "")"}"#.utf8)
+    }
+
     /// Runs a command.
     func run(_ arguments: String...) async throws -> Command.Outcome { try await run(arguments) }
 
@@ -76,7 +94,9 @@ struct IssuerScene: Sendable {
 
 extension IssuerScene {
     /// Starts `token` and goes on.
-    func start(_ arguments: String...) throws -> StartedCommand {
+    func start(_ arguments: String...) throws -> StartedCommand { try start(arguments) }
+
+    func start(_ arguments: [String]) throws -> StartedCommand {
         try StartedCommand(
             ["token", "--scope", Self.scope.text] + arguments,
             environment: ["TOKENSTORE_PATH": scratch.store],

@@ -47,6 +47,7 @@ struct LogoutCommandTests {
         }
     }
 
+    /// A local sign-out waits for nothing; the other one for the refresh, whose tokens it revokes.
     @Test(arguments: [[], ["--local-only"]])
     func `a sign-out beats a refresh in flight, whose tokens are stored nowhere`(arguments: [String]) async throws {
         try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
@@ -54,10 +55,31 @@ struct LogoutCommandTests {
             let refresh = try scene.start()
             try await scene.waitForIntent()
             #expect(try await scene.run(["logout", "ana.rojas@example.org"] + arguments).status == 0)
-            #expect(try await refresh.end() == 4)
+            #expect(try await refresh.end() == (arguments.isEmpty ? 0 : 4))
             #expect(try scene.rows == .none)
             // What the refresh brought nevertheless has been ended at the issuer as well.
             #expect(scene.provider.audit.count(of: "revoke") == 1)
+        }
+    }
+
+    @Test func `a reader does not keep a sign-out of two clients from its end, and is named`() async throws {
+        try await IssuerScene.open(lifetime: 3_600) { (scene: IssuerScene) async throws in
+            try scene.addClient("otp-app")
+            let reader = try Connection(path: scene.scratch.store, mode: .readWrite, busyTimeout: .zero)
+            try reader.execute("BEGIN; SELECT count(*) FROM account")
+            let outcome = try await scene.run(
+                "logout",
+                "ana.rojas@example.org",
+                "--local-only",
+                "--json",
+                "--timeout",
+                "0.2"
+            )
+            #expect(outcome.status == 0 && outcome.error.contains("holds the old rows"), "\(outcome.error)")
+            #expect(try outcome.json["oldBytesRemain"] as? Bool == true)
+            #expect((try outcome.json["revocations"] as? [[String: Any]])?.count == 2)
+            try reader.execute("COMMIT")
+            #expect(try scene.rows == .none)
         }
     }
 

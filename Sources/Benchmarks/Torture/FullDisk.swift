@@ -1,5 +1,10 @@
 import TokenStorage
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -10,7 +15,7 @@ import Darwin
 
 /// A file system in memory that really is full, and then read-only; only root can make one.
 final class FullDisk {
-    private let directory: String
+    let directory: String
     private let path: StorePath
 
     /// Nil where none can be made.
@@ -27,13 +32,34 @@ final class FullDisk {
         _ = try? ChildProcess("/bin/umount", ["-l", directory]).run()
     }
 
+    /// Takes all the room there is; returns the file that has it.
+    func fill() throws -> String {
+        let name = directory + "/filler"
+        let descriptor = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw BenchFailure("\(name) cannot be created, error \(errno)") }
+        defer { close(descriptor) }
+        let bytes = [UInt8](repeating: 0, count: 4_096)
+        while write(descriptor, bytes, bytes.count) > 0 {}
+        return name
+    }
+
+    /// Removes a directory of the disk.
+    func remove(_ name: String) {
+        // What stays makes the next round fail, which says so.
+        try? FileManager.default.removeItem(atPath: "\(directory)/\(name)")
+    }
+
     func measure(_ add: (ReportRow) -> Void) throws {
         var store: TokenStore? = try TokenStore.open(at: path)
         var (stored, failures, reason) = (0, 0, "")
         while reason.isEmpty {
             do {
-                try store?.save(SampleAccount(stored).response, for: SampleAccount.request())
-                stored += 1
+                let saved = try store?.save(SampleAccount(stored).response, for: SampleAccount.request())
+                guard case .pending(let why) = saved?.outcome else {
+                    stored += 1
+                    continue
+                }
+                reason = why
             } catch {
                 reason = "\(error)"
             }

@@ -11,7 +11,7 @@ struct TortureCommand: ParsableCommand {
         [
             KillBar.self, SingleRefreshBar.self, HolderBar.self, CrowdBar.self, FirstOpenBar.self,
             PlantedSecretsBar.self, DamageBar.self, FaultBar.self, BrokenIssuerBar.self, ShellBar.self,
-            RepairBar.self, WalksBar.self,
+            AnswerBar.self, RepairBar.self, WalksBar.self,
         ]
     }
 
@@ -43,6 +43,9 @@ struct TortureCommand: ParsableCommand {
     @Option(help: "How many random tokens go through each shell (R12); 10,000 unless --quick.")
     var tokens: Int?
 
+    @Option(help: "How many refreshes are cut off between answer and commit (R13); 1,000 unless --quick.")
+    var answers: Int?
+
     @Option(help: "How many random walks through native authentication are taken (WALKS); 10,000 unless --quick.")
     var walks: Int?
 
@@ -55,7 +58,7 @@ struct TortureCommand: ParsableCommand {
             try $0.findPeers(peers)
             let counts = [
                 "R1": kills, "R2": races, "R3": holders, "R4": processes, "R5": opens, "R7": cases, "R12": tokens,
-                "R14": repairs, "WALKS": walks,
+                "R13": answers, "R14": repairs, "WALKS": walks,
             ]
             $0.counts = counts.compactMapValues(\.self)
         }

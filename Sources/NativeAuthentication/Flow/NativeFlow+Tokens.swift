@@ -3,6 +3,7 @@ import OAuth
 import OpenIDConnect
 import SignIn
 import TokenManagement
+import TokenStorage
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -45,9 +46,10 @@ extension NativeFlow {
         form.append("client_info", "true")
         // Fetched before anything is spent: between the tokens and the commit nothing is to take its time.
         let issuer = try await issuer()
+        let space = try await answerSpace()
         let reply = try await send(.token, form)
         do {
-            let signedIn = try await checked(reply, asked, grant, issuer)
+            let signedIn = try await checked(reply, asked, grant, issuer, space)
             do {
                 try Task.checkCancellation()
             } catch {
@@ -77,11 +79,20 @@ extension NativeFlow {
         }
     }
 
+    private func answerSpace() async throws(NativeFailure) -> AnswerSpace {
+        do {
+            return try await application.store.perform { try $0.reserveAnswerSpace() }
+        } catch {
+            throw failed(error)
+        }
+    }
+
     private func checked(
         _ reply: NativeReply,
         _ asked: Scope,
         _ grant: NativeGrant,
-        _ issuer: IssuerAccess
+        _ issuer: IssuerAccess,
+        _ space: AnswerSpace
     ) async throws -> SignedInTokens {
         let response = try reply.body.withUnsafeBytes { try TokenResponse(parsing: $0) }
         do {
@@ -98,7 +109,7 @@ extension NativeFlow {
                 grant: Grant(rawValue: grant.name)
             )
             request.username = username
-            return SignedInTokens(response: response, request: request, idToken: idToken)
+            return SignedInTokens(response: response, request: request, idToken: idToken, space: space)
         } catch {
             await issuer.revoke(response.refreshToken, clientID: configuration.clientID)
             throw error

@@ -21,6 +21,9 @@ public struct AuthenticationResult: Sendable {
     /// What was asked for and not granted.
     public var declinedScope: Scope
 
+    /// Why the store could not take the tokens yet, which are safe in a sealed file beside it; nil where it did.
+    public var pendingReason: String?
+
     /// What the access token is good for.
     public var scope: Scope { accessToken?.scope ?? Scope([]) }
 

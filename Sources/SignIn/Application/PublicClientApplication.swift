@@ -91,7 +91,7 @@ public final class PublicClientApplication: Sendable {
     /// Removes everything that this client knows of an account from this machine; the issuer is not asked.
     public func remove(_ account: Account) async throws {
         let client = configuration.clientID
-        try await store.perform { try $0.removeAccount(account.id, client: client) }
+        _ = try await store.perform { try $0.removeAccount(account.id, client: client) }
     }
 
     /// Ends the account's session at the issuer where that offers it, then removes the account.
@@ -128,6 +128,7 @@ public final class PublicClientApplication: Sendable {
         )
         flow.limits = configuration.tokens.limits
         flow.now = store.options.now
+        flow.answerSpace = { [store] in try await store.perform { try $0.reserveAnswerSpace() } }
         return flow
     }
 

@@ -1,6 +1,7 @@
 public import HTTPTransport
 public import OAuth
 import OpenIDConnect
+package import TokenStorage
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
@@ -21,6 +22,9 @@ public struct AuthorizationCodeFlow: Sendable {
     public var limits = HTTPLimits.issuer
 
     public var now: @Sendable () -> Date = { Date() }
+
+    /// Takes room for the answer before the code is redeemed.
+    package var answerSpace: @Sendable () async throws -> AnswerSpace? = { nil }
 
     public init(clientID: String, redirectURI: RedirectURI, transport: any HTTPTransport) {
         self.clientID = clientID
@@ -67,7 +71,12 @@ public struct AuthorizationCodeFlow: Sendable {
                 throw error
             }
             await listener?.stop()
-            let exchange = CodeExchange(sent: sent, authority: authority, issuer: issuer)
+            let exchange = CodeExchange(
+                sent: sent,
+                authority: authority,
+                issuer: issuer,
+                space: try await answerSpace()
+            )
             let tokens = try await exchange.tokens(for: code, by: transport, limits, now: now)
             guard request.account.map(tokens.belong) ?? true else {
                 await issuer.revoke(tokens.response.refreshToken, clientID: clientID)

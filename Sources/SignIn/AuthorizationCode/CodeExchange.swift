@@ -1,6 +1,7 @@
 import HTTPTransport
 import OAuth
 import OpenIDConnect
+import TokenStorage
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -14,6 +15,7 @@ struct CodeExchange: Sendable {
     let sent: AuthorizationRequest
     let authority: Authority
     let issuer: IssuerAccess
+    let space: AnswerSpace?
 
     /// - Throws: ``SignInError``, and what the token endpoint throws; nothing is to be stored then.
     func tokens(
@@ -41,7 +43,7 @@ struct CodeExchange: Sendable {
         )
         do {
             let idToken = try await checked(answer, now: now)
-            return SignedInTokens(response: answer.response, request: request, idToken: idToken)
+            return SignedInTokens(response: answer.response, request: request, idToken: idToken, space: space)
         } catch {
             await issuer.revoke(answer.response.refreshToken, clientID: sent.clientID)
             throw error

@@ -1,4 +1,5 @@
 public import OAuth
+package import TokenStorage
 
 /// The tokens of a sign-in, checked and not yet stored.
 public struct SignedInTokens: Sendable {
@@ -8,10 +9,14 @@ public struct SignedInTokens: Sendable {
     public let request: TokenRequest
     public let idToken: IDToken
 
-    package init(response: TokenResponse, request: TokenRequest, idToken: IDToken) {
+    /// Where they can be kept if the store cannot take them.
+    let space: AnswerSpace?
+
+    package init(response: TokenResponse, request: TokenRequest, idToken: IDToken, space: AnswerSpace?) {
         self.response = response
         self.request = request
         self.idToken = idToken
+        self.space = space
     }
 
     /// Whether they are `account`'s: the same one, or the same person at another user flow of its tenant.

@@ -1,6 +1,7 @@
 public import HTTPTransport
 public import OAuth
 import OpenIDConnect
+package import TokenStorage
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
@@ -29,6 +30,9 @@ public struct DeviceCodeFlow: Sendable {
     public var timeLimit: Duration?
 
     public var now: @Sendable () -> Date = { Date() }
+
+    /// Takes room for the answer before the codes are redeemed.
+    package var answerSpace: @Sendable () async throws -> AnswerSpace? = { nil }
 
     /// How the time between two requests is waited.
     package var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }

@@ -1,5 +1,6 @@
 import OAuth
 public import OpenIDConnect
+import TokenStorage
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -33,12 +34,12 @@ public struct PendingDevice: Sendable {
     /// - Throws: ``SignInError``.
     public func tokens() async throws -> SignedInTokens {
         do {
-            var answer = try await decision()
+            var (answer, space) = try await decision()
             do {
                 answer = try await identified(answer)
                 let idToken = try await checked(answer)
                 try Task.checkCancellation()
-                return SignedInTokens(response: answer.response, request: request, idToken: idToken)
+                return SignedInTokens(response: answer.response, request: request, idToken: idToken, space: space)
             } catch {
                 await issuer.revoke(answer.response.refreshToken, clientID: flow.clientID)
                 throw error
@@ -49,7 +50,7 @@ public struct PendingDevice: Sendable {
     }
 
     /// Asks until there is an answer.
-    private func decision() async throws -> TokenEndpointAnswer {
+    private func decision() async throws -> (TokenEndpointAnswer, AnswerSpace?) {
         var form = form
         authorization.append(to: &form)
         var polling = DevicePolling(interval: authorization.interval)
@@ -62,7 +63,8 @@ public struct PendingDevice: Sendable {
             try await flow.pause(pause)
             waited += pause
             do {
-                return try await endpoint.send(.deviceCode, form, now: flow.seconds)
+                let space = try await flow.answerSpace()
+                return (try await endpoint.send(.deviceCode, form, now: flow.seconds), space)
             } catch {
                 try Task.checkCancellation()
                 delay = try polling.delay(after: error)

@@ -1,0 +1,199 @@
+import OAuth
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// An answer of a token endpoint with all it takes to store it later, or in another process.
+struct PendingAnswer: Sendable {
+    let response: TokenResponse
+    let request: TokenRequest
+
+    /// The refresh token that was spent for it; nil: a sign-in.
+    let used: RefreshToken?
+
+    /// Unix seconds.
+    let receivedAt: Int64
+
+    /// The last entry of the record of use before the request was sent.
+    var lastEvent: Int64 = 0
+
+    /// The bytes are not those of an answer.
+    struct Malformed: Error {}
+
+    private static let format: Int64 = 1
+}
+
+// A header of JSON without secrets, then the secrets, each with its length before it.
+extension PendingAnswer {
+    /// The answer as bytes to be sealed, which the caller wipes.
+    func encoded() -> [UInt8] {
+        var header: [UInt8] = []
+        JSON.object(head).write(to: &header)
+        var bytes: [UInt8] = []
+        let secrets = [response.accessToken, response.refreshToken, response.idToken, used?.secret]
+        // Room for all of it at once: an array that grows leaves copies behind.
+        bytes.reserveCapacity(header.count + 20 + secrets.reduce(0) { $0 + ($1?.count ?? 0) })
+        header.withUnsafeBytes { Self.append($0, to: &bytes) }
+        for secret in secrets {
+            guard let secret else {
+                Self.append(length: .max, to: &bytes)
+                continue
+            }
+            secret.withUnsafeBytes { Self.append($0, to: &bytes) }
+        }
+        return bytes
+    }
+
+    /// Reads what ``encoded()`` made.
+    ///
+    /// - Throws: ``Malformed``.
+    init(decoding bytes: UnsafeRawBufferPointer) throws {
+        var rest = bytes[...]
+        guard let text = try Self.next(&rest) else { throw Malformed() }
+        guard let head = try JSON(parsing: text).object, head["format"]?.seconds == Self.format,
+            let receivedAt = head["receivedAt"]?.seconds, let lastEvent = head["lastEvent"]?.seconds,
+            let request = head["request"]?.object, let response = head["response"]?.object
+        else { throw Malformed() }
+        self.receivedAt = receivedAt
+        self.lastEvent = lastEvent
+        self.request = try TokenRequest(pending: request)
+        var answer = TokenResponse(pending: response)
+        answer.accessToken = try Self.next(&rest).map { Secret(copying: $0) }
+        answer.refreshToken = try Self.next(&rest).map { Secret(copying: $0) }
+        answer.idToken = try Self.next(&rest).map { Secret(copying: $0) }
+        self.response = answer
+        let spent = try Self.next(&rest).map { Secret(copying: $0) }
+        used = try head["used"]?.object.map { members in
+            guard let spent else { throw Malformed() }
+            return try RefreshToken(pending: members, secret: spent)
+        }
+    }
+
+    private var head: JSON.Object {
+        var head = JSON.Object()
+        head["format"] = .number("\(Self.format)")
+        head["receivedAt"] = .number("\(receivedAt)")
+        head["lastEvent"] = .number("\(lastEvent)")
+        head["request"] = .object(request.pendingMembers)
+        head["response"] = .object(response.pendingMembers)
+        head["used"] = used.map { .object($0.pendingMembers) }
+        return head
+    }
+
+    private static func append(_ part: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
+        append(length: UInt32(part.count), to: &bytes)
+        bytes.append(contentsOf: part)
+    }
+
+    private static func append(length: UInt32, to bytes: inout [UInt8]) {
+        for shift in [24, 16, 8, 0] as [UInt32] { bytes.append(UInt8(truncatingIfNeeded: length >> shift)) }
+    }
+
+    /// The next part; nil for one that is not there.
+    private static func next(_ rest: inout Slice<UnsafeRawBufferPointer>) throws -> UnsafeRawBufferPointer? {
+        guard rest.count >= 4 else { throw Malformed() }
+        let length = rest.prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        rest = rest.dropFirst(4)
+        guard length != .max else { return nil }
+        guard rest.count >= Int(length) else { throw Malformed() }
+        defer { rest = rest.dropFirst(Int(length)) }
+        return UnsafeRawBufferPointer(rebasing: rest.prefix(Int(length)))
+    }
+}
+
+extension TokenRequest {
+    fileprivate var pendingMembers: JSON.Object {
+        var members = JSON.Object()
+        members["clientID"] = .string(clientID)
+        members["authority"] = .string(authority.url)
+        members["isIssuer"] = .bool(authority.issuer != nil)
+        members["scope"] = .string(scope.text)
+        members["grant"] = .string(grant.rawValue)
+        members["askedScope"] = askedScope.map { .string($0.text) }
+        members["username"] = username.map { .string($0) }
+        members["claims"] = claims
+        members["keyID"] = keyID.map { .string($0) }
+        return members
+    }
+
+    fileprivate init(pending members: JSON.Object) throws {
+        guard let client = members["clientID"]?.text, let address = members["authority"]?.text,
+            let scope = members["scope"]?.text, let grant = members["grant"]?.text
+        else { throw PendingAnswer.Malformed() }
+        self.init(
+            clientID: client,
+            authority: try members["isIssuer"] == .bool(true)
+                ? Authority(issuer: address) : Authority(parsing: address),
+            scope: Scope(scope),
+            grant: Grant(rawValue: grant)
+        )
+        askedScope = members["askedScope"]?.text.map { Scope($0) }
+        username = members["username"]?.text
+        claims = members["claims"]
+        keyID = members["keyID"]?.text
+    }
+}
+
+extension TokenResponse {
+    /// All but the secrets.
+    fileprivate var pendingMembers: JSON.Object {
+        var members = JSON.Object()
+        let numbers = [
+            ("expiresIn", expiresIn), ("expiresOn", expiresOn), ("extendedExpiresIn", extendedExpiresIn),
+            ("refreshIn", refreshIn), ("refreshTokenExpiresIn", refreshTokenExpiresIn),
+        ]
+        for (name, number) in numbers { members[name] = number.map { .number("\($0)") } }
+        members["tokenType"] = tokenType.map { .string($0) }
+        members["scope"] = scope.map { .string($0.text) }
+        members["clientInfo"] = clientInfo.map { .string($0) }
+        members["familyID"] = familyID.map { .string($0) }
+        return members
+    }
+
+    fileprivate init(pending members: JSON.Object) {
+        self.init(expiresIn: members["expiresIn"]?.seconds)
+        expiresOn = members["expiresOn"]?.seconds
+        extendedExpiresIn = members["extendedExpiresIn"]?.seconds
+        refreshIn = members["refreshIn"]?.seconds
+        refreshTokenExpiresIn = members["refreshTokenExpiresIn"]?.seconds
+        tokenType = members["tokenType"]?.text
+        scope = members["scope"]?.text.map { Scope($0) }
+        clientInfo = members["clientInfo"]?.text
+        familyID = members["familyID"]?.text
+    }
+}
+
+extension RefreshToken {
+    /// All but the secret.
+    fileprivate var pendingMembers: JSON.Object {
+        var members = JSON.Object()
+        members["clientID"] = .string(clientID)
+        members["familyID"] = familyID.map { .string($0) }
+        members["authority"] = .string(account.authority)
+        members["homeAccountID"] = .string(account.homeAccountID)
+        members["scope"] = scope.map { .string($0.text) }
+        members["rowID"] = .number("\(rowID)")
+        members["generation"] = .number("\(generation)")
+        return members
+    }
+
+    fileprivate init(pending members: JSON.Object, secret: Secret) throws {
+        guard let client = members["clientID"]?.text, let authority = members["authority"]?.text,
+            let account = members["homeAccountID"]?.text, let row = members["rowID"]?.seconds,
+            let generation = members["generation"]?.seconds
+        else { throw PendingAnswer.Malformed() }
+        self.init(
+            secret: secret,
+            clientID: client,
+            familyID: members["familyID"]?.text,
+            account: Account.ID(authority: authority, homeAccountID: account),
+            modifiedAt: nil,
+            scope: members["scope"]?.text.map { Scope($0) },
+            rowID: row,
+            generation: generation
+        )
+    }
+}

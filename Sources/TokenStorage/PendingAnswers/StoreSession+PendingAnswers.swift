@@ -1,0 +1,109 @@
+import OAuth
+import SQLite
+import Sealing
+
+extension StoreSession {
+    /// Stores an answer in the transaction that is open.
+    func save(_ answer: PendingAnswer) throws -> SavedTokens {
+        guard let used = answer.used else { return try save(answer.response, for: answer.request) }
+        return try save(answer.response, for: answer.request, refreshing: used)
+    }
+
+    /// Stores the answers that wait in files, each once, and removes the files.
+    ///
+    /// One that cannot be opened stays where it is: a check names it. The caller holds the lock on these files.
+    ///
+    /// - Returns: what became of each.
+    /// - Throws: what keeps the store from taking any.
+    func takeInAnswers() throws -> [PendingFile: SavedTokens] {
+        let files = try PendingFile.all(of: path)
+        var waiting: [(file: PendingFile, answer: PendingAnswer)] = []
+        for file in files {
+            do {
+                waiting.append((file, try answer(in: file)))
+            } catch is UnreadableAnswer {
+                continue
+            }
+        }
+        waiting.sort { ($0.answer.receivedAt, $0.answer.lastEvent) < ($1.answer.receivedAt, $1.answer.lastEvent) }
+        var taken: [PendingFile: SavedTokens] = [:]
+        for (file, answer) in waiting {
+            do {
+                taken[file] = try takeIn(answer, from: file)
+            } catch let error as SQLiteError where error.code.isPassing {
+                throw error
+            } catch {
+                // Not an answer that fits this store; to keep it harms nobody, and not to would lose it.
+                continue
+            }
+            try file.destroy()
+        }
+        return taken
+    }
+
+    /// The answer in a file.
+    ///
+    /// - Throws: ``UnreadableAnswer``; an error of the key source, which leaves all of them as they are.
+    func answer(in file: PendingFile) throws -> PendingAnswer {
+        do {
+            let body = try file.body(storeID: header.storeID)
+            let plaintext = try body.withUnsafeBytes { try open($0, as: file.place) }
+            return try plaintext.withUnsafeBytes { try PendingAnswer(decoding: $0) }
+        } catch let error as SealingError where TokenStoreError.key(error).kind == .keyUnavailable {
+            throw error
+        } catch let error as SQLiteError {
+            throw error
+        } catch let error as TokenStoreError {
+            throw UnreadableAnswer(problem: error.description)
+        } catch {
+            throw UnreadableAnswer(problem: "\(file.name) is damaged or sealed under a key that is gone")
+        }
+    }
+
+    private func takeIn(_ answer: PendingAnswer, from file: PendingFile) throws -> SavedTokens? {
+        answerTime = answer.receivedAt
+        defer { answerTime = nil }
+        return try write {
+            let mark = String(file.id, radix: 16)
+            let isDone = try connection.integer(
+                "SELECT 1 FROM event WHERE kind = ?1 AND outcome = ?2",
+                .text(StoreEvent.Kind.takeIn.rawValue),
+                .text(mark)
+            )
+            guard isDone == nil else { return nil }
+            let saved = try isOvertaken(answer) ? nil : save(answer)
+            try record(.takeIn, outcome: mark, account: saved?.account, client: answer.request.clientID)
+            return saved
+        }
+    }
+
+    /// Whether the store has got something newer since: a sign-out, a purge, a sign-in, or a newer refresh token.
+    private func isOvertaken(_ answer: PendingAnswer) throws -> Bool {
+        if let used = answer.used { return try !isCurrent(used) }
+        let identity = try ResponseIdentity(answer.response, request: answer.request)
+        guard let id = identity.account?.id else { return false }
+        let (client, isThere) = (answer.request.clientID.folded, try accountRow(id) != nil)
+        let mark = try mark(of: id)
+        return try events(after: answer.lastEvent).contains { event in
+            let isSameAccount = event.account == id || mark != nil && event.accountMark == mark
+            let isSameClient = event.clientID == nil || event.clientID?.folded == client
+            return switch event.kind {
+            case .signOut, .signIn: isSameAccount && isSameClient
+            case .purge: !isThere && event.outcome != "expired"
+            default: false
+            }
+        }
+    }
+}
+
+/// A file does not hold an answer that this store can open.
+struct UnreadableAnswer: Error {
+    let problem: String
+}
+
+extension SQLiteError.Code {
+    /// Whether the same statements may succeed later.
+    var isPassing: Bool {
+        [.busy, .locked, .diskFull, .ioError, .readOnly, .cannotOpen, .permission].contains(primary)
+    }
+}

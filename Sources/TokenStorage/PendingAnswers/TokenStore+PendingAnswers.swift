@@ -1,0 +1,162 @@
+import OAuth
+import SQLite
+import Sealing
+
+extension TokenStore {
+    /// Takes room for the answer to a request that is about to be sent; it is given back when the result is freed.
+    ///
+    /// - Throws: ``TokenStoreError`` where an answer could not be kept; the request is better not sent then.
+    package func reserveAnswerSpace() throws -> AnswerSpace {
+        guard !FileStatus.isAbsent(path.database) else {
+            return try AnswerSpace(at: path, sealer: nil, counting: unfinishedAnswers)
+        }
+        return try withWriter { session in
+            try AnswerSpace(
+                at: path,
+                sealer: session.currentSealer(),
+                storeID: session.header.storeID,
+                lastEvent: session.lastEvent(),
+                counting: unfinishedAnswers
+            )
+        }
+    }
+
+    /// Whether a request is under way, or its answer not stored yet, that the session hangs on.
+    package var isExpectingAnswer: Bool { !unfinishedAnswers.isEmpty }
+
+    /// Lets no further request begin that the session hangs on.
+    ///
+    /// - Returns: whether one is under way.
+    package func refuseFurtherAnswers() -> Bool { !unfinishedAnswers.refuse() }
+
+    /// Waits until the answers of issuers that are under way are stored, and lets no further request for one begin.
+    ///
+    /// A refresh that its callers no longer wait for goes on; a program calls this last, so that it is not cut off.
+    public func finishAnswers() async { await unfinishedAnswers.close() }
+
+    /// Stores the answers that wait in files beside the store, if there are any.
+    ///
+    /// - Returns: whether there were.
+    /// - Throws: ``TokenStoreError`` if the store cannot take them now.
+    @discardableResult
+    package func takeInAnswers() throws -> Bool {
+        guard try !PendingFile.all(of: path).isEmpty else { return false }
+        return try withWriter { session in
+            let lock = try KernelLock(.pendingAnswers, of: path, timeout: options.busyTimeout)
+            defer { withExtendedLifetime(lock) {} }
+            return try !session.takeInAnswers().isEmpty
+        }
+    }
+
+    /// Stores `answer` in one commit, or where that is not possible in a file that is taken in later.
+    ///
+    /// - Throws: ``TokenStoreError/notStored(_:reason:)`` if neither is possible.
+    func keep(_ answer: PendingAnswer, in space: AnswerSpace?) throws -> SavedTokens {
+        do {
+            return try commit(answer)
+        } catch is MismatchedAccount {
+            throw TokenStoreError.otherAccount(answer.response)
+        } catch let error as TokenStoreError {
+            return try setAside(answer, in: space, because: error)
+        } catch {
+            throw TokenStoreError.notStored(answer.response, reason: "\(error)")
+        }
+    }
+
+    private func commit(_ answer: PendingAnswer) throws -> SavedTokens {
+        let saved = try withWriter(within: options.answerWait) { session in
+            try session.write { try session.save(answer) }
+        }
+        guard let saved else { throw TokenStoreError.busy("another thread holds \(path.database); try again later") }
+        return saved
+    }
+
+    private func setAside(
+        _ answer: PendingAnswer,
+        in space: AnswerSpace?,
+        because cause: TokenStoreError
+    ) throws -> SavedTokens {
+        do {
+            // The file first: it is safe whatever happens to this process while it waits for the store.
+            let room = try space ?? reserveAnswerSpace()
+            var answer = answer
+            answer.lastEvent = room.lastEvent
+            let file = try write(answer, in: room)
+            if case .busy = cause, let saved = try takeIn(file) { return saved }
+            return try answer.pending(because: "\(cause)")
+        } catch {
+            throw TokenStoreError.notStored(answer.response, reason: "\(cause)")
+        }
+    }
+
+    private func write(_ answer: PendingAnswer, in space: AnswerSpace) throws -> PendingFile {
+        // A rekey takes in what waits before it forgets the old key, under the same lock; without it, the key that is
+        // current now may be gone in a moment.
+        let lock = try lockOfAnswers()
+        defer { withExtendedLifetime(lock) {} }
+        guard let sealer = newestSealer() ?? space.sealer else {
+            throw TokenStoreError.storage("there is no store yet to seal the answer for; sign in again")
+        }
+        try space.publish(space.file.sealed(answer, by: sealer, storeID: space.storeID))
+        return space.file
+    }
+
+    private func lockOfAnswers() throws(TokenStoreError) -> KernelLock? {
+        do {
+            return try KernelLock(.pendingAnswers, of: path, timeout: options.answerWait)
+        } catch .busy {
+            return nil
+        }
+    }
+
+    /// The current key as the file has it; nil where it cannot be read.
+    private func newestSealer() -> Sealer? {
+        do {
+            return try withWriter(within: options.answerWait) { try $0.currentKeys().currentSealer } ?? nil
+        } catch {
+            return nil
+        }
+    }
+
+    /// Stores the answer in `file` if the store can be had in time; nil if not.
+    private func takeIn(_ file: PendingFile) throws -> SavedTokens? {
+        do {
+            let lock = try KernelLock(.pendingAnswers, of: path, timeout: options.pendingWait)
+            defer { withExtendedLifetime(lock) {} }
+            return try withWriter(within: options.pendingWait) { try $0.takeInAnswers()[file] } ?? nil
+        } catch {
+            // The file stays, and is the answer's place until the next process comes.
+            return nil
+        }
+    }
+}
+
+extension PendingAnswer {
+    /// What the caller gets of an answer that waits in a file.
+    fileprivate func pending(because reason: String) throws -> SavedTokens {
+        let identity = try ResponseIdentity(response, request: request)
+        let granted = response.scope ?? request.scope
+        let token = StoredAccessToken(response, request: request, realm: Realm(identity.realm), now: receivedAt)
+        let stored = identity.storedAccount(typed: request.username)
+        return SavedTokens(
+            account: used?.account ?? identity.account?.id,
+            accessToken: token.map { AccessToken($0) },
+            grantedScope: granted,
+            declinedScope: request.scope.missing(from: granted),
+            outcome: .pending(reason: reason),
+            described: identity.account.map { account in
+                Account(
+                    id: account.id,
+                    environment: account.environment,
+                    issuer: stored.issuer,
+                    username: stored.username,
+                    name: stored.name,
+                    policy: stored.policy,
+                    uid: account.uid,
+                    utid: account.utid,
+                    tenantProfiles: []
+                )
+            }
+        )
+    }
+}

@@ -1,0 +1,233 @@
+import Foundation
+import OAuth
+import TestSupport
+import Testing
+
+@testable import TokenStorage
+
+/// Promise 12: an answer that the store cannot take is kept in a sealed file until it can.
+struct PendingAnswerTests {
+    enum Kind: CaseIterable {
+        case refresh, signIn
+    }
+
+    /// A store with a session, whose waits are short.
+    private func scene() throws -> TestStore {
+        let fixture = try TestStore {
+            $0.answerWait = .milliseconds(20)
+            $0.pendingWait = .milliseconds(20)
+        }
+        try fixture.take(.standardCache(.accessToken("a", "s1")))
+        return fixture
+    }
+
+    /// Stores new tokens while another process holds the store; they end up in a file.
+    private func storeWhileHeld(_ kind: Kind, _ fixture: TestStore) throws -> SavedTokens {
+        let other = try fixture.another()
+        return try other.write { _ in
+            let response = try TokenResponse.signIn(["access_token": "planted-new", "refresh_token": "planted-r2"])
+            return kind == .refresh ? try fixture.refresh(response) : try fixture.signIn(response)
+        }
+    }
+
+    private func files(_ fixture: TestStore) throws -> [String] { try PendingFile.all(of: fixture.path).map(\.name) }
+
+    private func refreshTokens(_ store: TokenStore) throws -> [String] {
+        try store.refreshTokens(of: Fixture.account, client: "cid").map { $0.secret.reveal() }
+    }
+
+    @Test(arguments: Kind.allCases)
+    func `an answer that a held store cannot take is returned, and taken in by the next process`(kind: Kind) throws {
+        let fixture = try scene()
+        let before = try fixture.store.exportedText()
+        let saved = try storeWhileHeld(kind, fixture)
+        guard case .pending = saved.outcome else {
+            Issue.record("\(saved.outcome)")
+            return
+        }
+        #expect(saved.accessToken?.secret.reveal() == "planted-new" && saved.account == Fixture.account)
+        #expect(try fixture.store.exportedText() == before)
+        #expect(try files(fixture).count == 1)
+        #expect(try fixture.store.status().pendingAnswers.count == 1)
+
+        let next = try fixture.another()
+        #expect(try refreshTokens(next) == ["planted-r2"])
+        #expect(try files(fixture).isEmpty)
+        #expect(try next.rows("AccessToken").map { $0["secret"] } == ["planted-new"])
+        #expect(try next.check() == [])
+    }
+
+    @Test func `a store that is held for a moment takes the answer in after all`() throws {
+        let fixture = try TestStore {
+            $0.answerWait = .milliseconds(20)
+            $0.pendingWait = .seconds(30)
+        }
+        try fixture.take(.standardCache(.accessToken("a", "s1")))
+        let (held, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let other = try fixture.another()
+        Thread.detachNewThread { [fixture] in
+            do {
+                try other.write { _ in
+                    held.signal()
+                    while try PendingFile.all(of: fixture.path).isEmpty { usleep(1_000) }
+                }
+            } catch {
+                Issue.record(error)
+            }
+            done.signal()
+        }
+        held.wait()
+        #expect(try fixture.refresh(.signIn(["refresh_token": "r2"])).outcome == .stored)
+        done.wait()
+        #expect(try files(fixture).isEmpty)
+        #expect(try refreshTokens(fixture.store) == ["r2"])
+    }
+
+    @Test func `the file is its owner's alone and shows no secret`() throws {
+        let fixture = try scene()
+        _ = try storeWhileHeld(.signIn, fixture)
+        let name = try #require(try files(fixture).first)
+        let mode = try FileManager.default.attributesOfItem(atPath: name)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+        let snapshot = try DirectorySnapshot(fixture.directory.path)
+        for secret in ["planted-new", "planted-r2"] {
+            #expect(snapshot.names(holding: Data(secret.utf8)) == [])
+        }
+    }
+
+    @Test(arguments: Kind.allCases)
+    func `an answer is taken in once, also where its file comes back`(kind: Kind) throws {
+        let fixture = try scene()
+        _ = try storeWhileHeld(kind, fixture)
+        let copy = try Copy(of: try files(fixture)[0])
+        try fixture.store.takeInAnswers()
+        let after = try fixture.store.exportedText()
+        try copy.bringBack()
+        try fixture.store.takeInAnswers()
+        #expect(try fixture.store.exportedText() == after)
+        try fixture.refresh(.signIn(["access_token": "newer", "refresh_token": "r3"]))
+        try copy.bringBack()
+        try fixture.store.takeInAnswers()
+        #expect(try refreshTokens(fixture.store) == ["r3"])
+        #expect(try files(fixture).isEmpty)
+    }
+
+    @Test(arguments: Kind.allCases)
+    func `a sign-out deletes what waits in files with the rest`(kind: Kind) throws {
+        let fixture = try scene()
+        _ = try storeWhileHeld(kind, fixture)
+        try fixture.store.removeAccount(Fixture.account, client: "cid")
+        #expect(try files(fixture).isEmpty)
+        #expect(try fixture.another().accounts().isEmpty)
+    }
+
+    @Test(arguments: Kind.allCases)
+    func `a sign-out that did not see the file wins all the same`(kind: Kind) throws {
+        let fixture = try scene()
+        _ = try storeWhileHeld(kind, fixture)
+        let copy = try Copy(of: try files(fixture)[0])
+        try FileManager.default.removeItem(atPath: copy.name)
+        try fixture.store.removeAccount(Fixture.account, client: "cid")
+        try copy.bringBack()
+        #expect(try fixture.another().accounts().isEmpty)
+        #expect(try files(fixture).isEmpty)
+    }
+
+    @Test func `a newer sign-in is not overwritten by one that waited in a file`() throws {
+        let fixture = try scene()
+        _ = try storeWhileHeld(.signIn, fixture)
+        try fixture.signIn(.signIn(["access_token": "newer", "refresh_token": "r3"]))
+        let next = try fixture.another()
+        #expect(try refreshTokens(next) == ["r3"])
+        #expect(try files(fixture).isEmpty)
+    }
+
+    @Test func `a lifetime is counted from the moment the answer came`() throws {
+        let fixture = try scene()
+        let saved = try storeWhileHeld(.signIn, fixture)
+        fixture.clock.seconds += 1_000
+        let next = try fixture.another()
+        #expect(try next.rows("AccessToken").first?["expires_on"].text == "\(Fixture.now + 3_600)")
+        #expect(saved.accessToken?.expiresAt.timeIntervalSince1970 == Double(Fixture.now + 3_600))
+    }
+
+    @Test(arguments: [false, true])
+    func `purging everything deletes the files, also where the store is damaged`(isDamaged: Bool) throws {
+        let fixture = try scene()
+        _ = try storeWhileHeld(.signIn, fixture)
+        if isDamaged {
+            try DamagedFile(fixture.path.database).change {
+                $0.replaceSubrange(100..<4_096, with: [UInt8](repeating: 7, count: 3_996))
+            }
+        }
+        _ = try TokenStore.purgeAll(at: fixture.path, options: fixture.options)
+        #expect(try files(fixture).isEmpty)
+    }
+
+    @Test func `a rekey takes in what waits under the old key`() throws {
+        let fixture = try scene()
+        _ = try storeWhileHeld(.refresh, fixture)
+        _ = try fixture.another().rekey()
+        #expect(try files(fixture).isEmpty)
+        #expect(try refreshTokens(fixture.store) == ["planted-r2"])
+    }
+
+    @Test func `a file that cannot be opened is kept and named, and keeps no other from being taken in`() throws {
+        let fixture = try scene()
+        _ = try storeWhileHeld(.refresh, fixture)
+        let file = DamagedFile(try files(fixture)[0])
+        let whole = try file.bytes()
+        let broken = fixture.path.pendingPrefix + "0000000000000001"
+        #expect(
+            FileManager.default.createFile(
+                atPath: broken,
+                contents: Data(whole),
+                attributes: [.posixPermissions: 0o600]
+            )
+        )
+        let next = try fixture.another()
+        #expect(try refreshTokens(next) == ["planted-r2"])
+        #expect(try files(fixture) == [broken])
+        let problems = try next.check()
+        #expect(problems.count == 1 && problems[0].place.contains(broken))
+    }
+
+    @Test func `a file of another store is left alone`() throws {
+        let (fixture, stranger) = (try scene(), try scene())
+        _ = try storeWhileHeld(.refresh, stranger)
+        let name = try #require(try files(stranger).first)
+        let moved = fixture.path.pendingPrefix + name.suffix(16)
+        try FileManager.default.copyItem(atPath: name, toPath: moved)
+        let before = try fixture.store.exportedText()
+        let next = try fixture.another()
+        #expect(try next.exportedText() == before && files(fixture) == [moved])
+        #expect(try next.check().first?.problem.contains("belongs to another store") == true)
+    }
+
+    @Test func `a store that is being left waits for its answers and begins no request`() async throws {
+        let fixture = try scene()
+        let space = Guarded<AnswerSpace?>(try fixture.store.reserveAnswerSpace())
+        #expect(fixture.store.isExpectingAnswer && fixture.store.refuseFurtherAnswers())
+        #expect(throws: CancellationError.self) { try fixture.store.reserveAnswerSpace() }
+        async let end: Void = fixture.store.finishAnswers()
+        space.withLock { $0 = nil }
+        await end
+        #expect(!fixture.store.isExpectingAnswer)
+    }
+}
+
+/// A file that is put back after it was removed.
+private struct Copy {
+    let name: String
+    private let content: Data
+
+    init(of name: String) throws {
+        self.name = name
+        content = try Data(contentsOf: URL(filePath: name))
+    }
+
+    func bringBack() throws {
+        try content.write(to: URL(filePath: name))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: name)
+    }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import IssuerSupport
+import LocalIdentityProvider
+import SQLite
+import Testing
+
+/// Promise 12, as a person meets it: the issuer has answered, and the store or the person does not wait.
+struct AnswerKeepingTests {
+    /// Runs `body` with a refresh that the issuer has answered while the store is held.
+    private func whileHeld(
+        _ arguments: [String],
+        _ body: (IssuerScene, StartedCommand, _ held: Connection) async throws -> Void
+    ) async throws {
+        try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
+            scene.provider.faults.add(.delay(milliseconds: 500, at: "token"))
+            let refresh = try scene.start(arguments)
+            try await scene.waitForIntent()
+            let held = try scene.scratch.holdForWriting()
+            try await body(scene, refresh, held)
+        }
+    }
+
+    private func pending(_ scene: IssuerScene) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(
+            atPath: URL(filePath: scene.scratch.store).deletingLastPathComponent().path
+        )
+        .filter { $0.contains(".pending-") }
+    }
+
+    @Test func `a store that stays held costs no session: the token is printed, the next command stores the rest`()
+        async throws
+    {
+        try await whileHeld(["--timeout", "3"]) { (scene, refresh, held) async throws in
+            #expect(try await refresh.end() == 0)
+            #expect(try pending(scene).count == 1)
+            let status = try await scene.run("status", "--json").json["pendingAnswers"] as? [String]
+            #expect(status?.count == 1)
+            try held.execute("ROLLBACK")
+            let next = try await scene.tokens(1, "--force-refresh")[0]
+            #expect(next.status == 0 && scene.net == 2, "\(next.error)")
+            #expect(try pending(scene).isEmpty)
+        }
+    }
+
+    @Test func `a store that is held beyond the timeout and then let go has the answer`() async throws {
+        try await whileHeld(["--timeout", "3"]) { (scene, refresh, held) async throws in
+            try await appearance(of: "the file") { try !pending(scene).isEmpty }
+            try held.execute("ROLLBACK")
+            #expect(try await refresh.end() == 0)
+            #expect(try pending(scene).isEmpty && scene.net == 1)
+            #expect(try await scene.tokens(1, "--force-refresh")[0].status == 0)
+        }
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
+    func `a signal waits until the answer is stored, and then ends the program`(signal: Int32) async throws {
+        try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
+            scene.provider.faults.add(.delay(milliseconds: 500, at: "token"))
+            let refresh = try scene.start()
+            try await scene.waitForIntent()
+            refresh.send(signal)
+            #expect(try await refresh.end() == 128 + signal)
+            #expect(try await scene.tokens(1, "--force-refresh")[0].status == 0)
+            #expect(scene.net == 2)
+        }
+    }
+
+    /// Two kinds of signal, as two of one kind may be one.
+    @Test func `a second signal ends the program at once`() async throws {
+        try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
+            scene.provider.faults.add(.hang(at: "token"))
+            let refresh = try scene.start("--timeout", "600")
+            try await scene.waitForRequest(at: "token")
+            refresh.send(SIGTERM)
+            refresh.send(SIGINT)
+            #expect([128 + SIGTERM, 128 + SIGINT].contains(try await refresh.end()))
+        }
+    }
+
+    @Test func `a signal before anything is spent ends the program at once`() async throws {
+        try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
+            scene.provider.faults.add(.hang(at: "metadata"))
+            let refresh = try scene.start("--timeout", "600")
+            try await scene.waitForRequest(at: "metadata")
+            refresh.send(SIGTERM)
+            #expect(try await refresh.end() == 128 + SIGTERM)
+            #expect(scene.net == 0)
+        }
+    }
+}
