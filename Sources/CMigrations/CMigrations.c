@@ -35,6 +35,10 @@ static const char V008_identity[] = {
 #embed "../../Migrations/V008_identity.sql" suffix(, 0)
 };
 
+static const char V009_binding[] = {
+#embed "../../Migrations/V009_binding.sql" suffix(, 0)
+};
+
 // The first four steps make one release: no program knows only some of them.
 static const CMigration migrations[] = {
     {"V001_store", V001_store, 4, 4, 0},
@@ -49,6 +53,9 @@ static const CMigration migrations[] = {
     {"V007_asked", V007_asked, 6, 6, 0},
     // A program without it names accounts by columns that are gone.
     {"V008_identity", V008_identity, 8, 8, 0},
+    // A program without it cannot open what is sealed together with its row. Nothing is lost, and a copy would hold
+    // the tokens as they can still be misused.
+    {"V009_binding", V009_binding, 9, 9, 0},
 };
 
 const CMigration *CMigrationAt(int index) {

@@ -6,21 +6,25 @@ package struct DataKey: Sendable {
     package static let byteCount = 32
 
     package let id: UInt32
+
+    /// The one format of values under this key.
+    package let format: SealedFormat
     let key: SymmetricKey
 
     /// A new key from the kernel's randomness.
-    package init(id: UInt32) {
-        self.init(id: id, key: SymmetricKey(size: .bits256))
+    package init(id: UInt32, format: SealedFormat = .bound) {
+        self.init(id: id, format: format, key: SymmetricKey(size: .bits256))
     }
 
     /// The key of these 32 bytes.
-    package init(id: UInt32, bytes: Secret) {
-        self.init(id: id, key: bytes.withUnsafeBytes { SymmetricKey(data: $0) })
+    package init(id: UInt32, format: SealedFormat = .bound, bytes: Secret) {
+        self.init(id: id, format: format, key: bytes.withUnsafeBytes { SymmetricKey(data: $0) })
     }
 
-    init(id: UInt32, key: SymmetricKey) {
+    private init(id: UInt32, format: SealedFormat, key: SymmetricKey) {
         precondition(key.bitCount == Self.byteCount * 8, "a data key has 32 bytes")
         self.id = id
+        self.format = format
         self.key = key
     }
 }

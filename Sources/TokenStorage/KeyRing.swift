@@ -44,6 +44,9 @@ struct KeyRing: Sendable {
         sealers = reloaded
     }
 
+    /// Whether values may be of the format that binds them to their place alone.
+    var hasUnbound: Bool { sealers.values.contains { $0.format == .placed } }
+
     var ids: Set<UInt32> { Set(sealers.keys) }
 
     func sealer(_ id: UInt32) -> Sealer? { sealers[id] }

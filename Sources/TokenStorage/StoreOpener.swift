@@ -29,7 +29,9 @@ struct StoreOpener {
             if !(try schema.pending(header, forWriting: true)).isEmpty {
                 header = try migrate(connection)
             }
-            return try session(connection, header, key: newKey)
+            let session = try session(connection, header, key: newKey)
+            if session.keyRing != nil { try session.bindValues() }
+            return session
         }
     }
 

@@ -21,9 +21,15 @@ extension StoreSession {
     func accessTokens(_ query: TokenQuery) throws -> (usable: AccessToken?, isAging: Bool, extended: AccessToken?) {
         var best: (candidate: AccessTokenCandidate, token: AccessToken)?
         var extended: (candidate: AccessTokenCandidate, token: AccessToken)?
-        let (now, wanted, asked) = (now, query.scope.foldedText, query.acceptsDeclined ? CInt(13) : nil)
+        let (now, wanted) = (now, query.scope.foldedText)
         try forEachCandidate(query) { row in
-            let candidate = AccessTokenCandidate(row, scope: wanted, asked: asked, buffer: query.buffer, now: now)
+            let candidate = AccessTokenCandidate(
+                row,
+                scope: wanted,
+                acceptsDeclined: query.acceptsDeclined,
+                buffer: query.buffer,
+                now: now
+            )
             guard let candidate else { return }
             if candidate.isUsable {
                 guard best.map({ candidate.outranks($0.candidate) }) ?? true else { return }
@@ -66,20 +72,21 @@ extension StoreSession {
         return try refreshTokens(of: query.account, client: query.clientID, family: family)
     }
 
+    /// The account comes first, so that the index finds its tokens.
+    private static let candidates = SQL(
+        SealedTable.accessToken.selection.replacing("LEFT JOIN", with: "JOIN") + """
+            WHERE a.home_account_fold = ?1 AND a.authority = ?2 AND t.client_fold = ?3
+                AND (?4 IS NULL OR t.realm_fold = ?4) AND t.token_type_fold = ?5 AND t.key_id = ?6 AND t.variant = ?7
+                AND NOT EXISTS (SELECT 1 FROM account_state s
+                    WHERE s.account_id = a.id AND s.client_fold = ?3 AND s.state = 'signed_out')
+            """
+    )
+
     /// Calls `body` with each access token of the account, client, tenant, type, key and variant; a client that the
     /// account has signed out of has none.
     private func forEachCandidate(_ query: TokenQuery, _ body: (Row) throws -> Void) throws {
         try connection.forEach(
-            """
-            SELECT t.id, t.expires_on, t.cached_at, t.extended_expires_on, t.refresh_on, t.scope_fold, t.account_id,
-                t.client_id, t.target, t.token_type, t.key_id, t.realm, t.secret, t.asked_fold
-            FROM access_token t
-            WHERE t.account_id = (SELECT a.id FROM account a WHERE a.home_account_fold = ?1 AND a.authority = ?2
-                    AND NOT EXISTS (SELECT 1 FROM account_state s
-                        WHERE s.account_id = a.id AND s.client_fold = ?3 AND s.state = 'signed_out'))
-                AND t.client_fold = ?3 AND (?4 IS NULL OR t.realm_fold = ?4) AND t.token_type_fold = ?5
-                AND t.key_id = ?6 AND t.variant = ?7
-            """,
+            Self.candidates,
             .text(query.account.key),
             .text(query.account.authority),
             .text(query.clientID.folded),
@@ -99,21 +106,21 @@ extension StoreSession {
     ) throws -> AccessToken? {
         let secret: Secret
         do {
-            secret = try open(row, 12, as: .accessToken("secret", owner: row.integer(6), row: candidate.id))
+            secret = try open(row, of: .accessToken)
         } catch SealingError.damagedValue, SealingError.unknownFormat {
             return nil
         }
         var token = AccessToken(
             secret: secret,
-            clientID: row.text(7),
-            target: row.text(8),
-            tokenType: row.text(9).isEmpty ? "Bearer" : row.text(9),
-            keyID: row.text(10).isEmpty ? nil : row.text(10),
-            realm: row.text(11),
-            cachedAt: row.optionalDate(2),
-            expiresAt: row.date(1),
-            extendedExpiresAt: row.optionalDate(3),
-            refreshAt: row.optionalDate(4)
+            clientID: row.text(AccessTokenColumn.clientID),
+            target: row.text(AccessTokenColumn.target),
+            tokenType: row.isEmpty(AccessTokenColumn.tokenType) ? "Bearer" : row.text(AccessTokenColumn.tokenType),
+            keyID: row.isEmpty(AccessTokenColumn.keyID) ? nil : row.text(AccessTokenColumn.keyID),
+            realm: row.text(AccessTokenColumn.realm),
+            cachedAt: row.optionalDate(AccessTokenColumn.cachedAt),
+            expiresAt: row.date(AccessTokenColumn.expiresOn),
+            extendedExpiresAt: row.optionalDate(AccessTokenColumn.extendedExpiresOn),
+            refreshAt: row.optionalDate(AccessTokenColumn.refreshOn)
         )
         if candidate.isDeclined { token.declinedScope = asked.missing(from: token.scope) }
         return token

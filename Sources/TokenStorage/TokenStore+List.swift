@@ -48,23 +48,26 @@ extension StoreSession {
         return found
     }
 
+    private static let summaryRow = SQL(
+        SealedTable.account.selection(
+            with: """
+                EXISTS (SELECT 1 FROM refresh_token r WHERE r.account_id = t.id),
+                (SELECT max(s.state = 'signed_in') FROM account_state s WHERE s.account_id = t.id)
+                """
+        ) + "WHERE t.id = ?1"
+    )
+
     fileprivate func summary(_ row: Int64, withTokens: Bool) throws -> AccountSummary? {
         let profiles = try tenantProfiles(row)
         let tokens = try withTokens ? tokenSummaries(row) : []
         let counts = try tokenCounts(row)
         let clients = try clientIDs(row)
-        return try connection.first(
-            """
-            SELECT a.id, a.authority, a.home_account_id, a.environment, a.issuer, a.username, a.policy, a.uid, a.utid,
-                a.name, a.last_used_at, EXISTS (SELECT 1 FROM refresh_token r WHERE r.account_id = a.id),
-                (SELECT max(s.state = 'signed_in') FROM account_state s WHERE s.account_id = a.id)
-            FROM account a WHERE a.id = ?1
-            """,
-            .integer(row)
-        ) { row in
-            let hasRefreshToken = row.bool(11)
+        let end = SealedTable.account.end
+        return try connection.first(Self.summaryRow, .integer(row)) { row in
+            let hasRefreshToken = row.bool(end)
             let state: SignInState =
-                row.isNull(12) ? (hasRefreshToken ? .signedIn : .unknown) : row.bool(12) ? .signedIn : .signedOut
+                row.isNull(end + 1)
+                ? (hasRefreshToken ? .signedIn : .unknown) : row.bool(end + 1) ? .signedIn : .signedOut
             return AccountSummary(
                 account: try account(row, profiles: profiles),
                 clientIDs: clients,
@@ -74,7 +77,7 @@ extension StoreSession {
                 agingCount: counts.aging,
                 expiredCount: counts.expired,
                 nextExpiry: counts.next,
-                lastUsed: row.integer(10),
+                lastUsed: row.integer(SealedTable.account["last_used_at"]),
                 accessTokens: tokens
             )
         }

@@ -48,6 +48,27 @@ extension TokenStore {
 }
 
 extension StoreSession {
+    /// Seals anew what an older version has sealed, which bound it to its place alone, unless another process does.
+    ///
+    /// Killed at any moment, the next opening goes on with it; others read and write meanwhile.
+    func bindValues() throws {
+        guard try keys().hasUnbound else { return }
+        let lock = try KernelLock(of: path)
+        guard try lock.tryLock(.rekey, of: path) else { return }
+        defer { withExtendedLifetime(lock) {} }
+        // An older version may have left a rekey of its own behind, which is finished first.
+        while try currentKeys().hasUnbound {
+            _ = try write { try startRekey() }
+            _ = try resealEverything(nil)
+            try write { try finishRekey() }
+        }
+        // Opening does not wait for who reads older pages; the next deletion empties the log.
+        let timeout = connection.busyTimeout
+        connection.busyTimeout = .zero
+        defer { connection.busyTimeout = timeout }
+        _ = try connection.checkpointTruncating()
+    }
+
     /// Makes a new data key current, unless a rekey is under way already.
     fileprivate func startRekey() throws -> Bool {
         guard try connection.integer("SELECT count(*) FROM data_key") == 1 else { return true }

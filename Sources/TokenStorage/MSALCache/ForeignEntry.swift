@@ -57,13 +57,12 @@ extension StoreSession {
         let known = try known(entry)
         if let known, known.entry.value == entry.value, known.entry.rejection == entry.rejection { return false }
         let id = try known?.id ?? nextID("SELECT max(id) FROM foreign_entry")
-        guard let sealed = try sealMembers(entry.members, as: .foreignEntry(id)) else { return false }
-        try connection.run(
-            "INSERT OR REPLACE INTO foreign_entry (id, identity, rejection, entry) VALUES (?1, ?2, ?3, ?4)",
-            .integer(id),
-            .blob(entry.identity(try currentSealer())),
-            .optional(entry.rejection),
-            .blob(sealed)
+        try write(
+            .foreignEntry,
+            id: id,
+            clear: [.optional(entry.rejection)],
+            sealed: [Secret(entry.members)],
+            derived: [.blob(entry.identity(try currentSealer()))]
         )
         return true
     }
@@ -75,7 +74,7 @@ extension StoreSession {
     /// The rows of what is in quarantine, by where it stands.
     func quarantine() throws -> [ForeignEntry.Place: Int64] {
         var rows: [ForeignEntry.Place: Int64] = [:]
-        try connection.forEach("SELECT id, rejection, entry FROM foreign_entry WHERE rejection IS NOT NULL") { row in
+        try connection.forEach(Self.rejectedEntries) { row in
             rows[try foreignEntry(row).place] = row.integer(0)
         }
         return rows
@@ -84,10 +83,9 @@ extension StoreSession {
     /// The stored entry of the same bucket and key, which a rekey that is under way may not have come to yet.
     private func known(_ entry: ForeignEntry) throws -> (id: Int64, entry: ForeignEntry)? {
         for sealer in try [currentSealer()] + keys().all {
-            let known = try connection.first(
-                "SELECT id, rejection, entry FROM foreign_entry WHERE identity = ?1",
-                .blob(entry.identity(sealer))
-            ) { (id: $0.integer(0), entry: try foreignEntry($0)) }
+            let known = try connection.first(Self.entryAlike, .blob(entry.identity(sealer))) {
+                (id: $0.integer(0), entry: try foreignEntry($0))
+            }
             if let known { return known }
         }
         return nil
@@ -95,18 +93,20 @@ extension StoreSession {
 
     /// Calls `body` with each kept entry and its row, those of one import in their order.
     func forEachForeignEntry(_ body: (Int64, ForeignEntry) throws -> Void) throws {
-        try connection.forEach("SELECT id, rejection, entry FROM foreign_entry ORDER BY id") { row in
+        try connection.forEach(Self.entries) { row in
             try body(row.integer(0), foreignEntry(row))
         }
     }
 
-    func foreignEntry(_ row: Row) throws -> ForeignEntry {
-        ForeignEntry(try openMembers(row, 2, as: .foreignEntry(row.integer(0))), rejection: row.optionalText(1))
-    }
-}
+    private static let entries = SQL(SealedTable.foreignEntry.selection + "ORDER BY t.id")
+    private static let rejectedEntries = SQL(SealedTable.foreignEntry.selection + "WHERE t.rejection IS NOT NULL")
+    private static let entryAlike = SQL(SealedTable.foreignEntry.selection + "WHERE t.identity = ?1")
 
-extension SealedPlace {
-    static func foreignEntry(_ row: Int64) -> SealedPlace {
-        SealedPlace(table: "foreign_entry", column: "entry", row: row)
+    /// The entry of a row that was selected with ``SealedTable/selection``.
+    func foreignEntry(_ row: Row) throws -> ForeignEntry {
+        ForeignEntry(
+            try openMembers(row, of: .foreignEntry),
+            rejection: row.optionalText(SealedTable.foreignEntry["rejection"])
+        )
     }
 }

@@ -73,33 +73,24 @@ struct TableSalvage {
     private mutating func dropUnreadable(_ session: StoreSession) throws {
         for table in SealedTable.all {
             var unreadable: [Int64] = []
-            var bare: [(row: Int64, column: String)] = []
-            try fresh.prepare(table.selection).forEach([.integer(0)]) { row in
-                for (index, column) in table.columns.enumerated() where !row.isNull(CInt(index + 2)) {
-                    let place = SealedPlace(
-                        table: table.name,
-                        column: column,
-                        owner: row.integer(1),
-                        row: row.integer(0)
-                    )
-                    guard (try? session.open(row, CInt(index + 2), as: place)) == nil else { continue }
-                    // Without its secret a token is nothing; without a name an account still is one.
-                    if ["secret", "entry"].contains(column) {
-                        unreadable.append(row.integer(0))
-                    } else {
-                        bare.append((row.integer(0), column))
-                    }
+            var bare: [Int64] = []
+            try fresh.prepare(table.selection(after: "?1")).forEach([.integer(Int64.min)]) { row in
+                // A row without its proof is nothing; without the fields that are not known here it still is one.
+                if (try? session.openIfPresent(row, of: table)) == nil {
+                    unreadable.append(row.integer(0))
+                } else if table.sealed.count > 1, (try? session.openIfPresent(row, of: table, 1)) == nil {
+                    bare.append(row.integer(0))
                 }
                 return true
             }
-            for (row, column) in bare {
-                try fresh.prepare("UPDATE \(table.name) SET \(column) = NULL WHERE id = ?1").run([.integer(row)])
+            for row in bare {
+                try fresh.prepare("UPDATE \(table.name) SET \(table.sealed[1]) = NULL WHERE id = ?1").run([.integer(row)])
             }
             for row in unreadable {
                 try fresh.prepare("DELETE FROM \(table.name) WHERE id = ?1").run([.integer(row)])
             }
             if !unreadable.isEmpty { lost.append((table.name, unreadable.count)) }
-            if !bare.isEmpty { lost.append(("\(table.name).\(bare[0].column)", bare.count)) }
+            if !bare.isEmpty { lost.append(("\(table.name).\(table.sealed[1])", bare.count)) }
         }
     }
 }
