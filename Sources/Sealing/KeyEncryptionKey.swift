@@ -9,7 +9,7 @@ import Foundation
 
 /// What wraps data keys.
 ///
-/// A wrapped key is: format of its values, 4 bytes data key id, 8 bytes key-encryption key id, nonce, ciphertext, tag.
+/// A wrapped key is: version (the format of its values, or 3), 4 bytes data key id, 8 bytes key-encryption key id, nonce, ciphertext, tag.
 package struct KeyEncryptionKey: Sendable {
     package static let byteCount = 32
     /// 16 hexadecimal digits that name the key and reveal nothing of it.
@@ -34,7 +34,7 @@ package struct KeyEncryptionKey: Sendable {
 
     /// `key`, sealed for the store `storeID`.
     package func wrap(_ key: DataKey, storeID: [UInt8]) throws(SealingError) -> [UInt8] {
-        let header = header(of: key.format, keyID: key.id)
+        let header = header(Self.version(of: key), keyID: key.id)
         do {
             let box = try key.key.withUnsafeBytes {
                 try AES.GCM.seal($0, using: wrapping, authenticating: header + storeID)
@@ -53,8 +53,11 @@ package struct KeyEncryptionKey: Sendable {
     ///   another store.
     package func unwrap(_ wrapped: [UInt8], id: UInt32, storeID: [UInt8]) throws(SealingError) -> DataKey {
         let version = wrapped.first ?? SealedFormat.bound.rawValue
-        guard let format = SealedFormat(rawValue: version) else { throw .unknownFormat(version: version) }
-        let header = header(of: format, keyID: id)
+        let isReplacing = version == Self.replacingVersion
+        guard let format = isReplacing ? .bound : SealedFormat(rawValue: version) else {
+            throw .unknownFormat(version: version)
+        }
+        let header = header(version, keyID: id)
         let overhead = header.count + SealedFormat.nonceCount + SealedFormat.tagCount
         let prefix = header.prefix(SealedFormat.headerCount)
         guard wrapped.count == overhead + DataKey.byteCount, wrapped.starts(with: prefix) else {
@@ -65,14 +68,22 @@ package struct KeyEncryptionKey: Sendable {
         do {
             let box = try AES.GCM.SealedBox(combined: wrapped[header.count...])
             var plaintext = try AES.GCM.open(box, using: wrapping, authenticating: header + storeID)
-            return DataKey(id: id, format: format, bytes: Secret(moving: &plaintext))
+            return DataKey(id: id, format: format, replacesOlder: isReplacing, bytes: Secret(moving: &plaintext))
         } catch {
             throw .damagedDataKey(id)
         }
     }
 
-    private func header(of format: SealedFormat, keyID: UInt32) -> [UInt8] {
-        var header = [format.rawValue]
+    /// Of a key that takes the place of one whose values are bound to less. It is authenticated, so that an old key
+    /// cannot be put back beside the one that took its place.
+    private static let replacingVersion: UInt8 = 3
+
+    private static func version(of key: DataKey) -> UInt8 {
+        key.replacesOlder ? replacingVersion : key.format.rawValue
+    }
+
+    private func header(_ version: UInt8, keyID: UInt32) -> [UInt8] {
+        var header = [version]
         header.append(bigEndian: keyID)
         header.append(contentsOf: idBytes)
         return header

@@ -32,14 +32,18 @@ struct KeyRing: Sendable {
             (UInt32(truncatingIfNeeded: row.integer(0)), row.blob(1), row.text(2), row.bool(3))
         }
         var reloaded: [UInt32: Sealer] = [:]
+        var replacesOlder = false
         for (id, wrapped, keyID, isCurrent) in rows {
             if keyID != keyEncryptionKey.id {
                 throw SealingError.otherKey(wanted: keyID, found: keyEncryptionKey.id)
             }
-            let known = sealers[id]
-            reloaded[id] = try known ?? Sealer(key: keyEncryptionKey.unwrap(wrapped, id: id, storeID: storeID))
-            if isCurrent { currentID = id }
+            let key = try keyEncryptionKey.unwrap(wrapped, id: id, storeID: storeID)
+            reloaded[id] = sealers[id] ?? Sealer(key: key)
+            guard isCurrent else { continue }
+            (currentID, replacesOlder) = (id, key.replacesOlder)
         }
+        // An old key that was put back opens nothing: what it sealed could be given another purpose.
+        if reloaded[currentID]?.format == .bound, !replacesOlder { reloaded = reloaded.filter { $1.format == .bound } }
         guard reloaded[currentID] != nil else { throw SealingError.unknownDataKey(currentID) }
         sealers = reloaded
     }
@@ -61,5 +65,12 @@ struct KeyRing: Sendable {
         }
         guard let wrapped else { throw SealingError.unknownDataKey(id) }
         return try key.wrap(keyEncryptionKey.unwrap(wrapped, id: id, storeID: storeID), storeID: storeID)
+    }
+
+    /// The current data key, wrapped as one beside which there is no older one.
+    func wrappedAlone(from connection: Connection) throws -> [UInt8] {
+        let wrapped = try connection.first("SELECT wrapped FROM data_key WHERE is_current = 1") { $0.blob(0) }
+        let key = try keyEncryptionKey.unwrap(wrapped ?? [], id: currentID, storeID: storeID)
+        return try keyEncryptionKey.wrap(key.replacingOlder(false), storeID: storeID)
     }
 }

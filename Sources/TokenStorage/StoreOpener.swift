@@ -30,7 +30,7 @@ struct StoreOpener {
                 header = try migrate(connection)
             }
             let session = try session(connection, header, key: newKey)
-            if session.keyRing != nil { try session.bindValues() }
+            if session.keyRing != nil, schema.format == .bound { try session.bindValues() }
             return session
         }
     }
@@ -113,7 +113,7 @@ struct StoreOpener {
         try file.create { connection in
             try schema.apply(schema.migrations[...], to: connection)
             try insertHeader(connection, storeID: storeID, source: source, parameters: parameters)
-            try connection.insertDataKey(DataKey(id: 1), under: key, storeID: storeID, at: options.seconds)
+            try connection.insertDataKey(DataKey(id: 1, format: schema.format), under: key, storeID: storeID, at: options.seconds)
         }
         return key
     }

@@ -90,6 +90,11 @@ extension StoreSession {
         _ = try connection.first(Self.rowOfID, .text(id.key), .text(id.authority)) { try verify($0, of: .account) }
     }
 
+    private static let rows = SQL(SealedTable.account.selection)
+
+    /// Makes sure that nobody has altered the row of any account.
+    func verifyAccounts() throws { try connection.forEach(Self.rows) { try verify($0, of: .account) } }
+
     /// The account of a row.
     func account(_ row: Int64) throws -> Account? {
         let profiles = try tenantProfiles(row)

@@ -81,7 +81,7 @@ extension StoreSession {
         }
     }
 
-    private func claimEntries(_ idToken: Int64) throws -> [ClaimIndex.Entry] {
+    func claimEntries(_ idToken: Int64) throws -> [ClaimIndex.Entry] {
         try connection.all(
             "SELECT name_hash, value_hash FROM claim_index WHERE id_token_id = ?1",
             .integer(idToken)

@@ -14,7 +14,9 @@ extension StoreSession {
             return .signInRequired(.signedOut)
         }
         let tokens = try usableRefreshTokens(query)
-        return tokens.isEmpty ? .signInRequired(.noRefreshToken) : .refreshable(tokens, extended: extended)
+        guard tokens.isEmpty else { return .refreshable(tokens, extended: extended) }
+        try requireOpenableTokens(query)
+        return .signInRequired(.noRefreshToken)
     }
 
     /// The best access token that is good to use, and the best that is good only while the issuer cannot be reached.
@@ -98,18 +100,22 @@ extension StoreSession {
         )
     }
 
+    /// Makes sure that "no token" is not the sight of tokens that were altered.
+    func requireOpenableTokens(_ query: TokenQuery) throws {
+        try forEachCandidate(query) { row in
+            guard AccessTokenCandidate(row, scope: query.scope.foldedText, buffer: query.buffer, now: now) != nil
+            else { return }
+            _ = try open(row, of: .accessToken)
+        }
+    }
+
     /// The token of a row; nil if it cannot be opened: a damaged access token is one that has to be fetched anew.
     private func openCandidate(
         _ row: Row,
         _ candidate: AccessTokenCandidate,
         _ asked: Scope
     ) throws -> AccessToken? {
-        let secret: Secret
-        do {
-            secret = try open(row, of: .accessToken)
-        } catch SealingError.damagedValue, SealingError.unknownFormat {
-            return nil
-        }
+        guard let secret = try intact({ try open(row, of: .accessToken) }) else { return nil }
         var token = AccessToken(
             secret: secret,
             clientID: row.text(AccessTokenColumn.clientID),

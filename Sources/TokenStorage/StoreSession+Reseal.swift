@@ -69,6 +69,44 @@ extension StoreSession {
         }
     }
 
+    /// Computes every keyed hash anew.
+    func rehashEverything() throws {
+        for table in [SealedTable.idToken, .refreshToken, .foreignEntry] {
+            var rows: [Int64] = []
+            try connection.prepare("SELECT id FROM \(table.name)").forEach([]) { row in
+                rows.append(row.integer(0))
+                return true
+            }
+            for row in rows { try rehash(row, of: table) }
+        }
+    }
+
+    /// Sets clear columns of all rows of a table and seals these anew, as the program itself would: for benchmarks and
+    /// tests, since a row that is changed in any other way cannot be opened.
+    package func update(_ name: String, set assignments: String, beforeCommit: () throws -> Void = {}) throws {
+        guard let table = SealedTable.all.first(where: { $0.name == name }) else { return }
+        try write {
+            var opened: [Int64: [Secret?]] = [:]
+            try connection.prepare(table.selection(after: "?1")).forEach([.integer(Int64.min)]) { row in
+                opened[row.integer(0)] = try table.sealed.indices.map { try openIfPresent(row, of: table, $0) }
+                return true
+            }
+            try connection.execute("UPDATE \(name) SET \(assignments)")
+            var values: [[Value]] = []
+            try connection.prepare(table.selection(after: "?1")).forEach([.integer(Int64.min)]) { row in
+                let secrets = opened[row.integer(0)] ?? []
+                let boxes = try secrets.enumerated().map { index, secret -> Value in
+                    guard let secret else { return .null }
+                    return .blob(try seal(secret, of: row, in: table, index, under: currentSealer()))
+                }
+                values.append([.integer(row.integer(0))] + boxes)
+                return true
+            }
+            for row in values { try connection.run(table.reseal, row) }
+            try beforeCommit()
+        }
+    }
+
     private static let idToken = SQL(SealedTable.idToken.selection + "WHERE t.id = ?1")
     private static let refreshToken = SQL(SealedTable.refreshToken.selection + "WHERE t.id = ?1")
     private static let foreignEntry = SQL(SealedTable.foreignEntry.selection + "WHERE t.id = ?1")

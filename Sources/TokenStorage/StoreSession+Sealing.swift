@@ -53,7 +53,7 @@ extension StoreSession {
     func intact<Result>(_ body: () throws -> Result) throws -> Result? {
         do {
             return try body()
-        } catch SealingError.damagedValue, SealingError.unknownFormat {
+        } catch SealingError.damagedValue, SealingError.unknownFormat, SealingError.unknownDataKey {
             return nil
         }
     }

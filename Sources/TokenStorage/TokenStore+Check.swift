@@ -12,6 +12,7 @@ extension TokenStore {
         try read { session in
             try session.connection.read {
                 try session.pageProblems() + session.schemaProblems() + session.valueProblems(progress)
+                    + session.derivedProblems()
             }
         }
     }

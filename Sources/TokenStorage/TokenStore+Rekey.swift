@@ -84,11 +84,16 @@ extension StoreSession {
         guard let id = UInt32(exactly: last + 1) else {
             throw TokenStoreError.storage("the store has used up its key ids; export it and import it into a new one")
         }
-        try connection.insertDataKey(DataKey(id: id), under: key, storeID: header.storeID, at: now)
+        let dataKey = DataKey(id: id, replacesOlder: try keys().hasUnbound)
+        try connection.insertDataKey(dataKey, under: key, storeID: header.storeID, at: now)
     }
 
     fileprivate func finishRekey() throws {
         try connection.run("DELETE FROM data_key WHERE is_current = 0")
+        if let keyRing, try currentSealer().format == .bound {
+            let wrapped = try keyRing.wrappedAlone(from: connection)
+            try connection.run("UPDATE data_key SET wrapped = ?1 WHERE is_current = 1", .blob(wrapped))
+        }
         try keyRing?.reload(from: connection)
         try record(.rekey)
     }

@@ -1,3 +1,4 @@
+import OAuth
 import SQLite
 import Sealing
 
@@ -36,8 +37,9 @@ struct TableSalvage {
             }
             guard let session else { return }
             try dropUnreadable(session)
-            // A claim index that lost rows would answer wrongly; it is made anew from the tokens.
-            try session.rebuildClaimIndex()
+            // What is computed from other columns is made anew: an index that lost rows would answer wrongly.
+            try fresh.run("DELETE FROM claim_index")
+            try session.rehashEverything()
         }
     }
 
@@ -76,9 +78,9 @@ struct TableSalvage {
             var bare: [Int64] = []
             try fresh.prepare(table.selection(after: "?1")).forEach([.integer(Int64.min)]) { row in
                 // A row without its proof is nothing; without the fields that are not known here it still is one.
-                if (try? session.openIfPresent(row, of: table)) == nil {
+                if try !session.opens(row, of: table, 0) {
                     unreadable.append(row.integer(0))
-                } else if table.sealed.count > 1, (try? session.openIfPresent(row, of: table, 1)) == nil {
+                } else if try table.sealed.count > 1 && !session.opens(row, of: table, 1) {
                     bare.append(row.integer(0))
                 }
                 return true
@@ -107,9 +109,9 @@ extension Statement {
 }
 
 extension StoreSession {
-    /// Makes the blind index say what the ID tokens say.
-    fileprivate func rebuildClaimIndex() throws {
-        try connection.run("DELETE FROM claim_index")
-        for row in try connection.all("SELECT id FROM id_token", body: { $0.integer(0) }) { try rehashClaims(row) }
+    /// Whether a sealed column of a row holds what belongs there.
+    fileprivate func opens(_ row: Row, of table: SealedTable, _ index: Int) throws -> Bool {
+        let opened: Secret?? = try intact { try openIfPresent(row, of: table, index) }
+        return opened != nil
     }
 }
