@@ -39,6 +39,10 @@ static const char V009_aside[] = {
 #embed "../../Migrations/V009_aside.sql" suffix(, 0)
 };
 
+static const char V010_binding[] = {
+#embed "../../Migrations/V010_binding.sql" suffix(, 0)
+};
+
 // The first four steps make one release: no program knows only some of them.
 static const CMigration migrations[] = {
     {"V001_store", V001_store, 4, 4, 0},
@@ -55,6 +59,9 @@ static const CMigration migrations[] = {
     {"V008_identity", V008_identity, 8, 8, 0},
     // A program without it leaves hashes behind that a rekey has made worthless.
     {"V009_aside", V009_aside, 8, 9, 0},
+    // A program without it cannot open what is sealed together with its row. Nothing is lost, and a copy would hold
+    // the tokens as they can still be misused.
+    {"V010_binding", V010_binding, 10, 10, 0},
 };
 
 const CMigration *CMigrationAt(int index) {

@@ -40,3 +40,33 @@ extension Connection {
         try statement(sql).first(values) { $0.integer(0) }
     }
 }
+
+// MARK: - Statements that were put together
+
+extension Connection {
+    @discardableResult
+    package func run(_ sql: SQL, _ values: [Value]) throws -> Int {
+        try statement(sql).run(values)
+        return changes
+    }
+
+    @inlinable package func forEach(_ sql: SQL, _ values: Value..., body: (Row) throws -> Void) throws {
+        try statement(sql).forEach(values) {
+            try body($0)
+            return true
+        }
+    }
+
+    @inlinable package func all<Result>(_ sql: SQL, _ values: Value..., body: (Row) throws -> Result) throws -> [Result] {
+        var results: [Result] = []
+        try statement(sql).forEach(values) {
+            results.append(try body($0))
+            return true
+        }
+        return results
+    }
+
+    @inlinable package func first<Result>(_ sql: SQL, _ values: Value..., body: (Row) throws -> Result) throws -> Result? {
+        try statement(sql).first(values, body)
+    }
+}

@@ -7,6 +7,7 @@ package final class Connection {
     package let handle: OpaquePointer
     private let busyHandler: BusyHandler
     private var statements: [UnsafePointer<UInt8>: Statement] = [:]
+    private var composed: [ObjectIdentifier: Statement] = [:]
 
     /// How a file is opened; a connection never creates one.
     package enum Mode: Sendable {
@@ -44,7 +45,7 @@ package final class Connection {
     }
 
     deinit {
-        statements = [:]
+        (statements, composed) = ([:], [:])
         sqlite3_close_v2(handle)
     }
 
@@ -78,6 +79,14 @@ package final class Connection {
         return statement
     }
 
+    /// The prepared statement of a text that was put together once, kept for the next call.
+    package func statement(_ sql: SQL) throws(SQLiteError) -> Statement {
+        if let known = composed[ObjectIdentifier(sql)] { return known }
+        let statement = try prepare(sql.text)
+        composed[ObjectIdentifier(sql)] = statement
+        return statement
+    }
+
     private static func flags(_ mode: Mode) -> CInt {
         let common = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_URI
         return switch mode {
@@ -106,4 +115,11 @@ package final class Connection {
     private static func hexadecimal(_ byte: UInt8) -> String {
         (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
     }
+}
+
+/// A statement that was put together once and is kept in a `static let`, so that it is told from others by its address.
+package final class SQL: Sendable {
+    package let text: String
+
+    package init(_ text: String) { self.text = text }
 }

@@ -23,6 +23,9 @@ package struct Row {
         return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
     }
 
+    /// Whether a column is `NULL`, or a text or blob without bytes.
+    package func isEmpty(_ column: CInt) -> Bool { bytes(column).isEmpty }
+
     /// Whether a text column equals `other` byte by byte, without making a string of it.
     package func text(_ column: CInt, equals other: borrowing Span<UInt8>) -> Bool {
         guard let start = sqlite3_column_text(statement, column) else { return false }

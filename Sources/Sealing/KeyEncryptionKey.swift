@@ -9,11 +9,9 @@ import Foundation
 
 /// What wraps data keys.
 ///
-/// A wrapped key is: format version, 4 bytes data key id, 8 bytes key-encryption key id, nonce, ciphertext, tag.
+/// A wrapped key is: version (the format of its values, or 3), 4 bytes data key id, 8 bytes key-encryption key id, nonce, ciphertext, tag.
 package struct KeyEncryptionKey: Sendable {
     package static let byteCount = 32
-    private static let version: UInt8 = 1
-
     /// 16 hexadecimal digits that name the key and reveal nothing of it.
     package let id: String
     private let idBytes: [UInt8]
@@ -37,7 +35,7 @@ package struct KeyEncryptionKey: Sendable {
 
     /// `key`, sealed for the store `storeID`.
     package func wrap(_ key: DataKey, storeID: [UInt8]) throws(SealingError) -> [UInt8] {
-        let header = header(keyID: key.id)
+        let header = header(Self.version(of: key), keyID: key.id)
         do {
             let box = try key.key.withUnsafeBytes {
                 try AES.GCM.seal($0, using: wrapping, authenticating: header + storeID)
@@ -55,8 +53,12 @@ package struct KeyEncryptionKey: Sendable {
     ///   ``SealingError/unknownFormat(version:)``, or ``SealingError/damagedDataKey(_:)`` when it is damaged or of
     ///   another store.
     package func unwrap(_ wrapped: [UInt8], id: UInt32, storeID: [UInt8]) throws(SealingError) -> DataKey {
-        if let version = wrapped.first, version != Self.version { throw .unknownFormat(version: version) }
-        let header = header(keyID: id)
+        let version = wrapped.first ?? SealedFormat.bound.rawValue
+        let isReplacing = version == Self.replacingVersion
+        guard let format = isReplacing ? .bound : SealedFormat(rawValue: version) else {
+            throw .unknownFormat(version: version)
+        }
+        let header = header(version, keyID: id)
         let overhead = header.count + SealedFormat.nonceCount + SealedFormat.tagCount
         let prefix = header.prefix(SealedFormat.headerCount)
         guard wrapped.count == overhead + DataKey.byteCount, wrapped.starts(with: prefix) else {
@@ -67,14 +69,22 @@ package struct KeyEncryptionKey: Sendable {
         do {
             let box = try AES.GCM.SealedBox(combined: wrapped[header.count...])
             var plaintext = try AES.GCM.open(box, using: wrapping, authenticating: header + storeID)
-            return DataKey(id: id, bytes: Secret(moving: &plaintext))
+            return DataKey(id: id, format: format, replacesOlder: isReplacing, bytes: Secret(moving: &plaintext))
         } catch {
             throw .damagedDataKey(id)
         }
     }
 
-    private func header(keyID: UInt32) -> [UInt8] {
-        var header = [Self.version]
+    /// Of a key that takes the place of one whose values are bound to less. It is authenticated, so that an old key
+    /// cannot be put back beside the one that took its place.
+    private static let replacingVersion: UInt8 = 3
+
+    private static func version(of key: DataKey) -> UInt8 {
+        key.replacesOlder ? replacingVersion : key.format.rawValue
+    }
+
+    private func header(_ version: UInt8, keyID: UInt32) -> [UInt8] {
+        var header = [version]
         header.append(bigEndian: keyID)
         header.append(contentsOf: idBytes)
         return header

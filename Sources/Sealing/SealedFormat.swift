@@ -6,21 +6,29 @@ import Glibc
 import Musl
 #endif
 
-/// The layout of a sealed value: version, data key id, nonce, ciphertext, tag.
-enum SealedFormat {
-    static let version: UInt8 = 1
+/// What a sealed value is bound to; its layout is always: format, data key id, nonce, ciphertext, tag.
+///
+/// A data key knows its format from how it is wrapped, so that a value of an older one cannot be put in the place of a
+/// newer one.
+package enum SealedFormat: UInt8, Sendable {
+    /// To its place alone.
+    case placed = 1
+
+    /// To its place, and to the clear columns of its row.
+    case bound = 2
+
     static let headerCount = 5
     static let nonceCount = 12
     static let tagCount = 16
     static let overhead = headerCount + nonceCount + tagCount
 
     static func keyID(of sealed: UnsafeRawBufferPointer) -> UInt32? {
-        guard sealed.count >= overhead, sealed[0] == version else { return nil }
+        guard sealed.count >= overhead, SealedFormat(rawValue: sealed[0]) != nil else { return nil }
         return UInt32(bigEndian: sealed.loadUnaligned(fromByteOffset: 1, as: UInt32.self))
     }
 
-    static func writeHeader(keyID: UInt32, to bytes: UnsafeMutableRawBufferPointer) {
-        bytes[0] = version
+    func writeHeader(keyID: UInt32, to bytes: UnsafeMutableRawBufferPointer) {
+        bytes[0] = rawValue
         bytes.storeBytes(of: keyID.bigEndian, toByteOffset: 1, as: UInt32.self)
     }
 

@@ -16,24 +16,29 @@ package struct SealedPlace: Hashable, Sendable {
         self.row = row
     }
 
-    /// Calls `body` with the data key's id and this place, such that no two give the same bytes: texts carry their length.
+    /// Calls `body` with the data key's id, this place and the clear columns, such that no two give the same bytes:
+    /// texts carry their length, and the columns come last.
     func withAssociatedData<Result>(
+        _ format: SealedFormat,
         keyID: UInt32,
+        _ clear: UnsafeRawBufferPointer,
         _ body: (UnsafeRawBufferPointer) throws -> Result
     ) rethrows -> Result {
         var table = table
         var column = column
         return try table.withUTF8 { table in
             try column.withUTF8 { column in
-                let count = SealedFormat.headerCount + 8 + table.count + column.count + 16
+                let clear = format == .bound ? clear : .empty
+                let count = SealedFormat.headerCount + 8 + table.count + column.count + 16 + clear.count
                 // On the stack: an array would cost a tenth of opening the value.
                 return try withUnsafeTemporaryAllocation(byteCount: count, alignment: 1) { bytes in
-                    SealedFormat.writeHeader(keyID: keyID, to: bytes)
+                    format.writeHeader(keyID: keyID, to: bytes)
                     var rest = UnsafeMutableRawBufferPointer(rebasing: bytes[SealedFormat.headerCount...])
                     rest.write(lengthPrefixed: table)
                     rest.write(lengthPrefixed: column)
                     rest.write(owner)
                     rest.write(row)
+                    rest.copyMemory(from: clear)
                     return try body(UnsafeRawBufferPointer(bytes))
                 }
             }

@@ -12,22 +12,33 @@ import Foundation
 /// Each value has its own random nonce; one data key is good for 2^32 values (NIST SP 800-38D, section 8.3).
 package struct Sealer: Sendable {
     package let keyID: UInt32
+    package let format: SealedFormat
     let keys: DerivedKeys
 
     /// Derives the keys, which costs more than sealing a value: keep the sealer.
     package init(key: DataKey) {
         keyID = key.id
+        format = key.format
         keys = DerivedKeys(of: key)
     }
 
-    package func seal(_ secret: Secret, as place: SealedPlace) throws(SealingError) -> [UInt8] {
-        try secret.withUnsafeBytes { bytes throws(SealingError) in try seal(bytes, as: place) }
+    package func seal(
+        _ secret: Secret,
+        as place: SealedPlace,
+        with clear: UnsafeRawBufferPointer = .empty
+    ) throws(SealingError) -> [UInt8] {
+        try secret.withUnsafeBytes { bytes throws(SealingError) in try seal(bytes, as: place, with: clear) }
     }
 
-    package func seal(_ plaintext: UnsafeRawBufferPointer, as place: SealedPlace) throws(SealingError) -> [UInt8] {
+    /// Seals a value as `place`, such that it opens only together with `clear`, the clear columns of its row.
+    package func seal(
+        _ plaintext: UnsafeRawBufferPointer,
+        as place: SealedPlace,
+        with clear: UnsafeRawBufferPointer = .empty
+    ) throws(SealingError) -> [UInt8] {
         let body: Data
         do {
-            let box = try place.withAssociatedData(keyID: keyID) {
+            let box = try place.withAssociatedData(format, keyID: keyID, clear) {
                 try AES.GCM.seal(plaintext, using: keys.sealing, nonce: SealedFormat.nonce(), authenticating: $0)
             }
             guard let combined = box.combined else { preconditionFailure("a nonce of 12 bytes is combined") }
@@ -37,7 +48,7 @@ package struct Sealer: Sendable {
         }
         return [UInt8](unsafeUninitializedCapacity: SealedFormat.headerCount + body.count) { buffer, count in
             let bytes = UnsafeMutableRawBufferPointer(buffer)
-            SealedFormat.writeHeader(keyID: keyID, to: bytes)
+            format.writeHeader(keyID: keyID, to: bytes)
             body.withUnsafeBytes {
                 UnsafeMutableRawBufferPointer(rebasing: bytes[SealedFormat.headerCount...]).copyMemory(from: $0)
             }
@@ -45,26 +56,38 @@ package struct Sealer: Sendable {
         }
     }
 
-    package func open(_ sealed: [UInt8], as place: SealedPlace) throws(SealingError) -> Secret {
+    package func open(
+        _ sealed: [UInt8],
+        as place: SealedPlace,
+        with clear: UnsafeRawBufferPointer = .empty
+    ) throws(SealingError) -> Secret {
         try sealed.withUnsafeBufferPointer { bytes throws(SealingError) in
-            try open(UnsafeRawBufferPointer(bytes), as: place)
+            try open(UnsafeRawBufferPointer(bytes), as: place, with: clear)
         }
     }
 
-    /// The plaintext of `sealed`, which was sealed as `place`.
+    /// The plaintext of `sealed`, which was sealed as `place` with `clear`.
     ///
     /// - Throws: ``SealingError/unknownDataKey(_:)`` when another data key sealed it,
     ///   ``SealingError/unknownFormat(version:)``, or ``SealingError/damagedValue(table:column:row:)``.
-    package func open(_ sealed: UnsafeRawBufferPointer, as place: SealedPlace) throws(SealingError) -> Secret {
+    package func open(
+        _ sealed: UnsafeRawBufferPointer,
+        as place: SealedPlace,
+        with clear: UnsafeRawBufferPointer = .empty
+    ) throws(SealingError) -> Secret {
         guard let id = SealedFormat.keyID(of: sealed) else {
-            if let version = sealed.first, version != SealedFormat.version { throw .unknownFormat(version: version) }
+            if let version = sealed.first, SealedFormat(rawValue: version) == nil {
+                throw .unknownFormat(version: version)
+            }
             throw .damaged(place)
         }
         guard id == keyID else { throw .unknownDataKey(id) }
+        // An older format is bound to less.
+        guard sealed[0] == format.rawValue else { throw .damaged(place) }
         do {
             let body = UnsafeRawBufferPointer(rebasing: sealed[SealedFormat.headerCount...])
             let box = try AES.GCM.SealedBox(combined: body)
-            var plaintext = try place.withAssociatedData(keyID: keyID) {
+            var plaintext = try place.withAssociatedData(format, keyID: keyID, clear) {
                 try AES.GCM.open(box, using: keys.sealing, authenticating: $0)
             }
             return Secret(moving: &plaintext)
@@ -77,6 +100,11 @@ package struct Sealer: Sendable {
     package static func keyID(of sealed: UnsafeRawBufferPointer) -> UInt32? {
         SealedFormat.keyID(of: sealed)
     }
+}
+
+extension UnsafeRawBufferPointer {
+    /// No bytes.
+    package static var empty: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
 }
 
 extension Sealer: CustomStringConvertible, CustomReflectable {

@@ -19,21 +19,21 @@ struct AccessTokenCandidate {
 
     /// Nil if the row lacks a token of `scope`, a `Scope.foldedText`, unless it is what the issuer gave for just that.
     ///
-    /// Columns: id, expires_on, cached_at, extended_expires_on, refresh_on, scope_fold; in `asked` asked_fold, nil where
-    /// it does not count.
-    init?(_ row: Row, scope: String, asked: CInt? = nil, buffer: ExpiryBuffer, now: Int64) {
-        if let surplus = Self.surplus(of: row.bytes(5), beyond: scope) {
+    /// The row was selected with ``SealedTable/selection``. `acceptsDeclined` says whether what the issuer gave for
+    /// just that scope counts.
+    init?(_ row: Row, scope: String, acceptsDeclined: Bool = false, buffer: ExpiryBuffer, now: Int64) {
+        if let surplus = Self.surplus(of: row.bytes(AccessTokenColumn.scopeFold), beyond: scope) {
             self.surplus = surplus
-        } else if let asked, row.optionalText(asked) == scope {
+        } else if acceptsDeclined, row.optionalText(AccessTokenColumn.askedFold) == scope {
             surplus = Self.declined
         } else {
             return nil
         }
         id = row.integer(0)
-        expiresOn = row.integer(1)
-        cachedAt = row.optionalInteger(2)
-        extendedExpiresOn = row.optionalInteger(3)
-        isAging = row.optionalInteger(4).map { $0 < now } ?? false
+        expiresOn = row.integer(AccessTokenColumn.expiresOn)
+        cachedAt = row.optionalInteger(AccessTokenColumn.cachedAt)
+        extendedExpiresOn = row.optionalInteger(AccessTokenColumn.extendedExpiresOn)
+        isAging = row.optionalInteger(AccessTokenColumn.refreshOn).map { $0 < now } ?? false
         // A clock that ran ahead when the token was stored makes its end unknowable.
         let isFromTheFuture = cachedAt.map { $0 > now + 60 } ?? false
         isUsable = !isFromTheFuture && buffer.isBehind(now, cachedAt: cachedAt, expiresOn: expiresOn)

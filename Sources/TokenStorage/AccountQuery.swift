@@ -10,20 +10,26 @@ struct AccountQuery {
     /// Criteria that only opened ID tokens can answer.
     let opened: [ClaimCriterion]
 
+    /// Criteria that the index has answered.
+    let indexed: [ClaimCriterion]
+
     /// A claim may be indexed under any of `sealers`, the live data keys.
     init(_ alternative: AccountPolicy.Alternative, sealers: [Sealer], now: Int64) {
         var query = SQLFragments()
         var opened: [ClaimCriterion] = []
+        var indexed: [ClaimCriterion] = []
         for criterion in alternative.criteria {
             if case .claim(let claim) = criterion, !claim.isIndexed {
                 opened.append(claim)
             } else {
+                if case .claim(let claim) = criterion { indexed.append(claim) }
                 query.add(criterion, sealers, now: now)
             }
         }
         condition = query.conditions.isEmpty ? "1" : query.conditions.joined(separator: " AND ")
         values = query.values
         self.opened = opened
+        self.indexed = indexed
     }
 }
 

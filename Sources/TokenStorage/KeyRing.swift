@@ -35,20 +35,26 @@ struct KeyRing: Sendable {
 
     private mutating func take(_ rows: [WrappedDataKey]) throws {
         var reloaded: [UInt32: Sealer] = [:]
+        var replacesOlder = false
         for row in rows {
             if row.keyID != keyEncryptionKey.id {
                 throw SealingError.otherKey(wanted: row.keyID, found: keyEncryptionKey.id)
             }
-            let known = sealers[row.id]
-            reloaded[row.id] =
-                try known ?? Sealer(key: keyEncryptionKey.unwrap(row.wrapped, id: row.id, storeID: storeID))
-            if row.isCurrent { currentID = row.id }
+            let key = try keyEncryptionKey.unwrap(row.wrapped, id: row.id, storeID: storeID)
+            reloaded[row.id] = sealers[row.id] ?? Sealer(key: key)
+            guard row.isCurrent else { continue }
+            (currentID, replacesOlder) = (row.id, key.replacesOlder)
         }
+        // An old key that was put back opens nothing: what it sealed could be given another purpose.
+        if reloaded[currentID]?.format == .bound, !replacesOlder { reloaded = reloaded.filter { $1.format == .bound } }
         guard reloaded[currentID] != nil else { throw SealingError.unknownDataKey(currentID) }
         sealers = reloaded
     }
 
     var currentSealer: Sealer? { sealers[currentID] }
+
+    /// Whether values may be of the format that binds them to their place alone.
+    var hasUnbound: Bool { sealers.values.contains { $0.format == .placed } }
 
     var ids: Set<UInt32> { Set(sealers.keys) }
 
@@ -64,5 +70,12 @@ struct KeyRing: Sendable {
         }
         guard let wrapped else { throw SealingError.unknownDataKey(id) }
         return try key.wrap(keyEncryptionKey.unwrap(wrapped, id: id, storeID: storeID), storeID: storeID)
+    }
+
+    /// The current data key, wrapped as one beside which there is no older one.
+    func wrappedAlone(from connection: Connection) throws -> [UInt8] {
+        let wrapped = try connection.first("SELECT wrapped FROM data_key WHERE is_current = 1") { $0.blob(0) }
+        let key = try keyEncryptionKey.unwrap(wrapped ?? [], id: currentID, storeID: storeID)
+        return try keyEncryptionKey.wrap(key.replacingOlder(false), storeID: storeID)
     }
 }

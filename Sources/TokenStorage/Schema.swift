@@ -1,4 +1,5 @@
-import SQLite
+package import SQLite
+import Sealing
 
 /// The schema that a program knows, and what it may do with a file of another one.
 package struct Schema: Sendable {
@@ -12,6 +13,9 @@ package struct Schema: Sendable {
     static let applicationID: Int32 = 0x746B_7374
 
     package var version: Int { migrations.count }
+
+    /// What values in a store of this schema are bound to.
+    var format: SealedFormat { migrations.contains { $0.name == "V010_binding" } ? .bound : .placed }
 
     /// The steps that `file` has not taken.
     ///
@@ -39,7 +43,7 @@ package struct Schema: Sendable {
     }
 
     /// Takes `steps`, each whole or not at all; the floors rise with the version.
-    func apply(_ steps: ArraySlice<Migration>, to connection: Connection) throws {
+    package func apply(_ steps: ArraySlice<Migration>, to connection: Connection) throws {
         for (index, migration) in zip(steps.indices, steps) {
             try connection.write {
                 try connection.execute(migration.sql)

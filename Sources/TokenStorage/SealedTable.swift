@@ -1,27 +1,84 @@
+import OAuth
 import SQLite
 
-/// The tables that hold sealed values: what a check opens, a rekey seals anew and a repair copies.
-struct SealedTable: Sendable {
+/// A table with sealed values, and the clear columns that they are bound to.
+///
+/// The one list that everything uses which reads, writes, checks, seals anew or repairs a row: a value opens only
+/// together with the very columns it was sealed with. What is not in ``clear`` decides nothing, or is computed from
+/// what is.
+final class SealedTable: Sendable {
     let name: String
 
-    /// The column whose row owns a row, if there is one; values are bound to it.
-    let owner: String?
-    let columns: [String]
+    /// Whether its rows belong to an account, whose authority and key their values are bound to as well.
+    let isOwned: Bool
 
-    static let all = [
-        SealedTable(name: "account", owner: nil, columns: ["name"]),
-        SealedTable(name: "tenant_profile", owner: "account_id", columns: ["extra"]),
-        SealedTable(name: "app_metadata", owner: nil, columns: ["extra"]),
-        SealedTable(name: "id_token", owner: "account_id", columns: ["extra", "secret"]),
-        SealedTable(name: "refresh_token", owner: "account_id", columns: ["extra", "secret"]),
-        SealedTable(name: "access_token", owner: "account_id", columns: ["extra", "secret"]),
-        SealedTable(name: "mark_key", owner: nil, columns: ["secret"]),
-        SealedTable(name: "foreign_entry", owner: nil, columns: ["entry"]),
-    ]
+    /// The clear columns that decide where a row belongs and what it may be used for.
+    let clear: [String]
+
+    /// The first one is the row's proof, and never `NULL`: a row whose proof does not open is not believed.
+    let sealed: [String]
+
+    /// Columns that are computed from others.
+    let derived: [String]
+
+    /// Where the first sealed column stands in ``columns``.
+    let firstSealed: CInt
+
+    /// Rows with their id, owner, bound columns, and all sealed and derived ones. A condition goes behind it, in which
+    /// the row is `t` and its account `a`.
+    let selection: String
+
+    /// Writes the row of an id, new or not.
+    let upsert: SQL
+
+    /// Writes the sealed columns of a row.
+    let reseal: SQL
+
+    private let positions: [String: CInt]
+
+    private init(_ name: String, isOwned: Bool, clear: [String], sealed: [String], derived: [String] = []) {
+        self.name = name
+        self.isOwned = isOwned
+        self.clear = clear
+        self.sealed = sealed
+        self.derived = derived
+        let heading = ["t.id"] + (isOwned ? ["coalesce(t.account_id, 0)", "a.authority", "a.home_account_fold"] : ["0"])
+        firstSealed = CInt(heading.count + clear.count)
+        let columns = heading + (clear + sealed + derived).map { "t.\($0)" }
+        let owner = isOwned ? " LEFT JOIN account a ON a.id = t.account_id" : ""
+        selection = "SELECT \(columns.joined(separator: ", ")) FROM \(name) t\(owner) "
+        positions = Dictionary(uniqueKeysWithValues: zip(clear + sealed + derived, CInt(heading.count)...))
+        let written = (isOwned ? ["account_id"] : []) + clear + sealed + derived
+        upsert = SQL(
+            "INSERT INTO \(name) (id, \(written.joined(separator: ", "))) VALUES (?1"
+                + written.indices.map { ", ?\($0 + 2)" }.joined() + ") ON CONFLICT (id) DO UPDATE SET "
+                + written.map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
+        )
+        let assignments = sealed.enumerated().map { "\($1) = ?\($0 + 2)" }
+        reseal = SQL("UPDATE \(name) SET \(assignments.joined(separator: ", ")) WHERE id = ?1")
+    }
+
+    /// Where a column stands in ``selection``.
+    subscript(_ column: String) -> CInt {
+        guard let position = positions[column] else { preconditionFailure("\(name) has no column \(column)") }
+        return position
+    }
+
+    /// The columns of ``selection`` that values are bound to.
+    var bound: Range<CInt> { 2..<firstSealed }
+
+    /// Where what is behind the columns of ``selection`` begins.
+    var end: CInt { firstSealed + CInt(sealed.count + derived.count) }
+
+    /// The rows after an id, in their order.
+    func selection(after id: String) -> String { selection + "WHERE t.id > \(id) ORDER BY t.id" }
+
+    /// What the proof of a row holds that has nothing to say.
+    var absentProof: Secret { sealed[0] == "extra" ? Secret(JSON.Object()) : Secret("") }
 
     /// Whether any row holds a sealed value.
     func hasValues(in connection: Connection) throws -> Bool {
-        let conditions = columns.map { "\($0) IS NOT NULL" }.joined(separator: " OR ")
+        let conditions = sealed.map { "\($0) IS NOT NULL" }.joined(separator: " OR ")
         var isFound = false
         try connection.prepare("SELECT 1 FROM \(name) WHERE \(conditions) LIMIT 1").forEach([]) { _ in
             isFound = true
@@ -30,9 +87,106 @@ struct SealedTable: Sendable {
         return isFound
     }
 
-    /// Rows after `?1` with their owner and sealed values.
-    var selection: String {
-        "SELECT id, coalesce(\(owner ?? "0"), 0), \(columns.joined(separator: ", ")) FROM \(name) "
-            + "WHERE id > ?1 ORDER BY id"
+    /// ``selection`` with further columns.
+    func selection(with columns: String) -> String {
+        selection.replacing(" FROM \(name) t", with: ", \(columns) FROM \(name) t", maxReplacements: 1)
     }
+}
+
+extension SealedTable {
+    static let account = SealedTable(
+        "account",
+        isOwned: false,
+        clear: [
+            "authority", "home_account_id", "home_account_fold", "uid", "utid", "environment", "issuer", "username",
+            "username_fold", "policy", "created_at", "last_used_at",
+        ],
+        sealed: ["name"]
+    )
+
+    static let tenantProfile = SealedTable(
+        "tenant_profile",
+        isOwned: true,
+        clear: [
+            "environment", "realm", "realm_fold", "local_account_id", "local_account_fold", "username", "authority_type",
+        ],
+        sealed: ["extra"]
+    )
+
+    static let appMetadata = SealedTable(
+        "app_metadata",
+        isOwned: false,
+        clear: ["client_id", "client_fold", "environment", "family_id"],
+        sealed: ["extra"]
+    )
+
+    static let idToken = SealedTable(
+        "id_token",
+        isOwned: true,
+        clear: ["client_id", "client_fold", "environment", "realm", "realm_fold", "credential_type", "updated_at"],
+        sealed: ["secret", "extra"]
+    )
+
+    /// The fingerprint is a keyed hash of the secret: a check compares it.
+    static let refreshToken = SealedTable(
+        "refresh_token",
+        isOwned: true,
+        clear: [
+            "client_id", "client_fold", "family_id", "environment", "target", "credential_type", "modified_at",
+            "generation",
+        ],
+        sealed: ["secret", "extra"],
+        derived: ["fingerprint"]
+    )
+
+    static let accessToken = SealedTable(
+        "access_token",
+        isOwned: true,
+        clear: [
+            "expires_on", "cached_at", "extended_expires_on", "refresh_on", "scope_fold", "asked_fold", "client_id",
+            "client_fold", "environment", "realm", "realm_fold", "target", "credential_type", "token_type",
+            "token_type_fold", "key_id", "variant",
+        ],
+        sealed: ["secret", "extra"]
+    )
+
+    /// The identity and the hash of the account are keyed hashes of what is sealed: a check compares the first.
+    static let foreignEntry = SealedTable(
+        "foreign_entry",
+        isOwned: false,
+        clear: ["rejection"],
+        sealed: ["entry"],
+        derived: ["identity", "account_hash"]
+    )
+
+    static let accountState = SealedTable(
+        "account_state",
+        isOwned: true,
+        clear: ["client_fold", "state", "changed_at"],
+        sealed: ["mac"]
+    )
+
+    static let authorityMap = SealedTable(
+        "authority_map",
+        isOwned: true,
+        clear: ["client_fold", "requested", "resolved"],
+        sealed: ["mac"]
+    )
+
+    /// The key of what outlives accounts.
+    static let markKey = SealedTable("mark_key", isOwned: false, clear: [], sealed: ["secret"])
+
+    /// A row that was altered is fetched again.
+    static let issuerDocument = SealedTable(
+        "issuer_document",
+        isOwned: false,
+        clear: ["url", "document", "fetched_at", "ends_at"],
+        sealed: ["mac"]
+    )
+
+    /// In the order of their references.
+    static let all = [
+        account, tenantProfile, accountState, authorityMap, appMetadata, idToken, refreshToken, accessToken, markKey,
+        foreignEntry, issuerDocument,
+    ]
 }

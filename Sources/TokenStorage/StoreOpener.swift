@@ -29,7 +29,9 @@ struct StoreOpener {
             if !(try schema.pending(header, forWriting: true)).isEmpty {
                 header = try migrate(connection)
             }
-            return try session(connection, identity, header, key: newKey)
+            let session = try session(connection, identity, header, key: newKey)
+            if session.keyRing != nil, schema.format == .bound { try session.bindValues() }
+            return session
         }
     }
 
@@ -124,7 +126,7 @@ struct StoreOpener {
         try file.create { connection in
             try schema.apply(schema.migrations[...], to: connection)
             try insertHeader(connection, storeID: storeID, source: source, parameters: parameters)
-            try connection.insertDataKey(DataKey(id: 1), under: key, storeID: storeID, at: options.seconds)
+            try connection.insertDataKey(DataKey(id: 1, format: schema.format), under: key, storeID: storeID, at: options.seconds)
         }
         return key
     }

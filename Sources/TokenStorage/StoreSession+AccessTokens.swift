@@ -3,6 +3,13 @@ import SQLite
 import Sealing
 
 extension StoreSession {
+    private static let tokensAlike = SQL(
+        SealedTable.accessToken.selection + """
+            WHERE t.account_id IS ?1 AND t.client_fold = ?2 AND t.realm_fold = ?3 AND t.token_type_fold = ?4
+                AND t.key_id = ?5 AND t.variant = ?6
+            """
+    )
+
     func insertAccessToken(_ token: StoredAccessToken, account: Int64?) throws {
         let id = try nextID("SELECT max(id) FROM access_token")
         try writeAccessToken(token, account: account, id: id)
@@ -10,35 +17,18 @@ extension StoreSession {
 
     /// Writes the row `id`, new or not.
     func writeAccessToken(_ token: StoredAccessToken, account: Int64?, id: Int64) throws {
-        let owner = account ?? 0
-        try connection.run(
-            """
-            INSERT OR REPLACE INTO access_token (id, account_id, client_id, client_fold, environment, realm, realm_fold,
-                target, scope_fold, credential_type, token_type, token_type_fold, key_id, variant, cached_at,
-                expires_on, extended_expires_on, refresh_on, extra, secret, asked_fold)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)
-            """,
-            .integer(id),
-            .optional(account),
-            .text(token.clientID),
-            .text(token.clientID.folded),
-            .text(token.environment),
-            .text(token.realm),
-            .text(token.realmFold),
-            .text(token.target),
-            .text(token.scopeFold),
-            .text(token.credentialType),
-            .optional(token.tokenType),
-            .text(token.tokenTypeFold),
-            .text(token.keyID),
-            .text(token.variant),
-            .optional(token.cachedAt),
-            .integer(token.expiresOn),
-            .optional(token.extendedExpiresOn),
-            .optional(token.refreshOn),
-            .optional(try sealMembers(token.extra, as: .accessToken("extra", owner: owner, row: id))),
-            .blob(try seal(token.secret, as: .accessToken("secret", owner: owner, row: id))),
-            .optional(token.asked?.foldedText)
+        try write(
+            .accessToken,
+            id: id,
+            account: account,
+            clear: [
+                .integer(token.expiresOn), .optional(token.cachedAt), .optional(token.extendedExpiresOn),
+                .optional(token.refreshOn), .text(token.scopeFold), .optional(token.asked?.foldedText),
+                .text(token.clientID), .text(token.clientID.folded), .text(token.environment), .text(token.realm),
+                .text(token.realmFold), .text(token.target), .text(token.credentialType), .optional(token.tokenType),
+                .text(token.tokenTypeFold), .text(token.keyID), .text(token.variant),
+            ],
+            sealed: [token.secret, token.extra.isEmpty ? nil : Secret(token.extra)]
         )
     }
 
@@ -48,11 +38,7 @@ extension StoreSession {
     func replaceAccessTokens(with token: StoredAccessToken, account: Int64?) throws {
         var token = token
         let overlapping = try connection.all(
-            """
-            SELECT id, target, extra FROM access_token
-            WHERE account_id IS ?1 AND client_fold = ?2 AND realm_fold = ?3 AND token_type_fold = ?4 AND key_id = ?5
-                AND variant = ?6
-            """,
+            Self.tokensAlike,
             .optional(account),
             .text(token.clientID.folded),
             .text(token.realmFold),
@@ -60,11 +46,12 @@ extension StoreSession {
             .text(token.keyID),
             .text(token.variant)
         ) { row -> Int64? in
-            let (id, scope) = (row.integer(0), Scope(row.text(1)))
+            let (id, scope) = (row.integer(0), Scope(row.text(AccessTokenColumn.target)))
             guard scope.intersects(token.scope) else { return nil }
             if scope.foldedText == token.scope.foldedText {
-                let extra = try openMembers(row, 2, as: .accessToken("extra", owner: account ?? 0, row: id))
-                token.extra = extra.merging(token.extra)
+                // What was altered ends here; its fields would not be worth the answer that is about to be stored.
+                let extra = try intact { try openMembers(row, of: .accessToken, 1) }
+                token.extra = extra?.merging(token.extra) ?? token.extra
             }
             return id
         }
@@ -75,8 +62,23 @@ extension StoreSession {
     }
 }
 
-extension SealedPlace {
-    static func accessToken(_ column: String, owner: Int64, row: Int64) -> SealedPlace {
-        SealedPlace(table: "access_token", column: column, owner: owner, row: row)
-    }
+/// Where the columns of an access token stand in ``SealedTable/selection``, for where looking them up would cost.
+enum AccessTokenColumn {
+    static let expiresOn = SealedTable.accessToken["expires_on"]
+    static let cachedAt = SealedTable.accessToken["cached_at"]
+    static let extendedExpiresOn = SealedTable.accessToken["extended_expires_on"]
+    static let refreshOn = SealedTable.accessToken["refresh_on"]
+    static let scopeFold = SealedTable.accessToken["scope_fold"]
+    static let askedFold = SealedTable.accessToken["asked_fold"]
+    static let clientID = SealedTable.accessToken["client_id"]
+    static let clientFold = SealedTable.accessToken["client_fold"]
+    static let environment = SealedTable.accessToken["environment"]
+    static let realm = SealedTable.accessToken["realm"]
+    static let realmFold = SealedTable.accessToken["realm_fold"]
+    static let target = SealedTable.accessToken["target"]
+    static let credentialType = SealedTable.accessToken["credential_type"]
+    static let tokenType = SealedTable.accessToken["token_type"]
+    static let tokenTypeFold = SealedTable.accessToken["token_type_fold"]
+    static let keyID = SealedTable.accessToken["key_id"]
+    static let variant = SealedTable.accessToken["variant"]
 }

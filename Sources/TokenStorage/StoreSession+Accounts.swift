@@ -35,100 +35,145 @@ extension StoreSession {
     ///
     /// A tenant that the account is a guest of may call it by another name, which only fills a gap.
     func saveAccount(_ identity: AccountIdentity, _ account: StoredAccount, isHome: Bool) throws -> Int64 {
-        let known = try connection.first(
-            "SELECT id, username, policy, issuer, name FROM account WHERE home_account_fold = ?1 AND authority = ?2",
-            .text(identity.id.key),
-            .text(identity.authority)
-        ) { row in (row.integer(0), row.text(1), row.optionalText(2), row.optionalText(3), row.optionalBlob(4)) }
-        guard let (id, username, policy, issuer, name) = known else {
-            return try insertAccount(identity, account)
+        guard let id = try accountRow(identity.id) else { return try insertAccount(identity, account) }
+        let changed: Void? = try intact {
+            try changeAccount(id) { row in
+                if !account.username.isEmpty, isHome || row.username.isEmpty { row.username = account.username }
+                row.policy = account.policy ?? row.policy
+                row.issuer = account.issuer ?? row.issuer
+                row.name = isHome ? account.name ?? row.name : row.name ?? account.name
+                row.lastUsedAt = now
+            }
         }
-        let newUsername = account.username.isEmpty || !isHome && !username.isEmpty ? username : account.username
-        let newName = isHome || name == nil ? try account.name.map { try sealName($0, row: id) } ?? name : name
-        try connection.run(
-            """
-            UPDATE account SET username = ?2, username_fold = ?3, policy = ?4, issuer = ?5, name = ?6,
-                last_used_at = ?7 WHERE id = ?1
-            """,
-            .integer(id),
-            .text(newUsername),
-            .text(newUsername.folded),
-            .optional(account.policy ?? policy),
-            .optional(account.issuer ?? issuer),
-            .optional(newName),
-            .integer(now)
-        )
+        // Of a row that was altered nothing is left to believe, and the sign-in says who the account is.
+        if changed == nil { try write(AccountRow(identity, account, now: now), id: id) }
         return id
     }
 
     func insertAccount(_ identity: AccountIdentity, _ account: StoredAccount) throws -> Int64 {
         let id = try nextID("SELECT max(id) FROM account")
-        try connection.run(
-            """
-            INSERT INTO account (id, authority, home_account_id, home_account_fold, uid, utid, environment, issuer,
-                username, username_fold, policy, name, created_at, last_used_at)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?13)
-            """,
-            .integer(id),
-            .text(identity.authority),
-            .text(identity.homeAccountID),
-            .text(identity.id.key),
-            .optional(identity.uid),
-            .optional(identity.utid),
-            .text(identity.environment),
-            .optional(account.issuer),
-            .text(account.username),
-            .text(account.username.folded),
-            .optional(account.policy ?? identity.policyOfUID),
-            .optional(try account.name.map { try sealName($0, row: id) }),
-            .integer(now)
-        )
+        latestOwner = nil
+        try write(AccountRow(identity, account, now: now), id: id)
         try takeBackSignOuts(of: identity.id, row: id)
         return id
     }
 
-    func sealName(_ name: String, row: Int64) throws -> [UInt8] {
-        try seal(Secret(name), as: SealedPlace(table: "account", column: "name", row: row))
+    private static let row = SQL(SealedTable.account.selection + "WHERE t.id = ?1")
+
+    /// Changes the row of an account that nobody has altered, and seals it anew.
+    func changeAccount(_ id: Int64, _ body: (inout AccountRow) throws -> Void) throws {
+        let stored = try connection.first(Self.row, .integer(id)) { row in
+            AccountRow(row, name: try accountName(row))
+        }
+        guard var row = stored else { return }
+        let before = row
+        try body(&row)
+        if row != before { try write(row, id: id) }
     }
+
+    private func write(_ row: AccountRow, id: Int64) throws {
+        try write(.account, id: id, clear: row.clear, sealed: [Secret(row.name ?? "")])
+    }
+
+    /// The person's name, which is sealed in the proof of the row.
+    private func accountName(_ row: Row) throws -> String? {
+        let name = try openIfPresent(row, of: .account)?.reveal() ?? ""
+        return name.isEmpty ? nil : name
+    }
+
+    private static let rowOfID = SQL(
+        SealedTable.account.selection + "WHERE t.home_account_fold = ?1 AND t.authority = ?2"
+    )
+
+    /// Makes sure that nobody has altered the row of an account.
+    func verifyAccount(_ id: Account.ID) throws {
+        _ = try connection.first(Self.rowOfID, .text(id.key), .text(id.authority)) { try verify($0, of: .account) }
+    }
+
+    private static let rows = SQL(SealedTable.account.selection)
+
+    /// Makes sure that nobody has altered the row of any account.
+    func verifyAccounts() throws { try connection.forEach(Self.rows) { try verify($0, of: .account) } }
 
     /// The account of a row.
     func account(_ row: Int64) throws -> Account? {
         let profiles = try tenantProfiles(row)
-        return try connection.first(
-            """
-            SELECT id, authority, home_account_id, environment, issuer, username, policy, uid, utid, name
-            FROM account WHERE id = ?1
-            """,
-            .integer(row)
-        ) { try account($0, profiles: profiles) }
+        return try connection.first(Self.row, .integer(row)) { try account($0, profiles: profiles) }
     }
 
-    /// Builds an account from the columns `id` to `name` of a row that starts with them.
+    /// Builds an account from a row that was selected with ``SealedTable/selection``.
     func account(_ row: Row, profiles: [TenantProfile]) throws -> Account {
-        let place = SealedPlace(table: "account", column: "name", row: row.integer(0))
+        let stored = AccountRow(row, name: try accountName(row))
         return Account(
-            id: Account.ID(authority: row.text(1), homeAccountID: row.text(2)),
-            environment: row.text(3),
-            issuer: row.optionalText(4),
-            username: row.text(5),
-            name: row.isNull(9) ? nil : try openName(row, 9, as: place),
-            policy: row.optionalText(6),
-            uid: row.optionalText(7),
-            utid: row.optionalText(8),
+            id: Account.ID(authority: stored.authority, homeAccountID: stored.homeAccountID),
+            environment: stored.environment,
+            issuer: stored.issuer,
+            username: stored.username,
+            name: stored.name,
+            policy: stored.policy,
+            uid: stored.uid,
+            utid: stored.utid,
             tenantProfiles: profiles
         )
     }
 
-    /// A damaged name hides nothing but itself; a check reports it.
-    private func openName(_ row: Row, _ column: CInt, as place: SealedPlace) throws -> String? {
-        do {
-            return try open(row, column, as: place).reveal()
-        } catch SealingError.damagedValue, SealingError.unknownFormat {
-            return nil
-        }
+    func touchAccount(_ row: Int64) throws { try changeAccount(row) { $0.lastUsedAt = now } }
+}
+
+/// The row of an account.
+struct AccountRow: Equatable {
+    let authority: String
+    let homeAccountID: String
+    let key: String
+    let uid: String?
+    let utid: String?
+    let environment: String
+    var issuer: String?
+    var username: String
+    var policy: String?
+    var name: String?
+    let createdAt: Int64
+
+    /// The last sign-in, refresh or import.
+    var lastUsedAt: Int64
+
+    init(_ identity: AccountIdentity, _ account: StoredAccount, now: Int64) {
+        authority = identity.authority
+        homeAccountID = identity.homeAccountID
+        key = identity.id.key
+        uid = identity.uid
+        utid = identity.utid
+        environment = identity.environment
+        issuer = account.issuer
+        username = account.username
+        policy = account.policy ?? identity.policyOfUID
+        name = account.name
+        createdAt = now
+        lastUsedAt = now
     }
 
-    func touchAccount(_ row: Int64) throws {
-        try connection.run("UPDATE account SET last_used_at = ?2 WHERE id = ?1", .integer(row), .integer(now))
+    /// A row that was selected with ``SealedTable/selection``, in the order of its columns.
+    init(_ row: Row, name: String?) {
+        authority = row.text(2)
+        homeAccountID = row.text(3)
+        key = row.text(4)
+        uid = row.optionalText(5)
+        utid = row.optionalText(6)
+        environment = row.text(7)
+        issuer = row.optionalText(8)
+        username = row.text(9)
+        policy = row.optionalText(11)
+        self.name = name
+        createdAt = row.integer(12)
+        lastUsedAt = row.integer(13)
+    }
+
+    /// The columns that the row's proof is bound to.
+    var clear: [Value] {
+        [
+            .text(authority), .text(homeAccountID), .text(key), .optional(uid), .optional(utid), .text(environment),
+            .optional(issuer), .text(username), .text(username.folded), .optional(policy), .integer(createdAt),
+            .integer(lastUsedAt),
+        ]
     }
 }

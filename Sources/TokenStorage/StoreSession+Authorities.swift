@@ -14,16 +14,15 @@ extension StoreSession {
         guard authority.hasTenants, let tenant = authority.tenant else { return nil }
         if ClientInfo.isTenantID(tenant) { return tenant }
         let mapped = try connection.first(
-            """
-            SELECT resolved FROM authority_map
-            WHERE account_id = (SELECT id FROM account WHERE home_account_fold = ?1 AND authority = ?2)
-                AND client_fold = ?3 AND requested = ?4
-            """,
+            Self.authorityOfAccount,
             .text(account.key),
             .text(account.authority),
             .text(client.folded),
             .text("https://\(authority.environment)/\(tenant)")
-        ) { $0.text(0) }
+        ) { row in
+            try verify(row, of: .authorityMap)
+            return row.text(SealedTable.authorityMap["resolved"])
+        }
         // What an import brought may be no authority of this kind; then it says nothing.
         if let resolved = mapped.flatMap({ try? Authority(parsing: $0) })?.tenant { return resolved }
         return authority.isTenantless ? homeTenant(account) : tenant
@@ -60,7 +59,7 @@ extension StoreSession {
     func learnTenant(_ realm: String, of request: TokenRequest, account: Account.ID, row: Int64) throws {
         let authority = request.authority
         guard authority.hasTenants, let tenant = authority.tenant, !realm.isEmpty,
-            try self.tenant(of: authority, account: account, client: request.clientID) != realm.folded
+            try intact({ try self.tenant(of: authority, account: account, client: request.clientID) }) != realm.folded
         else { return }
         try saveAuthority(
             "https://\(authority.environment)/\(realm.folded)",
@@ -73,15 +72,24 @@ extension StoreSession {
     func saveAuthority(_ resolved: String, for requested: String, account: Int64, client: String) throws {
         var requested = requested.folded
         while requested.hasSuffix("/") { requested.removeLast() }
-        try connection.run(
-            """
-            INSERT INTO authority_map (account_id, client_fold, requested, resolved) VALUES (?1, ?2, ?3, ?4)
-            ON CONFLICT DO UPDATE SET resolved = excluded.resolved
-            """,
+        let known = try connection.integer(
+            "SELECT id FROM authority_map WHERE account_id = ?1 AND client_fold = ?2 AND requested = ?3",
             .integer(account),
             .text(client.folded),
-            .text(requested),
-            .text(resolved)
+            .text(requested)
+        )
+        try write(
+            .authorityMap,
+            id: known ?? nextID("SELECT max(id) FROM authority_map"),
+            account: account,
+            clear: [.text(client.folded), .text(requested), .text(resolved)],
+            sealed: [Secret("")]
         )
     }
+
+    private static let authorityOfAccount = SQL(
+        SealedTable.authorityMap.selection.replacing("LEFT JOIN", with: "JOIN") + """
+            WHERE a.home_account_fold = ?1 AND a.authority = ?2 AND t.client_fold = ?3 AND t.requested = ?4
+            """
+    )
 }

@@ -14,56 +14,48 @@ struct StoredIDTokenRow: Equatable {
 }
 
 extension StoreSession {
+    static let tokenAlike = SQL(
+        SealedTable.idToken.selection
+            + "WHERE t.account_id = ?1 AND t.client_fold = ?2 AND t.realm_fold = ?3 AND t.environment = ?4"
+    )
+
     /// Adds the ID token, or replaces the one of the same account, client, tenant and host, with its claim index.
     ///
     /// - Returns: whether anything changed.
     func saveIDToken(_ token: StoredIDTokenRow, claims: Claims?, account: Int64) throws -> Bool {
         let known = try connection.first(
-            """
-            SELECT id, extra, secret FROM id_token
-            WHERE account_id = ?1 AND client_fold = ?2 AND realm_fold = ?3 AND environment = ?4
-            """,
+            Self.tokenAlike,
             .integer(account),
             .text(token.clientID.folded),
             .text(token.realmFold),
             .text(token.environment)
         ) { row in
-            let id = row.integer(0)
-            let extra = try openMembers(row, 1, as: .idToken("extra", owner: account, row: id))
-            let secret = try open(row, 2, as: .idToken("secret", owner: account, row: id))
-            return (id, extra, secret)
+            (
+                id: row.integer(0),
+                intact: try intact { (try open(row, of: .idToken), try openMembers(row, of: .idToken, 1)) }
+            )
         }
         var token = token
-        if let known {
-            token.extra = known.1.merging(token.extra)
-            if known.2 == token.secret, known.1 == token.extra { return false }
+        if let (secret, extra) = known?.intact {
+            token.extra = extra.merging(token.extra)
+            if secret == token.secret, extra == token.extra { return false }
         }
-        let id = try known?.0 ?? nextID("SELECT max(id) FROM id_token")
+        let id = try known?.id ?? nextID("SELECT max(id) FROM id_token")
         try writeIDToken(token, account: account, id: id)
         try indexClaims(claims, idToken: id, isNew: known == nil)
         return true
     }
 
     private func writeIDToken(_ token: StoredIDTokenRow, account: Int64, id: Int64) throws {
-        try connection.run(
-            """
-            INSERT INTO id_token (id, account_id, client_id, client_fold, environment, realm, realm_fold,
-                credential_type, updated_at, extra, secret)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
-            ON CONFLICT (id) DO UPDATE SET realm = excluded.realm, credential_type = excluded.credential_type,
-                updated_at = excluded.updated_at, extra = excluded.extra, secret = excluded.secret
-            """,
-            .integer(id),
-            .integer(account),
-            .text(token.clientID),
-            .text(token.clientID.folded),
-            .text(token.environment),
-            .text(token.realm),
-            .text(token.realmFold),
-            .text(token.credentialType),
-            .integer(now),
-            .optional(try sealMembers(token.extra, as: .idToken("extra", owner: account, row: id))),
-            .blob(try seal(token.secret, as: .idToken("secret", owner: account, row: id)))
+        try write(
+            .idToken,
+            id: id,
+            account: account,
+            clear: [
+                .text(token.clientID), .text(token.clientID.folded), .text(token.environment), .text(token.realm),
+                .text(token.realmFold), .text(token.credentialType), .integer(now),
+            ],
+            sealed: [token.secret, token.extra.isEmpty ? nil : Secret(token.extra)]
         )
     }
 
@@ -89,7 +81,7 @@ extension StoreSession {
         }
     }
 
-    private func claimEntries(_ idToken: Int64) throws -> [ClaimIndex.Entry] {
+    func claimEntries(_ idToken: Int64) throws -> [ClaimIndex.Entry] {
         try connection.all(
             "SELECT name_hash, value_hash FROM claim_index WHERE id_token_id = ?1",
             .integer(idToken)
@@ -101,30 +93,25 @@ extension StoreSession {
         try indexClaims(claims, idToken: idToken, isNew: false)
     }
 
+    private static let tokensOfAccount = SQL(
+        SealedTable.idToken.selection + """
+            WHERE t.account_id = ?1 AND t.client_fold = coalesce(?2, t.client_fold)
+            ORDER BY t.updated_at DESC, t.id DESC
+            """
+    )
+
     /// The ID tokens of an account, newest first.
     func idTokens(_ account: Int64, client: String? = nil) throws -> [StoredIDToken] {
-        try connection.all(
-            """
-            SELECT id, client_id, realm_fold, updated_at, secret FROM id_token
-            WHERE account_id = ?1 AND client_fold = coalesce(?2, client_fold) ORDER BY updated_at DESC, id DESC
-            """,
-            .integer(account),
-            .optional(client?.folded)
-        ) { row in
-            let secret = try open(row, 4, as: .idToken("secret", owner: account, row: row.integer(0)))
+        let table = SealedTable.idToken
+        return try connection.all(Self.tokensOfAccount, .integer(account), .optional(client?.folded)) { row in
+            let secret = try open(row, of: table)
             guard let idToken = try? IDToken(decoding: secret) else { return nil }
             return StoredIDToken(
                 idToken: idToken,
-                clientID: row.text(1),
-                tenantID: row.text(2),
-                updatedAt: row.integer(3)
+                clientID: row.text(table["client_id"]),
+                tenantID: row.text(table["realm_fold"]),
+                updatedAt: row.integer(table["updated_at"])
             )
         }.compactMap { $0 }
-    }
-}
-
-extension SealedPlace {
-    static func idToken(_ column: String, owner: Int64, row: Int64) -> SealedPlace {
-        SealedPlace(table: "id_token", column: column, owner: owner, row: row)
     }
 }

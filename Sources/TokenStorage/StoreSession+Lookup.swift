@@ -14,16 +14,24 @@ extension StoreSession {
             return .signInRequired(.signedOut)
         }
         let tokens = try usableRefreshTokens(query)
-        return tokens.isEmpty ? .signInRequired(.noRefreshToken) : .refreshable(tokens, extended: extended)
+        guard tokens.isEmpty else { return .refreshable(tokens, extended: extended) }
+        try requireOpenableTokens(query)
+        return .signInRequired(.noRefreshToken)
     }
 
     /// The best access token that is good to use, and the best that is good only while the issuer cannot be reached.
     func accessTokens(_ query: TokenQuery) throws -> (usable: AccessToken?, isAging: Bool, extended: AccessToken?) {
         var best: (candidate: AccessTokenCandidate, token: AccessToken)?
         var extended: (candidate: AccessTokenCandidate, token: AccessToken)?
-        let (now, wanted, asked) = (now, query.scope.foldedText, query.acceptsDeclined ? CInt(13) : nil)
+        let (now, wanted) = (now, query.scope.foldedText)
         try forEachCandidate(query) { row in
-            let candidate = AccessTokenCandidate(row, scope: wanted, asked: asked, buffer: query.buffer, now: now)
+            let candidate = AccessTokenCandidate(
+                row,
+                scope: wanted,
+                acceptsDeclined: query.acceptsDeclined,
+                buffer: query.buffer,
+                now: now
+            )
             guard let candidate else { return }
             if candidate.isUsable {
                 guard best.map({ candidate.outranks($0.candidate) }) ?? true else { return }
@@ -67,20 +75,21 @@ extension StoreSession {
         return try refreshTokens(of: query.account, client: query.clientID, family: family)
     }
 
+    /// The account comes first, so that the index finds its tokens.
+    private static let candidates = SQL(
+        SealedTable.accessToken.selection.replacing("LEFT JOIN", with: "JOIN") + """
+            WHERE a.home_account_fold = ?1 AND a.authority = ?2 AND t.client_fold = ?3
+                AND (?4 IS NULL OR t.realm_fold = ?4) AND t.token_type_fold = ?5 AND t.key_id = ?6 AND t.variant = ?7
+                AND NOT EXISTS (SELECT 1 FROM account_state s
+                    WHERE s.account_id = a.id AND s.client_fold = ?3 AND s.state = 'signed_out')
+            """
+    )
+
     /// Calls `body` with each access token of the account, client, tenant, type, key and variant; a client that the
     /// account has signed out of has none.
     private func forEachCandidate(_ query: TokenQuery, _ body: (Row) throws -> Void) throws {
         try connection.forEach(
-            """
-            SELECT t.id, t.expires_on, t.cached_at, t.extended_expires_on, t.refresh_on, t.scope_fold, t.account_id,
-                t.client_id, t.target, t.token_type, t.key_id, t.realm, t.secret, t.asked_fold
-            FROM access_token t
-            WHERE t.account_id = (SELECT a.id FROM account a WHERE a.home_account_fold = ?1 AND a.authority = ?2
-                    AND NOT EXISTS (SELECT 1 FROM account_state s
-                        WHERE s.account_id = a.id AND s.client_fold = ?3 AND s.state = 'signed_out'))
-                AND t.client_fold = ?3 AND (?4 IS NULL OR t.realm_fold = ?4) AND t.token_type_fold = ?5
-                AND t.key_id = ?6 AND t.variant = ?7
-            """,
+            Self.candidates,
             .text(query.account.key),
             .text(query.account.authority),
             .text(query.clientID.folded),
@@ -92,29 +101,33 @@ extension StoreSession {
         )
     }
 
+    /// Makes sure that "no token" is not the sight of tokens that were altered.
+    func requireOpenableTokens(_ query: TokenQuery) throws {
+        try forEachCandidate(query) { row in
+            guard AccessTokenCandidate(row, scope: query.scope.foldedText, buffer: query.buffer, now: now) != nil
+            else { return }
+            _ = try open(row, of: .accessToken)
+        }
+    }
+
     /// The token of a row; nil if it cannot be opened: a damaged access token is one that has to be fetched anew.
     private func openCandidate(
         _ row: Row,
         _ candidate: AccessTokenCandidate,
         _ asked: Scope
     ) throws -> AccessToken? {
-        let secret: Secret
-        do {
-            secret = try open(row, 12, as: .accessToken("secret", owner: row.integer(6), row: candidate.id))
-        } catch SealingError.damagedValue, SealingError.unknownFormat {
-            return nil
-        }
+        guard let secret = try intact({ try open(row, of: .accessToken) }) else { return nil }
         var token = AccessToken(
             secret: secret,
-            clientID: row.text(7),
-            target: row.text(8),
-            tokenType: row.text(9).isEmpty ? "Bearer" : row.text(9),
-            keyID: row.text(10).isEmpty ? nil : row.text(10),
-            realm: row.text(11),
-            cachedAt: row.optionalDate(2),
-            expiresAt: row.date(1),
-            extendedExpiresAt: row.optionalDate(3),
-            refreshAt: row.optionalDate(4)
+            clientID: row.text(AccessTokenColumn.clientID),
+            target: row.text(AccessTokenColumn.target),
+            tokenType: row.isEmpty(AccessTokenColumn.tokenType) ? "Bearer" : row.text(AccessTokenColumn.tokenType),
+            keyID: row.isEmpty(AccessTokenColumn.keyID) ? nil : row.text(AccessTokenColumn.keyID),
+            realm: row.text(AccessTokenColumn.realm),
+            cachedAt: row.optionalDate(AccessTokenColumn.cachedAt),
+            expiresAt: row.date(AccessTokenColumn.expiresOn),
+            extendedExpiresAt: row.optionalDate(AccessTokenColumn.extendedExpiresOn),
+            refreshAt: row.optionalDate(AccessTokenColumn.refreshOn)
         )
         // An earlier version took in what no terminal and no header is to meet.
         guard token.isPrintable else { return nil }

@@ -55,6 +55,13 @@ extension StoreSession {
         try statement.forEach(query.values) { row in
             let id = row.integer(0)
             guard try query.opened.allSatisfy({ try hasClaim($0, account: id) }) else { return true }
+            // The index finds rows, and does not decide: it is not sealed.
+            guard try query.indexed.allSatisfy({ try hasClaim($0, account: id) }) else {
+                throw TokenStoreError.damaged(
+                    "the claim index of \(path.database) names an account that lacks the claim; "
+                        + "run 'tokenstore check --repair'"
+                )
+            }
             return try body(id) && !alternative.prefersMostRecent
         }
     }

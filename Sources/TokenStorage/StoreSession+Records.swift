@@ -41,42 +41,42 @@ extension StoreSession {
 
     /// The family of a client: nil if it is known to be in none, `.some(nil)` if nothing is known.
     func family(of client: String, environment: String) throws -> AppFamily {
-        let rows = try connection.all(
-            "SELECT environment, family_id FROM app_metadata WHERE client_fold = ?1",
-            .text(client.folded)
-        ) { ($0.text(0), $0.optionalText(1)) }
         let group = Cloud.group(of: environment)
-        guard let row = rows.first(where: { Cloud.group(of: $0.0) == group }) else { return .unknown }
-        return row.1.map(AppFamily.member) ?? .none
+        var found: AppFamily?
+        try connection.forEach(Self.familiesOfClient, .text(client.folded)) { row in
+            guard found == nil, Cloud.group(of: row.text(SealedTable.appMetadata["environment"])) == group else { return }
+            try verify(row, of: .appMetadata)
+            found = row.optionalText(SealedTable.appMetadata["family_id"]).map(AppFamily.member) ?? AppFamily.none
+        }
+        return found ?? .unknown
     }
+
+    private static let familiesOfClient = SQL(SealedTable.appMetadata.selection + "WHERE t.client_fold = ?1")
+    private static let metadataAlike = SQL(
+        SealedTable.appMetadata.selection + "WHERE t.client_fold = ?1 AND t.environment = ?2"
+    )
 
     /// Records the family of a client.
     ///
     /// - Returns: whether anything changed.
     func saveAppMetadata(client: String, environment: String, family: String?, extra: JSON.Object) throws -> Bool {
-        let known = try connection.first(
-            "SELECT id, family_id, extra FROM app_metadata WHERE client_fold = ?1 AND environment = ?2",
-            .text(client.folded),
-            .text(environment)
-        ) { row in
-            let place = SealedPlace(table: "app_metadata", column: "extra", row: row.integer(0))
-            return (row.integer(0), row.optionalText(1), try openMembers(row, 2, as: place))
+        let table = SealedTable.appMetadata
+        let known = try connection.first(Self.metadataAlike, .text(client.folded), .text(environment)) { row in
+            (
+                id: row.integer(0), client: row.text(table["client_id"]), family: row.optionalText(table["family_id"]),
+                extra: try intact { try openMembers(row, of: table) }
+            )
         }
-        let merged = known?.2.merging(extra) ?? extra
-        if let known, known.1 == family, known.2 == merged { return false }
-        let id = try known?.0 ?? nextID("SELECT max(id) FROM app_metadata")
-        try connection.run(
-            """
-            INSERT INTO app_metadata (id, client_id, client_fold, environment, family_id, extra)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-            ON CONFLICT (id) DO UPDATE SET family_id = excluded.family_id, extra = excluded.extra
-            """,
-            .integer(id),
-            .text(client),
-            .text(client.folded),
-            .text(environment),
-            .optional(family),
-            .optional(try sealMembers(merged, as: SealedPlace(table: "app_metadata", column: "extra", row: id)))
+        let merged = known?.extra?.merging(extra) ?? extra
+        if let known, known.family == family, known.extra == merged { return false }
+        try write(
+            table,
+            id: known?.id ?? nextID("SELECT max(id) FROM app_metadata"),
+            clear: [
+                .text(known?.extra == nil ? client : known?.client ?? client), .text(client.folded), .text(environment),
+                .optional(family),
+            ],
+            sealed: [Secret(merged)]
         )
         return true
     }

@@ -25,25 +25,17 @@ extension StoreSession {
     }
 
     func writeRefreshToken(_ token: StoredRefreshToken, account: Int64, id: Int64, generation: Int64) throws {
-        try connection.run(
-            """
-            INSERT OR REPLACE INTO refresh_token (id, account_id, client_id, client_fold, family_id, environment, target,
-                credential_type, modified_at, generation, fingerprint, extra, secret)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
-            """,
-            .integer(id),
-            .integer(account),
-            .text(token.clientID),
-            .text(token.clientID.folded),
-            .optional(token.familyID),
-            .text(token.environment),
-            .optional(token.target),
-            .text(token.credentialType),
-            .integer(token.modifiedAt),
-            .integer(generation),
-            .blob(try currentSealer().fingerprint(token.secret)),
-            .optional(try sealMembers(token.extra, as: .refreshToken("extra", owner: account, row: id))),
-            .blob(try seal(token.secret, as: .refreshToken("secret", owner: account, row: id)))
+        try write(
+            .refreshToken,
+            id: id,
+            account: account,
+            clear: [
+                .text(token.clientID), .text(token.clientID.folded), .optional(token.familyID),
+                .text(token.environment), .optional(token.target), .text(token.credentialType),
+                .integer(token.modifiedAt), .integer(generation),
+            ],
+            sealed: [token.secret, token.extra.isEmpty ? nil : Secret(token.extra)],
+            derived: [.blob(try currentSealer().fingerprint(token.secret))]
         )
     }
 
@@ -65,85 +57,94 @@ extension StoreSession {
         try rotateRefreshToken(current, to: token, account: account)
     }
 
-    /// Replaces the token in row `id` and drops every copy of the old one.
+    /// Replaces the token in row `id` and drops every copy of the old one, under whatever data key.
+    ///
+    /// Of a row that was altered nothing is taken over.
     func rotateRefreshToken(_ id: Int64, to token: StoredRefreshToken, account: Int64) throws {
-        let replaced = try connection.first(
-            "SELECT fingerprint, generation, client_id, extra, target, environment FROM refresh_token WHERE id = ?1",
-            .integer(id)
-        ) { row in
-            var kept = token
-            kept.clientID = row.text(2)
-            let place = SealedPlace.refreshToken("extra", owner: account, row: id)
-            kept.extra = try openMembers(row, 3, as: place).merging(token.extra)
-            kept.target = token.target ?? row.optionalText(4)
-            kept.environment = row.text(5)
-            return (row.blob(0), row.integer(1), kept)
+        var replacement = token
+        let replaced = try connection.first(Self.row, .integer(id)) { row -> (secret: Secret?, generation: Int64) in
+            let generation = row.integer(SealedTable.refreshToken["generation"])
+            let intact = try intact { (try open(row, of: .refreshToken), try openMembers(row, of: .refreshToken, 1)) }
+            guard let (secret, extra) = intact else { return (nil, max(0, generation)) }
+            replacement.clientID = row.text(SealedTable.refreshToken["client_id"])
+            replacement.extra = extra.merging(token.extra)
+            replacement.target = token.target ?? row.optionalText(SealedTable.refreshToken["target"])
+            replacement.environment = row.text(SealedTable.refreshToken["environment"])
+            return (secret, generation)
         }
-        guard let (fingerprint, generation, token) = replaced else { return }
-        try connection.run(
-            "DELETE FROM refresh_token WHERE account_id = ?1 AND fingerprint = ?2 AND id <> ?3",
-            .integer(account),
-            .blob(fingerprint),
-            .integer(id)
-        )
-        try writeRefreshToken(token, account: account, id: id, generation: generation + 1)
+        guard let (secret, generation) = replaced else { return }
+        if let secret { try deleteRefreshTokens(secret, account: account, besides: id) }
+        try writeRefreshToken(replacement, account: account, id: id, generation: generation &+ 1)
     }
+
+    private static let row = SQL(SealedTable.refreshToken.selection + "WHERE t.id = ?1")
+    private static let rowsOfAccount = SQL(SealedTable.refreshToken.selection + "WHERE t.account_id = ?1")
+
+    /// Fingerprints are no help here: they differ between data keys, and the file may be altered.
+    private func deleteRefreshTokens(_ secret: Secret, account: Int64, besides id: Int64) throws {
+        let copies = try connection.all(Self.rowsOfAccount, .integer(account)) { row -> Int64? in
+            guard row.integer(0) != id else { return nil }
+            return try intact { try open(row, of: .refreshToken) } == secret ? row.integer(0) : nil
+        }
+        for case let copy? in copies {
+            try connection.run("DELETE FROM refresh_token WHERE id = ?1", .integer(copy))
+        }
+    }
+
+    private static let usableRows = SQL(
+        SealedTable.refreshToken.selection.replacing("LEFT JOIN", with: "JOIN") + """
+            WHERE a.home_account_fold = ?1 AND a.authority = ?2 AND (t.client_fold = ?3 OR t.family_id = ?4)
+            ORDER BY t.client_fold = ?3 DESC, t.modified_at DESC, t.id DESC
+            """
+    )
 
     /// The refresh tokens of an account that `client` may use: its own before those of its family, newest first.
     ///
-    /// A token that cannot be opened is an error here: "damaged" must not read as "there is none".
+    /// A token that cannot be opened is an error here: "damaged" must not read as "there is none". So is an account
+    /// whose row was altered, as that says where the token is sent.
     func refreshTokens(of id: Account.ID, client: String, family: String?) throws -> [RefreshToken] {
-        try connection.all(
-            """
-            SELECT r.id, r.client_id, r.family_id, r.modified_at, r.account_id, r.secret, r.target, r.generation
-            FROM refresh_token r JOIN account a ON a.id = r.account_id
-            WHERE a.home_account_fold = ?1 AND a.authority = ?2 AND (r.client_fold = ?3 OR r.family_id = ?4)
-            ORDER BY r.client_fold = ?3 DESC, r.modified_at DESC, r.id DESC
-            """,
+        let table = SealedTable.refreshToken
+        let tokens = try connection.all(
+            Self.usableRows,
             .text(id.key),
             .text(id.authority),
             .text(client.folded),
             .optional(family)
         ) { row in
-            let place = SealedPlace.refreshToken("secret", owner: row.integer(4), row: row.integer(0))
-            return RefreshToken(
-                secret: try open(row, 5, as: place),
-                clientID: row.text(1),
-                familyID: row.optionalText(2),
+            RefreshToken(
+                secret: try open(row, of: table),
+                clientID: row.text(table["client_id"]),
+                familyID: row.optionalText(table["family_id"]),
                 account: id,
-                modifiedAt: row.integer(3) == 0 ? nil : row.date(3),
-                scope: row.optionalText(6).map { Scope($0) },
+                modifiedAt: row.integer(table["modified_at"]) == 0 ? nil : row.date(table["modified_at"]),
+                scope: row.optionalText(table["target"]).map { Scope($0) },
                 rowID: row.integer(0),
-                generation: row.integer(7)
+                generation: row.integer(table["generation"])
             )
         }
+        if !tokens.isEmpty { try verifyAccount(id) }
+        return tokens
     }
 
     /// Removes exactly `token`; false if its row holds another one by now.
     func deleteRefreshToken(_ token: RefreshToken) throws -> Bool {
-        for sealer in try keys().all {
-            let changes = try connection.run(
-                "DELETE FROM refresh_token WHERE id = ?1 AND fingerprint = ?2",
-                .integer(token.rowID),
-                .blob(sealer.fingerprint(token.secret))
-            )
-            if changes > 0 { return true }
-        }
-        return false
+        guard try isCurrent(token) else { return false }
+        return try connection.run("DELETE FROM refresh_token WHERE id = ?1", .integer(token.rowID)) > 0
     }
 
-    /// Whether row `token.rowID` still holds exactly `token`.
+    /// Whether row `token.rowID` still holds exactly `token`, and not one that was altered since.
     func isCurrent(_ token: RefreshToken) throws -> Bool {
-        let stored = try connection.first(
-            "SELECT fingerprint FROM refresh_token WHERE id = ?1",
-            .integer(token.rowID)
-        ) { $0.blob(0) }
-        return try keys().all.contains { $0.fingerprint(token.secret) == stored }
+        try connection.first(Self.row, .integer(token.rowID)) { row in
+            try intact { try open(row, of: .refreshToken) } == token.secret
+        } ?? false
     }
-}
 
-extension SealedPlace {
-    static func refreshToken(_ column: String, owner: Int64, row: Int64) -> SealedPlace {
-        SealedPlace(table: "refresh_token", column: column, owner: owner, row: row)
+    /// Whether the answer to a refresh with `token` takes its place: unless another token is there by now.
+    ///
+    /// A row that was altered meanwhile holds nothing that could be used again.
+    func isReplaceable(_ token: RefreshToken) throws -> Bool {
+        try connection.first(Self.row, .integer(token.rowID)) { row in
+            try intact { try open(row, of: .refreshToken) == token.secret } ?? true
+        } ?? false
     }
 }

@@ -30,33 +30,32 @@ extension StoreSession {
         var stale: [(row: Int64, values: [Value])] = []
         var end: Int64?
         var seen = 0
-        try connection.prepare(table.selection).forEach([.integer(last)]) { row in
+        try connection.prepare(table.selection(after: "?1")).forEach([.integer(last)]) { row in
             end = row.integer(0)
             seen += 1
             if let values = try resealed(row, of: table, under: current) { stale.append((row.integer(0), values)) }
             return seen < Self.batch
         }
-        let assignments = table.columns.enumerated().map { "\($1) = ?\($0 + 2)" }.joined(separator: ", ")
-        let update = try connection.prepare("UPDATE \(table.name) SET \(assignments) WHERE id = ?1")
         for (row, values) in stale {
-            try update.run([.integer(row)] + values)
+            try connection.run(table.reseal, [.integer(row)] + values)
             try rehash(row, of: table)
         }
         let count = stale.reduce(0) { $0 + $1.values.count { $0 != .null } }
         return (count, seen < Self.batch ? nil : end)
     }
 
-    /// The row's values under `sealer`; nil if they are already.
+    /// The row's values under `sealer`, bound to its clear columns; nil if they are already.
     private func resealed(_ row: Row, of table: SealedTable, under sealer: Sealer) throws -> [Value]? {
-        let columns = table.columns.indices.map { CInt($0 + 2) }
-        let isStale = columns.contains { column in
-            !row.isNull(column) && Sealer.keyID(of: row.bytes(column)) != sealer.keyID
+        let isStale = table.sealed.indices.contains { index in
+            let column = table.firstSealed + CInt(index)
+            // A proof that is missing was not asked for by the format that the values are sealed in.
+            return row.isNull(column) ? index == 0 : Sealer.keyID(of: row.bytes(column)) != sealer.keyID
         }
         guard isStale else { return nil }
-        return try zip(columns, table.columns).map { column, name in
-            guard !row.isNull(column) else { return .null }
-            let place = SealedPlace(table: table.name, column: name, owner: row.integer(1), row: row.integer(0))
-            return .blob(try sealer.seal(open(row, column, as: place), as: place))
+        return try table.sealed.indices.map { index in
+            let value = try openIfPresent(row, of: table, index)
+            guard let secret = value ?? (index == 0 ? table.absentProof : nil) else { return .null }
+            return .blob(try seal(secret, of: row, in: table, index, under: sealer))
         }
     }
 
@@ -70,34 +69,71 @@ extension StoreSession {
         }
     }
 
-    func rehashClaims(_ row: Int64) throws {
-        let token = try connection.first("SELECT account_id, secret FROM id_token WHERE id = ?1", .integer(row)) {
-            try open($0, 1, as: .idToken("secret", owner: $0.integer(0), row: row))
+    /// Computes every keyed hash anew.
+    func rehashEverything() throws {
+        for table in [SealedTable.idToken, .refreshToken, .foreignEntry] {
+            var rows: [Int64] = []
+            try connection.prepare("SELECT id FROM \(table.name)").forEach([]) { row in
+                rows.append(row.integer(0))
+                return true
+            }
+            for row in rows { try rehash(row, of: table) }
         }
+    }
+
+    /// Sets clear columns of all rows of a table and seals these anew, as the program itself would: for benchmarks and
+    /// tests, since a row that is changed in any other way cannot be opened.
+    package func update(_ name: String, set assignments: String, beforeCommit: () throws -> Void = {}) throws {
+        guard let table = SealedTable.all.first(where: { $0.name == name }) else { return }
+        try write {
+            var opened: [Int64: [Secret?]] = [:]
+            try connection.prepare(table.selection(after: "?1")).forEach([.integer(Int64.min)]) { row in
+                opened[row.integer(0)] = try table.sealed.indices.map { try openIfPresent(row, of: table, $0) }
+                return true
+            }
+            try connection.execute("UPDATE \(name) SET \(assignments)")
+            var values: [[Value]] = []
+            try connection.prepare(table.selection(after: "?1")).forEach([.integer(Int64.min)]) { row in
+                let secrets = opened[row.integer(0)] ?? []
+                let boxes = try secrets.enumerated().map { index, secret -> Value in
+                    guard let secret else { return .null }
+                    return .blob(try seal(secret, of: row, in: table, index, under: currentSealer()))
+                }
+                values.append([.integer(row.integer(0))] + boxes)
+                return true
+            }
+            for row in values { try connection.run(table.reseal, row) }
+            try beforeCommit()
+        }
+    }
+
+    private static let idToken = SQL(SealedTable.idToken.selection + "WHERE t.id = ?1")
+    private static let refreshToken = SQL(SealedTable.refreshToken.selection + "WHERE t.id = ?1")
+    private static let foreignEntry = SQL(SealedTable.foreignEntry.selection + "WHERE t.id = ?1")
+
+    func rehashClaims(_ row: Int64) throws {
+        let token = try connection.first(Self.idToken, .integer(row)) { try open($0, of: .idToken) }
         // A token that cannot be decoded has no claims, and no index.
         try reindexClaims(token.flatMap { try? IDToken(decoding: $0) }?.claims, idToken: row)
     }
 
     private func rehashFingerprint(_ row: Int64) throws {
-        let known = try connection.first(
-            "SELECT account_id, secret, fingerprint FROM refresh_token WHERE id = ?1",
-            .integer(row)
-        ) { columns in
-            let place = SealedPlace.refreshToken("secret", owner: columns.integer(0), row: row)
-            return (try currentSealer().fingerprint(open(columns, 1, as: place)), columns.blob(2))
+        let known = try connection.first(Self.refreshToken, .integer(row)) { columns in
+            (
+                new: try currentSealer().fingerprint(open(columns, of: .refreshToken)),
+                old: columns.blob(SealedTable.refreshToken["fingerprint"])
+            )
         }
-        guard let (new, old) = known else { return }
-        try connection.run("UPDATE refresh_token SET fingerprint = ?2 WHERE id = ?1", .integer(row), .blob(new))
+        guard let known else { return }
+        try connection.run("UPDATE refresh_token SET fingerprint = ?2 WHERE id = ?1", .integer(row), .blob(known.new))
         // The record of use goes on naming the same token.
-        try connection.run("UPDATE event SET fingerprint = ?2 WHERE fingerprint = ?1", .blob(old), .blob(new))
+        try connection.run("UPDATE event SET fingerprint = ?2 WHERE fingerprint = ?1", .blob(known.old), .blob(known.new))
     }
 
     private func rehashForeignEntry(_ row: Int64) throws {
-        let entry = try connection.first(
-            "SELECT id, rejection, entry FROM foreign_entry WHERE id = ?1",
-            .integer(row)
-        ) { try foreignEntry($0) }
-        guard let entry else { return }
+        guard let entry = try connection.first(Self.foreignEntry, .integer(row), body: { try foreignEntry($0) }) else {
+            return
+        }
         let identity = entry.identity(try currentSealer())
         // What stands under the new identity already was imported meanwhile, and is the newer one of the two.
         let newer = try connection.integer("SELECT id FROM foreign_entry WHERE identity = ?1", .blob(identity))

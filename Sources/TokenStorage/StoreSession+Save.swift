@@ -82,7 +82,7 @@ extension StoreSession {
         account: Int64
     ) throws -> Bool {
         guard let secret = response.refreshToken else { return true }
-        guard try isCurrent(used) else { return false }
+        guard try isReplaceable(used) else { return false }
         var token = refreshToken(secret, response: response, request: request, client: used.clientID)
         token.target = successorTarget(of: used, response, request)
         try rotateRefreshToken(used.rowID, to: token, account: account)

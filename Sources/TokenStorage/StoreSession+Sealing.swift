@@ -3,29 +3,59 @@ import SQLite
 import Sealing
 
 extension StoreSession {
-    /// Opens what `sealer(_:)` sealed as `place`; another process may have brought a new data key meanwhile.
-    func open(_ sealed: UnsafeRawBufferPointer, as place: SealedPlace) throws -> Secret {
-        guard let id = Sealer.keyID(of: sealed) else { return try currentSealer().open(sealed, as: place) }
+    /// Opens what was sealed as `place`; another process may have brought a new data key meanwhile.
+    func open(
+        _ sealed: UnsafeRawBufferPointer,
+        as place: SealedPlace,
+        with clear: UnsafeRawBufferPointer = .empty
+    ) throws -> Secret {
+        guard let id = Sealer.keyID(of: sealed) else {
+            return try currentSealer().open(sealed, as: place, with: clear)
+        }
         // Not through `keys()`: a copy of the ring costs more than to look into it.
-        if let sealer = keyRing?.sealer(id) { return try sealer.open(sealed, as: place) }
+        if let sealer = keyRing?.sealer(id) { return try sealer.open(sealed, as: place, with: clear) }
         if keyRing != nil { try reloadKeys() }
         guard let sealer = try keys().sealer(id) else { throw SealingError.unknownDataKey(id) }
-        return try sealer.open(sealed, as: place)
+        return try sealer.open(sealed, as: place, with: clear)
     }
 
-    func open(_ row: Row, _ column: CInt, as place: SealedPlace) throws -> Secret {
-        try open(row.bytes(column), as: place)
+    /// Opens a sealed column of a row that was selected with the table's ``SealedTable/selection``.
+    func open(_ row: Row, of table: SealedTable, _ index: Int = 0) throws -> Secret {
+        clearValues.removeAll()
+        clearValues.append(row, table.bound)
+        return try open(
+            row.bytes(table.firstSealed + CInt(index)),
+            as: table.place(index, of: row),
+            with: clearValues.bytes
+        )
     }
 
-    /// The JSON members of a sealed column; none where it is `NULL`.
-    func openMembers(_ row: Row, _ column: CInt, as place: SealedPlace) throws -> JSON.Object {
-        guard !row.isNull(column) else { return JSON.Object() }
-        let secret = try open(row, column, as: place)
+    /// Opens a column whose value is absent where there is nothing to say; a row's proof never is.
+    func openIfPresent(_ row: Row, of table: SealedTable, _ index: Int = 0) throws -> Secret? {
+        guard row.isNull(table.firstSealed + CInt(index)) else { return try open(row, of: table, index) }
+        // Before values were bound to their rows, there was no proof.
+        guard try index > 0 || keys().hasUnbound else { throw SealingError.damaged(table.place(index, of: row)) }
+        return nil
+    }
+
+    /// Makes sure that the clear columns of a row are those that the program wrote.
+    func verify(_ row: Row, of table: SealedTable) throws { _ = try openIfPresent(row, of: table) }
+
+    /// The JSON members of a sealed column; none where it is absent.
+    func openMembers(_ row: Row, of table: SealedTable, _ index: Int = 0) throws -> JSON.Object {
+        guard let secret = try openIfPresent(row, of: table, index) else { return JSON.Object() }
         let members = try? secret.withUnsafeBytes { bytes in try JSON(parsing: bytes) }.object
-        guard let members else {
-            throw SealingError.damagedValue(table: place.table, column: place.column, row: place.row)
-        }
+        guard let members else { throw SealingError.damaged(table.place(index, of: row)) }
         return members
+    }
+
+    /// What `body` reads of a row that is about to be replaced; nil where the row was altered or damaged.
+    func intact<Result>(_ body: () throws -> Result) throws -> Result? {
+        do {
+            return try body()
+        } catch SealingError.damagedValue, SealingError.unknownFormat, SealingError.unknownDataKey {
+            return nil
+        }
     }
 
     /// The sealer for new values.
@@ -42,13 +72,49 @@ extension StoreSession {
         try currentSealer().seal(secret, as: place)
     }
 
-    /// The members as a sealed JSON object; nil where there are none.
-    func sealMembers(_ members: JSON.Object, as place: SealedPlace) throws -> [UInt8]? {
-        guard !members.isEmpty else { return nil }
-        var bytes: [UInt8] = []
-        JSON.object(members).write(to: &bytes)
-        defer { bytes.withUnsafeMutableBytes { wipe($0) } }
-        return try bytes.withUnsafeBytes { try currentSealer().seal($0, as: place) }
+    /// Seals a column of a row that was selected with the table's ``SealedTable/selection``.
+    func seal(_ secret: Secret, of row: Row, in table: SealedTable, _ index: Int, under sealer: Sealer) throws -> [UInt8] {
+        clearValues.removeAll()
+        clearValues.append(row, table.bound)
+        return try sealer.seal(secret, as: table.place(index, of: row), with: clearValues.bytes)
+    }
+
+    /// Writes the row `id`, new or not, with its values sealed together with `clear`.
+    ///
+    /// `clear` and `derived` are in the order of the table's definition; of `sealed` those that are nil are absent.
+    func write(
+        _ table: SealedTable,
+        id: Int64,
+        account: Int64? = nil,
+        clear: [Value],
+        sealed: [Secret?],
+        derived: [Value] = []
+    ) throws {
+        precondition(clear.count == table.clear.count && sealed.count == table.sealed.count, "all columns are written")
+        let sealer = try currentSealer()
+        let owner = try table.isOwned ? ownerValues(account) : []
+        clearValues.removeAll()
+        for value in owner { clearValues.append(value) }
+        for value in clear { clearValues.append(value) }
+        let boxes = try sealed.enumerated().map { index, secret -> Value in
+            guard let secret else { return .null }
+            let place = SealedPlace(table: table.name, column: table.sealed[index], owner: account ?? 0, row: id)
+            return .blob(try sealer.seal(secret, as: place, with: clearValues.bytes))
+        }
+        let reference: [Value] = table.isOwned ? [.optional(account)] : []
+        try connection.run(table.upsert, [.integer(id)] + reference + clear + boxes + derived)
+    }
+
+    /// What identifies the account of a row, which its sealed values are bound to.
+    private func ownerValues(_ account: Int64?) throws -> [Value] {
+        guard let account else { return [.null, .null] }
+        if let latestOwner, latestOwner.row == account { return latestOwner.values }
+        let values = try connection.first(
+            "SELECT authority, home_account_fold FROM account WHERE id = ?1",
+            .integer(account)
+        ) { [Value.text($0.text(0)), .text($0.text(1))] }
+        latestOwner = (account, values ?? [.null, .null])
+        return values ?? [.null, .null]
     }
 
     /// Runs `body` in a write transaction, with the data key that is current in it.
@@ -68,6 +134,7 @@ extension StoreSession {
 
     private func writeUnderCurrentKey<Result>(_ body: () throws -> Result) throws -> Result {
         try connection.write {
+            latestOwner = nil
             if let keyRing {
                 let current = try connection.integer("SELECT id FROM data_key WHERE is_current = 1")
                 guard let current else { throw MissingDataKeys() }
@@ -93,5 +160,22 @@ extension StoreSession {
             )
         }
         return id
+    }
+}
+
+extension SealedTable {
+    /// The place of a sealed column of a row that was selected with ``selection``.
+    fileprivate func place(_ index: Int, of row: Row) -> SealedPlace {
+        SealedPlace(table: name, column: sealed[index], owner: row.integer(1), row: row.integer(0))
+    }
+}
+
+extension Secret {
+    /// JSON members as text.
+    init(_ members: JSON.Object) {
+        var bytes: [UInt8] = []
+        JSON.object(members).write(to: &bytes)
+        defer { bytes.withUnsafeMutableBytes { wipe($0) } }
+        self = bytes.withUnsafeBytes { Secret(copying: $0) }
     }
 }

@@ -17,13 +17,16 @@ extension StoreSession {
     }
 
     private func signInState(of account: Int64, client: String) throws -> SignInState {
-        let state = try connection.first(
-            "SELECT state FROM account_state WHERE account_id = ?1 AND client_fold = ?2",
-            .integer(account),
-            .text(client.folded)
-        ) { $0.text(0) }
+        let state = try connection.first(Self.stateAtClient, .integer(account), .text(client.folded)) { row in
+            try verify(row, of: .accountState)
+            return row.text(SealedTable.accountState["state"])
+        }
         return state.flatMap(SignInState.init(stored:)) ?? .unknown
     }
+
+    private static let stateAtClient = SQL(
+        SealedTable.accountState.selection + "WHERE t.account_id = ?1 AND t.client_fold = ?2"
+    )
 
     /// The clients, folded, that an account is signed in to by its state; they may hold no token of it.
     func signedInClients(_ account: Int64) throws -> [String] {
@@ -34,16 +37,21 @@ extension StoreSession {
     }
 
     func setSignInState(_ state: SignInState, of account: Int64, client: String) throws {
-        try connection.run(
-            """
-            INSERT INTO account_state (account_id, client_fold, state, changed_at) VALUES (?1, ?2, ?3, ?4)
-            ON CONFLICT DO UPDATE SET state = excluded.state, changed_at = excluded.changed_at
-                WHERE state <> excluded.state
-            """,
-            .integer(account),
-            .text(client.folded),
-            .text(state.stored),
-            .integer(now)
+        let known = try connection.first(Self.stateAtClient, .integer(account), .text(client.folded)) { row in
+            let isIntact = try intact { try verify(row, of: .accountState) } != nil
+            return (id: row.integer(0), state: isIntact ? row.text(SealedTable.accountState["state"]) : nil)
+        }
+        if let known, known.state == state.stored { return }
+        try writeState(state, of: account, client: client.folded, changedAt: now, id: known?.id)
+    }
+
+    private func writeState(_ state: SignInState, of account: Int64, client: String, changedAt: Int64, id: Int64?) throws {
+        try write(
+            .accountState,
+            id: id ?? nextID("SELECT max(id) FROM account_state"),
+            account: account,
+            clear: [.text(client), .text(state.stored), .integer(changedAt)],
+            sealed: [Secret("")]
         )
     }
 }
@@ -76,37 +84,37 @@ extension StoreSession {
     /// Gives the new row of an account the sign-outs that were remembered of it.
     func takeBackSignOuts(of id: Account.ID, row: Int64) throws {
         guard let mark = try mark(of: id) else { return }
-        let isKnown = try connection.run(
-            """
-            INSERT INTO account_state (account_id, client_fold, state, changed_at)
-            SELECT ?2, client_fold, 'signed_out', changed_at FROM sign_out WHERE account_mark = ?1
-            """,
-            .blob(mark),
-            .integer(row)
-        )
-        if isKnown > 0 { try connection.run("DELETE FROM sign_out WHERE account_mark = ?1", .blob(mark)) }
+        let signOuts = try connection.all(
+            "SELECT client_fold, changed_at FROM sign_out WHERE account_mark = ?1",
+            .blob(mark)
+        ) { ($0.text(0), $0.integer(1)) }
+        for (client, changedAt) in signOuts {
+            try writeState(.signedOut, of: row, client: client, changedAt: changedAt, id: nil)
+        }
+        if !signOuts.isEmpty { try connection.run("DELETE FROM sign_out WHERE account_mark = ?1", .blob(mark)) }
     }
+
+    private static let markKeyRow = SQL(SealedTable.markKey.selection + "WHERE t.id = 1")
 
     /// The keyed hash by which what outlives an account names it; nil where no account ever had one.
     func mark(of id: Account.ID) throws -> [UInt8]? {
-        let sealed = try connection.first("SELECT secret FROM mark_key WHERE id = 1") { $0.blob(0) }
-        guard let sealed else { return nil }
-        // The bytes of the row say whether the kept key is still the one: a rekey seals it anew.
-        if let known = markKey, known.sealed == sealed { return known.mark(of: id) }
-        let secret = try sealed.withUnsafeBytes { try open($0, as: .markKey) }
-        let opened = MarkKey(sealed: sealed, key: secret.withUnsafeBytes { HMAC(key: SymmetricKey(data: $0)) })
-        markKey = opened
-        return opened.mark(of: id)
+        let key = try connection.first(Self.markKeyRow) { row in
+            // The bytes of the row say whether the kept key is still the one: a rekey seals it anew.
+            let sealed = row.blob(SealedTable.markKey.firstSealed)
+            if let known = markKey, known.sealed == sealed { return known }
+            let secret = try open(row, of: .markKey)
+            return MarkKey(sealed: sealed, key: secret.withUnsafeBytes { HMAC(key: SymmetricKey(data: $0)) })
+        }
+        guard let key else { return nil }
+        markKey = key
+        return key.mark(of: id)
     }
 
     /// As ``mark(of:)``, making the key if there is none yet.
     func newMark(of id: Account.ID) throws -> [UInt8] {
         if let mark = try mark(of: id) { return mark }
         let secret = SymmetricKey(size: .bits256).withUnsafeBytes { Secret(copying: $0) }
-        try connection.run(
-            "INSERT INTO mark_key (id, secret) VALUES (1, ?1)",
-            .blob(try seal(secret, as: .markKey))
-        )
+        try write(.markKey, id: 1, clear: [], sealed: [secret])
         guard let mark = try mark(of: id) else { throw TokenStoreError.storage("a new key was not stored; try again") }
         return mark
     }
@@ -123,8 +131,4 @@ struct MarkKey {
         code.update(data: Array("\(id.authority.utf8.count):\(id.authority)\(id.key)".utf8))
         return code.finalize().withUnsafeBytes { [UInt8]($0.prefix(16)) }
     }
-}
-
-extension SealedPlace {
-    fileprivate static let markKey = SealedPlace(table: "mark_key", column: "secret", row: 1)
 }

@@ -26,36 +26,52 @@ extension Realm {
 }
 
 extension StoreSession {
+    private static let profilesOfAccount = SQL(
+        SealedTable.tenantProfile.selection(with: "t.realm_fold = lower(coalesce(a.utid, t.realm_fold)) AS is_home")
+            + "WHERE t.account_id = ?1 ORDER BY is_home DESC, t.id"
+    )
+
+    private static let profileAtHost = SQL(
+        SealedTable.tenantProfile.selection + """
+            WHERE t.account_id = ?1 AND t.environment = ?2 AND (t.realm_fold = ?3 OR ?4)
+            ORDER BY t.realm_fold <> ?3, t.id LIMIT 1
+            """
+    )
+
     /// What rows of an account call a tenant: an import may have brought a word such as `tfp`, or a domain, by which the
     /// program that wrote it looks for its tokens.
     func realm(_ tenant: String, of account: Int64, environment: String) throws -> Realm {
-        try connection.first(
-            """
-            SELECT realm, realm_fold FROM tenant_profile
-            WHERE account_id = ?1 AND environment = ?2 AND (realm_fold = ?3 OR ?4) ORDER BY realm_fold <> ?3, id LIMIT 1
-            """,
+        let known = try connection.first(
+            Self.profileAtHost,
             .integer(account),
             .text(environment),
             .text(tenant.folded),
             // A host that is not one of those for all tenants has one tenant, whatever it is called.
             .integer(Cloud.hasTenants(environment) ? 0 : 1)
-        ) { Realm(name: $0.text(0), fold: $0.text(1)) } ?? Realm(tenant)
+        ) { row in
+            let table = SealedTable.tenantProfile
+            return try intact { try verify(row, of: table) }.map {
+                Realm(name: row.text(table["realm"]), fold: row.text(table["realm_fold"]))
+            }
+        }
+        return (known ?? nil) ?? Realm(tenant)
     }
 
     /// The tenants of an account, the home tenant first, each once.
     func tenantProfiles(_ account: Int64) throws -> [TenantProfile] {
         var profiles: [TenantProfile] = []
-        try connection.forEach(
-            """
-            SELECT p.realm_fold, p.local_account_id, p.realm_fold = lower(coalesce(a.utid, p.realm_fold))
-            FROM tenant_profile p JOIN account a ON a.id = p.account_id
-            WHERE p.account_id = ?1 ORDER BY 3 DESC, p.id
-            """,
-            .integer(account)
-        ) { row in
-            let tenant = row.text(0)
+        let table = SealedTable.tenantProfile
+        try connection.forEach(Self.profilesOfAccount, .integer(account)) { row in
+            try verify(row, of: table)
+            let tenant = row.text(table["realm_fold"])
             guard !profiles.contains(where: { $0.tenantID == tenant }) else { return }
-            profiles.append(TenantProfile(tenantID: tenant, localAccountID: row.optionalText(1), isHome: row.bool(2)))
+            profiles.append(
+                TenantProfile(
+                    tenantID: tenant,
+                    localAccountID: row.optionalText(table["local_account_id"]),
+                    isHome: row.bool(table.end)
+                )
+            )
         }
         return profiles
     }
@@ -75,26 +91,16 @@ extension StoreSession {
             if known == merged { return false }
         }
         let id = try known?.id ?? nextID("SELECT max(id) FROM tenant_profile")
-        let place = SealedPlace(table: "tenant_profile", column: "extra", owner: account, row: id)
-        try connection.run(
-            """
-            INSERT INTO tenant_profile (id, account_id, environment, realm, realm_fold, local_account_id,
-                local_account_fold, username, authority_type, extra)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
-            ON CONFLICT (id) DO UPDATE SET realm = excluded.realm, local_account_id = excluded.local_account_id,
-                local_account_fold = excluded.local_account_fold, username = excluded.username,
-                authority_type = excluded.authority_type, extra = excluded.extra
-            """,
-            .integer(id),
-            .integer(account),
-            .text(merged.environment),
-            .text(merged.realm),
-            .text(merged.realmFold),
-            .optional(merged.localAccountID),
-            .optional(merged.localAccountID?.folded),
-            .text(merged.username),
-            .text(merged.authorityType),
-            .optional(try sealMembers(merged.extra, as: place))
+        try write(
+            .tenantProfile,
+            id: id,
+            account: account,
+            clear: [
+                .text(merged.environment), .text(merged.realm), .text(merged.realmFold),
+                .optional(merged.localAccountID), .optional(merged.localAccountID?.folded), .text(merged.username),
+                .text(merged.authorityType),
+            ],
+            sealed: [Secret(merged.extra)]
         )
         return true
     }
@@ -103,32 +109,27 @@ extension StoreSession {
         _ account: Int64,
         realm: String,
         environment: String
-    ) throws -> (id: Int64, profile: StoredTenantProfile)? {
-        try connection.first(
-            """
-            SELECT id, environment, realm, realm_fold, local_account_id, username, authority_type, extra
-            FROM tenant_profile WHERE account_id = ?1 AND realm_fold = ?2 AND environment = ?3
-            """,
-            .integer(account),
-            .text(realm),
-            .text(environment)
-        ) { row in
-            let place = SealedPlace(table: "tenant_profile", column: "extra", owner: account, row: row.integer(0))
-            return (row.integer(0), try tenantProfile(row, extra: openMembers(row, 7, as: place)))
+    ) throws -> (id: Int64, profile: StoredTenantProfile?)? {
+        try connection.first(Self.profileAlike, .integer(account), .text(realm), .text(environment)) { row in
+            (row.integer(0), try intact { try tenantProfile(row) })
         }
     }
 
-    /// Builds a profile from columns 1 to 6 of a row: environment, realm, realm_fold, local_account_id, username,
-    /// authority_type.
-    func tenantProfile(_ row: Row, extra: JSON.Object) throws -> StoredTenantProfile {
-        StoredTenantProfile(
-            environment: row.text(1),
-            realm: row.text(2),
-            realmFold: row.text(3),
-            localAccountID: row.optionalText(4),
-            username: row.text(5),
-            authorityType: row.text(6),
-            extra: extra
+    private static let profileAlike = SQL(
+        SealedTable.tenantProfile.selection + "WHERE t.account_id = ?1 AND t.realm_fold = ?2 AND t.environment = ?3"
+    )
+
+    /// Builds a profile from a row that was selected with ``SealedTable/selection``.
+    func tenantProfile(_ row: Row) throws -> StoredTenantProfile {
+        let table = SealedTable.tenantProfile
+        return StoredTenantProfile(
+            environment: row.text(table["environment"]),
+            realm: row.text(table["realm"]),
+            realmFold: row.text(table["realm_fold"]),
+            localAccountID: row.optionalText(table["local_account_id"]),
+            username: row.text(table["username"]),
+            authorityType: row.text(table["authority_type"]),
+            extra: try openMembers(row, of: table)
         )
     }
 }

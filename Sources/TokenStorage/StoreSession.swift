@@ -25,6 +25,12 @@ package final class StoreSession {
     var log: FileStatus.Identity?
     private var lastLook = ContinuousClock.now
 
+    /// The columns that the value is bound to which is sealed or opened at the moment.
+    let clearValues = CanonicalValues()
+
+    /// The account whose rows were written last in this transaction, as their values are bound to it.
+    var latestOwner: (row: Int64, values: [Value])?
+
     init(_ connection: Connection, at path: StorePath, header: StoreHeader, options: StoreOptions) {
         self.connection = connection
         self.path = path

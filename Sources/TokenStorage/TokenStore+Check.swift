@@ -18,7 +18,7 @@ extension TokenStore {
 extension StoreSession {
     /// What is wrong; empty if the store is sound.
     func problems(_ progress: ((Progress) -> Void)?) throws -> [StoreProblem] {
-        try pageProblems() + schemaProblems() + valueProblems(progress)
+        try pageProblems() + schemaProblems() + valueProblems(progress) + derivedProblems()
     }
 
     fileprivate func pageProblems() throws -> [StoreProblem] {
@@ -63,12 +63,11 @@ extension StoreSession {
         var problems: [StoreProblem] = []
         var done = 0
         for table in SealedTable.all {
-            try connection.prepare(table.selection).forEach([.integer(0)]) { row in
-                for (index, column) in table.columns.enumerated() {
-                    guard let problem = valueProblem(row, CInt(index + 2), column, table) else { continue }
-                    problems.append(
-                        StoreProblem(place: "\(table.name) row \(row.integer(0)), column \(column)", problem: problem)
-                    )
+            try connection.prepare(table.selection(after: "?1")).forEach([.integer(Int64.min)]) { row in
+                for index in table.sealed.indices {
+                    guard let problem = valueProblem(row, table, index) else { continue }
+                    let place = "\(table.name) row \(row.integer(0)), column \(table.sealed[index])"
+                    problems.append(StoreProblem(place: place, problem: problem))
                 }
                 done += 1
                 if done.isMultiple(of: 1024) { progress?(Progress(done: done, total: nil, unit: "rows")) }
@@ -78,14 +77,12 @@ extension StoreSession {
         return problems
     }
 
-    private func valueProblem(_ row: Row, _ index: CInt, _ column: String, _ table: SealedTable) -> String? {
-        guard !row.isNull(index) else { return nil }
-        let place = SealedPlace(table: table.name, column: column, owner: row.integer(1), row: row.integer(0))
+    private func valueProblem(_ row: Row, _ table: SealedTable, _ index: Int) -> String? {
         do {
-            _ = try open(row, index, as: place)
+            _ = try openIfPresent(row, of: table, index)
             return nil
         } catch SealingError.damagedValue {
-            return "the value is damaged or was moved here"
+            return "the value is damaged or was moved here, or a column of its row was altered"
         } catch {
             return "\(error)"
         }

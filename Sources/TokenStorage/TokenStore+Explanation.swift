@@ -21,7 +21,7 @@ extension StoreSession {
             let candidate = AccessTokenCandidate(
                 row,
                 scope: query.scope.foldedText,
-                asked: query.acceptsDeclined ? 14 : nil,
+                acceptsDeclined: query.acceptsDeclined,
                 buffer: query.buffer,
                 now: now
             )
@@ -41,15 +41,14 @@ extension StoreSession {
         return considered
     }
 
+    private static let tokensOfAccount = SQL(
+        SealedTable.accessToken.selection
+            + "WHERE a.home_account_fold = ?1 AND a.authority = ?2 ORDER BY t.expires_on DESC LIMIT ?3"
+    )
+
     private func forEachToken(of account: Account.ID, _ body: (Row) throws -> Void) throws {
         try connection.forEach(
-            """
-            SELECT id, expires_on, cached_at, extended_expires_on, refresh_on, scope_fold, client_id, target, token_type,
-                token_type_fold, key_id, variant, realm_fold, client_fold, asked_fold
-            FROM access_token
-            WHERE account_id = (SELECT id FROM account WHERE home_account_fold = ?1 AND authority = ?2)
-            ORDER BY expires_on DESC LIMIT ?3
-            """,
+            Self.tokensOfAccount,
             .text(account.key),
             .text(account.authority),
             .integer(Int64(Self.explained)),
@@ -59,27 +58,27 @@ extension StoreSession {
 
     private func token(_ row: Row, isTaken: Bool, _ reason: String) -> ConsideredToken {
         ConsideredToken(
-            clientID: row.text(6),
-            scope: Scope(row.text(7)),
-            tokenType: row.text(8).isEmpty ? "Bearer" : row.text(8),
-            expiresOn: row.integer(1),
+            clientID: row.text(AccessTokenColumn.clientID),
+            scope: Scope(row.text(AccessTokenColumn.target)),
+            tokenType: row.text(AccessTokenColumn.tokenType).isEmpty ? "Bearer" : row.text(AccessTokenColumn.tokenType),
+            expiresOn: row.integer(AccessTokenColumn.expiresOn),
             isTaken: isTaken,
             reason: reason
         )
     }
 
     private func mismatch(_ row: Row, _ query: TokenQuery, tenant: String?) -> String? {
-        if row.text(13) != query.clientID.folded { return "it is of client \(row.text(6))" }
-        if let tenant, row.text(12) != tenant { return "it is of tenant \(row.text(12))" }
-        if row.text(9) != StoredAccessToken.fold(tokenType: query.tokenType) { return "its type is \(row.text(8))" }
-        if row.text(10) != query.keyID ?? "" { return "it is bound to another key" }
+        if row.text(AccessTokenColumn.clientFold) != query.clientID.folded { return "it is of client \(row.text(AccessTokenColumn.clientID))" }
+        if let tenant, row.text(AccessTokenColumn.realmFold) != tenant { return "it is of tenant \(row.text(AccessTokenColumn.realmFold))" }
+        if row.text(AccessTokenColumn.tokenTypeFold) != StoredAccessToken.fold(tokenType: query.tokenType) { return "its type is \(row.text(AccessTokenColumn.tokenType))" }
+        if row.text(AccessTokenColumn.keyID) != query.keyID ?? "" { return "it is bound to another key" }
         let variant = query.requestedClaims == nil ? "" : TokenVariant(requestedClaims: query.requestedClaims).text
-        return row.text(11) == variant ? nil : "it was issued for other claims"
+        return row.text(AccessTokenColumn.variant) == variant ? nil : "it was issued for other claims"
     }
 
     private func failure(_ candidate: AccessTokenCandidate?, _ row: Row, _ query: TokenQuery) -> String? {
         guard let candidate else {
-            let granted = Scope(row.text(7))
+            let granted = Scope(row.text(AccessTokenColumn.target))
             return "it lacks the scope \(query.scope.missing(from: granted).text)"
         }
         if candidate.expiresOn <= now { return "it has ended" }

@@ -2,30 +2,16 @@ package import OAuth
 import SQLite
 
 extension TokenStore {
-    /// What an issuer published at `url`, if it may still be used.
+    /// What an issuer published at `url`, if it may still be used and nobody has altered it.
     package func issuerDocument(_ url: String) throws -> JSON.Object? {
-        try read { session in
-            let text = try session.connection.first(
-                "SELECT document FROM issuer_document WHERE url = ?1 AND ends_at > ?2 AND fetched_at <= ?2 + 60",
-                .text(url),
-                .integer(session.now)
-            ) { $0.text(0) }
-            // A document that cannot be read is fetched again.
-            return text.flatMap { try? JSON(parsing: $0) }?.object
-        }
+        try read { session in try session.issuerDocument(url) }
     }
 
     /// Keeps what an issuer publishes at `url` for some seconds.
     package func saveIssuerDocument(_ document: JSON.Object, url: String, lifetime: Int64) throws {
         try write { session in
             try session.connection.run("DELETE FROM issuer_document WHERE ends_at <= ?1", .integer(session.now))
-            try session.connection.run(
-                "INSERT OR REPLACE INTO issuer_document (url, document, fetched_at, ends_at) VALUES (?1, ?2, ?3, ?4)",
-                .text(url),
-                .text(JSON.object(document).serialized),
-                .integer(session.now),
-                .integer(session.now + lifetime)
-            )
+            try session.writeIssuerDocument(document, url: url, lifetime: lifetime)
         }
     }
 
@@ -33,22 +19,35 @@ extension TokenStore {
     /// one succeeds.
     package func claimIssuerDocument(_ document: JSON.Object, url: String, lifetime: Int64) throws -> Bool {
         try write { session in
-            // A document from the future is there because the clock was set back.
-            try session.connection.run(
-                "DELETE FROM issuer_document WHERE url = ?1 AND (ends_at <= ?2 OR fetched_at > ?2 + 60)",
-                .text(url),
-                .integer(session.now)
-            )
-            return try session.connection.integer(
-                """
-                INSERT INTO issuer_document (url, document, fetched_at, ends_at) VALUES (?1, ?2, ?3, ?4)
-                ON CONFLICT DO NOTHING RETURNING 1
-                """,
-                .text(url),
-                .text(JSON.object(document).serialized),
-                .integer(session.now),
-                .integer(session.now + lifetime)
-            ) != nil
+            guard try session.issuerDocument(url) == nil else { return false }
+            try session.writeIssuerDocument(document, url: url, lifetime: lifetime)
+            return true
         }
+    }
+}
+
+extension StoreSession {
+    private static let documentOfURL = SQL(
+        // A document from the future is there because the clock was set back.
+        SealedTable.issuerDocument.selection + "WHERE t.url = ?1 AND t.ends_at > ?2 AND t.fetched_at <= ?2 + 60"
+    )
+
+    /// What is kept for a URL; nil where it is too old, was altered, or is no document.
+    fileprivate func issuerDocument(_ url: String) throws -> JSON.Object? {
+        try connection.first(Self.documentOfURL, .text(url), .integer(now)) { row in
+            guard try intact({ try verify(row, of: .issuerDocument) }) != nil else { return nil }
+            // What cannot be read is fetched again.
+            return (try? JSON(parsing: row.text(SealedTable.issuerDocument["document"])))?.object
+        } ?? nil
+    }
+
+    fileprivate func writeIssuerDocument(_ document: JSON.Object, url: String, lifetime: Int64) throws {
+        let known = try connection.integer("SELECT id FROM issuer_document WHERE url = ?1", .text(url))
+        try write(
+            .issuerDocument,
+            id: known ?? nextID("SELECT max(id) FROM issuer_document"),
+            clear: [.text(url), .text(JSON.object(document).serialized), .integer(now), .integer(now + lifetime)],
+            sealed: [Secret("")]
+        )
     }
 }

@@ -48,26 +48,28 @@ extension StoreSession {
         return found
     }
 
+    private static let summaryRow = SQL(
+        SealedTable.account.selection(
+            with: """
+                EXISTS (SELECT 1 FROM refresh_token r WHERE r.account_id = t.id
+                    AND NOT EXISTS (SELECT 1 FROM refresh_attempt x WHERE x.refresh_token_id = r.id
+                        AND x.generation = r.generation AND x.outcome IS NOT NULL)),
+                (SELECT max(CASE s.state WHEN 'signed_in' THEN 2 WHEN 'unknown' THEN 1 ELSE 0 END)
+                    FROM account_state s WHERE s.account_id = t.id)
+                """
+        ) + "WHERE t.id = ?1"
+    )
+
     fileprivate func summary(_ row: Int64, withTokens: Bool) throws -> AccountSummary? {
         let profiles = try tenantProfiles(row)
         let tokens = try withTokens ? tokenSummaries(row) : []
         let counts = try tokenCounts(row)
         let clients = try clientIDs(row)
-        return try connection.first(
-            """
-            SELECT a.id, a.authority, a.home_account_id, a.environment, a.issuer, a.username, a.policy, a.uid, a.utid,
-                a.name, a.last_used_at, EXISTS (SELECT 1 FROM refresh_token r WHERE r.account_id = a.id
-                    AND NOT EXISTS (SELECT 1 FROM refresh_attempt t WHERE t.refresh_token_id = r.id
-                        AND t.generation = r.generation AND t.outcome IS NOT NULL)),
-                (SELECT max(CASE s.state WHEN 'signed_in' THEN 2 WHEN 'unknown' THEN 1 ELSE 0 END) FROM account_state s
-                    WHERE s.account_id = a.id)
-            FROM account a WHERE a.id = ?1
-            """,
-            .integer(row)
-        ) { row in
-            let hasRefreshToken = row.bool(11)
+        let end = SealedTable.account.end
+        return try connection.first(Self.summaryRow, .integer(row)) { row in
+            let hasRefreshToken = row.bool(end)
             let state: SignInState =
-                switch row.optionalInteger(12) {
+                switch row.optionalInteger(end + 1) {
                 case nil: hasRefreshToken ? .signedIn : .unknown
                 case 2: .signedIn
                 case 1: hasRefreshToken ? .signedIn : .signedOut
@@ -82,7 +84,7 @@ extension StoreSession {
                 agingCount: counts.aging,
                 expiredCount: counts.expired,
                 nextExpiry: counts.next,
-                lastUsed: row.integer(10),
+                lastUsed: row.integer(SealedTable.account["last_used_at"]),
                 accessTokens: tokens
             )
         }

@@ -99,6 +99,7 @@ extension StoreSession {
         let (usable, isAging, extended) = try isForeign ? (nil, false, nil) : accessTokens(query)
         let state = try signInState(of: query.account, client: query.clientID)
         let tokens = state == .signedOut || isForeign ? [] : try usableRefreshTokens(query)
+        if usable == nil, tokens.isEmpty, state != .signedOut, !isForeign { try requireOpenableTokens(query) }
         let candidates = try tokens.map { token in
             RefreshCandidate(
                 token: token,

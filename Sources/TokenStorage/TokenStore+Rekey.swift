@@ -53,6 +53,32 @@ extension TokenStore {
 }
 
 extension StoreSession {
+    /// Seals anew what an older version has sealed, which bound it to its place alone, unless another process does.
+    ///
+    /// Killed at any moment, the next opening goes on with it; others read and write meanwhile.
+    func bindValues() throws {
+        guard try keys().hasUnbound else { return }
+        let lock = try KernelLock(of: path)
+        guard try lock.tryLock(.rekey, of: path) else { return }
+        defer { withExtendedLifetime(lock) {} }
+        // An older version may have left a rekey of its own behind, which is finished first.
+        while try currentKeys().hasUnbound {
+            _ = try write { try startRekey() }
+            _ = try resealEverything(nil)
+            // The caller may be taking answers in; then the next opening goes on here.
+            let pending = try KernelLock(of: path)
+            guard try pending.tryLock(.pendingAnswers, of: path) else { return }
+            defer { withExtendedLifetime(pending) {} }
+            _ = try takeInAnswers()
+            try write { try finishRekey() }
+        }
+        // Opening does not wait for who reads older pages; the next deletion empties the log.
+        let timeout = connection.busyTimeout
+        connection.busyTimeout = .zero
+        defer { connection.busyTimeout = timeout }
+        _ = try connection.checkpointTruncating()
+    }
+
     /// Makes a new data key current, unless a rekey is under way already.
     fileprivate func startRekey() throws -> Bool {
         // A new data key under a key that another process has left meanwhile could never be unwrapped again.
@@ -70,11 +96,16 @@ extension StoreSession {
         guard let id = UInt32(exactly: last + 1) else {
             throw TokenStoreError.storage("the store has used up its key ids; export it and import it into a new one")
         }
-        try connection.insertDataKey(DataKey(id: id), under: key, storeID: header.storeID, at: now)
+        let dataKey = DataKey(id: id, replacesOlder: try keys().hasUnbound)
+        try connection.insertDataKey(dataKey, under: key, storeID: header.storeID, at: now)
     }
 
     fileprivate func finishRekey() throws {
         try connection.run("DELETE FROM data_key WHERE is_current = 0")
+        if let keyRing, try currentSealer().format == .bound {
+            let wrapped = try keyRing.wrappedAlone(from: connection)
+            try connection.run("UPDATE data_key SET wrapped = ?1 WHERE is_current = 1", .blob(wrapped))
+        }
         try keyRing?.reload(from: connection)
         try record(.rekey)
     }

@@ -61,8 +61,8 @@ struct SealerTests {
 
     @Test func `a value of an unknown version is told apart`() throws {
         var sealed = try sealer.seal(Secret("token"), as: place)
-        sealed[0] = 2
-        #expect(throws: SealingError.unknownFormat(version: 2)) { try sealer.open(sealed, as: place) }
+        sealed[0] = 3
+        #expect(throws: SealingError.unknownFormat(version: 3)) { try sealer.open(sealed, as: place) }
         #expect(sealed.withUnsafeBytes { Sealer.keyID(of: $0) } == nil)
         #expect([UInt8](repeating: 1, count: 32).withUnsafeBytes { Sealer.keyID(of: $0) } == nil)
     }

@@ -62,7 +62,9 @@ struct AuthorizedTransportTests {
 
     @Test func `a token that the API finds invalid is refreshed once, and the request repeated once`() async throws {
         try await Scene.open { (scene: Scene) async throws in
-            try scene.store.sql("UPDATE access_token SET expires_on = expires_on + 100000, refresh_on = NULL")
+            try scene.store.withWriter {
+                try $0.update("access_token", set: "expires_on = expires_on + 100000, refresh_on = NULL")
+            }
             scene.expire()
             #expect(try await Self.api(scene).send(Self.request(scene, "api1/tasks")).status == 200)
             #expect(scene.net == 1 && scene.provider.audit.count(of: "api") == 2)

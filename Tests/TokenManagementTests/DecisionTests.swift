@@ -57,12 +57,21 @@ extension Scene {
         func draw(_ values: [String]) -> String { values.randomElement(using: &random) ?? "NULL" }
         let end = now + (Int64(draw(["3000", "200", "-10"])) ?? 0)
         let refreshOn = draw(["NULL", "\(now - 5)", "\(now + 50)"])
+        let extended = now + (Int64(draw(["-5", "900"])) ?? 0)
+        let state = draw(["signed_in", "signed_in", "signed_in", "signed_out"])
+        try store.withWriter { session in
+            try session.update(
+                "access_token",
+                set: """
+                    cached_at = \(now - 3_000), expires_on = \(end), refresh_on = \(refreshOn),
+                        extended_expires_on = \(extended)
+                    """
+            )
+            try session.update("account_state", set: "state = '\(state)'")
+        }
         try store.sql(
             """
             DELETE FROM throttle;
-            UPDATE access_token SET cached_at = \(now - 3_000), expires_on = \(end), refresh_on = \(refreshOn),
-                extended_expires_on = \(now + (Int64(draw(["-5", "900"])) ?? 0));
-            UPDATE account_state SET state = '\(draw(["signed_in", "signed_in", "signed_in", "signed_out"]))';
             DELETE FROM refresh_attempt;
             INSERT INTO refresh_attempt SELECT id, generation, \(now), 'x', 1, \(draw(["NULL", "NULL", "'ended'"]))
                 FROM refresh_token;

@@ -230,7 +230,7 @@ struct RefreshFailureTests {
     @Test func `C79: when the app's own token has been revoked, the family's is tried`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             try scene.addFamilyToken("family-token")
-            try scene.store.sql("UPDATE app_metadata SET family_id = '1'")
+            try scene.store.withWriter { try $0.update("app_metadata", set: "family_id = '1'") }
             scene.expire()
             scene.refuse("invalid_grant", suberror: "bad_token")
             scene.answer(#"{"access_token":"new","expires_in":3600,"foci":"1"}"#)

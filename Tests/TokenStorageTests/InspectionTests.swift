@@ -53,9 +53,10 @@ struct InspectionTests {
 
     @Test func `a writer in the middle of a commit neither waits nor is seen`() throws {
         let fixture = try TestStore(document)
-        try fixture.store.write { session in
-            try session.connection.run("UPDATE account SET username = 'half', username_fold = 'half'")
-            #expect(try inspectEverything(fixture.path, fixture.options) == ["ada@example.net"])
+        try fixture.store.withWriter { session in
+            try session.update("account", set: "username = 'half', username_fold = 'half'") {
+                #expect(try inspectEverything(fixture.path, fixture.options) == ["ada@example.net"])
+            }
         }
         #expect(try inspectEverything(fixture.path, fixture.options) == ["half"])
     }

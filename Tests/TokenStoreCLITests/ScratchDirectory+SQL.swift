@@ -1,4 +1,5 @@
 import SQLite
+import TokenStorage
 
 /// What time, a failing disk, a newer version or another process does to a store.
 extension ScratchDirectory {
@@ -28,7 +29,11 @@ extension ScratchDirectory {
     }
 
     /// Makes every account one that was last used ten days ago.
-    func age() throws { try execute("UPDATE account SET last_used_at = last_used_at - 864000") }
+    func age() throws {
+        try TokenStore.open(at: StorePath(store)).withWriter {
+            try $0.update("account", set: "last_used_at = last_used_at - 864000")
+        }
+    }
 
     /// Keeps everybody else from writing until the connection goes.
     func holdForWriting() throws -> Connection {

@@ -1,7 +1,6 @@
 import HTTPTransport
 import LocalIdentityProvider
 import OAuth
-import SQLite
 import TokenStorage
 
 /// Many processes ask for one expired token, at an issuer that ends a session when a refresh token is used twice.
@@ -45,7 +44,6 @@ struct Race {
 
     /// Ends every access token, as time would.
     private func expire(_ path: StorePath) throws {
-        let connection = try Connection(path: path.database, mode: .readWrite, busyTimeout: .seconds(5))
-        try connection.execute("UPDATE access_token SET expires_on = 0, refresh_on = NULL")
+        try TokenStore.open(at: path).withWriter { try $0.update("access_token", set: "expires_on = 0, refresh_on = NULL") }
     }
 }

@@ -103,17 +103,14 @@ extension StoreSession {
             return false
         }
         let id = try known?.id ?? nextID("SELECT max(id) FROM foreign_entry")
-        guard let sealed = try sealMembers(entry.members, as: .foreignEntry(id)) else { return false }
-        try connection.run(
-            """
-            INSERT OR REPLACE INTO foreign_entry (id, identity, rejection, entry, account_hash)
-            VALUES (?1, ?2, ?3, ?4, ?5)
-            """,
-            .integer(id),
-            .blob(entry.identity(try currentSealer())),
-            .optional(entry.rejection),
-            .blob(sealed),
-            .optional(entry.accountHash(try currentSealer()))
+        try write(
+            .foreignEntry,
+            id: id,
+            clear: [.optional(entry.rejection)],
+            sealed: [Secret(entry.members)],
+            derived: [
+                .blob(entry.identity(try currentSealer())), .optional(entry.accountHash(try currentSealer())),
+            ]
         )
         return true
     }
@@ -125,7 +122,7 @@ extension StoreSession {
     /// The rows of what is in quarantine, by where it stands.
     func quarantine() throws -> [ForeignEntry.Place: Int64] {
         var rows: [ForeignEntry.Place: Int64] = [:]
-        try connection.forEach("SELECT id, rejection, entry FROM foreign_entry WHERE rejection IS NOT NULL") { row in
+        try connection.forEach(Self.rejectedEntries) { row in
             rows[try foreignEntry(row).place] = row.integer(0)
         }
         return rows
@@ -134,10 +131,9 @@ extension StoreSession {
     /// The stored entry of the same bucket and key, which a rekey that is under way may not have come to yet.
     private func known(_ entry: ForeignEntry) throws -> (id: Int64, entry: ForeignEntry)? {
         for sealer in try [currentSealer()] + keys().all {
-            let known = try connection.first(
-                "SELECT id, rejection, entry FROM foreign_entry WHERE identity = ?1",
-                .blob(entry.identity(sealer))
-            ) { (id: $0.integer(0), entry: try foreignEntry($0)) }
+            let known = try connection.first(Self.entryAlike, .blob(entry.identity(sealer))) {
+                (id: $0.integer(0), entry: try foreignEntry($0))
+            }
             if let known { return known }
         }
         return nil
@@ -145,10 +141,16 @@ extension StoreSession {
 
     /// Calls `body` with each kept entry and its row, those of one import in their order.
     func forEachForeignEntry(_ body: (Int64, ForeignEntry) throws -> Void) throws {
-        try connection.forEach("SELECT id, rejection, entry FROM foreign_entry ORDER BY id") { row in
+        try connection.forEach(Self.entries) { row in
             try body(row.integer(0), foreignEntry(row))
         }
     }
+
+    private static let entries = SQL(SealedTable.foreignEntry.selection + "ORDER BY t.id")
+    private static let rejectedEntries = SQL(SealedTable.foreignEntry.selection + "WHERE t.rejection IS NOT NULL")
+    private static let entryAlike = SQL(SealedTable.foreignEntry.selection + "WHERE t.identity = ?1")
+    private static let entriesWithoutHash = SQL(SealedTable.foreignEntry.selection + "WHERE t.account_hash IS NULL")
+    private static let entriesOfHash = SQL(SealedTable.foreignEntry.selection + "WHERE t.account_hash = ?1")
 
     /// The kept entries that may be of accounts with these folded ids, with their rows; others are not opened.
     func foreignEntries(of ids: some Sequence<String>) throws -> [(row: Int64, entry: ForeignEntry)] {
@@ -156,16 +158,15 @@ extension StoreSession {
         guard try connection.integer("SELECT max(id) FROM foreign_entry") ?? 0 > 0 else { return [] }
         let sealers = try keys().all
         let hashes = Set(ids.flatMap { id in sealers.map { ForeignEntry.accountHash(of: id, $0) } })
-        var entries = try connection.all(
-            "SELECT id, rejection, entry FROM foreign_entry WHERE account_hash IS NULL"
-        ) { (row: $0.integer(0), entry: try foreignEntry($0)) }
+        var entries = try connection.all(Self.entriesWithoutHash) {
+            (row: $0.integer(0), entry: try foreignEntry($0))
+        }
         // Of before there were hashes; the next sign-out finds them by theirs.
         for (row, entry) in entries { try updateAccountHash(of: entry, row) }
         for hash in hashes {
-            entries += try connection.all(
-                "SELECT id, rejection, entry FROM foreign_entry WHERE account_hash = ?1",
-                .blob(hash)
-            ) { (row: $0.integer(0), entry: try foreignEntry($0)) }
+            entries += try connection.all(Self.entriesOfHash, .blob(hash)) {
+                (row: $0.integer(0), entry: try foreignEntry($0))
+            }
         }
         // One that got its hash just now is there twice.
         return Dictionary(entries.map { ($0.row, $0.entry) }) { first, _ in first }.map { (row: $0, entry: $1) }
@@ -176,13 +177,11 @@ extension StoreSession {
         try connection.run("UPDATE foreign_entry SET account_hash = ?2 WHERE id = ?1", .integer(row), .blob(hash))
     }
 
+    /// The entry of a row that was selected with ``SealedTable/selection``.
     func foreignEntry(_ row: Row) throws -> ForeignEntry {
-        ForeignEntry(try openMembers(row, 2, as: .foreignEntry(row.integer(0))), rejection: row.optionalText(1))
-    }
-}
-
-extension SealedPlace {
-    static func foreignEntry(_ row: Int64) -> SealedPlace {
-        SealedPlace(table: "foreign_entry", column: "entry", row: row)
+        ForeignEntry(
+            try openMembers(row, of: .foreignEntry),
+            rejection: row.optionalText(SealedTable.foreignEntry["rejection"])
+        )
     }
 }

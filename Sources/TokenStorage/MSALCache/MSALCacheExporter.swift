@@ -24,6 +24,8 @@ final class MSALCacheExporter {
     }
 
     func run() throws {
+        // The rows of tokens name their account by its id, which the proof of the account vouches for.
+        try session.verifyAccounts()
         buffer.append(contentsOf: "{".utf8)
         var foreign = try ForeignBuckets(session)
         let hosts = try MSALHosts(session)

@@ -14,28 +14,28 @@ extension StoreSession {
         }
     }
 
+    private static let accessTokens = SQL(
+        SealedTable.accessToken.selection(with: "a.home_account_id") + "WHERE t.credential_type = ?1 ORDER BY t.id"
+    )
+
     private func forEachAccessToken(_ bucket: MSALBucket, _ body: ([String], JSON) throws -> Void) throws {
-        try connection.forEach(
-            """
-            SELECT t.id, coalesce(t.account_id, 0), a.home_account_id, t.environment, t.client_id, t.realm, t.target,
-                t.token_type, t.key_id, t.cached_at, t.expires_on, t.extended_expires_on, t.refresh_on, t.extra, t.secret
-            FROM access_token t LEFT JOIN account a ON a.id = t.account_id
-            WHERE t.credential_type = ?1 ORDER BY t.id
-            """,
-            .text(bucket.rawValue)
-        ) { row in
-            let (id, owner) = (row.integer(0), row.integer(1))
-            let secret = try open(row, 14, as: .accessToken("secret", owner: owner, row: id))
-            let keyID = row.text(8).isEmpty ? nil : row.text(8)
-            let extra = try openMembers(row, 13, as: .accessToken("extra", owner: owner, row: id))
+        typealias Column = AccessTokenColumn
+        let table = SealedTable.accessToken
+        try connection.forEach(Self.accessTokens, .text(bucket.rawValue)) { row in
+            let secret = try open(row, of: table)
+            let keyID = row.isEmpty(Column.keyID) ? nil : row.text(Column.keyID)
+            let extra = try openMembers(row, of: table, 1)
+            let (environment, target) = (row.text(Column.environment), row.text(Column.target))
             let entity = JSON.Object(
                 entity: [
                     ("credential_type", extra["credential_type"]?.text ?? bucket.rawValue),
-                    ("secret", secret.reveal()),
-                    ("home_account_id", row.optionalText(2)), ("environment", row.text(3)), ("client_id", row.text(4)),
-                    ("target", row.text(6)), ("realm", row.text(5)), ("token_type", row.optionalText(7)),
-                    ("key_id", keyID), ("kid", keyID), ("cached_at", row.seconds(9)), ("expires_on", row.seconds(10)),
-                    ("extended_expires_on", row.seconds(11)), ("refresh_on", row.seconds(12)),
+                    ("secret", secret.reveal()), ("home_account_id", row.optionalText(table.end)),
+                    ("environment", environment), ("client_id", row.text(Column.clientID)), ("target", target),
+                    ("realm", row.text(Column.realm)), ("token_type", row.optionalText(Column.tokenType)),
+                    ("key_id", keyID), ("kid", keyID), ("cached_at", row.seconds(Column.cachedAt)),
+                    ("expires_on", row.seconds(Column.expiresOn)),
+                    ("extended_expires_on", row.seconds(Column.extendedExpiresOn)),
+                    ("refresh_on", row.seconds(Column.refreshOn)),
                 ],
                 extra: extra,
                 nullable: ["home_account_id"]
@@ -43,98 +43,91 @@ extension StoreSession {
             // A token of a further partition stands under a type of its own, with the partition at the end.
             let partition = entity["ext_cache_key"]?.text
             let type = partition == nil ? "AccessToken" : "atext"
-            let parts = [row.text(2), row.text(3), type, row.text(4), row.text(5)]
-            let sorted = row.text(6).split(separator: " ").sorted().joined(separator: " ")
+            let parts = [row.text(table.end), environment, type, row.text(Column.clientID), row.text(Column.realm)]
+            let sorted = target.split(separator: " ").sorted().joined(separator: " ")
             let tail = partition.map { [$0] } ?? []
-            try body([sorted, row.text(6)].map { Self.key(parts + [$0] + tail) }, .object(entity))
+            try body([sorted, target].map { Self.key(parts + [$0] + tail) }, .object(entity))
         }
     }
+
+    private static let refreshTokens = SQL(
+        SealedTable.refreshToken.selection(with: "a.home_account_id") + "WHERE a.id IS NOT NULL ORDER BY t.id"
+    )
 
     private func forEachRefreshToken(_ body: ([String], JSON) throws -> Void) throws {
-        try connection.forEach(
-            """
-            SELECT t.id, t.account_id, a.home_account_id, t.environment, t.client_id, t.target, t.credential_type,
-                t.family_id, t.modified_at, t.extra, t.secret
-            FROM refresh_token t JOIN account a ON a.id = t.account_id ORDER BY t.id
-            """
-        ) { row in
-            let (id, owner) = (row.integer(0), row.integer(1))
-            let secret = try open(row, 10, as: .refreshToken("secret", owner: owner, row: id))
+        let table = SealedTable.refreshToken
+        try connection.forEach(Self.refreshTokens) { row in
+            let (id, environment) = (row.text(table.end), row.text(table["environment"]))
+            let (client, target) = (row.text(table["client_id"]), row.optionalText(table["target"]))
+            let modifiedAt = table["modified_at"]
             let entity = JSON.Object(
                 entity: [
-                    ("credential_type", row.text(6)), ("secret", secret.reveal()), ("home_account_id", row.text(2)),
-                    ("environment", row.text(3)), ("client_id", row.text(4)), ("target", row.optionalText(5)),
-                    ("last_modification_time", row.integer(8) == 0 ? nil : row.seconds(8)),
-                    ("family_id", row.optionalText(7)),
+                    ("credential_type", row.text(table["credential_type"])), ("secret", try open(row, of: table).reveal()),
+                    ("home_account_id", id), ("environment", environment), ("client_id", client), ("target", target),
+                    ("last_modification_time", row.integer(modifiedAt) == 0 ? nil : row.seconds(modifiedAt)),
+                    ("family_id", row.optionalText(table["family_id"])),
                 ],
-                extra: try openMembers(row, 9, as: .refreshToken("extra", owner: owner, row: id))
+                extra: try openMembers(row, of: table, 1)
             )
-            let parts = [row.text(2), row.text(3), "RefreshToken", row.text(4), "", row.text(5)]
-            try body([Self.key(parts)], .object(entity))
+            try body([Self.key([id, environment, "RefreshToken", client, "", target ?? ""])], .object(entity))
         }
     }
+
+    private static let idTokens = SQL(
+        SealedTable.idToken.selection(with: "a.home_account_id") + "WHERE a.id IS NOT NULL ORDER BY t.id"
+    )
 
     private func forEachIDToken(_ body: ([String], JSON) throws -> Void) throws {
-        try connection.forEach(
-            """
-            SELECT t.id, t.account_id, a.home_account_id, t.environment, t.client_id, t.realm, t.credential_type,
-                t.extra, t.secret
-            FROM id_token t JOIN account a ON a.id = t.account_id ORDER BY t.id
-            """
-        ) { row in
-            let (id, owner) = (row.integer(0), row.integer(1))
-            let secret = try open(row, 8, as: .idToken("secret", owner: owner, row: id))
+        let table = SealedTable.idToken
+        try connection.forEach(Self.idTokens) { row in
+            let (id, environment) = (row.text(table.end), row.text(table["environment"]))
+            let (client, realm) = (row.text(table["client_id"]), row.text(table["realm"]))
             let entity = JSON.Object(
                 entity: [
-                    ("credential_type", row.text(6)), ("secret", secret.reveal()), ("home_account_id", row.text(2)),
-                    ("environment", row.text(3)), ("realm", row.text(5)), ("client_id", row.text(4)),
+                    ("credential_type", row.text(table["credential_type"])), ("secret", try open(row, of: table).reveal()),
+                    ("home_account_id", id), ("environment", environment), ("realm", realm), ("client_id", client),
                 ],
-                extra: try openMembers(row, 7, as: .idToken("extra", owner: owner, row: id))
+                extra: try openMembers(row, of: table, 1)
             )
-            try body([Self.key([row.text(2), row.text(3), "IdToken", row.text(4), row.text(5), ""])], .object(entity))
+            try body([Self.key([id, environment, "IdToken", client, realm, ""])], .object(entity))
         }
     }
 
+    private static let profiles = SQL(
+        SealedTable.tenantProfile.selection(with: "a.home_account_id") + "WHERE a.id IS NOT NULL ORDER BY t.id"
+    )
+
     private func forEachProfile(_ body: ([String], JSON) throws -> Void) throws {
-        try connection.forEach(
-            """
-            SELECT p.id, p.environment, p.realm, p.realm_fold, p.local_account_id, p.username, p.authority_type, p.extra,
-                p.account_id, a.home_account_id
-            FROM tenant_profile p JOIN account a ON a.id = p.account_id ORDER BY p.id
-            """
-        ) { row in
-            let place = SealedPlace(
-                table: "tenant_profile",
-                column: "extra",
-                owner: row.integer(8),
-                row: row.integer(0)
-            )
-            let profile = try tenantProfile(row, extra: openMembers(row, 7, as: place))
+        try connection.forEach(Self.profiles) { row in
+            let id = row.text(SealedTable.tenantProfile.end)
+            let profile = try tenantProfile(row)
             let entity = JSON.Object(
                 entity: [
-                    ("home_account_id", row.text(9)), ("environment", profile.environment), ("realm", profile.realm),
+                    ("home_account_id", id), ("environment", profile.environment), ("realm", profile.realm),
                     ("local_account_id", profile.localAccountID), ("username", profile.username),
                     ("authority_type", profile.authorityType),
                 ],
                 extra: profile.extra
             )
-            try body([Self.key([row.text(9), profile.environment, profile.realm])], .object(entity))
+            try body([Self.key([id, profile.environment, profile.realm])], .object(entity))
         }
     }
 
+    private static let metadata = SQL(SealedTable.appMetadata.selection + "ORDER BY t.id")
+
     private func forEachAppMetadata(_ body: ([String], JSON) throws -> Void) throws {
-        try connection.forEach(
-            "SELECT id, client_id, environment, family_id, extra FROM app_metadata ORDER BY id"
-        ) { row in
-            let place = SealedPlace(table: "app_metadata", column: "extra", row: row.integer(0))
+        let table = SealedTable.appMetadata
+        try connection.forEach(Self.metadata) { row in
+            let (client, environment) = (row.text(table["client_id"]), row.text(table["environment"]))
             let entity = JSON.Object(
                 entity: [
-                    ("client_id", row.text(1)), ("environment", row.text(2)), ("family_id", row.optionalText(3)),
+                    ("client_id", client), ("environment", environment),
+                    ("family_id", row.optionalText(table["family_id"])),
                 ],
-                extra: try openMembers(row, 4, as: place)
+                extra: try openMembers(row, of: table)
             )
             // The one key that MSAL Python does not lower-case.
-            try body(["appmetadata-\(row.text(2))-\(row.text(1))"], .object(entity))
+            try body(["appmetadata-\(environment)-\(client)"], .object(entity))
         }
     }
 

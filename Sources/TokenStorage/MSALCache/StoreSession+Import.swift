@@ -6,23 +6,11 @@ extension StoreSession {
     /// The row of the account, made if there is none; where there is one, gaps are filled and nothing is replaced.
     func describeAccount(_ identity: AccountIdentity, _ account: StoredAccount) throws -> Int64 {
         guard let row = try accountRow(identity.id) else { return try insertAccount(identity, account) }
-        try connection.run(
-            """
-            UPDATE account SET username = ?2, username_fold = ?3 WHERE id = ?1 AND username = '' AND ?2 <> ''
-            """,
-            .integer(row),
-            .text(account.username),
-            .text(account.username.folded)
-        )
-        try connection.run(
-            """
-            UPDATE account SET policy = coalesce(policy, ?2), issuer = coalesce(issuer, ?3)
-            WHERE id = ?1 AND (policy IS NULL AND ?2 IS NOT NULL OR issuer IS NULL AND ?3 IS NOT NULL)
-            """,
-            .integer(row),
-            .optional(account.policy),
-            .optional(account.issuer)
-        )
+        try changeAccount(row) { known in
+            if known.username.isEmpty { known.username = account.username }
+            known.policy = known.policy ?? account.policy
+            known.issuer = known.issuer ?? account.issuer
+        }
         return row
     }
 
@@ -30,33 +18,30 @@ extension StoreSession {
     ///
     /// A tenant that the account is a guest of may call it by another name, which only fills a gap.
     func nameAccount(_ row: Int64, username: String, name: String?, isHome: Bool) throws {
-        let known = try connection.first("SELECT username, name FROM account WHERE id = ?1", .integer(row)) { columns in
-            let place = SealedPlace(table: "account", column: "name", row: row)
-            return (columns.text(0), columns.isNull(1) ? nil : try open(columns, 1, as: place).reveal())
+        try changeAccount(row) { known in
+            if !username.isEmpty, isHome || known.username.isEmpty { known.username = username }
+            known.name = isHome ? name ?? known.name : known.name ?? name
         }
-        guard let known else { return }
-        let newUsername = username.isEmpty || !isHome && !known.0.isEmpty ? known.0 : username
-        let newName = isHome ? name ?? known.1 : known.1 ?? name
-        guard known.0 != newUsername || known.1 != newName else { return }
-        try connection.run(
-            "UPDATE account SET username = ?2, username_fold = ?3, name = ?4 WHERE id = ?1",
-            .integer(row),
-            .text(newUsername),
-            .text(newUsername.folded),
-            .optional(try newName.map { try sealName($0, row: row) })
-        )
     }
+
+    private static let accessTokenAlike = SQL(
+        SealedTable.accessToken.selection + """
+            WHERE t.account_id IS ?1 AND t.client_fold = ?2 AND t.realm_fold = ?3 AND t.token_type_fold = ?4
+                AND t.key_id = ?5 AND t.variant = ?6 AND t.environment = ?7 AND lower(t.target) = lower(?8)
+            """
+    )
+    private static let refreshTokenAlike = SQL(
+        SealedTable.refreshToken.selection + """
+            WHERE t.account_id = ?1 AND t.client_fold = ?2 AND t.environment = ?3 AND t.target IS ?4
+                AND t.credential_type = ?5 AND t.family_id IS ?6
+            """
+    )
 
     /// Takes in an access token unless the store has the same or a newer one under the same identity.
     func importAccessToken(_ token: StoredAccessToken, account: Int64?) throws -> Bool {
+        typealias Column = AccessTokenColumn
         let known = try connection.first(
-            """
-            SELECT id, cached_at, secret, extra, target, realm, client_id, token_type, expires_on, extended_expires_on,
-                refresh_on, credential_type
-            FROM access_token
-            WHERE account_id IS ?1 AND client_fold = ?2 AND realm_fold = ?3 AND token_type_fold = ?4 AND key_id = ?5
-                AND variant = ?6 AND environment = ?7 AND lower(target) = lower(?8)
-            """,
+            Self.accessTokenAlike,
             .optional(account),
             .text(token.clientID.folded),
             .text(token.realmFold),
@@ -66,21 +51,27 @@ extension StoreSession {
             .text(token.environment),
             .text(token.target)
         ) { row in
-            let (id, owner) = (row.integer(0), account ?? 0)
             var stored = token
-            stored.cachedAt = row.optionalInteger(1)
-            stored.secret = try open(row, 2, as: .accessToken("secret", owner: owner, row: id))
-            stored.extra = try openMembers(row, 3, as: .accessToken("extra", owner: owner, row: id))
-            (stored.target, stored.realm, stored.clientID) = (row.text(4), row.text(5), row.text(6))
-            stored.tokenType = row.optionalText(7)
-            stored.expiresOn = row.integer(8)
-            stored.extendedExpiresOn = row.optionalInteger(9)
-            stored.refreshOn = row.optionalInteger(10)
-            stored.credentialType = row.text(11)
-            return (id, stored)
+            let intact = try intact { (try open(row, of: .accessToken), try openMembers(row, of: .accessToken, 1)) }
+            guard let (secret, extra) = intact else { return (row.integer(0), StoredAccessToken?.none) }
+            (stored.secret, stored.extra) = (secret, extra)
+            stored.cachedAt = row.optionalInteger(Column.cachedAt)
+            stored.target = row.text(Column.target)
+            stored.realm = row.text(Column.realm)
+            stored.clientID = row.text(Column.clientID)
+            stored.tokenType = row.optionalText(Column.tokenType)
+            stored.expiresOn = row.integer(Column.expiresOn)
+            stored.extendedExpiresOn = row.optionalInteger(Column.extendedExpiresOn)
+            stored.refreshOn = row.optionalInteger(Column.refreshOn)
+            stored.credentialType = row.text(Column.credentialType)
+            return (row.integer(0), stored)
         }
         guard let (id, stored) = known else {
             try insertAccessToken(token, account: account)
+            return true
+        }
+        guard let stored else {
+            try writeAccessToken(token, account: account, id: id)
             return true
         }
         guard stored.isReplaceable(by: token) else { return false }
@@ -93,12 +84,9 @@ extension StoreSession {
 
     /// Takes in a refresh token unless the store has the same or a newer one under the same identity.
     func importRefreshToken(_ token: StoredRefreshToken, account: Int64) throws -> Bool {
+        let table = SealedTable.refreshToken
         let known = try connection.first(
-            """
-            SELECT id, modified_at, generation, secret, extra FROM refresh_token
-            WHERE account_id = ?1 AND client_fold = ?2 AND environment = ?3 AND target IS ?4 AND credential_type = ?5
-                AND family_id IS ?6
-            """,
+            Self.refreshTokenAlike,
             .integer(account),
             .text(token.clientID.folded),
             .text(token.environment),
@@ -106,35 +94,40 @@ extension StoreSession {
             .text(token.credentialType),
             .optional(token.familyID)
         ) { row in
-            let id = row.integer(0)
-            let secret = try open(row, 3, as: .refreshToken("secret", owner: account, row: id))
-            let extra = try openMembers(row, 4, as: .refreshToken("extra", owner: account, row: id))
-            return (id, row.integer(1), row.integer(2), secret, extra)
+            (
+                id: row.integer(0), modifiedAt: row.integer(table["modified_at"]),
+                generation: row.integer(table["generation"]),
+                intact: try intact { (try open(row, of: table), try openMembers(row, of: table, 1)) }
+            )
         }
-        guard let (id, modifiedAt, generation, secret, extra) = known else {
+        guard let known else {
             try insertRefreshToken(token, account: account)
             return true
         }
-        if modifiedAt > token.modifiedAt { return false }
+        let next = max(0, known.generation) &+ 1
+        guard let (secret, extra) = known.intact else {
+            try writeRefreshToken(token, account: account, id: known.id, generation: next)
+            return true
+        }
+        if known.modifiedAt > token.modifiedAt { return false }
         var merged = token
         merged.extra = extra.merging(token.extra)
-        if secret == token.secret && extra == merged.extra && modifiedAt == token.modifiedAt { return false }
-        try writeRefreshToken(merged, account: account, id: id, generation: generation + 1)
+        if secret == token.secret, extra == merged.extra, known.modifiedAt == token.modifiedAt { return false }
+        try writeRefreshToken(merged, account: account, id: known.id, generation: next)
         return true
     }
 
     /// Takes in an ID token unless the store has one that was issued later.
     func importIDToken(_ token: StoredIDTokenRow, claims: Claims?, account: Int64) throws -> Bool {
         let stored = try connection.first(
-            """
-            SELECT id, secret, realm FROM id_token
-            WHERE account_id = ?1 AND client_fold = ?2 AND realm_fold = ?3 AND environment = ?4
-            """,
+            Self.tokenAlike,
             .integer(account),
             .text(token.clientID.folded),
             .text(token.realmFold),
             .text(token.environment)
-        ) { (try open($0, 1, as: .idToken("secret", owner: account, row: $0.integer(0))), $0.text(2)) }
+        ) { row in
+            try intact { (try open(row, of: .idToken), row.text(SealedTable.idToken["realm"])) }
+        } ?? nil
         guard let (secret, realm) = stored, let known = (try? IDToken(decoding: secret))?.claims else {
             return try saveIDToken(token, claims: claims, account: account)
         }

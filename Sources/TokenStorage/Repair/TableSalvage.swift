@@ -1,3 +1,4 @@
+import OAuth
 import SQLite
 import Sealing
 
@@ -31,8 +32,9 @@ struct TableSalvage {
             try schema.apply(schema.migrations.dropFirst(version), to: fresh)
             session.header = try StoreHeader(fresh, at: session.path)
             try dropUnreadable(session)
-            // A claim index that lost rows would answer wrongly; it is made anew from the tokens.
-            try session.rebuildClaimIndex()
+            // What is computed from other columns is made anew: an index that lost rows would answer wrongly.
+            try fresh.run("DELETE FROM claim_index")
+            try session.rehashEverything()
             return session
         }
     }
@@ -89,33 +91,24 @@ struct TableSalvage {
     private mutating func dropUnreadable(_ session: StoreSession) throws {
         for table in SealedTable.all {
             var unreadable: [Int64] = []
-            var bare: [(row: Int64, column: String)] = []
-            try fresh.prepare(table.selection).forEach([.integer(0)]) { row in
-                for (index, column) in table.columns.enumerated() where !row.isNull(CInt(index + 2)) {
-                    let place = SealedPlace(
-                        table: table.name,
-                        column: column,
-                        owner: row.integer(1),
-                        row: row.integer(0)
-                    )
-                    guard (try? session.open(row, CInt(index + 2), as: place)) == nil else { continue }
-                    // Without its secret a token is nothing; without a name an account still is one.
-                    if ["secret", "entry"].contains(column) {
-                        unreadable.append(row.integer(0))
-                    } else {
-                        bare.append((row.integer(0), column))
-                    }
+            var bare: [Int64] = []
+            try fresh.prepare(table.selection(after: "?1")).forEach([.integer(Int64.min)]) { row in
+                // A row without its proof is nothing; without the fields that are not known here it still is one.
+                if try !session.opens(row, of: table, 0) {
+                    unreadable.append(row.integer(0))
+                } else if try table.sealed.count > 1 && !session.opens(row, of: table, 1) {
+                    bare.append(row.integer(0))
                 }
                 return true
             }
-            for (row, column) in bare {
-                try fresh.prepare("UPDATE \(table.name) SET \(column) = NULL WHERE id = ?1").run([.integer(row)])
+            for row in bare {
+                try fresh.prepare("UPDATE \(table.name) SET \(table.sealed[1]) = NULL WHERE id = ?1").run([.integer(row)])
             }
             for row in unreadable {
                 try fresh.prepare("DELETE FROM \(table.name) WHERE id = ?1").run([.integer(row)])
             }
             if !unreadable.isEmpty { lost.append((table.name, unreadable.count)) }
-            if !bare.isEmpty { lost.append(("\(table.name).\(bare[0].column)", bare.count)) }
+            if !bare.isEmpty { lost.append(("\(table.name).\(table.sealed[1])", bare.count)) }
         }
     }
 }
@@ -158,9 +151,9 @@ extension Connection {
 }
 
 extension StoreSession {
-    /// Makes the blind index say what the ID tokens say.
-    fileprivate func rebuildClaimIndex() throws {
-        try connection.run("DELETE FROM claim_index")
-        for row in try connection.all("SELECT id FROM id_token", body: { $0.integer(0) }) { try rehashClaims(row) }
+    /// Whether a sealed column of a row holds what belongs there.
+    fileprivate func opens(_ row: Row, of table: SealedTable, _ index: Int) throws -> Bool {
+        let opened: Secret?? = try intact { try openIfPresent(row, of: table, index) }
+        return opened != nil
     }
 }

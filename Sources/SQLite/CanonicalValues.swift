@@ -1,0 +1,67 @@
+import CSQLite
+
+/// Values of a row as bytes, such that no two lists of values give the same: each has its type in front, and texts and
+/// blobs their length.
+///
+/// The memory is kept for the next row, as a list is made for every value that is sealed or opened.
+package final class CanonicalValues {
+    private var buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1024, alignment: 8)
+    private var count = 0
+
+    package init() {}
+
+    deinit { buffer.deallocate() }
+
+    /// The bytes up to now, valid until the list is changed.
+    package var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: buffer[..<count]) }
+
+    package func removeAll() { count = 0 }
+
+    /// Adds columns of a row, without making strings of them.
+    package func append(_ row: Row, _ columns: Range<CInt>) {
+        for column in columns {
+            switch sqlite3_column_type(row.statement, column) {
+            case SQLITE_INTEGER: append(row.integer(column))
+            case SQLITE_TEXT: append(row.bytes(column), as: SQLITE_TEXT)
+            case SQLITE_BLOB: append(row.bytes(column), as: SQLITE_BLOB)
+            default: append(tag: SQLITE_NULL, room: 0)
+            }
+        }
+    }
+
+    package func append(_ value: Value) {
+        switch value {
+        case .integer(let number): append(number)
+        case .text(var text): text.withUTF8 { append(UnsafeRawBufferPointer($0), as: SQLITE_TEXT) }
+        case .blob(let bytes): bytes.withUnsafeBytes { append($0, as: SQLITE_BLOB) }
+        case .null: append(tag: SQLITE_NULL, room: 0)
+        }
+    }
+
+    private func append(_ number: Int64) {
+        append(tag: SQLITE_INTEGER, room: 8)
+        buffer.storeBytes(of: number.bigEndian, toByteOffset: count, as: Int64.self)
+        count += 8
+    }
+
+    private func append(_ bytes: UnsafeRawBufferPointer, as type: CInt) {
+        append(tag: type, room: 8 + bytes.count)
+        buffer.storeBytes(of: Int64(bytes.count).bigEndian, toByteOffset: count, as: Int64.self)
+        count += 8
+        UnsafeMutableRawBufferPointer(rebasing: buffer[count...]).copyMemory(from: bytes)
+        count += bytes.count
+    }
+
+    private func append(tag: CInt, room: Int) {
+        if buffer.count - count <= room { grow(by: room) }
+        buffer[count] = UInt8(truncatingIfNeeded: tag)
+        count += 1
+    }
+
+    private func grow(by room: Int) {
+        let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: 2 * (buffer.count + room), alignment: 8)
+        larger.copyMemory(from: bytes)
+        buffer.deallocate()
+        buffer = larger
+    }
+}

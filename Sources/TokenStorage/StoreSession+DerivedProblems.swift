@@ -1,0 +1,56 @@
+import OAuth
+import SQLite
+import Sealing
+
+/// What is computed from sealed values and not sealed itself: fingerprints, the claim index, identities of what is kept
+/// aside. It finds rows and decides nothing.
+extension StoreSession {
+    /// Where it is not what the values say; rows that do not open are problems of their own.
+    func derivedProblems() throws -> [StoreProblem] {
+        try fingerprintProblems() + claimIndexProblems() + identityProblems()
+    }
+
+    private func fingerprintProblems() throws -> [StoreProblem] {
+        let table = SealedTable.refreshToken
+        return try problems(table, column: "fingerprint", "is not that of the token") { row, sealer in
+            try sealer.fingerprint(open(row, of: table)) == row.blob(table["fingerprint"])
+        }
+    }
+
+    private func claimIndexProblems() throws -> [StoreProblem] {
+        let table = SealedTable.idToken
+        return try problems(table, column: "claim_index", "does not say what the ID token says") { row, sealer in
+            // A token that cannot be decoded has no claims, and no index.
+            let secret = try open(row, of: table)
+            let claims = (try? IDToken(decoding: secret))?.claims
+            let wanted = claims.map { Set(ClaimIndex(sealer).entries(of: $0)) } ?? []
+            return try Set(claimEntries(row.integer(0))) == wanted
+        }
+    }
+
+    private func identityProblems() throws -> [StoreProblem] {
+        let table = SealedTable.foreignEntry
+        return try problems(table, column: "identity", "is not that of the entry") { row, sealer in
+            try foreignEntry(row).identity(sealer) == row.blob(table["identity"])
+        }
+    }
+
+    /// The rows for which `isRight` is false; it gets the sealer of the row, under whose key its hashes are.
+    private func problems(
+        _ table: SealedTable,
+        column: String,
+        _ problem: String,
+        _ isRight: (Row, Sealer) throws -> Bool
+    ) throws -> [StoreProblem] {
+        var problems: [StoreProblem] = []
+        let keys = try currentKeys()
+        try connection.prepare(table.selection(after: "?1")).forEach([.integer(Int64.min)]) { row in
+            guard let id = Sealer.keyID(of: row.bytes(table.firstSealed)), let sealer = keys.sealer(id),
+                try intact({ try isRight(row, sealer) }) == false
+            else { return true }
+            problems.append(StoreProblem(place: "\(table.name) row \(row.integer(0)), \(column)", problem: problem))
+            return true
+        }
+        return problems
+    }
+}

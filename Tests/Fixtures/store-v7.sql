@@ -1,0 +1,25 @@
+-- The rows of a store of schema version 7, as its program left them. Its key is the bytes 1 to 32.
+INSERT INTO store VALUES(1,X'0675c08dded72c802c4a7904343040c8',7,6,6,'0.1.0','file','{}',1795319547);
+INSERT INTO data_key VALUES(1,X'01000000012c739edd9358743ed92455d632503f432f6269943548fd879973d884a4cc91bf6401f2da37d3651219ccecfae8183d6eefc7d856dd85b791bc1f016781f54dccc7455be8','2c739edd9358743e',1,1795319547);
+INSERT INTO account VALUES(1,'login.windows.net','u1.t1','u1.t1','u1','t1','login.microsoftonline.com','https://login.microsoftonline.com/t1/v2.0','ada@example.net','ada@example.net',NULL,X'0100000001ea09f07a3acfa61a825bf5eca6d7f5dbd7ee6d3e10d93c5c0db466e69c4af5',1795319548,1795319548);
+INSERT INTO account VALUES(2,'login.windows.net','u2.t1','u2.t1','u2','t1','login.microsoftonline.com',NULL,'bob@example.net','bob@example.net',NULL,NULL,1795319548,1795319548);
+INSERT INTO tenant_profile VALUES(1,1,'login.microsoftonline.com','t1','t1','u1','u1','ada@example.net','MSSTS',X'0100000001f6ca8df294eb0fcc3eba00e3bd85ff0eb0728e3d71a2f7a6ea01cace103bc10c9159a67ccf17d868cdcb');
+INSERT INTO tenant_profile VALUES(2,2,'login.microsoftonline.com','t1','t1','u2','u2','bob@example.net','MSSTS',NULL);
+INSERT INTO authority_map VALUES('u1.t1','cid','https://login.microsoftonline.com/common','https://login.microsoftonline.com/t1');
+INSERT INTO app_metadata VALUES(1,'cid','cid','login.microsoftonline.com',NULL,NULL);
+INSERT INTO access_token VALUES(1,1,'cid','cid','login.microsoftonline.com','t1','t1','s1 s2','s1 s2','AccessToken','Bearer','bearer','','',1789999990,1790003590,1790003590,NULL,X'0100000001a24bc5b34405299815cae73eb220e844691095f86b36b0854a3eb7fb7cd33d41171efaafb7b2da5e9da74d99e7',X'0100000001ed8cc303e515042e15b3df177bb5bc0cd957d4133d49f32080c99e23755d7e2d58f9b2f4375223867b',NULL);
+INSERT INTO access_token VALUES(2,2,'cid','cid','login.microsoftonline.com','t1','t1','s1 s2','s1 s2','AccessToken','Bearer','bearer','','',1789999990,1790003590,1790003590,NULL,NULL,X'0100000001119b0e87592f080b8ba3edb6cf87991967327975e5130ec085cde95dd45829ed1c9d9f9f5639b6031f',NULL);
+INSERT INTO refresh_token VALUES(1,1,'cid','cid',NULL,'login.microsoftonline.com','s1 s2','RefreshToken',1789999990,0,X'8588bf38f0a8ac6a',NULL,X'01000000017b220caa6e1aa649c30772266415b75f08e017e36d35aeeafe4977b923130cd2ea3d49170c09b18ac888');
+INSERT INTO refresh_token VALUES(2,2,'cid','cid',NULL,'login.microsoftonline.com','s1 s2','RefreshToken',1789999990,0,X'3c52bdd1f8ab8536',NULL,X'01000000017f6c1d3026b3b51e5bff712db7002c5156896579add8dcf8d9ffceaae833cf98f8de837337e134d900d6');
+INSERT INTO id_token VALUES(1,1,'cid','cid','login.microsoftonline.com','t1','t1','IdToken',1795319548,NULL,X'01000000016fd34c6305ae5ef28db5260fa351e05411896ffa3a2044d10998fde803003be932b4126b99219bdb42c3fdf971540114b01bc6af154cce63eda92da4ef800b30896a44ef55098477514bce95d847a907db0041faaef9b436fb77491718a4a51ee6c1113bc90496d14a111d5cf0b108d726fbcd75109b571b126a05944654ffbf9923af4cbde99663754090247cdab62876ab9d5579d7e994f6e42c0d8c3b0a00934f6c6aa9fc8bd7ce301bd804ee77dcf8c3cbaeb8c05485d3560df95f2356397a454ebe23d3fca6e5e0c5535dd7098c04861288d01c07ab3886b2d81c2dd79ed08ccded0df5d99b0b41cd5c5fe806fddc8b52a3716b6bd9f95115dd76677a371c2e1efcece782af05a0c75fff4b497a6b47aa42447506a1407325f1cce60cfdd4bb78569e99df0fa6d373360601cdd7376347ff343f32f8d5698fcb7fc1d7bc0bd28df20e67430a0f5926e84cbe1e3ed4d0ef7980324237cb2cd2408785a275c9');
+INSERT INTO claim_index VALUES(1,X'0323b6b1385bf880',X'aec0798e2d1e7a5ec73f552c2f89cbda');
+INSERT INTO claim_index VALUES(1,X'1fa8821299d000d6',X'95373ba3249750e00c981b9a5e50cf7c');
+INSERT INTO claim_index VALUES(1,X'27068fdfae7a8685',X'78d9627e75aa1fe0456ee6f3dd1f6225');
+INSERT INTO claim_index VALUES(1,X'569cbaddd22db6b3',X'9f130b986778662e598a2520d07379b9');
+INSERT INTO claim_index VALUES(1,X'5c4fc8a5d9007004',X'9d8194a298129a31830e245635f4b2bf');
+INSERT INTO claim_index VALUES(1,X'95e74f8e49ca306b',X'8aba605437def0fc1688bf7b1309fd20');
+INSERT INTO claim_index VALUES(1,X'e3c6b5b92f010ecf',X'ef35538dc75f8311e41a9a9a308a8d4a');
+INSERT INTO claim_index VALUES(1,X'e92db1d14dbb372c',X'85d40e2f9a8175c9789b9518e0af13e6');
+INSERT INTO event VALUES(1,1795319548,'tokenstore',6287,'import','10 entries',NULL,NULL,NULL,NULL);
+INSERT INTO foreign_entry VALUES(1,X'ad893826a3ec3971579df4d398372da8',NULL,X'01000000010f90cbe51c292c08cc7869fd419f3b9d666eddebd110028fdce4b14b22e2eed1f5922f86c8e617add8590570d7285b1012d3400389da94efbe9b31918ea8b35642ebc06f6abf06c82d15cac4f621c97a1ffd032c9777bfb3c5f813047bb2c8fd2e0ebb9d5f528c40835aa9c5a4e69fe5f650f2a0c26c3bb43c83526ece8101ab5be11ba68215f001041b6e31029f2a6f5b367e9d212576e587c6f78837d12adf6f7865cd47a9a58f86c6acab61c3fb3b96abc3d54130a4e3baf4896e55536831fad7afc5bcd89ddfbdbfbf154f05c6740cfbe51901bb135437634f362b56db2fa104cc970636199412e3f64f07fb353bdb470c052da86f176c26dad6300af7c6931ef74b79f2f642a7a85b4af365976ec46c9d97321ba96eb675fd8c');
+INSERT INTO foreign_entry VALUES(2,X'1b72c044332677ec1fa26712143e364a',NULL,X'0100000001990503f298158160794ed386f9a9b6532350d764fd7aefb1fa94030f33ea79bd18952df865cd5f601d10ea91b62412c0e106011d5c2b15405ff3197725f2b04a224f2a54c1e4');
