@@ -54,7 +54,7 @@ struct InspectionTests {
     @Test func `a writer in the middle of a commit neither waits nor is seen`() throws {
         let fixture = try TestStore(document)
         try fixture.store.withWriter { session in
-            try session.update("account", set: "username = 'half', username_fold = 'half'") {
+            try session.update("account", set: "username = 'half', username_fold = 'half'") { () throws in
                 #expect(try inspectEverything(fixture.path, fixture.options) == ["ada@example.net"])
             }
         }
