@@ -9,8 +9,9 @@ public struct IDTokenValidator: Sendable {
     /// What the authorization request sent; a refresh and a device code have none.
     public var nonce: String?
 
-    /// The nonces that earlier ID tokens of the session have: the token of a refresh needs none, but one that it has is
-    /// one of them (§12.2). Where there are none it may have any.
+    /// The nonces that earlier ID tokens of the session have.
+    ///
+    /// The token of a refresh needs none, but one that it has is one of them (§12.2); where there are none it may be any.
     public var earlierNonces: Set<String> = []
 
     /// The access token beside it, for the hash that the ID token may have of it.
