@@ -40,7 +40,7 @@ public struct AccessToken: Equatable, Sendable {
     public var authorizationScheme: String { tokenType.lowercased() == "bearer" ? "Bearer" : tokenType }
 
     /// Whether the token and its type can stand in a header and on a terminal; none else is to be used or shown.
-    package var isPrintable: Bool { secret.isTokenText && Self.isType(tokenType) }
+    package var isPrintable: Bool { secret.isShowable && Self.isType(tokenType) }
 
     /// Whether `text` is fit to be a `token_type`: printable ASCII without a space
     /// ([RFC 6749 §A.13](https://www.rfc-editor.org/rfc/rfc6749#appendix-A.13)).

@@ -42,6 +42,18 @@ public struct Secret: Sendable {
         count > 0 && bytes.buffer.reduce(true) { $0 && $1 &- 0x20 < 0x5F }
     }
 
+    /// Whether a token that an import or an earlier version has stored may be used and shown: besides what RFC 6749 allows,
+    /// letters and marks of any script, which no terminal and no header obeys.
+    package var isShowable: Bool {
+        if isTokenText { return true }
+        guard count > 0, let text = String(validating: bytes.buffer, as: UTF8.self) else { return false }
+        var isShowable = true
+        text.forEachScalar { scalar, isObeyed in
+            if isObeyed || scalar.properties.isWhitespace { isShowable = false }
+        }
+        return isShowable
+    }
+
     /// The bytes, valid during `body`.
     public func withUnsafeBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result

@@ -57,7 +57,8 @@ extension Connection {
         }
     }
 
-    @inlinable package func all<Result>(_ sql: SQL, _ values: Value..., body: (Row) throws -> Result) throws -> [Result] {
+    @inlinable package func all<Result>(_ sql: SQL, _ values: Value..., body: (Row) throws -> Result) throws -> [Result]
+    {
         var results: [Result] = []
         try statement(sql).forEach(values) {
             results.append(try body($0))
@@ -66,7 +67,9 @@ extension Connection {
         return results
     }
 
-    @inlinable package func first<Result>(_ sql: SQL, _ values: Value..., body: (Row) throws -> Result) throws -> Result? {
+    @inlinable package func first<Result>(_ sql: SQL, _ values: Value..., body: (Row) throws -> Result) throws
+        -> Result?
+    {
         try statement(sql).first(values, body)
     }
 }

@@ -75,8 +75,9 @@ package struct KeyEncryptionKey: Sendable {
         }
     }
 
-    /// Of a key that takes the place of one whose values are bound to less. It is authenticated, so that an old key
-    /// cannot be put back beside the one that took its place.
+    /// Of a key that takes the place of one whose values are bound to less.
+    ///
+    /// It is authenticated, so that an old key cannot be put back beside the one that took its place.
     private static let replacingVersion: UInt8 = 3
 
     private static func version(of key: DataKey) -> UInt8 {

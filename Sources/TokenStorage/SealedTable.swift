@@ -24,8 +24,9 @@ final class SealedTable: Sendable {
     /// Where the first sealed column stands in ``columns``.
     let firstSealed: CInt
 
-    /// Rows with their id, owner, bound columns, and all sealed and derived ones. A condition goes behind it, in which
-    /// the row is `t` and its account `a`.
+    /// Rows with their id, owner, bound columns, and all sealed and derived ones.
+    ///
+    /// A condition goes behind it, in which the row is `t` and its account `a`.
     let selection: String
 
     /// Writes the row of an id, new or not.
@@ -42,7 +43,8 @@ final class SealedTable: Sendable {
         self.clear = clear
         self.sealed = sealed
         self.derived = derived
-        let heading = ["t.id"] + (isOwned ? ["coalesce(t.account_id, 0)", "a.authority", "a.home_account_fold"] : ["0"])
+        let account = ["coalesce(t.account_id, 0)", "a.authority", "a.home_account_fold"]
+        let heading = ["t.id"] + (isOwned ? account : ["0"])
         firstSealed = CInt(heading.count + clear.count)
         let columns = heading + (clear + sealed + derived).map { "t.\($0)" }
         let owner = isOwned ? " LEFT JOIN account a ON a.id = t.account_id" : ""
@@ -108,7 +110,8 @@ extension SealedTable {
         "tenant_profile",
         isOwned: true,
         clear: [
-            "environment", "realm", "realm_fold", "local_account_id", "local_account_fold", "username", "authority_type",
+            "environment", "realm", "realm_fold", "local_account_id", "local_account_fold", "username",
+            "authority_type",
         ],
         sealed: ["extra"]
     )

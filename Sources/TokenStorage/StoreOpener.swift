@@ -126,7 +126,12 @@ struct StoreOpener {
         try file.create { connection in
             try schema.apply(schema.migrations[...], to: connection)
             try insertHeader(connection, storeID: storeID, source: source, parameters: parameters)
-            try connection.insertDataKey(DataKey(id: 1, format: schema.format), under: key, storeID: storeID, at: options.seconds)
+            try connection.insertDataKey(
+                DataKey(id: 1, format: schema.format),
+                under: key,
+                storeID: storeID,
+                at: options.seconds
+            )
         }
         return key
     }

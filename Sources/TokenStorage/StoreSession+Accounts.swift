@@ -77,6 +77,7 @@ extension StoreSession {
 
     /// The person's name, which is sealed in the proof of the row.
     private func accountName(_ row: Row) throws -> String? {
+        guard !isWithoutKey else { return nil }
         let name = try openIfPresent(row, of: .account)?.reveal() ?? ""
         return name.isEmpty ? nil : name
     }

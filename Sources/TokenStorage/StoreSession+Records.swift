@@ -44,7 +44,9 @@ extension StoreSession {
         let group = Cloud.group(of: environment)
         var found: AppFamily?
         try connection.forEach(Self.familiesOfClient, .text(client.folded)) { row in
-            guard found == nil, Cloud.group(of: row.text(SealedTable.appMetadata["environment"])) == group else { return }
+            guard found == nil, Cloud.group(of: row.text(SealedTable.appMetadata["environment"])) == group else {
+                return
+            }
             try verify(row, of: .appMetadata)
             found = row.optionalText(SealedTable.appMetadata["family_id"]).map(AppFamily.member) ?? AppFamily.none
         }

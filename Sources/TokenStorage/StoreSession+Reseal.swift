@@ -127,7 +127,11 @@ extension StoreSession {
         guard let known else { return }
         try connection.run("UPDATE refresh_token SET fingerprint = ?2 WHERE id = ?1", .integer(row), .blob(known.new))
         // The record of use goes on naming the same token.
-        try connection.run("UPDATE event SET fingerprint = ?2 WHERE fingerprint = ?1", .blob(known.old), .blob(known.new))
+        try connection.run(
+            "UPDATE event SET fingerprint = ?2 WHERE fingerprint = ?1",
+            .blob(known.old),
+            .blob(known.new)
+        )
     }
 
     private func rehashForeignEntry(_ row: Int64) throws {

@@ -39,7 +39,15 @@ extension StoreSession {
     }
 
     /// Makes sure that the clear columns of a row are those that the program wrote.
-    func verify(_ row: Row, of table: SealedTable) throws { _ = try openIfPresent(row, of: table) }
+    ///
+    /// Without the key, with which rows can be counted and deleted, there is no telling.
+    func verify(_ row: Row, of table: SealedTable) throws {
+        guard !isWithoutKey else { return }
+        _ = try openIfPresent(row, of: table)
+    }
+
+    /// Whether the store was opened without its key.
+    var isWithoutKey: Bool { keyRing == nil && !options.unlocks }
 
     /// The JSON members of a sealed column; none where it is absent.
     func openMembers(_ row: Row, of table: SealedTable, _ index: Int = 0) throws -> JSON.Object {
@@ -73,7 +81,9 @@ extension StoreSession {
     }
 
     /// Seals a column of a row that was selected with the table's ``SealedTable/selection``.
-    func seal(_ secret: Secret, of row: Row, in table: SealedTable, _ index: Int, under sealer: Sealer) throws -> [UInt8] {
+    func seal(_ secret: Secret, of row: Row, in table: SealedTable, _ index: Int, under sealer: Sealer) throws
+        -> [UInt8]
+    {
         clearValues.removeAll()
         clearValues.append(row, table.bound)
         return try sealer.seal(secret, as: table.place(index, of: row), with: clearValues.bytes)

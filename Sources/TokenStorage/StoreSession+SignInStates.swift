@@ -45,7 +45,9 @@ extension StoreSession {
         try writeState(state, of: account, client: client.folded, changedAt: now, id: known?.id)
     }
 
-    private func writeState(_ state: SignInState, of account: Int64, client: String, changedAt: Int64, id: Int64?) throws {
+    private func writeState(_ state: SignInState, of account: Int64, client: String, changedAt: Int64, id: Int64?)
+        throws
+    {
         try write(
             .accountState,
             id: id ?? nextID("SELECT max(id) FROM account_state"),

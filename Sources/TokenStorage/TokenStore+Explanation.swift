@@ -68,9 +68,15 @@ extension StoreSession {
     }
 
     private func mismatch(_ row: Row, _ query: TokenQuery, tenant: String?) -> String? {
-        if row.text(AccessTokenColumn.clientFold) != query.clientID.folded { return "it is of client \(row.text(AccessTokenColumn.clientID))" }
-        if let tenant, row.text(AccessTokenColumn.realmFold) != tenant { return "it is of tenant \(row.text(AccessTokenColumn.realmFold))" }
-        if row.text(AccessTokenColumn.tokenTypeFold) != StoredAccessToken.fold(tokenType: query.tokenType) { return "its type is \(row.text(AccessTokenColumn.tokenType))" }
+        if row.text(AccessTokenColumn.clientFold) != query.clientID.folded {
+            return "it is of client \(row.text(AccessTokenColumn.clientID))"
+        }
+        if let tenant, row.text(AccessTokenColumn.realmFold) != tenant {
+            return "it is of tenant \(row.text(AccessTokenColumn.realmFold))"
+        }
+        if row.text(AccessTokenColumn.tokenTypeFold) != StoredAccessToken.fold(tokenType: query.tokenType) {
+            return "its type is \(row.text(AccessTokenColumn.tokenType))"
+        }
         if row.text(AccessTokenColumn.keyID) != query.keyID ?? "" { return "it is bound to another key" }
         let variant = query.requestedClaims == nil ? "" : TokenVariant(requestedClaims: query.requestedClaims).text
         return row.text(AccessTokenColumn.variant) == variant ? nil : "it was issued for other claims"

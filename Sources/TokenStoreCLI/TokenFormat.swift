@@ -21,7 +21,7 @@ enum TokenFormat: String, CaseIterable, ExpressibleByArgument {
         guard result.accessToken.isPrintable else {
             throw CommandFailure(
                 .failure,
-                "the access token has characters that RFC 6749 forbids, and was not printed",
+                "the access token has characters that a terminal or a header would obey, and was not printed",
                 "ask the issuer for another one with --force-refresh"
             )
         }

@@ -21,7 +21,9 @@ struct StoredFormatTests {
             "0100000007000102030405060708090a0b6eef909cb7a1f42121402202d084fedfc70e116573"
         )
         let place = SealedPlace(table: "access_token", column: "secret", owner: 2, row: 5)
-        #expect(try Sealer(key: DataKey(id: 7, format: .placed, bytes: bytes)).open(sealed, as: place) == Secret("token"))
+        #expect(
+            try Sealer(key: DataKey(id: 7, format: .placed, bytes: bytes)).open(sealed, as: place) == Secret("token")
+        )
     }
 
     @Test func `a data key wrapped by version 1 unwraps`() throws {

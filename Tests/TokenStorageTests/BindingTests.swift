@@ -143,7 +143,10 @@ struct BindingTests {
 
     @Test func `an altered map of authorities decides nothing`() throws {
         let fixture = try TestStore()
-        try fixture.signIn(.signIn(["id_token": .string(Fixture.idToken(Fixture.claims(["tid": "t7"])))]), at: Self.domain)
+        try fixture.signIn(
+            .signIn(["id_token": .string(Fixture.idToken(Fixture.claims(["tid": "t7"])))]),
+            at: Self.domain
+        )
         #expect(try fixture.request("s1", at: Self.domain) == .hit("a"))
         try edit(fixture, "UPDATE authority_map SET resolved = 'https://login.microsoftonline.com/t1'")
         expectError(.damaged) { _ = try fixture.request("s1", at: Self.domain) }
@@ -164,7 +167,9 @@ struct BindingTests {
         )
         expectError(.damaged) { _ = try fixture.store.accounts(matching: .claim("name", equals: "Ada")) }
         expectError(.damaged) { _ = try fixture.store.purge(.claim("name", equals: "Ada")) }
-        #expect(try fixture.store.check().map(\.place) == ["id_token row 1, claim_index", "id_token row 2, claim_index"])
+        #expect(
+            try fixture.store.check().map(\.place) == ["id_token row 1, claim_index", "id_token row 2, claim_index"]
+        )
     }
 
     @Test func `an altered fingerprint keeps no spent refresh token, and a check finds it`() throws {

@@ -90,9 +90,10 @@ struct OldFormatTests {
         let wrapped = try store.read { session in
             try session.connection.first("SELECT wrapped FROM data_key") { $0.blob(0) }
         }
-        let storeID = try store.read { session in
-            try session.connection.first("SELECT store_id FROM store") { $0.blob(0) }
-        } ?? []
+        let storeID =
+            try store.read { session in
+                try session.connection.first("SELECT store_id FROM store") { $0.blob(0) }
+            } ?? []
         let key = try wrapping.unwrap(wrapped ?? [], id: 2, storeID: storeID)
         let replacing = try wrapping.wrap(key.replacingOlder(true), storeID: storeID)
         let fresh = try OldStore(version: 7)
@@ -111,7 +112,12 @@ struct OldFormatTests {
             .blob(replacing)
         )
         for (id, secret, extra) in finished.prefix(rows) {
-            try connection.run("UPDATE access_token SET secret = ?2, extra = ?3 WHERE id = ?1", .integer(id), secret, extra)
+            try connection.run(
+                "UPDATE access_token SET secret = ?2, extra = ?3 WHERE id = ?1",
+                .integer(id),
+                secret,
+                extra
+            )
         }
     }
 }

@@ -21,7 +21,7 @@ struct NativeBrowserTests {
             #expect(
                 outcome.error == """
                     tokenstore: error: The user signs in with password; go on in a browser: tokenstore login --authority \
-                    \(scene.authority) --client-id pwd-app --login-hint \(NativeScene.ana) --scope '\(LoginScene.scope)'
+                    \(scene.authority) --client-id pwd-app --login-hint \(NativeScene.ana) --scope \(LoginScene.scope)
 
                     """
             )

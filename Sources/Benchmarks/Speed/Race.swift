@@ -44,6 +44,8 @@ struct Race {
 
     /// Ends every access token, as time would.
     private func expire(_ path: StorePath) throws {
-        try TokenStore.open(at: path).withWriter { try $0.update("access_token", set: "expires_on = 0, refresh_on = NULL") }
+        try TokenStore.open(at: path).withWriter {
+            try $0.update("access_token", set: "expires_on = 0, refresh_on = NULL")
+        }
     }
 }

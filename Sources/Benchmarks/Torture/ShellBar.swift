@@ -26,7 +26,7 @@ enum ShellBar: Bar {
         var (executed, refused) = (0, 0)
         for start in stride(from: 0, to: count, by: storeSize) {
             let tokens = (0..<min(storeSize, count - start)).map { token($0, &random) }
-            refused += tokens.count { !Secret($0).isTokenText }
+            refused += tokens.count { !Secret($0).isShowable }
             let path = try bench.place("shell")
             try fill(path, with: tokens)
             for (index, shell) in shells.enumerated() {
@@ -84,6 +84,6 @@ enum ShellBar: Bar {
     }
 
     private static func isRight(_ shown: [UInt8], for token: String) -> Bool {
-        Secret(token).isTokenText ? shown.elementsEqual(token.utf8) : shown.isEmpty
+        Secret(token).isShowable ? shown.elementsEqual(token.utf8) : shown.isEmpty
     }
 }

@@ -25,7 +25,7 @@ struct MSALEntity {
     /// Takes the token, which has to be one that can be sent and shown.
     mutating func secret() throws(MSALRejection) -> Secret {
         let secret = Secret(try required("secret"))
-        guard secret.isTokenText else { throw MSALRejection("its secret has characters that RFC 6749 forbids") }
+        guard secret.isShowable else { throw MSALRejection("its secret has characters that a terminal would obey") }
         return secret
     }
 

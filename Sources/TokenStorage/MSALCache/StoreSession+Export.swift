@@ -62,7 +62,8 @@ extension StoreSession {
             let modifiedAt = table["modified_at"]
             let entity = JSON.Object(
                 entity: [
-                    ("credential_type", row.text(table["credential_type"])), ("secret", try open(row, of: table).reveal()),
+                    ("credential_type", row.text(table["credential_type"])),
+                    ("secret", try open(row, of: table).reveal()),
                     ("home_account_id", id), ("environment", environment), ("client_id", client), ("target", target),
                     ("last_modification_time", row.integer(modifiedAt) == 0 ? nil : row.seconds(modifiedAt)),
                     ("family_id", row.optionalText(table["family_id"])),
@@ -84,7 +85,8 @@ extension StoreSession {
             let (client, realm) = (row.text(table["client_id"]), row.text(table["realm"]))
             let entity = JSON.Object(
                 entity: [
-                    ("credential_type", row.text(table["credential_type"])), ("secret", try open(row, of: table).reveal()),
+                    ("credential_type", row.text(table["credential_type"])),
+                    ("secret", try open(row, of: table).reveal()),
                     ("home_account_id", id), ("environment", environment), ("realm", realm), ("client_id", client),
                 ],
                 extra: try openMembers(row, of: table, 1)

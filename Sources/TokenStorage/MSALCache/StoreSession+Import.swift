@@ -119,15 +119,16 @@ extension StoreSession {
 
     /// Takes in an ID token unless the store has one that was issued later.
     func importIDToken(_ token: StoredIDTokenRow, claims: Claims?, account: Int64) throws -> Bool {
-        let stored = try connection.first(
-            Self.tokenAlike,
-            .integer(account),
-            .text(token.clientID.folded),
-            .text(token.realmFold),
-            .text(token.environment)
-        ) { row in
-            try intact { (try open(row, of: .idToken), row.text(SealedTable.idToken["realm"])) }
-        } ?? nil
+        let stored =
+            try connection.first(
+                Self.tokenAlike,
+                .integer(account),
+                .text(token.clientID.folded),
+                .text(token.realmFold),
+                .text(token.environment)
+            ) { row in
+                try intact { (try open(row, of: .idToken), row.text(SealedTable.idToken["realm"])) }
+            } ?? nil
         guard let (secret, realm) = stored, let known = (try? IDToken(decoding: secret))?.claims else {
             return try saveIDToken(token, claims: claims, account: account)
         }

@@ -102,7 +102,9 @@ struct TableSalvage {
                 return true
             }
             for row in bare {
-                try fresh.prepare("UPDATE \(table.name) SET \(table.sealed[1]) = NULL WHERE id = ?1").run([.integer(row)])
+                try fresh.prepare("UPDATE \(table.name) SET \(table.sealed[1]) = NULL WHERE id = ?1").run([
+                    .integer(row)
+                ])
             }
             for row in unreadable {
                 try fresh.prepare("DELETE FROM \(table.name) WHERE id = ?1").run([.integer(row)])
