@@ -12,17 +12,6 @@ package struct Guarded<Value: ~Copyable>: ~Copyable, Sendable {
         mutex = Mutex(value)
     }
 
-    /// The same if no other thread, nor this one, holds it; else nil.
-    @inlinable package borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
-        _ body: (inout sending Value) throws(Failure) -> sending Result
-    ) throws(Failure) -> sending Result? {
-        try mutex.withLockIfAvailable { value throws(Failure) in
-            _ = uses.load(ordering: .acquiring)
-            defer { uses.wrappingAdd(1, ordering: .releasing) }
-            return try body(&value)
-        }
-    }
-
     @inlinable package borrowing func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {

@@ -22,7 +22,7 @@ final class GuardedSession: @unchecked Sendable {
     /// It is made anew after it could not write: a connection that met an inspection of this process when it was
     /// opened never will, although the inspection is long over.
     ///
-    /// - Parameter check: Called before `body` with a session that was open already.
+    /// `check` is called before `body` with a session that was open already.
     func withSession<Result: Sendable>(
         checking check: (StoreSession) throws -> Void,
         or open: () throws -> StoreSession,

@@ -40,7 +40,7 @@ final class SessionPool: Sendable {
     ///
     /// After an error the session is closed: what the error left behind is not worth reasoning about.
     ///
-    /// - Parameter check: Called before `body` with a session that was open already.
+    /// `check` is called before `body` with a session that was open already.
     func withSession<Result>(
         checking check: (StoreSession) throws -> Void,
         or open: () throws -> StoreSession,

@@ -47,7 +47,8 @@ struct CheckCommand: ParsableCommand {
         try CheckReport(problems: problems, repair: report).write(arguments, on: console)
         guard report.lostSignIns.isEmpty, !report.mayHaveLostOthers else {
             let count = report.lostSignIns.count
-            let lost = "\(report.mayHaveLostOthers ? "at least " : "")\(count.counting("sign-in")) \(count == 1 ? "was" : "were") lost"
+            let bound = report.mayHaveLostOthers ? "at least " : ""
+            let lost = "\(bound)\(count.counting("sign-in")) \(count == 1 ? "was" : "were") lost"
             throw CommandFailure(
                 .storeDamaged,
                 "the store is repaired, but \(count == 0 ? "sign-ins may have been lost" : lost)",

@@ -72,7 +72,7 @@ struct BadDocumentTests {
             ("AccessToken", .accessToken("a", "s1").with([:], without: "target")),
             ("AccessToken", .accessToken("a", "s1").with([:], without: "environment")),
             ("AccessToken", .accessToken("a", "s1").with([:], without: "client_id")),
-            ("AccessToken", .accessToken("a\u{1B}[2Jb", "s1")), ("AccessToken", .accessToken("'\u{301};id", "s1")),
+            ("AccessToken", .accessToken("a\u{1B}[2Jb", "s1")), ("AccessToken", .accessToken("a\u{2028}b", "s1")),
             ("AccessToken", .accessToken("a", "s1", ["token_type": "Bearer\r\nX: 1"])),
             ("RefreshToken", .refreshToken("r\n")), ("IdToken", .idToken().with(["secret": "a.\u{202E}.b"])),
             ("AccessToken", "text"), ("AccessToken", []), ("AccessToken", nil),

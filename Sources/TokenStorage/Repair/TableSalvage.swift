@@ -19,7 +19,7 @@ struct TableSalvage {
 
     /// Copies everything into tables of its own version, then takes the steps to the current one.
     ///
-    /// - Parameter unlock: Called once the keys are there.
+    /// `unlock` is called once the keys are there.
     mutating func run(_ unlock: () throws -> StoreSession) throws -> StoreSession {
         let schema = Schema.current
         try schema.apply(schema.migrations.prefix(version), to: fresh)
