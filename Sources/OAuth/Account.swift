@@ -70,8 +70,8 @@ public struct Account: Hashable, Sendable, Identifiable {
 extension Account.ID: Hashable {
     /// Two ids are equal exactly when they are one row of a store, which compares the same ``key`` byte by byte.
     public static func == (lhs: Self, rhs: Self) -> Bool {
-        guard lhs.authority.utf8.elementsEqual(rhs.authority.utf8) else { return false }
-        return lhs.homeAccountID.utf8.elementsEqual(rhs.homeAccountID.utf8) || lhs.key.utf8.elementsEqual(rhs.key.utf8)
+        guard lhs.authority.hasSameBytes(as: rhs.authority) else { return false }
+        return lhs.homeAccountID.hasSameBytes(as: rhs.homeAccountID) || lhs.key.hasSameBytes(as: rhs.key)
     }
 
     public func hash(into hasher: inout Hasher) {
@@ -89,7 +89,7 @@ extension Account.ID {
     /// exact one stands behind the folded one, by which one that a person types is found.
     package var key: String {
         let folded = homeAccountID.folded
-        guard !folded.utf8.elementsEqual(homeAccountID.utf8), !isMicrosofts else { return folded }
+        guard !folded.hasSameBytes(as: homeAccountID), !isMicrosofts else { return folded }
         return folded + Self.separator + homeAccountID
     }
 

@@ -63,8 +63,11 @@ public struct Scope: Sendable {
 
     /// Whether a token for `granted`, which covers this scope, is what this scope asks for: where it has none but
     /// reserved tokens, they have to be among those granted, as a token for any API would do otherwise.
-    package func isMet(by granted: Scope) -> Bool {
-        guard isEmpty, !granted.isEmpty else { return true }
+    package func isMet(by granted: @autoclosure () -> Scope) -> Bool {
+        // What most tokens were granted need not be read.
+        guard isEmpty else { return true }
+        let granted = granted()
+        guard !granted.isEmpty else { return true }
         return Set(granted.reservedTokens.map { $0.lowercased() }).isSuperset(of: tokens.map { $0.lowercased() })
     }
 

@@ -9,6 +9,20 @@ extension String {
         }
     }
 
+    /// Whether the text is the same byte by byte, where `==` takes two spellings of a letter for one.
+    package func hasSameBytes(as other: String) -> Bool {
+        var (left, right) = (self, other)
+        return left.withUTF8 { left in
+            right.withUTF8 { right in
+                guard left.count == right.count else { return false }
+                // No early exit, as below.
+                var difference: UInt8 = 0
+                for index in left.indices { difference |= left[index] ^ right[index] }
+                return difference == 0
+            }
+        }
+    }
+
     private var foldedUnicode: String {
         String(drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed()).lowercased()
     }
