@@ -28,3 +28,8 @@ extension String {
         }
     }
 }
+
+extension String {
+    /// Whether it has characters that stand for no letter: one of them separates the parts of ``Account/ID/key``.
+    package var hasControlCharacters: Bool { unicodeScalars.contains { $0.properties.generalCategory == .control } }
+}

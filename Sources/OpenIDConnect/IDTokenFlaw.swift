@@ -32,6 +32,9 @@ public enum IDTokenFlaw: String, Error, Hashable, CustomStringConvertible {
     case accessToken
     case subject
 
+    /// It names a user with control characters, which no name that is shown and stored may have.
+    case subjectText
+
     public var description: String { "the issuer's ID token \(flaw); \(advice)" }
 
     private var flaw: String {
@@ -54,6 +57,7 @@ public enum IDTokenFlaw: String, Error, Hashable, CustomStringConvertible {
         case .nonce: "answers another request"
         case .accessToken: "belongs to another access token"
         case .subject: "names another user"
+        case .subjectText: "names a user with control characters"
         }
     }
 

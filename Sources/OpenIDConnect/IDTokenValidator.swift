@@ -47,7 +47,7 @@ public struct IDTokenValidator: Sendable {
     public func checkClaims(of token: IDToken, clocks: [Int64]) throws(IDTokenFlaw) {
         let jws = try CompactJWS(token.secret)
         let claims = jws.claims
-        guard let found = claims.issuer, claims.subject?.isEmpty == false else { throw .incomplete }
+        guard let found = claims.issuer, let user = claims.subject, !user.isEmpty else { throw .incomplete }
         guard Self.isSame(issuer, found, claims) else { throw .issuer }
         try checkAudience(claims)
         try checkTimes(claims, clocks)
@@ -61,7 +61,11 @@ public struct IDTokenValidator: Sendable {
             let isSame = hash.text.map { Secret($0) == jws.algorithm.accessTokenHash(accessToken) } ?? false
             guard isSame else { throw .accessToken }
         }
-        if let subject { guard Secret(claims.subject ?? "") == Secret(subject) else { throw .subject } }
+        if let subject {
+            guard Secret(user) == Secret(subject) else { throw .subject }
+        } else {
+            guard !user.hasControlCharacters else { throw .subjectText }
+        }
     }
 
     private func checkAudience(_ claims: Claims) throws(IDTokenFlaw) {

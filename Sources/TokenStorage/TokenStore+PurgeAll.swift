@@ -19,8 +19,8 @@ extension TokenStore {
         options.unlocks = false
         var counts: PurgeCounts
         do {
-            guard let store = try inspect(at: path, options: options) else { return PurgeCounts() }
-            counts = try store.read { try $0.totals() }
+            guard let found = try totals(at: path, options: options) else { return PurgeCounts() }
+            counts = found
             if !dryRun { try open(at: path, options: options).deleteEverything() }
         } catch let error as TokenStoreError where error.kind == .damaged {
             counts = PurgeCounts()
@@ -30,6 +30,16 @@ extension TokenStore {
         counts.removedFiles += copies.removed
         counts.keptFiles = copies.kept
         return counts
+    }
+
+    /// How much the store holds, also one of an older version; nil if there is none.
+    private static func totals(at path: StorePath, options: StoreOptions) throws -> PurgeCounts? {
+        do {
+            return try inspect(at: path, options: options)?.read { try $0.totals() }
+        } catch TokenStoreError.olderStore {
+            let file = StoreFile(path: path, timeout: options.busyTimeout)
+            return try PurgeCounts(of: file.openForInspection().connection)
+        }
     }
 
     private func deleteEverything() throws {
@@ -98,19 +108,23 @@ extension TokenStore {
 
 extension StoreSession {
     /// How much the store holds.
-    func totals() throws -> PurgeCounts {
-        var counts = PurgeCounts()
+    func totals() throws -> PurgeCounts { try PurgeCounts(of: connection) }
+}
+
+extension PurgeCounts {
+    /// How much a store of any version holds.
+    fileprivate init(of connection: Connection) throws {
+        self.init()
         try connection.forEach(
             """
             SELECT (SELECT count(*) FROM account), (SELECT count(*) FROM access_token),
                 (SELECT count(*) FROM refresh_token), (SELECT count(*) FROM id_token)
             """
         ) { row in
-            counts.accounts = Int(row.integer(0))
-            counts.accessTokens = Int(row.integer(1))
-            counts.refreshTokens = Int(row.integer(2))
-            counts.idTokens = Int(row.integer(3))
+            accounts = Int(row.integer(0))
+            accessTokens = Int(row.integer(1))
+            refreshTokens = Int(row.integer(2))
+            idTokens = Int(row.integer(3))
         }
-        return counts
     }
 }

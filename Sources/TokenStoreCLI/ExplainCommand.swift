@@ -51,7 +51,13 @@ struct ExplainCommand: ParsableCommand {
             return
         }
         let decider = TokenDecider(store: store, clientID: client, options: network.options(arguments))
-        let request = try token.request(for: account.id, of: client, in: store, timeout: arguments.timeout)
+        let request = try token.request(
+            for: account,
+            in: filters.tenant,
+            of: client,
+            in: store,
+            timeout: arguments.timeout
+        )
         explanation.clientID = client
         explanation.tokenCount = try store.summary(of: account)?.accessTokenCount ?? 0
         explanation.tokens = try store.consideredTokens(for: decider.query(request))

@@ -36,6 +36,7 @@ struct ExportCommand: ParsableCommand {
         let console = arguments.console
         guard let file, file != "-" else { return try exportToStandardOutput(console) }
         guard !file.isEmpty else { throw ValidationError("FILE is empty; name a file, or - for standard output") }
+        if !dryRun { try arguments.takeInAnswers(console) }
         // An empty document in the place of a backup would be a loss.
         guard let store = try arguments.inspected() else {
             throw CommandFailure(
@@ -76,6 +77,7 @@ struct ExportCommand: ParsableCommand {
                 "name a FILE, or add --yes"
             )
         }
+        try arguments.takeInAnswers(console)
         if let store = try arguments.inspect(console) {
             try export(store, console) { try console.output.write($0) }
         } else {

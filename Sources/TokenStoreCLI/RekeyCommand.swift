@@ -86,6 +86,13 @@ struct RekeyCommand: ParsableCommand {
     }
 
     private func writePlan(_ options: StoreOptions, on console: Console) throws {
+        do {
+            var options = options
+            options.unlocks = false
+            _ = try TokenStore.inspect(at: arguments.path, options: options)
+        } catch TokenStoreError.olderStore {
+            // A rekey brings it up to date.
+        }
         let copies = try TokenStore.removeCopies(at: arguments.path, options: options, dryRun: true).removed
         if arguments.json {
             try console.document {

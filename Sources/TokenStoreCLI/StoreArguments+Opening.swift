@@ -29,6 +29,20 @@ extension StoreArguments {
         return try TokenStore.inspect(at: path, options: options)
     }
 
+    /// Has the answers stored that wait in files, which hold newer refresh tokens than the store.
+    ///
+    /// Where that is not possible, as in a copy that cannot be written, a line says so.
+    func takeInAnswers(_ console: Console) throws {
+        guard let waiting = try inspected(unlocks: false)?.status().pendingAnswers, !waiting.isEmpty else { return }
+        do {
+            try open(console).takeInAnswers()
+        } catch let error as TokenStoreError {
+            console.note(
+                "\(waiting.joined(separator: ", ")) could not be stored, and a refresh token may be spent: \(error)"
+            )
+        }
+    }
+
     /// Opens the store for writing, creating it where there is none.
     func open(_ console: Console, unlocks: Bool = true) throws -> TokenStore {
         console.log(.debug, "opening \(path.database)")

@@ -46,24 +46,33 @@ struct TokenArguments: ParsableArguments {
 
     /// What is asked for in the name of `account`, by default what it has signed in to `client` for.
     func request(
-        for account: Account.ID,
+        for account: Account,
+        in tenant: String?,
         of client: String,
         in store: TokenStore,
         timeout: Double
     ) throws -> SilentRequest {
-        let scope = try scopes.tokens.isEmpty ? store.sessionScope(of: account, client: client) : scopes
+        let scope = try scopes.tokens.isEmpty ? store.sessionScope(of: account.id, client: client) : scopes
         guard let scope, !scope.tokens.isEmpty else {
             throw CommandFailure(.usage, "the scope of the sign-in is not known", "give one with --scope")
         }
-        guard !scope.isEmpty || account.hasIssuer else {
+        guard !scope.isEmpty || account.id.hasIssuer else {
             throw CommandFailure(.usage, "OpenID's scopes alone name no API", "give one of the API's with --scope")
         }
-        var request = SilentRequest(account: account, scope: scope)
-        request.authority = authority
+        var request = SilentRequest(account: account.id, scope: scope)
+        request.authority = try authority ?? Self.authority(of: account, in: tenant)
         request.claims = claims
         request.forcesRefresh = forceRefresh
         request.minimumLifetime = minTTL
         request.timeout = .seconds(timeout)
         return request
+    }
+
+    /// The tenant that a guest is asked for; nil where it is not named, or is the one the account is at home in.
+    private static func authority(of account: Account, in tenant: String?) throws -> Authority? {
+        guard let tenant, let home = account.utid, home.lowercased() != tenant.lowercased(), account.policy == nil,
+            !account.id.hasIssuer
+        else { return nil }
+        return try Authority(parsing: "https://\(account.environment)/\(tenant)")
     }
 }

@@ -12,7 +12,8 @@ struct TokenCommand: ParsableCommand {
         discussion: """
             The token comes from the store, or from the issuer with a refresh token, but never by asking a person: \
             where someone has to sign in the exit status is 4. However many processes ask at once, the issuer sees one \
-            request. --client-id may be left out where the account has tokens of one client only.
+            request. --client-id may be left out where the account has tokens of one client only. For a guest, \
+            --tenant is the tenant that the token is of; else it is that of the sign-in.
 
             EXAMPLES
               curl -H "$(tokenstore token --scope api://todo/Read --format header)" https://api.example.com/
@@ -81,6 +82,6 @@ struct TokenCommand: ParsableCommand {
     }
 
     private func request(_ account: Account, of client: String, in store: TokenStore) throws -> SilentRequest {
-        try token.request(for: account.id, of: client, in: store, timeout: arguments.timeout)
+        try token.request(for: account, in: filters.tenant, of: client, in: store, timeout: arguments.timeout)
     }
 }

@@ -199,6 +199,16 @@ struct IDTokenValidatorTests {
         }
     }
 
+    @Test(arguments: ["alice\u{1F}alice", "\u{0}", "a\u{7F}", "a\u{85}b", "\n"])
+    func `a user whose name has control characters cannot sign in`(user: String) throws {
+        let token = try token { $0.set("sub", JSON.string(user).serialized) }
+        #expect(throws: IDTokenFlaw.subjectText) { try validator.checkClaims(of: token, clocks: [Draft.now]) }
+        // A session from before they were refused goes on.
+        var later = validator
+        later.subject = user
+        try later.checkClaims(of: token, clocks: [Draft.now])
+    }
+
     @Test func `a token of another user of the session is refused`() throws {
         var validator = validator
         validator.subject = "s"

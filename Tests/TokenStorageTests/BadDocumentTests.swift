@@ -74,6 +74,8 @@ struct BadDocumentTests {
             ("AccessToken", .accessToken("a", "s1").with([:], without: "client_id")),
             ("AccessToken", .accessToken("a\u{1B}[2Jb", "s1")), ("AccessToken", .accessToken("a\u{2028}b", "s1")),
             ("AccessToken", .accessToken("a", "s1", ["token_type": "Bearer\r\nX: 1"])),
+            ("AccessToken", .accessToken("a", "s1", ["home_account_id": "a\u{1F}b"])),
+            ("RefreshToken", .refreshToken("r").with(["home_account_id": "u\u{0}"])),
             ("RefreshToken", .refreshToken("r\n")), ("IdToken", .idToken().with(["secret": "a.\u{202E}.b"])),
             ("AccessToken", "text"), ("AccessToken", []), ("AccessToken", nil),
             ("RefreshToken", .refreshToken("r").with([:], without: "secret")),

@@ -47,6 +47,18 @@ struct OldFormatTests {
         try expectEverythingReadable(inspection)
     }
 
+    @Test(arguments: 4...7)
+    func `a store of an old version whose key is lost is purged, and takes the next sign-in`(version: Int) throws {
+        let old = try OldStore(version: version)
+        try FileManager.default.removeItem(atPath: old.directory.file("key"))
+        #expect(try TokenStore.purgeAll(at: old.path, options: options, dryRun: true).accounts == 2)
+        #expect(try TokenStore.purgeAll(at: old.path, options: options).refreshTokens == 2)
+        let store = try TokenStore.open(at: old.path, options: options)
+        try store.take(JSON.standardCache(.accessToken("new", "s1")).serialized)
+        #expect(try store.accounts().count == 1)
+        #expect(try store.check() == [])
+    }
+
     @Test func `a value of the old format that is put back does not open, nor with its data key`() throws {
         let old = try OldStore(version: 7)
         let before = try Connection(path: old.path.database, mode: .readWrite, busyTimeout: .seconds(5))

@@ -42,6 +42,23 @@ struct AnswerKeepingTests {
         }
     }
 
+    @Test func `an export has the refresh token that waits in a file, or says that it lacks it`() async throws {
+        try await whileHeld(["--timeout", "3"]) { (scene, refresh, held) async throws in
+            #expect(try await refresh.end() == 0)
+            let without = try await scene.run("export", "-", "--timeout", "1")
+            #expect(without.status == 0 && without.error.contains("a refresh token may be spent"))
+            try held.execute("ROLLBACK")
+            let whole = try await scene.run("export", "-")
+            #expect(whole.status == 0 && whole.error.isEmpty)
+            #expect(try pending(scene).isEmpty)
+            let secrets = try [without, whole].map { outcome -> [String] in
+                let tokens = try outcome.json["RefreshToken"] as? [String: [String: Any]]
+                return tokens?.values.compactMap { $0["secret"] as? String } ?? []
+            }
+            #expect(secrets[0].count == 1 && secrets[1].count == 1 && secrets[0] != secrets[1])
+        }
+    }
+
     @Test func `a store that is held beyond the timeout and then let go has the answer`() async throws {
         try await whileHeld(["--timeout", "3"]) { (scene, refresh, held) async throws in
             try await appearance(of: "the file") { try !pending(scene).isEmpty }

@@ -169,6 +169,10 @@ struct ClaimsCommandTests {
             try expectValue(name, of: ["--tenant", tenant, "name"], in: scratch)
             #expect(try scratch.run("whoami", "--tenant", tenant).output == name + "\n")
             #expect(try scratch.run("claims", "--tenant", tenant).lines.count { $0.hasPrefix("tenant ") } == 1)
+            let left = try scratch.run("explain", "--tenant", tenant, "--scope", "tasks.read").output
+            let other = tenant == home.tenant ? guest : home.tenant
+            #expect(left.contains("it is of tenant \(other)"))
+            #expect(!left.contains("it is of tenant \(tenant.lowercased())"))
         }
     }
 }

@@ -15,6 +15,16 @@ struct RekeyCommandTests {
         #expect(try scratch.run("export").output == before)
     }
 
+    @Test func `a dry run promises nothing of a file that is not a token store`() throws {
+        let scratch = try ScratchDirectory()
+        let other = scratch.path("notes.db")
+        try Data("not a database, but long enough to look like a file of one".utf8).write(to: URL(filePath: other))
+        chmod(other, 0o600)
+        #expect(try scratch.run("rekey", "--dry-run", "--store", other).status == 6)
+        try scratch.fill(.mara)
+        #expect(try scratch.run("rekey", "--dry-run").status == 0)
+    }
+
     @Test func `--key names the new source`() throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.mara)

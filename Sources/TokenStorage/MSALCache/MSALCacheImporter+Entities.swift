@@ -149,6 +149,9 @@ extension MSALCacheImporter {
         client: String?,
         claims: Claims?
     ) throws -> Int64 {
+        guard !homeAccountID.hasControlCharacters else {
+            throw MSALRejection("its home_account_id has control characters")
+        }
         if claims == nil,
             let row = accounts.row(
                 homeAccountID: homeAccountID,
