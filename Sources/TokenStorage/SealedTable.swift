@@ -153,7 +153,7 @@ extension SealedTable {
         sealed: ["secret", "extra"]
     )
 
-    /// The identity and the hash of the account are keyed hashes of what is sealed: a check compares the first.
+    /// The identity and the hash of the account are keyed hashes of what is sealed: a check compares both.
     static let foreignEntry = SealedTable(
         "foreign_entry",
         isOwned: false,

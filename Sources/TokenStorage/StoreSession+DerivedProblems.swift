@@ -7,7 +7,7 @@ import Sealing
 extension StoreSession {
     /// Where it is not what the values say; rows that do not open are problems of their own.
     func derivedProblems() throws -> [StoreProblem] {
-        try fingerprintProblems() + claimIndexProblems() + identityProblems()
+        try fingerprintProblems() + claimIndexProblems() + identityProblems() + accountHashProblems()
     }
 
     private func fingerprintProblems() throws -> [StoreProblem] {
@@ -32,6 +32,17 @@ extension StoreSession {
         let table = SealedTable.foreignEntry
         return try problems(table, column: "identity", "is not that of the entry") { row, sealer in
             try foreignEntry(row).identity(sealer) == row.blob(table["identity"])
+        }
+    }
+
+    /// An entry without the hash is opened by every sign-out; a wrong hash would hide it from its own account's.
+    private func accountHashProblems() throws -> [StoreProblem] {
+        let table = SealedTable.foreignEntry
+        let sealers = try currentKeys().all
+        return try problems(table, column: "account_hash", "is not that of the entry's account") { row, _ in
+            guard let hash = row.optionalBlob(table["account_hash"]) else { return true }
+            let entry = try foreignEntry(row)
+            return sealers.contains { entry.accountHash($0) == hash }
         }
     }
 

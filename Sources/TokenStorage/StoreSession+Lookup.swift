@@ -80,14 +80,31 @@ extension StoreSession {
         SealedTable.accessToken.selection.replacing("LEFT JOIN", with: "JOIN") + """
             WHERE a.home_account_fold = ?1 AND a.authority = ?2 AND t.client_fold = ?3
                 AND (?4 IS NULL OR t.realm_fold = ?4) AND t.token_type_fold = ?5 AND t.key_id = ?6 AND t.variant = ?7
-                AND NOT EXISTS (SELECT 1 FROM account_state s
-                    WHERE s.account_id = a.id AND s.client_fold = ?3 AND s.state = 'signed_out')
             """
     )
+
+    private static let state = SQL(
+        SealedTable.accountState.selection.replacing("LEFT JOIN", with: "JOIN")
+            + "WHERE a.home_account_fold = ?1 AND a.authority = ?2 AND t.client_fold = ?3"
+    )
+
+    /// Whether the account, which is stored, has signed out of the client; a state that was altered is an error.
+    private func isSignedOut(_ query: TokenQuery) throws -> Bool {
+        try connection.first(
+            Self.state,
+            .text(query.account.key),
+            .text(query.account.authority),
+            .text(query.clientID.folded)
+        ) { row in
+            try verify(row, of: .accountState)
+            return row.text(SealedTable.accountState["state"]) == SignInState.signedOut.stored
+        } ?? false
+    }
 
     /// Calls `body` with each access token of the account, client, tenant, type, key and variant; a client that the
     /// account has signed out of has none.
     private func forEachCandidate(_ query: TokenQuery, _ body: (Row) throws -> Void) throws {
+        guard try !isSignedOut(query) else { return }
         try connection.forEach(
             Self.candidates,
             .text(query.account.key),

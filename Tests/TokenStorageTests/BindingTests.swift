@@ -141,6 +141,18 @@ struct BindingTests {
         #expect(try fixture.store.check().count == 2)
     }
 
+    @Test func `a sign-out that was altered to a sign-in hands out no token`() throws {
+        let item: JSON = ["client_id": "cid", "home_account_id": "u1.t1", "sign_in_state": "signed_out"]
+        let record: JSON = ["client_id": "cid", "account_metadata_map": ["u1.t1": item]]
+        let fixture = try TestStore(
+            .standardCache(.accessToken("a", "s1")).with(["AccountMetadataMap": ["cid": record]])
+        )
+        #expect(try fixture.request("s1") == .signIn(.signedOut))
+        try edit(fixture, "UPDATE account_state SET state = 'signed_in'")
+        expectError(.damaged) { _ = try fixture.request("s1") }
+        #expect(try fixture.store.check().count == 1)
+    }
+
     @Test func `an altered map of authorities decides nothing`() throws {
         let fixture = try TestStore()
         try fixture.signIn(
@@ -188,12 +200,12 @@ struct BindingTests {
             fixture,
             """
             UPDATE refresh_token SET fingerprint = x'0011223344556677';
-            UPDATE foreign_entry SET identity = x'00';
+            UPDATE foreign_entry SET identity = x'00', account_hash = x'01';
             DELETE FROM claim_index;
             """
         )
         let damaged = try TokenStore.open(at: fixture.path, options: fixture.options).check()
-        #expect(damaged.count == 3)
+        #expect(damaged.count == 4)
         _ = try TokenStore.repair(at: fixture.path, options: fixture.options)
         #expect(try TokenStore.open(at: fixture.path, options: fixture.options).check() == [])
     }

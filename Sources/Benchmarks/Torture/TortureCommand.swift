@@ -11,7 +11,7 @@ struct TortureCommand: ParsableCommand {
         [
             KillBar.self, SingleRefreshBar.self, HolderBar.self, CrowdBar.self, FirstOpenBar.self,
             PlantedSecretsBar.self, DamageBar.self, FaultBar.self, BrokenIssuerBar.self, ShellBar.self,
-            AnswerBar.self, RepairBar.self, WalksBar.self,
+            AnswerBar.self, RepairBar.self, EditBar.self, WalksBar.self,
         ]
     }
 
@@ -40,6 +40,9 @@ struct TortureCommand: ParsableCommand {
     @Option(help: "How many damaged files are read (R7); 100,000 unless --quick.")
     var cases: Int?
 
+    @Option(help: "How many random edits are made to a store (R11); 20,000 unless --quick.")
+    var edits: Int?
+
     @Option(help: "How many random tokens go through each shell (R12); 10,000 unless --quick.")
     var tokens: Int?
 
@@ -57,8 +60,8 @@ struct TortureCommand: ParsableCommand {
             $0.tool = tool.path
             try $0.findPeers(peers)
             let counts = [
-                "R1": kills, "R2": races, "R3": holders, "R4": processes, "R5": opens, "R7": cases, "R12": tokens,
-                "R13": answers, "R14": repairs, "WALKS": walks,
+                "R1": kills, "R2": races, "R3": holders, "R4": processes, "R5": opens, "R7": cases, "R11": edits,
+                "R12": tokens, "R13": answers, "R14": repairs, "WALKS": walks,
             ]
             $0.counts = counts.compactMapValues(\.self)
         }

@@ -173,8 +173,11 @@ extension StoreSession {
     }
 
     func updateAccountHash(of entry: ForeignEntry, _ row: Int64) throws {
-        guard let hash = entry.accountHash(try currentSealer()) else { return }
-        try connection.run("UPDATE foreign_entry SET account_hash = ?2 WHERE id = ?1", .integer(row), .blob(hash))
+        try connection.run(
+            "UPDATE foreign_entry SET account_hash = ?2 WHERE id = ?1 AND account_hash IS NOT ?2",
+            .integer(row),
+            .optional(entry.accountHash(try currentSealer()))
+        )
     }
 
     /// The entry of a row that was selected with ``SealedTable/selection``.

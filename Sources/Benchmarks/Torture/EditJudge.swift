@@ -1,0 +1,219 @@
+import HTTPTransport
+import OAuth
+import TestSupport
+import TokenManagement
+import TokenStorage
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Asks an edited store for everything it has, and compares each answer with what was planted.
+struct EditJudge {
+    struct Verdict: Sendable {
+        /// Whether a check, or the opening, found something wrong.
+        var isFound = false
+
+        /// What was handed out, sent or printed for another purpose than its own; no secret is in it.
+        var misuses: [String] = []
+
+        /// How many tokens were handed out.
+        var answers = 0
+    }
+
+    private let planted: PlantedStore
+    private let path: StorePath
+    private let network = HostileNetwork()
+    private var verdict = Verdict()
+
+    init(_ planted: PlantedStore, _ path: StorePath) {
+        self.planted = planted
+        self.path = path
+    }
+
+    func verdict() async throws -> Verdict {
+        var judge = self
+        try await judge.look()
+        return judge.verdict
+    }
+
+    private mutating func look() async throws {
+        let store: TokenStore
+        do {
+            store = try TokenStore.open(at: path, options: PlantedStore.options(at: PlantedStore.now))
+            verdict.isFound = try !store.check().isEmpty
+        } catch is TokenStoreError {
+            verdict.isFound = true
+            return
+        }
+        for session in planted.sessions {
+            for scope in PlantedStore.scopes + ["api://a/read"] { try lookUp(session, scope, nil, store) }
+            try readClaims(of: session, store)
+            try select(session, store)
+        }
+        for session in planted.sessions where session.isOfTenant {
+            try lookUp(session, PlantedStore.scopes[3], Authority(parsing: PlantedStore.domain), store)
+        }
+        try readAccounts(store)
+        try export(store)
+        for session in planted.sessions { try await refresh(session, nil, store) }
+        for session in planted.sessions where session.isOfTenant {
+            try await refresh(session, Authority(parsing: PlantedStore.domain), store)
+        }
+    }
+
+    /// An answer that is an error gives nothing away.
+    private func answer<Answer>(_ body: () throws -> Answer) throws -> Answer? {
+        do {
+            return try body()
+        } catch is TokenStoreError {
+            return nil
+        }
+    }
+
+    private mutating func require(_ condition: Bool, _ problem: @autoclosure () -> String) {
+        if !condition { verdict.misuses.append(problem()) }
+    }
+
+    // MARK: - Tokens
+
+    private mutating func lookUp(
+        _ session: PlantedStore.Session,
+        _ scope: String,
+        _ authority: Authority?,
+        _ store: TokenStore
+    ) throws {
+        var query = TokenQuery(account: session.account, clientID: session.client, scope: Scope(scope))
+        query.authority = authority
+        guard case .usable(let token, isAging: _)? = try answer({ try store.cachedToken(for: query) }) else { return }
+        verdict.answers += 1
+        judge(token, for: session, scope, realm: authority == nil ? session.tenant : PlantedStore.otherTenant)
+    }
+
+    /// A token that was handed out: its own account's, client's and scope's, with the times that were planted.
+    private mutating func judge(
+        _ token: AccessToken,
+        for session: PlantedStore.Session,
+        _ scope: String,
+        realm: String
+    ) {
+        guard let own = planted.accessTokens[token.secret.reveal()] else {
+            require(false, "a token that was not planted as an access token")
+            return
+        }
+        require(own.session.account == session.account, "an access token of another account")
+        require(own.session.client == session.client, "an access token of another client")
+        require(Scope(scope).isMet(by: own.scope), "an access token for another scope")
+        require(own.realm == realm, "an access token of another tenant")
+        require(own.expiresOn > PlantedStore.now, "an access token past its end")
+        require(token.expiresAt.timeIntervalSince1970 == Double(own.expiresOn), "an access token with another end")
+        require(token.clientID == session.client && token.tokenType == "Bearer", "an access token with other labels")
+        require(token.scope == own.scope && token.realm == own.realm, "an access token labelled for another use")
+    }
+
+    private mutating func refresh(
+        _ session: PlantedStore.Session,
+        _ authority: Authority?,
+        _ store: TokenStore
+    ) async throws {
+        network.forget()
+        var options = TokenManagerOptions()
+        options.usesFamilyTokens = true
+        options.pause = { _ in }
+        let manager = TokenManager(store: store, clientID: session.client, transport: network, options: options)
+        var request = SilentRequest(account: session.account, scope: Scope(PlantedStore.scopes[1]))
+        request.forcesRefresh = true
+        request.authority = authority
+        do {
+            let result = try await manager.acquireTokenSilently(request)
+            verdict.answers += 1
+            let text = result.accessToken.secret.reveal()
+            let used = planted.refreshTokens[String(text.dropFirst("fresh-".count))]
+            require(used?.account == session.account, "a refreshed token of another account")
+        } catch let error where error is AcquisitionError || error is TokenStoreError || error is AuthorityError {
+            // Whatever went wrong, what was sent until then counts.
+        }
+        let allowed = [session.authority, authority].compactMap(\.self).map(HostileNetwork.endpoint)
+        for sent in network.sent { judge(sent, for: session, allowed) }
+    }
+
+    private mutating func judge(_ sent: HostileNetwork.Sent, for session: PlantedStore.Session, _ allowed: [String]) {
+        require(!sent.text.contains("planted-access"), "an access token sent to an issuer")
+        guard sent.text.contains("planted-refresh") else { return }
+        guard let own = planted.refreshTokens[sent.form["refresh_token"] ?? ""] else {
+            require(false, "a refresh token in another place than its own field")
+            return
+        }
+        require(allowed.contains(sent.url), "a refresh token sent to \(sent.url)")
+        require(own.account == session.account, "a refresh token of another account sent")
+        require(own.clients.contains(sent.form["client_id"] ?? ""), "a refresh token sent by another client")
+    }
+
+    // MARK: - Accounts
+
+    private mutating func readClaims(of session: PlantedStore.Session, _ store: TokenStore) throws {
+        for token in try answer({ try store.idTokens(of: session.account, client: session.client) }) ?? [] {
+            let claims = token.idToken.claims.payload
+            require(claims["department"]?.text == session.department, "claims of another account")
+            require(claims["aud"]?.text == session.client, "claims for another client")
+        }
+    }
+
+    /// Selection finds the account that was meant, or none.
+    private mutating func select(_ session: PlantedStore.Session, _ store: TokenStore) throws {
+        guard session.client == PlantedStore.clients[0] else { return }
+        let policies: [AccountPolicy] = [
+            .username(session.username), .claim("department", equals: .string(session.department)),
+            .claim("name", contains: session.name),
+        ]
+        for policy in policies {
+            guard let account = try answer({ try store.account(matching: policy) }) ?? nil else { continue }
+            require(account.id == session.account, "another account was selected")
+            judge(account)
+        }
+        if let account = try answer({ try store.account(session.account) }) ?? nil { judge(account) }
+    }
+
+    private mutating func readAccounts(_ store: TokenStore) throws {
+        for account in try answer({ try store.accounts() }) ?? [] { judge(account) }
+    }
+
+    private mutating func judge(_ account: Account) {
+        guard let session = planted.sessions.first(where: { $0.account == account.id }) else {
+            require(false, "an account that was not planted")
+            return
+        }
+        require(account.name == session.name, "the name of another account")
+        require(account.username == session.username, "the username of another account")
+        require(account.environment == session.authority.environment, "an account at another host")
+        require(account.policy == session.authority.policy, "an account of another user flow")
+    }
+
+    // MARK: - Export
+
+    /// A program that reads the exported document uses each secret as its row says.
+    private mutating func export(_ store: TokenStore) throws {
+        guard let text = try answer({ try store.exportedText() }) else { return }
+        let document = try JSON(parsing: text)
+        for (_, row) in document["AccessToken"].object?.members ?? [] {
+            guard let own = planted.accessTokens[row["secret"].text ?? ""] else { continue }
+            judge(row, of: own.session, [own.session.client])
+            require(row["expires_on"].text == "\(own.expiresOn)", "an access token exported with another end")
+            require(Scope(row["target"].text ?? "") == own.scope, "an access token exported for another scope")
+            require(row["realm"].text == own.realm, "an access token exported for another tenant")
+        }
+        for (_, row) in document["RefreshToken"].object?.members ?? [] {
+            guard let own = planted.refreshTokens[row["secret"].text ?? ""] else { continue }
+            judge(row, of: own, own.clients)
+        }
+    }
+
+    private mutating func judge(_ row: JSON, of session: PlantedStore.Session, _ clients: [String]) {
+        require(row["home_account_id"].text == session.account.homeAccountID, "a token exported for another account")
+        require(clients.contains(row["client_id"].text ?? ""), "a token exported for another client")
+        let host = row["environment"].text ?? ""
+        require(session.authority.environment.hasPrefix(host) && !host.isEmpty, "a token exported for another host")
+    }
+}
