@@ -1,4 +1,5 @@
-/// Requests that one refresh can answer: those that differ only in how a caller waits.
+/// Requests that one refresh can answer: those that differ only in how a caller waits, and in whether fewer scopes will do,
+/// which is judged for each caller when the answer is there.
 package struct FlightKey: Hashable {
     private let request: SilentRequest
     private let clientID: String
@@ -8,6 +9,7 @@ package struct FlightKey: Hashable {
         var request = request
         request.loginHint = nil
         request.timeout = .zero
+        request.requiresAllScopes = false
         self.request = request
         self.clientID = clientID
     }

@@ -48,7 +48,7 @@ struct IdentityTests {
         #expect(Set(scene.issuer.forms().compactMap { $0["refresh_token"] }) == ["rt-0", "rt-other"])
     }
 
-    @Test func `requests share a refresh only where they differ in how long they wait`() throws {
+    @Test func `requests share a refresh only where one answer is right for each`() throws {
         let id = Account.ID(authority: "https://idp.example.com", homeAccountID: "Alice")
         let request = SilentRequest(account: id, scope: "read write")
         let authority = try Authority(issuer: "https://idp.example.com")
@@ -59,13 +59,14 @@ struct IdentityTests {
         }
         let alike = [
             key { _ in }, key { $0.timeout = .seconds(1) }, key { $0.loginHint = "mara" },
+            key { $0.requiresAllScopes = true },
             FlightKey(SilentRequest(account: id, scope: "Write read"), clientID: "app"),
         ]
         #expect(Set(alike).count == 1)
         let other = Account.ID(authority: id.authority, homeAccountID: "alice")
         let different = [
             key { _ in }, key { $0.forcesRefresh = true }, key { $0.minimumLifetime = 60 }, key { $0.claims = [:] },
-            key { $0.requiresAllScopes = true }, key { $0.tokenType = "pop" }, key { $0.keyID = "k" },
+            key { $0.tokenType = "pop" }, key { $0.keyID = "k" },
             key { $0.authority = authority },
             FlightKey(SilentRequest(account: other, scope: "read write"), clientID: "app"),
             FlightKey(SilentRequest(account: id, scope: "read"), clientID: "app"), FlightKey(request, clientID: "app2"),
