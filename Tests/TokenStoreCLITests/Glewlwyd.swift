@@ -144,7 +144,10 @@ struct Glewlwyd: Sendable {
     }
 
     /// Goes to the address that a login opened, as somebody who is signed in there and has agreed.
-    func visit(_ address: String) async throws {
+    func visit(_ start: String) async throws {
+        // A browser is given an address of the listener, which leads on to the page.
+        let led = try await transport.send(HTTPRequest("GET", start), limits: .issuer)
+        guard let address = led.headers["location"] else { throw Missing("the way to the page") }
         let cookie = try await session("dev", "devpassword")
         try await call("PUT", "/api/auth/grant/\(Self.client)", ["scope": "openid read"], session: cookie)
         let path = address.dropFirst(base.count) + "&g_continue="
