@@ -68,7 +68,7 @@ public struct Account: Hashable, Sendable, Identifiable {
 // MARK: - Identity
 
 extension Account.ID: Hashable {
-    /// Two ids are equal exactly when they are one row of a store, which compares the same ``key`` byte by byte.
+    /// Two ids are equal exactly when they are one row of a store, which compares the same `key` byte by byte.
     public static func == (lhs: Self, rhs: Self) -> Bool {
         guard lhs.authority.hasSameBytes(as: rhs.authority) else { return false }
         return lhs.homeAccountID.hasSameBytes(as: rhs.homeAccountID) || lhs.key.hasSameBytes(as: rhs.key)
