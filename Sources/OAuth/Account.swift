@@ -80,7 +80,7 @@ extension Account.ID: Hashable {
 }
 
 extension Account.ID {
-    /// What stands between the parts of a ``key``.
+    /// What stands between the parts of a `key`.
     package static let separator = "\u{1F}"
 
     /// What two ids of one authority are compared by, in memory and in a store.
