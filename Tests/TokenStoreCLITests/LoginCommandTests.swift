@@ -74,17 +74,22 @@ struct LoginCommandTests {
         }
     }
 
-    @Test func `who cancels leaves a store as it was, byte for byte`() async throws {
+    @Test func `a cancelled sign-in leaves a store as it was`() async throws {
         try await LoginScene.open { (scene: LoginScene) async throws in
             _ = try await scene.logIn()
-            let before = try scene.scratch.contents("tokenstore.db")
+            // Not the bytes of the file: any process that opens it may take over what the log still holds.
+            func content() throws -> [String] {
+                let list = try scene.scratch.run("list", "--tokens", "--json").output
+                return [list, try scene.scratch.run("export", "-").output]
+            }
+            let before = try content()
             let outcome = try await scene.login.run(scene.place) { address in
                 let visitor = try Visitor()
                 try await visitor.open(address)
                 try await visitor.press("cancel")
             }
             #expect(outcome.status == 9)
-            #expect(try scene.scratch.contents("tokenstore.db") == before)
+            #expect(try content() == before)
         }
     }
 
