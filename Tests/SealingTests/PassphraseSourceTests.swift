@@ -77,9 +77,9 @@ struct PassphraseSourceTests {
         #expect(pipe.rest() == (contents.contains("more") ? "and more\n" : ""))
     }
 
-    @Test func `a closed file descriptor is named`() {
-        expect(.unavailable, saying: "file descriptor 987") {
-            _ = try KeySource.passphrase(descriptor: 987).create(context("correct horse"))
+    @Test func `a file descriptor that cannot be open is named`() {
+        expect(.unavailable, saying: "file descriptor \(Int32.max)") {
+            _ = try KeySource.passphrase(descriptor: .max).create(context("correct horse"))
         }
     }
 
