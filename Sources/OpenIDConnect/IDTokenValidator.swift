@@ -11,7 +11,8 @@ public struct IDTokenValidator: Sendable {
 
     /// The nonces that earlier ID tokens of the session have.
     ///
-    /// The token of a refresh needs none, but one that it has is one of them (§12.2); where there are none it may be any.
+    /// The token of a refresh needs none, but one that it has is one of them (OpenID Connect Core §12.2); where there
+    /// are none it may be any.
     public var earlierNonces: Set<String> = []
 
     /// The access token beside it, for the hash that the ID token may have of it.

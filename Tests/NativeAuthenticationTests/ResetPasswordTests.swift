@@ -80,7 +80,7 @@ struct ResetPasswordTests {
         }
     }
 
-    @Test func `N35: another code that cannot be sent leaves the state as it was`() async throws {
+    @Test func `N35, D6: another code that cannot be sent leaves the state as it was`() async throws {
         try await NativeScene.open { scene in
             let state = try await start(scene)
             scene.provider.faults.add(.status(500, at: "resetpassword/challenge"))

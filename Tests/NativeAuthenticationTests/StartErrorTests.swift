@@ -6,7 +6,7 @@ import Testing
 import TokenManagement
 import TokenStorage
 
-/// Section 3 of the protocol, where flows begin and where tokens are renewed.
+/// What each refusal means where a flow begins and where a token is renewed.
 struct StartErrorTests {
     private static func refusal(_ error: String, _ numbers: String = "", suberror: String = "", text: String = "No.")
         -> String

@@ -6,7 +6,7 @@ import Testing
 import TokenManagement
 import TokenStorage
 
-/// Section 3 of the protocol, the later steps: each answer at each step, and the way on from every error with a state.
+/// What each answer means at the later steps, and the way on from every error with a state.
 struct StepErrorTests {
     private static func refusal(_ error: String, _ more: String = "") -> String {
         #"{"error":"\#(error)","error_description":"No."\#(more)}"#

@@ -1,6 +1,6 @@
 public import OAuth
 
-/// The moment, the clients, the hosts and the people that the cases of the MSAL cache semantics share.
+/// The moment, the clients, the hosts and the people that the tests of rules C01 to C92 share.
 public enum Fixture {
     public static let now: Int64 = 1_790_000_000
     public static let client = "cid"

@@ -3,7 +3,7 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
-/// Asks a client's claims provider what to add to a token (section 7.8).
+/// Asks a client's claims provider what to add to a token (L10 and L11).
 struct ClaimsProviderCall: Sendable {
     static let responseType = "microsoft.graph.tokenIssuanceStart.provideClaimsForToken"
     private static let maximumBytes = 3072

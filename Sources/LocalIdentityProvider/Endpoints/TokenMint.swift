@@ -1,7 +1,7 @@
 import Crypto
 import Foundation
 
-/// Makes and signs the tokens of one grant (section 7.7).
+/// Makes and signs the tokens of one grant (L07).
 struct TokenMint: Sendable {
     let endpoints: ClientEndpoints
     let user: User

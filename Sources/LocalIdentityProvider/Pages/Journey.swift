@@ -1,6 +1,6 @@
 import Foundation
 
-/// A person's way through the pages: `authorize`, `device` and `logout` (section 7.9).
+/// A person's way through the pages: `authorize`, `device` and `logout` (L12).
 struct Journey: Sendable {
     static let browserCookie = "idp_browser"
     static let sessionCookie = "idp_session"

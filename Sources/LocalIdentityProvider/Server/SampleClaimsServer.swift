@@ -1,7 +1,7 @@
 import Hummingbird
 import NIOCore
 
-/// A claims provider to try things with (section 7.8): a made-up tier, and the domain of the person's address.
+/// A claims provider to try things with (L10): a made-up tier, and the domain of the person's address.
 package struct SampleClaimsServer: Sendable {
     private let listener: Listener
     package var url: String { "http://\(listener.host):\(listener.port)/" }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The native flows and their continuation tokens (section 7.4).
+/// The native flows and their continuation tokens (L01 to L04).
 actor Flows {
     /// What a token is good for; the stage it was issued at makes it single-use.
     private struct Continuation {

@@ -46,7 +46,7 @@ extension Grants {
         return (family, number)
     }
 
-    /// The family of a token that may be used now; a token used before ends its family (section 7.7).
+    /// The family of a token that may be used now; a token used before ends its family (L08).
     func family(of token: String, holder: Holder, lifetime: Int) throws -> Family {
         guard let (family, number) = parse(token) else { throw ProtocolError.badRefreshToken }
         guard family.holder == holder else { throw ProtocolError.foreignRefreshToken }

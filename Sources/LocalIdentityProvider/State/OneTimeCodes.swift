@@ -1,6 +1,6 @@
 import Foundation
 
-/// The one-time codes of every flow and journey; none is kept in clear (section 7.5).
+/// The one-time codes of every flow and journey; none is kept in clear (L05).
 actor OneTimeCodes {
     private struct Sent {
         var newest: Fingerprint?

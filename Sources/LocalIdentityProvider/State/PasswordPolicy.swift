@@ -1,4 +1,4 @@
-/// What a new password must be; the checks run in this order.
+/// What a new password must be (L06); the checks run in this order.
 enum PasswordPolicy {
     private static let banned = ["password", "qwerty", "letmein", "welcome", "admin123", "iloveyou", "fabrikvine"]
 

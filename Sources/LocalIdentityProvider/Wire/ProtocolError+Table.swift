@@ -65,7 +65,7 @@ extension ProtocolError {
 
     static let wrongCode = grant(50181, "The code is wrong, old or voided. Enter the newest one.", "invalid_oob_value")
     static let tooManyCodes = request(9_900_019, "Too many codes were sent. Start the flow again.")
-    /// A grant is refused where one is asked for, and a request elsewhere (section 7.4).
+    /// A grant is refused where one is asked for, and a request elsewhere (L01).
     static func badContinuation(at route: Route) -> Self {
         let isGrant = [.signUpChallenge, .challenge, .token].contains(route)
         let text = "The continuation token is unknown, was used or belongs elsewhere. Start the flow again."

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import TokenStorage
 
-/// Section 9.6 of the MSAL cache semantics.
+/// Rules C80 to C86: listing, finding and removing accounts.
 struct AccountCases {
     private func row(_ name: String) -> JSON {
         .account(["home_account_id": .string("\(name).t1"), "username": .string(name)])

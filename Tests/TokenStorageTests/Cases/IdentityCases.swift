@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import TokenStorage
 
-/// Section 9.2 of the MSAL cache semantics.
+/// Rules C13 to C28: which account and which authority a token belongs to.
 struct IdentityCases {
     private static let b2cAuthority = "https://harbor.b2clogin.com/tfp/harbor.onmicrosoft.com/B2C_1_SignIn"
 

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import TokenStorage
 
-/// Section 9.1 of the MSAL cache semantics.
+/// Rules C01 to C12 and C92: documents of MSAL's unified cache come in and go out.
 struct ImportExportCases {
     @Test func `C01: a saved response is exported with sorted scopes and times as text`() throws {
         let fixture = try TestStore()

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import TokenStorage
 
-/// Section 9.3 of the MSAL cache semantics.
+/// Rules C29 to C46: which stored token answers a request.
 struct LookupCases {
     @Test(arguments: [("s1 s2 s3", "s3 s1"), ("s1 s2 s3", "S1"), ("s1 s2 s3", "s1 s1"), ("s1 s1", "s1")])
     func `C29: scopes match in any order, any case and any number`(stored: String, wanted: String) throws {

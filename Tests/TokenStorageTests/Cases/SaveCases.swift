@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import TokenStorage
 
-/// Section 9.4 of the MSAL cache semantics.
+/// Rules C47 to C60 and C91: what a token response changes.
 struct SaveCases {
     @Test func `C47: a new token evicts what it overlaps`() throws {
         let fixture = try TestStore(.standardCache(.accessToken("a", "s1 s2")))
@@ -11,7 +11,7 @@ struct SaveCases {
         #expect(try fixture.rows("AccessToken").map { $0["secret"] } == ["new"])
     }
 
-    @Test func `C48: reserved scopes do not count as an overlap`() throws {
+    @Test func `C48, D9: reserved scopes do not count as an overlap`() throws {
         let fixture = try TestStore(.standardCache(.accessToken("a", "s1 openid profile")))
         try fixture.refresh(.new(["scope": "s9 openid profile"]), scope: "s9")
         #expect(try fixture.rows("AccessToken").map { $0["secret"] } == ["a", "new"])
