@@ -35,6 +35,7 @@ final class SealedTable: Sendable {
     /// Writes the sealed columns of a row.
     let reseal: SQL
 
+    private let columns: String
     private let positions: [String: CInt]
 
     private init(_ name: String, isOwned: Bool, clear: [String], sealed: [String], derived: [String] = []) {
@@ -46,9 +47,9 @@ final class SealedTable: Sendable {
         let account = ["coalesce(t.account_id, 0)", "a.authority", "a.home_account_fold"]
         let heading = ["t.id"] + (isOwned ? account : ["0"])
         firstSealed = CInt(heading.count + clear.count)
-        let columns = heading + (clear + sealed + derived).map { "t.\($0)" }
+        columns = (heading + (clear + sealed + derived).map { "t.\($0)" }).joined(separator: ", ")
         let owner = isOwned ? " LEFT JOIN account a ON a.id = t.account_id" : ""
-        selection = "SELECT \(columns.joined(separator: ", ")) FROM \(name) t\(owner) "
+        selection = "SELECT \(columns) FROM \(name) t\(owner) "
         positions = Dictionary(uniqueKeysWithValues: zip(clear + sealed + derived, CInt(heading.count)...))
         let written = (isOwned ? ["account_id"] : []) + clear + sealed + derived
         upsert = SQL(
@@ -87,6 +88,17 @@ final class SealedTable: Sendable {
             return false
         }
         return isFound
+    }
+
+    /// ``selection`` of rows whose account was found before: what their values are bound to of it are parameters.
+    func selection(ofAccountWithAuthority authority: String, key: String) -> String {
+        let columns = columns.replacing("a.authority", with: authority).replacing("a.home_account_fold", with: key)
+        return "SELECT \(columns) FROM \(name) t "
+    }
+
+    /// ``selection`` by way of accounts, with the account's id behind it: a row without an id stands for none.
+    func selectionByAccount(on condition: String) -> String {
+        "SELECT \(columns), a.id FROM account a LEFT JOIN \(name) t ON t.account_id = a.id AND \(condition) "
     }
 
     /// ``selection`` with further columns.

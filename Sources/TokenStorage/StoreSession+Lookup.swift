@@ -24,7 +24,7 @@ extension StoreSession {
         var best: (candidate: AccessTokenCandidate, token: AccessToken)?
         var extended: (candidate: AccessTokenCandidate, token: AccessToken)?
         let (now, wanted) = (now, query.scope.foldedText)
-        try forEachCandidate(query) { row in
+        try forEachCandidate(query, scope: wanted, acceptsDeclined: query.acceptsDeclined) { row in
             let candidate = AccessTokenCandidate(
                 row,
                 scope: wanted,
@@ -49,7 +49,7 @@ extension StoreSession {
     /// An access token for no API in particular, else the newest one, and whether it is good to use.
     func newestAccessToken(_ query: TokenQuery) throws -> (token: AccessToken, isUsable: Bool)? {
         var best: (candidate: AccessTokenCandidate, token: AccessToken)?
-        try forEachCandidate(query) { row in
+        try forEachCandidate(query, scope: "") { row in
             guard let candidate = AccessTokenCandidate(row, scope: "", buffer: query.buffer, now: now),
                 best.map({ candidate.outranksForAny($0.candidate) }) ?? true,
                 let token = try openCandidate(row, candidate, query.scope)
@@ -75,53 +75,62 @@ extension StoreSession {
         return try refreshTokens(of: query.account, client: query.clientID, family: family)
     }
 
-    /// The account comes first, so that the index finds its tokens.
+    /// The account, with its sign-in state at the client.
+    private static let accountWithState = SQL(
+        SealedTable.accountState.selectionByAccount(on: "t.client_fold = ?3")
+            + "WHERE a.home_account_fold = ?1 AND a.authority = ?2"
+    )
+
+    /// What cannot have the scope is passed over before its columns are read.
     private static let candidates = SQL(
-        SealedTable.accessToken.selection.replacing("LEFT JOIN", with: "JOIN") + """
-            WHERE a.home_account_fold = ?1 AND a.authority = ?2 AND t.client_fold = ?3
-                AND (?4 IS NULL OR t.realm_fold = ?4) AND t.token_type_fold = ?5 AND t.key_id = ?6 AND t.variant = ?7
+        SealedTable.accessToken.selection(ofAccountWithAuthority: "?3", key: "?2") + """
+            WHERE t.account_id = ?1 AND t.client_fold = ?4 AND (?5 IS NULL OR t.realm_fold = ?5)
+                AND t.token_type_fold = ?6 AND t.key_id = ?7 AND t.variant = ?8
+                AND (instr(t.scope_fold, ?9) OR ?10 IS NOT NULL AND t.asked_fold = ?10)
             """
     )
 
-    private static let state = SQL(
-        SealedTable.accountState.selection.replacing("LEFT JOIN", with: "JOIN")
-            + "WHERE a.home_account_fold = ?1 AND a.authority = ?2 AND t.client_fold = ?3"
-    )
-
-    /// Whether the account, which is stored, has signed out of the client; a state that was altered is an error.
-    private func isSignedOut(_ query: TokenQuery) throws -> Bool {
-        try connection.first(
-            Self.state,
-            .text(query.account.key),
-            .text(query.account.authority),
-            .text(query.clientID.folded)
-        ) { row in
-            try verify(row, of: .accountState)
-            return row.text(SealedTable.accountState["state"]) == SignInState.signedOut.stored
-        } ?? false
+    /// Whether an account, selected with its state, has signed out; a state that was altered is an error.
+    private func isSignedOut(_ row: Row) throws -> Bool {
+        guard !row.isNull(0) else { return false }
+        try verify(row, of: .accountState)
+        return row.text(SealedTable.accountState["state"]) == SignInState.signedOut.stored
     }
 
-    /// Calls `body` with each access token of the account, client, tenant, type, key and variant; a client that the
-    /// account has signed out of has none.
-    private func forEachCandidate(_ query: TokenQuery, _ body: (Row) throws -> Void) throws {
-        guard try !isSignedOut(query) else { return }
-        try connection.forEach(
-            Self.candidates,
-            .text(query.account.key),
-            .text(query.account.authority),
-            .text(query.clientID.folded),
-            .optional(try tenant(query)),
-            .text(StoredAccessToken.fold(tokenType: query.tokenType)),
-            .text(query.keyID ?? ""),
-            .text(query.requestedClaims == nil ? "" : TokenVariant(requestedClaims: query.requestedClaims).text),
-            body: body
-        )
+    /// Calls `body` with each access token of the account, client, tenant, type, key and variant that may have `scope`,
+    /// a `Scope.foldedText`, or was given for just that; a client that the account has signed out of has none.
+    private func forEachCandidate(
+        _ query: TokenQuery,
+        scope: String,
+        acceptsDeclined: Bool = false,
+        _ body: (Row) throws -> Void
+    ) throws {
+        let (key, authority, client) = (query.account.key, query.account.authority, query.clientID.folded)
+        // The tokens are read before this statement ends, so that all is of one moment, and the lock is taken once.
+        _ = try connection.first(Self.accountWithState, .text(key), .text(authority), .text(client)) { account in
+            guard try !isSignedOut(account) else { return }
+            try connection.forEach(
+                Self.candidates,
+                .integer(account.integer(SealedTable.accountState.end)),
+                .text(key),
+                .text(authority),
+                .text(client),
+                .optional(try tenant(query)),
+                .text(StoredAccessToken.fold(tokenType: query.tokenType)),
+                .text(query.keyID ?? ""),
+                .text(query.requestedClaims == nil ? "" : TokenVariant(requestedClaims: query.requestedClaims).text),
+                .text(scope.utf8.firstIndex(of: UInt8(ascii: " ")).map { String(scope[..<$0]) } ?? scope),
+                .optional(acceptsDeclined ? scope : nil),
+                body: body
+            )
+        }
     }
 
     /// Makes sure that "no token" is not the sight of tokens that were altered.
     func requireOpenableTokens(_ query: TokenQuery) throws {
-        try forEachCandidate(query) { row in
-            guard AccessTokenCandidate(row, scope: query.scope.foldedText, buffer: query.buffer, now: now) != nil
+        let wanted = query.scope.foldedText
+        try forEachCandidate(query, scope: wanted) { row in
+            guard AccessTokenCandidate(row, scope: wanted, buffer: query.buffer, now: now) != nil
             else { return }
             _ = try open(row, of: .accessToken)
         }
