@@ -8,16 +8,24 @@ import Foundation
 
 /// Access tokens that were opened a while ago, good for as long as nobody commits anything.
 final class OpenedTokens: Sendable {
-    fileprivate struct Entry {
+    /// A class, so that to look at one counts no reference of what is in it.
+    fileprivate final class Entry: Sendable {
+        let query: TokenQuery
         let token: AccessToken
 
         /// The seconds in which a lookup would give the same answer.
         let seconds: ClosedRange<Int64>
+
+        init(_ query: TokenQuery, _ token: AccessToken, _ seconds: ClosedRange<Int64>) {
+            (self.query, self.token, self.seconds) = (query, token, seconds)
+        }
     }
 
     private struct State {
         var version: TokenStore.DataVersion?
-        var entries: [TokenQuery: Entry] = [:]
+
+        /// By ``OpenedTokens/hash(_:)``; of two queries with one hash the later is kept.
+        var entries: [Int: Entry] = [:]
     }
 
     private let state = Guarded(State())
@@ -34,36 +42,52 @@ final class OpenedTokens: Sendable {
         version: TokenStore.DataVersion,
         _ lookUp: () throws -> CachedToken
     ) throws -> CachedToken {
-        let kept = state.withLock { state -> AccessToken? in
+        let hash = Self.hash(query)
+        let kept = state.withLock { state -> Entry? in
             guard state.version == version else {
                 state = State(version: version)
                 return nil
             }
-            return state.entries[query].flatMap { $0.seconds.contains(now) ? $0.token : nil }
+            return state.entries[hash]
         }
-        if let kept { return .usable(kept, isAging: false) }
+        if let kept, kept.seconds.contains(now), kept.query == query { return .usable(kept.token, isAging: false) }
         let found = try lookUp()
-        if case .usable(let token, isAging: false) = found, let entry = Entry(token, query.buffer, now: now) {
+        if case .usable(let token, isAging: false) = found, let entry = Entry.of(query, token, now: now) {
             state.withLock { state in
                 guard state.version == version else { return }
                 if state.entries.count >= Self.capacity { state.entries.removeAll() }
-                state.entries[query] = entry
+                state.entries[hash] = entry
             }
         }
         return found
+    }
+
+    /// Of the account as it is spelled, which is merely looked up once more if it is spelled in another way, and all else.
+    private static func hash(_ query: TokenQuery) -> Int {
+        var hasher = Hasher()
+        hasher.combine(query.account.homeAccountID)
+        hasher.combine(query.clientID)
+        hasher.combine(query.scope.foldedText)
+        hasher.combine(query.authority)
+        hasher.combine(query.tokenType)
+        hasher.combine(query.keyID)
+        hasher.combine(query.requestedClaims)
+        hasher.combine(query.buffer)
+        hasher.combine(query.acceptsDeclined)
+        return hasher.finalize()
     }
 }
 
 extension OpenedTokens.Entry {
     /// nil if a lookup a second later may answer differently, or in a damaged file a time is no time.
-    fileprivate init?(_ token: AccessToken, _ buffer: ExpiryBuffer, now: Int64) {
+    fileprivate static func of(_ query: TokenQuery, _ token: AccessToken, now: Int64) -> OpenedTokens.Entry? {
         let times = [token.expiresAt, token.refreshAt, token.cachedAt].compactMap { $0?.timeIntervalSince1970 }
         guard times.allSatisfy({ abs($0) < 1e15 }) else { return nil }
         func seconds(_ date: Date) -> Int64 { Int64(date.timeIntervalSince1970) }
         let expiresOn = seconds(token.expiresAt)
-        let last = expiresOn - buffer.seconds(cachedAt: token.cachedAt.map(seconds), expiresOn: expiresOn)
+        let last = expiresOn - query.buffer.seconds(cachedAt: token.cachedAt.map(seconds), expiresOn: expiresOn)
         let end = min(last, token.refreshAt.map(seconds) ?? .max)
         guard now <= end else { return nil }
-        self.init(token: token, seconds: now...end)
+        return OpenedTokens.Entry(query, token, now...end)
     }
 }

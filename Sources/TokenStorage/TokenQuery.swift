@@ -27,11 +27,4 @@ public struct TokenQuery: Hashable, Sendable {
         self.clientID = clientID
         self.scope = scope
     }
-
-    /// What tells most queries apart; the rest is only compared.
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(account)
-        hasher.combine(clientID)
-        hasher.combine(scope.foldedText)
-    }
 }
