@@ -10,6 +10,10 @@ final class SessionPool: Sendable {
     private struct State {
         var idle: [Idle] = []
         var readers = 0
+
+        mutating func keep(_ entry: Idle) {
+            if idle.count < SessionPool.capacity { idle.append(entry) }
+        }
     }
 
     private let state = Guarded(State())
@@ -19,7 +23,7 @@ final class SessionPool: Sendable {
 
     func add(_ session: StoreSession) {
         let entry = Idle(session: session)
-        state.withLock { if $0.idle.count < Self.capacity { $0.idle.append(entry) } }
+        state.withLock { $0.keep(entry) }
     }
 
     /// Closes the sessions that are not in use.
@@ -50,11 +54,18 @@ final class SessionPool: Sendable {
             state.readers += 1
             return state.idle.popLast()
         }
-        defer { state.withLock { $0.readers -= 1 } }
+        var kept: Idle?
+        defer {
+            let entry = kept
+            state.withLock { state in
+                state.readers -= 1
+                if let entry { state.keep(entry) }
+            }
+        }
         try taken.map { try check($0.session) }
         let session = try taken?.session ?? open()
         let result = try body(session)
-        if session.mayWait { add(session) }
+        if session.mayWait { kept = Idle(session: session) }
         return result
     }
 }
