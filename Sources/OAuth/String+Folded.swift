@@ -15,6 +15,8 @@ extension String {
         return left.withUTF8 { left in
             right.withUTF8 { right in
                 guard left.count == right.count else { return false }
+                // Mostly one text is compared with itself.
+                if left.baseAddress == right.baseAddress { return true }
                 // No early exit, as below.
                 var difference: UInt8 = 0
                 for index in left.indices { difference |= left[index] ^ right[index] }
@@ -32,9 +34,9 @@ extension UnsafeBufferPointer<UInt8> {
     /// Whether these are visible ASCII characters, none of them a capital letter.
     fileprivate var areFolded: Bool {
         // No early exit: so the compiler looks at many bytes at once.
-        var isOther = false
-        for byte in self { isOther = isOther || byte &- 0x21 >= 0x5E || byte &- 0x41 < 26 }
-        return !isOther
+        var others: UInt8 = 0
+        for byte in self { others |= (byte &- 0x21 >= 0x5E ? 1 : 0) | (byte &- 0x41 < 26 ? 1 : 0) }
+        return others == 0
     }
 
     fileprivate var areASCII: Bool { reduce(0, |) < 0x80 }
