@@ -68,7 +68,8 @@ struct ContentCodingTests {
     ) async throws {
         let response = try await Self.send(Self.compressed(Self.text, windowBits), coding)
         #expect(response.body.reveal() == String(decoding: Self.text, as: UTF8.self))
-        #expect(response.headers["content-encoding"] == nil && response.headers["content-length"] == nil)
+        #expect(response.headers["content-encoding"] == nil)
+        #expect(response.headers["content-length"] == nil)
     }
 
     @Test func `several files of gzip, padding behind them, two codings and no body at all are read`() async throws {
@@ -112,6 +113,7 @@ struct ContentCodingTests {
     @Test func `who asks for a coding gets it as it comes`() async throws {
         let body = Self.compressed(Self.text)
         let response = try await Self.send(body, "Content-Encoding: gzip") { $0.headers["accept-encoding"] = "gzip" }
-        #expect(response.headers["content-encoding"] == "gzip" && response.body.count == body.count)
+        #expect(response.headers["content-encoding"] == "gzip")
+        #expect(response.body.count == body.count)
     }
 }
