@@ -16,7 +16,8 @@ struct BrowserSessionTests {
                 "password": Site.anasPassword,
             ]
             let stranger = try await site.post(site.susi + "/oauth2/v2.0/authorize", form)
-            #expect(stranger.status == 400 && stranger.header("location") == nil)
+            #expect(stranger.status == 400)
+            #expect(stranger.header("location") == nil)
             #expect(try await victim.signIn().status == 302)
         }
     }
@@ -33,7 +34,8 @@ struct BrowserSessionTests {
             try await visitor.open(site.authorizeURL(site.susi, ["prompt": "select_account"]))
             #expect(await visitor.heading == "Choose an account")
             let page = await visitor.page.text
-            #expect(page.contains("Ana Rojas") && page.contains("Cleo Vega"))
+            #expect(page.contains("Ana Rojas"))
+            #expect(page.contains("Cleo Vega"))
             let ana = "0b8f7a9e-1111-4c7d-9c1e-a1a1a1a1a1a1"
             let end = try await visitor.press("choose", ["account": ana])
             #expect(try await site.redeem(end.location("code"), site.susi).claims(of: "id_token")["oid"]?.text == ana)
@@ -71,7 +73,8 @@ struct BrowserSessionTests {
         try await Site.open { site in
             let hint = "\"><script>alert(1)</script>@example.org"
             let page = try await Visitor(site).open(site.authorizeURL(site.susi, ["login_hint": hint]))
-            #expect(!page.text.contains("<script>") && page.text.contains("&lt;script&gt;"))
+            #expect(!page.text.contains("<script>"))
+            #expect(page.text.contains("&lt;script&gt;"))
             #expect(page.header("content-security-policy")?.contains("default-src 'none'") == true)
         }
     }

@@ -78,14 +78,17 @@ struct MSALTests {
             let scope = "https://fabrikvine.onmicrosoft.com/helloapi/demo.read"
             let more = [scope, "http://localhost:53211/", Site.ana, Site.anasPassword, "b2c-app"]
             let outcome = try await run("b2c", "/tfp/fabrikvine.onmicrosoft.com/b2c_1_susi", site, authority, more)
-            #expect(outcome["name"] == "Ana Rojas" && outcome["tfp"] == "b2c_1_susi" && outcome["accounts"] == 1)
+            #expect(outcome["name"] == "Ana Rojas")
+            #expect(outcome["tfp"] == "b2c_1_susi")
+            #expect(outcome["accounts"] == 1)
             #expect(outcome["scope"]?.text == scope)
             #expect(
                 outcome["home"]
                     == "0b8f7a9e-1111-4c7d-9c1e-a1a1a1a1a1a1-b2c_1_susi.5f2d6e0a-63c1-4c0e-9a55-0f6f3d1c7a10"
             )
             #expect(outcome["cached"] == true)
-            #expect(outcome["renewed"] == "identity_provider" && outcome["again"] == "identity_provider")
+            #expect(outcome["renewed"] == "identity_provider")
+            #expect(outcome["again"] == "identity_provider")
             #expect(site.requests(to: "token") == 3)
         }
     }
@@ -108,8 +111,10 @@ struct MSALTests {
         try await Site.open(tls: .init(chain: authority.chain, key: authority.key), clock: ProviderClock()) { site in
             let more = ["email", "http://localhost:53211/", username, password, client]
             let outcome = try await run("oidc", "/\(tenant)/v2.0", site, authority, more)
-            #expect(outcome["name"]?.text == name && outcome["cached"] == true)
-            #expect(outcome["renewed"] == "identity_provider" && outcome["again"] == "identity_provider")
+            #expect(outcome["name"]?.text == name)
+            #expect(outcome["cached"] == true)
+            #expect(outcome["renewed"] == "identity_provider")
+            #expect(outcome["again"] == "identity_provider")
         }
     }
 }

@@ -39,7 +39,9 @@ struct NativeSecondFactorTests {
     @Test func `N51: a second factor is asked for, refused once and accepted`() async throws {
         try await Site.open { site in
             let needed = try await mfaRequired(site)
-            #expect(needed.error == "invalid_grant" && needed.suberror == "mfa_required" && needed.number == 50076)
+            #expect(needed.error == "invalid_grant")
+            #expect(needed.suberror == "mfa_required")
+            #expect(needed.number == 50076)
             let listed = try await introspect(needed.token, site)
             let methods = listed["methods"]?.elements ?? []
             #expect(methods.map { $0["id"]?.text } == ["m-email", "m-sms", "m-blocked"])
@@ -80,7 +82,8 @@ struct NativeSecondFactorTests {
         try await Site.open { site in
             let token = try await introspect(mfaRequired(site).token, site).token
             let blocked = try await site.challenge("mfa-app", token, id: "m-blocked")
-            #expect(blocked.error == "access_denied" && blocked.suberror == "provider_blocked_by_rep")
+            #expect(blocked.error == "access_denied")
+            #expect(blocked.suberror == "provider_blocked_by_rep")
             #expect(try await site.challenge("mfa-app", token, id: "m-email").status == 200)
             #expect(try await site.challenge("mfa-app", token, id: "m-other").number == 90100)
         }
@@ -91,7 +94,8 @@ struct NativeSecondFactorTests {
             let listed = try await registration(site)
             #expect(listed["methods"]?.elements?.first?["id"] == "email")
             let sent = try await contact("second@example.org", listed.token, site)
-            #expect(sent["challenge_type"] == "oob" && sent["challenge_target"] == "second@example.org")
+            #expect(sent["challenge_type"] == "oob")
+            #expect(sent["challenge_target"] == "second@example.org")
             let form = try [
                 "continuation_token": sent.token, "grant_type": "oob", "oob": site.code(to: "second@example.org"),
             ]
@@ -126,9 +130,11 @@ struct NativeSecondFactorTests {
         try await Site.open { site in
             let token = try await registration(site).token
             let malformed = try await contact("+12", token, site)
-            #expect(malformed.error == "invalid_request" && malformed.number == 901_001)
+            #expect(malformed.error == "invalid_request")
+            #expect(malformed.number == 901_001)
             let blocked = try await contact("blocked@example.org", token, site)
-            #expect(blocked.error == "access_denied" && blocked.suberror == "provider_blocked_by_rep")
+            #expect(blocked.error == "access_denied")
+            #expect(blocked.suberror == "provider_blocked_by_rep")
             #expect(try await contact("+593987000111", token, site).status == 200)
         }
     }
@@ -136,7 +142,8 @@ struct NativeSecondFactorTests {
     @Test func `N56: a client that announced nothing is sent to the browser with the reason`() async throws {
         try await Site.open { site in
             let answer = try await site.signInWithPassword(Site.cleo, Site.cleosPassword, client: "mfa-app")
-            #expect(answer.status == 200 && answer["challenge_type"] == "redirect")
+            #expect(answer.status == 200)
+            #expect(answer["challenge_type"] == "redirect")
             #expect(try answer.text("redirect_reason").contains("mfa_required"))
         }
     }

@@ -11,7 +11,8 @@ struct NativeSignInTests {
             #expect(answer["challenge_target_label"] == "b***o@e***e.org")
             #expect(site.provider.outbox.messages().count == 1)
             #expect(!answer.text.contains(try site.code(to: Site.bo)))
-            #expect(site.requests(to: "initiate") == 1 && site.requests(to: "challenge") == 1)
+            #expect(site.requests(to: "initiate") == 1)
+            #expect(site.requests(to: "challenge") == 1)
         }
     }
 
@@ -27,7 +28,8 @@ struct NativeSignInTests {
             #expect(answer["scope"] == "openid profile offline_access")
             #expect(answer["expires_in"] == 3600)
             let info = try JSON(parsing: Answer.base64URL(answer.text("client_info")))
-            #expect(info["uid"] == claims["oid"] && info["utid"] == claims["tid"])
+            #expect(info["uid"] == claims["oid"])
+            #expect(info["utid"] == claims["tid"])
         }
     }
 
@@ -36,8 +38,10 @@ struct NativeSignInTests {
             let token = try await site.challenged("otp-app", Site.bo).token
             let form = ["grant_type": "oob", "continuation_token": token]
             let wrong = try await site.token("otp-app", form.merging(["oob": site.wrongCode(to: Site.bo)]) { $1 })
-            #expect(wrong.status == 400 && wrong.error == "invalid_grant")
-            #expect(wrong.suberror == "invalid_oob_value" && wrong.number == 50181)
+            #expect(wrong.status == 400)
+            #expect(wrong.error == "invalid_grant")
+            #expect(wrong.suberror == "invalid_oob_value")
+            #expect(wrong.number == 50181)
             let right = try await site.token("otp-app", form.merging(["oob": site.code(to: Site.bo)]) { $1 })
             #expect(right.status == 200)
         }
@@ -49,7 +53,8 @@ struct NativeSignInTests {
             let form = ["grant_type": "oob", "continuation_token": token]
             for _ in 1...6 {
                 let empty = try await site.token("otp-app", form.merging(["oob": ""]) { $1 })
-                #expect(empty.error == "invalid_request" && empty.number == 90100)
+                #expect(empty.error == "invalid_request")
+                #expect(empty.number == 90100)
             }
             let right = try await site.token("otp-app", form.merging(["oob": site.code(to: Site.bo)]) { $1 })
             #expect(right.status == 200)
@@ -86,7 +91,8 @@ struct NativeSignInTests {
             site.provider.clock.advance(by: seconds)
             let form = try ["grant_type": "oob", "continuation_token": token, "oob": site.code(to: Site.bo)]
             let late = try await site.token("otp-app", form)
-            #expect(late.error == error && late.number == number)
+            #expect(late.error == error)
+            #expect(late.number == number)
         }
     }
 
@@ -113,7 +119,8 @@ struct NativeSignInTests {
     func `N08: an empty username is named as such`(client: String) async throws {
         try await Site.open { site in
             let answer = try await site.initiate(client, "")
-            #expect(answer.error == "invalid_request" && answer.number == 90100)
+            #expect(answer.error == "invalid_request")
+            #expect(answer.number == 90100)
             #expect(try answer.text("error_description").contains("username parameter is empty or not valid"))
         }
     }
@@ -124,8 +131,10 @@ struct NativeSignInTests {
             let form = ["client_id": "otp-app", "username": "nobody@example.org", "challenge_type": "oob redirect"]
             let url = site.tenant + "/oauth2/v2.0/initiate"
             let answer = try await site.post(url, form, headers: ["client-request-id": id])
-            #expect(answer.error == "user_not_found" && answer.number == 50034)
-            #expect(answer["correlation_id"]?.text == id && answer.header("client-request-id") == id)
+            #expect(answer.error == "user_not_found")
+            #expect(answer.number == 50034)
+            #expect(answer["correlation_id"]?.text == id)
+            #expect(answer.header("client-request-id") == id)
             #expect(site.provider.audit.entries.last?.correlationID == id)
         }
     }
@@ -142,7 +151,9 @@ struct NativeSignInTests {
     @Test func `N11: a wrong password is 50126`() async throws {
         try await Site.open { site in
             let answer = try await site.signInWithPassword(Site.ana, "wrong")
-            #expect(answer.error == "invalid_grant" && answer.number == 50126 && answer.status == 400)
+            #expect(answer.error == "invalid_grant")
+            #expect(answer.number == 50126)
+            #expect(answer.status == 400)
         }
     }
 
@@ -184,7 +195,8 @@ struct NativeSignInTests {
     @Test func `N15: a client that cannot take passwords is sent to the browser`() async throws {
         try await Site.open { site in
             let answer = try await site.initiate("pwd-app", Site.ana, types: "oob redirect")
-            #expect(answer.status == 200 && answer["challenge_type"] == "redirect")
+            #expect(answer.status == 200)
+            #expect(answer["challenge_type"] == "redirect")
             #expect(try !answer.text("redirect_reason").isEmpty)
             #expect(try await site.initiate("pwd-app", Site.ana, types: "oob").number == 901_007)
         }

@@ -11,7 +11,8 @@ struct NativeSignUpTests {
         let sent = try await site.challengeSignUp("pwd-app", started.token)
         let form = try ["continuation_token": sent.token, "grant_type": "oob", "oob": site.code(to: Self.new)]
         let asked = try await site.signUp("continue", "pwd-app", form)
-        #expect(asked.error == "credential_required" && asked.number == 55103)
+        #expect(asked.error == "credential_required")
+        #expect(asked.number == 55103)
         let expected = try await site.challengeSignUp("pwd-app", asked.token)
         #expect(expected["challenge_type"] == "password")
         return try await site.signUp(
@@ -57,7 +58,8 @@ struct NativeSignUpTests {
         try await Site.open { site in
             site.provider.faults.add(.answer(body: "{}", at: "signup/continue", takesEffect: true))
             let done = try await codeSignUp(site)
-            #expect(done.status == 200 && done.text == "{}")
+            #expect(done.status == 200)
+            #expect(done.text == "{}")
             #expect(try await site.initiate("otp-app", Self.new).status == 200)
         }
     }
@@ -77,7 +79,8 @@ struct NativeSignUpTests {
     @Test func `N20: without anything at the start every page is asked for in turn`() async throws {
         try await Site.open { site in
             let country = try await countryPage(site)
-            #expect(country.error == "attributes_required" && country.number == 55106)
+            #expect(country.error == "attributes_required")
+            #expect(country.number == 55106)
             let city = try await submit(#"{"country":"Peru"}"#, country.token, site)
             #expect(city["required_attributes"]?.elements?.compactMap { $0["name"]?.text } == ["city"])
             let done = try await submit(#"{"city":"Cusco"}"#, city.token, site)
@@ -100,7 +103,8 @@ struct NativeSignUpTests {
         try await Site.open { site in
             let token = try await countryPage(site).token
             let refused = try await submit(#"{"country":"1"}"#, token, site)
-            #expect(refused.error == "invalid_grant" && refused.suberror == "attribute_validation_failed")
+            #expect(refused.error == "invalid_grant")
+            #expect(refused.suberror == "attribute_validation_failed")
             #expect(refused["invalid_attributes"] == [["name": "country"]])
             #expect(try await submit(#"{"country":"Chile"}"#, token, site).error == "attributes_required")
         }
@@ -118,7 +122,8 @@ struct NativeSignUpTests {
     @Test func `N24: a registered address is refused`() async throws {
         try await Site.open { site in
             let answer = try await site.startSignUp("pwd-app", "Ana.Rojas@Example.org")
-            #expect(answer.error == "user_already_exists" && answer.number == 1_003_037)
+            #expect(answer.error == "user_already_exists")
+            #expect(answer.number == 1_003_037)
         }
     }
 
@@ -126,7 +131,8 @@ struct NativeSignUpTests {
     func `N25: a malformed address is named as such`(address: String) async throws {
         try await Site.open { site in
             let answer = try await site.startSignUp("pwd-app", address)
-            #expect(answer.error == "invalid_request" && answer.number == 90100)
+            #expect(answer.error == "invalid_request")
+            #expect(answer.number == 90100)
             #expect(try answer.text("error_description").contains("username parameter is empty or not valid"))
         }
     }
@@ -139,7 +145,8 @@ struct NativeSignUpTests {
     func `N26: each bad password has its reason`(password: String, reason: String) async throws {
         try await Site.open { site in
             let answer = try await site.startSignUp("pwd-app", Self.new, ["password": password])
-            #expect(answer.error == "invalid_grant" && answer.suberror == reason)
+            #expect(answer.error == "invalid_grant")
+            #expect(answer.suberror == reason)
             #expect((answer.number == 399_246) == (reason == "password_too_weak"))
         }
     }
