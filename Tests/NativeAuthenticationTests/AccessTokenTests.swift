@@ -14,9 +14,11 @@ struct AccessTokenTests {
             let account = try await scene.signInAna()
             let first = try await account.accessToken(for: NativeScene.toDo).accessToken
             let second = try await account.accessToken(for: NativeScene.demo).accessToken
-            #expect(first.scope.covers(NativeScene.toDo) && second.scope.covers(NativeScene.demo))
+            #expect(first.scope.covers(NativeScene.toDo))
+            #expect(second.scope.covers(NativeScene.demo))
             let audiences = try [first, second].map { try IDToken(decoding: $0.secret).claims.audiences }
-            #expect(audiences[0] != audiences[1] && scene.messages == 0)
+            #expect(audiences[0] != audiences[1])
+            #expect(scene.messages == 0)
             #expect(try scene.store.status().accessTokens == 3)
         }
     }
@@ -30,7 +32,8 @@ struct AccessTokenTests {
             scene.provider.audit.reset()
             #expect(try await account.accessToken(for: NativeScene.toDo).accessToken == token.accessToken)
             #expect(try await account.accessToken().accessToken == usual.accessToken)
-            #expect(usual.accessToken.scope.isEmpty && scene.provider.audit.counts.isEmpty)
+            #expect(usual.accessToken.scope.isEmpty)
+            #expect(scene.provider.audit.counts.isEmpty)
         }
     }
 
@@ -44,7 +47,8 @@ struct AccessTokenTests {
             scene.provider.clock.advance(by: 56 * 60)
             scene.provider.audit.reset()
             let renewed = try await account.accessToken(for: NativeScene.toDo)
-            #expect(renewed.accessToken.secret != first.secret && scene.requests == ["token": 1])
+            #expect(renewed.accessToken.secret != first.secret)
+            #expect(scene.requests == ["token": 1])
             #expect(try scene.store.refreshTokens(of: id, client: "pwd-app")[0].secret != refreshToken)
             var query = TokenQuery(account: id, clientID: "pwd-app", scope: NativeScene.demo)
             query.buffer = ExpiryBuffer(seconds: 0)
@@ -64,7 +68,8 @@ struct AccessTokenTests {
             scene.provider.clock.advance(by: 2)
             scene.provider.audit.reset()
             let renewed = try await account.accessToken(for: scope, forcesRefresh: true)
-            #expect(renewed.accessToken.secret != token.accessToken.secret && scene.requests == ["token": 1])
+            #expect(renewed.accessToken.secret != token.accessToken.secret)
+            #expect(scene.requests == ["token": 1])
             #expect(account.idToken != idToken)
             #expect(try scene.store.idTokens(of: account.account.id).map(\.idToken) == [account.idToken])
         }
@@ -94,8 +99,10 @@ struct AccessTokenTests {
             let account = try await scene.signInAna()
             let scope: Scope = "https://fabrikvine.onmicrosoft.com/helloapi/demo.write"
             let error = try await accessTokenFailure(account, scope)
-            #expect(error.isBrowserRequired && error.description.contains("Sign in interactively"))
-            #expect(error.browserRequest?.scope == scope && error.browserRequest?.account?.id == account.account.id)
+            #expect(error.isBrowserRequired)
+            #expect(error.description.contains("Sign in interactively"))
+            #expect(error.browserRequest?.scope == scope)
+            #expect(error.browserRequest?.account?.id == account.account.id)
         }
     }
 
@@ -107,7 +114,8 @@ struct AccessTokenTests {
             let child = try await Self.refresh(stolen, scene)
             #expect(child.status == 200)
             let error = try await accessTokenFailure(account, NativeScene.toDo)
-            #expect(error.isRefreshTokenExpired && error.suberror == "bad_token")
+            #expect(error.isRefreshTokenExpired)
+            #expect(error.suberror == "bad_token")
             #expect(try scene.store.refreshTokens(of: id, client: "pwd-app").isEmpty)
             let token = try child.body.withUnsafeBytes { try TokenResponse(parsing: $0) }.refreshToken
             #expect(try await Self.refresh(#require(token), scene).status == 400)

@@ -15,7 +15,8 @@ struct AccountTests {
             let account = try await scene.signInAna()
             scene.provider.audit.reset()
             let found = try #require(try scene.app("pwd-app", store: scene.reopened()).currentAccount())
-            #expect(found.account.id == account.account.id && found.idToken == account.idToken)
+            #expect(found.account.id == account.account.id)
+            #expect(found.idToken == account.idToken)
             #expect(found.accountClaims[path: "name"]?.text == "Ana Rojas")
             #expect(scene.provider.audit.counts.isEmpty)
             _ = try await found.accessToken(for: NativeScene.toDo)
@@ -29,7 +30,8 @@ struct AccountTests {
             func mode(_ file: String) throws -> Int? {
                 try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
             }
-            #expect(try mode(path.database) == 0o600 && mode(path.directory) == 0o700)
+            #expect(try mode(path.database) == 0o600)
+            #expect(try mode(path.directory) == 0o700)
         }
     }
 
@@ -50,10 +52,13 @@ struct AccountTests {
                 #expect(snapshot.names(holding: Data(Data(text.utf8).base64EncodedString().utf8)) == [])
             }
             let status = try scene.store.status()
-            #expect(status.accounts == 0 && status.accessTokens == 0 && status.refreshTokens == 0)
+            #expect(status.accounts == 0)
+            #expect(status.accessTokens == 0)
+            #expect(status.refreshTokens == 0)
             try await account.signOut()
             let error = try await accessTokenFailure(account, NativeScene.toDo)
-            #expect(error.isNoAccount && error.description.contains("sign in"))
+            #expect(error.isNoAccount)
+            #expect(error.description.contains("sign in"))
         }
     }
 
@@ -130,7 +135,8 @@ struct AccountTests {
         try await NativeScene.open(seed: Self.seed(service.url)) { scene in
             let state = try await scene.app().signIn(SignInParameters(username: NativeScene.bo)).codeState
             let error = try await failure(of: state.submitCode, scene.code())
-            #expect(error.kind == .generalError && error.description.contains("again"))
+            #expect(error.kind == .generalError)
+            #expect(error.description.contains("again"))
             #expect(try scene.isUntouched)
         }
     }

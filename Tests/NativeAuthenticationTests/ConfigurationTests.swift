@@ -63,7 +63,8 @@ struct ConfigurationTests {
             }
             _ = try await app.signIn(SignInParameters(username: NativeScene.bo)).codeState
             let request = try #require(recorder.requests.first)
-            #expect(request.headers["x-risk-session"] == "17" && request.url.hasSuffix("?dc=ESTS-PUB-1"))
+            #expect(request.headers["x-risk-session"] == "17")
+            #expect(request.url.hasSuffix("?dc=ESTS-PUB-1"))
             for name in ["x-client-cpu", "x-ms-pkeyauth", "x-app-name", "x-broker-x", "cookie"] {
                 #expect(request.headers[name] == nil)
             }

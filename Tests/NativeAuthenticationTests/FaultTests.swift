@@ -18,7 +18,9 @@ struct FaultTests {
             let state = try await scene.app().signUp(SignUpParameters(username: NativeScene.new)).codeState
             scene.provider.faults.add(.answer(body: Self.redirect, at: "signup/continue"))
             let error = try await failure(of: state.submitCode, scene.code(to: NativeScene.new))
-            #expect(error.isBrowserRequired && error.reason == "The tenant says so." && error.state == nil)
+            #expect(error.isBrowserRequired)
+            #expect(error.reason == "The tenant says so.")
+            #expect(error.state == nil)
             #expect(error.browserRequest?.prompt == .create)
         }
     }
@@ -28,10 +30,12 @@ struct FaultTests {
             let app = try scene.app()
             scene.provider.faults.add(.status(503, at: "initiate"))
             _ = try await app.signIn(SignInParameters(username: NativeScene.bo)).codeState
-            #expect(scene.requests["initiate"] == 2 && scene.pauses.all == [.milliseconds(500)])
+            #expect(scene.requests["initiate"] == 2)
+            #expect(scene.pauses.all == [.milliseconds(500)])
             scene.provider.faults.add(.status(503, at: "initiate", times: 2))
             let error = try await failure(of: app.signIn, SignInParameters(username: NativeScene.bo))
-            #expect(error.kind == .generalError && error.underlyingError is IssuerUnavailable)
+            #expect(error.kind == .generalError)
+            #expect(error.underlyingError is IssuerUnavailable)
         }
     }
 
@@ -71,13 +75,16 @@ struct FaultTests {
             for route in ["initiate", "challenge"] {
                 scene.provider.faults.add(.answer(status: 400, body: body, at: route))
                 let error = try await failure(of: app.signIn, SignInParameters(username: NativeScene.bo))
-                #expect(error.kind == .generalError && error.description.contains("It rains"))
-                #expect(error.errorURI == "https://e.example" && error.suberror == "newer_still")
+                #expect(error.kind == .generalError)
+                #expect(error.description.contains("It rains"))
+                #expect(error.errorURI == "https://e.example")
+                #expect(error.suberror == "newer_still")
             }
             let state = try await app.signIn(SignInParameters(username: NativeScene.bo)).codeState
             scene.provider.faults.add(.answer(status: 401, body: body, at: "token"))
             let error = try await failure(of: state.submitCode, scene.code())
-            #expect(error.kind == .generalError && error.description.contains("It rains"))
+            #expect(error.kind == .generalError)
+            #expect(error.description.contains("It rains"))
             _ = try await #require(error.state).submitCode(scene.code()).account
         }
     }
@@ -92,7 +99,9 @@ struct FaultTests {
         try await NativeScene.open { scene in
             scene.provider.faults.add(fault)
             let error = try await failure(of: scene.app().signIn, SignInParameters(username: NativeScene.bo))
-            #expect(error.kind == .generalError && !error.reason.isEmpty && error.description.contains("; "))
+            #expect(error.kind == .generalError)
+            #expect(!error.reason.isEmpty)
+            #expect(error.description.contains("; "))
         }
     }
 
@@ -117,7 +126,9 @@ struct FaultTests {
             let code = try scene.code(to: NativeScene.new)
             _ = try await state.submitCode(code).done
             let error = try await failure(of: state.submitCode, code)
-            #expect(error.kind == .generalError && error.errorCodes == [55200] && error.state == nil)
+            #expect(error.kind == .generalError)
+            #expect(error.errorCodes == [55200])
+            #expect(error.state == nil)
         }
     }
 
@@ -129,8 +140,10 @@ struct FaultTests {
             let state = try await scene.app().signIn(SignInParameters(username: NativeScene.bo)).codeState
             scene.provider.faults.add(.wrongIDToken(flaw))
             let error = try await failure(of: state.submitCode, scene.code())
-            #expect(error.underlyingError is OpenIDConnect.IDTokenFlaw && error.state == nil)
-            #expect(try scene.isUntouched && scene.requests["revoke"] == 1)
+            #expect(error.underlyingError is OpenIDConnect.IDTokenFlaw)
+            #expect(error.state == nil)
+            #expect(try scene.isUntouched)
+            #expect(scene.requests["revoke"] == 1)
         }
     }
 
@@ -144,7 +157,8 @@ struct FaultTests {
                 try outcome.get()
             }
             #expect(error?.underlyingError is CancellationError)
-            #expect(try scene.isUntouched && scene.requests["revoke"] == 1)
+            #expect(try scene.isUntouched)
+            #expect(scene.requests["revoke"] == 1)
         }
     }
 

@@ -88,7 +88,8 @@ struct MSALDelegateTests {
             result.getAccessToken(parameters: parameters, delegate: hearer)
             #expect(await hearer.seen.next() == "ToDoList.Read, a refresh token")
             let again = try await result.getAccessToken(scopes: NativeScene.toDo.tokens)
-            #expect(again.scopes == NativeScene.toDo.tokens && again.expiresOn != nil)
+            #expect(again.scopes == NativeScene.toDo.tokens)
+            #expect(again.expiresOn != nil)
         }
     }
 
@@ -99,13 +100,15 @@ struct MSALDelegateTests {
                 nativeAuthConfiguration: configuration,
                 path: StorePath(scene.store.path.directory + "/other.db")
             )
-            #expect(app.getNativeAuthUserAccount() == nil && app.store.path != scene.store.path)
+            #expect(app.getNativeAuthUserAccount() == nil)
+            #expect(app.store.path != scene.store.path)
             let other = try MSALNativeAuthPublicClientApplicationConfig(
                 clientId: "app",
                 tenantSubdomain: "fabrikvine",
                 challengeTypes: [.oob, .password]
             )
-            #expect(other.authority.environment == "fabrikvine.ciamlogin.com" && other.requestInterceptor == nil)
+            #expect(other.authority.environment == "fabrikvine.ciamlogin.com")
+            #expect(other.requestInterceptor == nil)
         }
     }
 

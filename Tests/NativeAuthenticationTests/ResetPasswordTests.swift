@@ -27,7 +27,8 @@ struct ResetPasswordTests {
         try await NativeScene.open { scene in
             _ = try await scene.signInAna()
             let done = try await passwordStep(scene).submitPassword(Self.new)
-            #expect(scene.pauses.all == [.seconds(1)] && scene.requests["resetpassword/poll_completion"] == 2)
+            #expect(scene.pauses.all == [.seconds(1)])
+            #expect(scene.requests["resetpassword/poll_completion"] == 2)
             #expect(try await done.signIn().account.account.username == NativeScene.ana)
             let old = SignInParameters(username: NativeScene.ana, password: NativeScene.anasPassword)
             #expect(try await failure(of: scene.app("pwd-app").signIn, old).isInvalidCredentials)
@@ -41,7 +42,8 @@ struct ResetPasswordTests {
             let account = try await scene.signInAna()
             _ = try await passwordStep(scene).submitPassword(Self.new)
             let error = try await accessTokenFailure(account, NativeScene.toDo)
-            #expect(error.isRefreshTokenExpired && error.description.contains("sign in again"))
+            #expect(error.isRefreshTokenExpired)
+            #expect(error.description.contains("sign in again"))
         }
     }
 
@@ -49,7 +51,8 @@ struct ResetPasswordTests {
         try await NativeScene.open { scene in
             let state = try await passwordStep(scene)
             let error = try await failure(of: state.submitPassword, NativeScene.anasPassword)
-            #expect(error.isInvalidPassword && error.suberror == "password_recently_used")
+            #expect(error.isInvalidPassword)
+            #expect(error.suberror == "password_recently_used")
             _ = try await #require(error.state).submitPassword(Self.new)
         }
     }
@@ -57,7 +60,8 @@ struct ResetPasswordTests {
     @Test func `N32: whoever signs in with a code has no password to reset`() async throws {
         try await NativeScene.open { scene in
             let error = try await begin(NativeScene.bo, scene)
-            #expect(error.isUserDoesNotHavePassword && error.errorCodes == [500_222])
+            #expect(error.isUserDoesNotHavePassword)
+            #expect(error.errorCodes == [500_222])
         }
     }
 
@@ -65,7 +69,8 @@ struct ResetPasswordTests {
         try await NativeScene.open { (scene: NativeScene) async throws in
             #expect(try await begin("nobody@example.org", scene).isUserNotFound)
             scene.provider.audit.reset()
-            #expect(try await begin("", scene).isInvalidUsername && scene.provider.audit.counts.isEmpty)
+            #expect(try await begin("", scene).isInvalidUsername)
+            #expect(scene.provider.audit.counts.isEmpty)
         }
     }
 
@@ -74,7 +79,8 @@ struct ResetPasswordTests {
             let (state, body) = (try await passwordStep(scene), #"{"status":"in_progress"}"#)
             scene.provider.faults.add(.answer(body: body, at: "resetpassword/poll_completion", times: nil))
             let error = try await failure(of: state.submitPassword, Self.new)
-            #expect(error.kind == .generalError && error.state == nil)
+            #expect(error.kind == .generalError)
+            #expect(error.state == nil)
             #expect(scene.requests["resetpassword/poll_completion"] == 6)
             #expect(scene.pauses.all == Array(repeating: .seconds(1), count: 5))
         }
@@ -87,7 +93,8 @@ struct ResetPasswordTests {
             let error = try await failure { () throws(StepError<ResendCodeErrorKind, ResetPasswordCodeRequiredState>) in
                 try await state.resendCode()
             }
-            #expect(error.kind == .generalError && scene.messages == 1)
+            #expect(error.kind == .generalError)
+            #expect(scene.messages == 1)
             let again = try #require(error.state)
             let password = try await again.submitCode(scene.code(to: NativeScene.ana))
             _ = try await password.submitPassword(Self.new)

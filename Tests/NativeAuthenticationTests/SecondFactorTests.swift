@@ -30,7 +30,8 @@ struct SecondFactorTests {
             let choice = try await choice(scene)
             #expect(choice.authMethods.map(\.id) == ["m-email", "m-sms", "m-blocked"])
             let state = try await choice.requestChallenge(method("m-email", choice.authMethods))
-            #expect(state.delivery.channelTargetType.isEmailType && state.delivery.codeLength == 8)
+            #expect(state.delivery.channelTargetType.isEmailType)
+            #expect(state.delivery.codeLength == 8)
             let address = "cleo.second@example.org"
             let error = try await failure(of: state.submitChallenge, scene.wrongCode(to: address))
             #expect(error.isInvalidChallenge)
@@ -59,7 +60,8 @@ struct SecondFactorTests {
             let choice = try await choice(scene)
             let blocked = try method("m-blocked", choice.authMethods)
             let error = try await failure(of: choice.requestChallenge, blocked)
-            #expect(error.isAuthMethodBlocked && error.description.contains("blocked"))
+            #expect(error.isAuthMethodBlocked)
+            #expect(error.description.contains("blocked"))
             let state = try await #require(error.state).requestChallenge(method("m-email", choice.authMethods))
             #expect(try await failure(of: state.requestChallenge, blocked).isAuthMethodBlocked)
             _ = try await state.submitChallenge(scene.code(to: "cleo.second@example.org"))
@@ -96,7 +98,8 @@ struct SecondFactorTests {
             let registration = try await registration(scene)
             let email = try method("email", registration.authMethods)
             let account = try await registration.challengeAuthMethod(email, contact: NativeScene.bo).account
-            #expect(account.account.username == NativeScene.bo && scene.messages == 1)
+            #expect(account.account.username == NativeScene.bo)
+            #expect(scene.messages == 1)
         }
     }
 
@@ -106,7 +109,8 @@ struct SecondFactorTests {
             let state = try await registration(scene)
             let email = try method("email", state.authMethods)
             let malformed = try await failure(of: state.challengeAuthMethod, email, "+12")
-            #expect(malformed.isInvalidInput && malformed.state != nil)
+            #expect(malformed.isInvalidInput)
+            #expect(malformed.state != nil)
             let blocked = try await failure(of: state.challengeAuthMethod, email, "blocked@example.org")
             #expect(blocked.isVerificationContactBlocked)
             scene.provider.audit.reset()
@@ -124,7 +128,8 @@ struct SecondFactorTests {
             let app = try scene.app("mfa-app") { $0.capabilities = [] }
             let parameters = SignInParameters(username: NativeScene.cleo, password: NativeScene.cleosPassword)
             let error = try await failure(of: app.signIn, parameters)
-            #expect(error.isBrowserRequired && error.description.contains("mfa_required"))
+            #expect(error.isBrowserRequired)
+            #expect(error.description.contains("mfa_required"))
         }
     }
 

@@ -12,9 +12,11 @@ struct SignInCodeTests {
         try await NativeScene.open { scene in
             let state = try await scene.app().signIn(SignInParameters(username: NativeScene.bo)).codeState
             #expect(state.delivery.sentTo == "b***o@e***e.org")
-            #expect(state.delivery.channelTargetType.isEmailType && !state.delivery.channelTargetType.isSMSType)
+            #expect(state.delivery.channelTargetType.isEmailType)
+            #expect(!state.delivery.channelTargetType.isSMSType)
             #expect(state.delivery.codeLength == 8)
-            #expect(scene.requests == ["initiate": 1, "challenge": 1] && scene.messages == 1)
+            #expect(scene.requests == ["initiate": 1, "challenge": 1])
+            #expect(scene.messages == 1)
         }
     }
 
@@ -37,7 +39,9 @@ struct SignInCodeTests {
         try await NativeScene.open { scene in
             let state = try await scene.app().signIn(SignInParameters(username: NativeScene.bo)).codeState
             let error = try await failure(of: state.submitCode, scene.wrongCode())
-            #expect(error.isInvalidCode && !error.isBrowserRequired && error.errorCodes == [50181])
+            #expect(error.isInvalidCode)
+            #expect(!error.isBrowserRequired)
+            #expect(error.errorCodes == [50181])
             let again = try #require(error.state)
             #expect(try await again.submitCode(scene.code()).account.account.username == NativeScene.bo)
         }
@@ -48,7 +52,8 @@ struct SignInCodeTests {
             let state = try await scene.app().signIn(SignInParameters(username: NativeScene.bo)).codeState
             scene.provider.audit.reset()
             let error = try await failure(of: state.submitCode, Secret(""))
-            #expect(error.isInvalidCode && scene.provider.audit.counts.isEmpty)
+            #expect(error.isInvalidCode)
+            #expect(scene.provider.audit.counts.isEmpty)
             _ = try await #require(error.state).submitCode(scene.code()).account
         }
     }
@@ -58,7 +63,8 @@ struct SignInCodeTests {
             let first = try await scene.app().signIn(SignInParameters(username: NativeScene.bo)).codeState
             let old = try scene.code()
             let second = try await first.resendCode()
-            #expect(scene.messages == 2 && second.delivery == first.delivery)
+            #expect(scene.messages == 2)
+            #expect(second.delivery == first.delivery)
             if try scene.code() != old {
                 #expect(try await failure(of: second.submitCode, old).isInvalidCode)
             }
@@ -71,10 +77,12 @@ struct SignInCodeTests {
             let state = try await scene.app().signIn(SignInParameters(username: NativeScene.bo)).codeState
             scene.provider.clock.advance(by: 360)
             let late = try await failure(of: state.submitCode, scene.code())
-            #expect(late.isInvalidCode && late.state != nil)
+            #expect(late.isInvalidCode)
+            #expect(late.state != nil)
             scene.provider.clock.advance(by: 300)
             let over = try await failure(of: state.submitCode, scene.code())
-            #expect(over.kind == .generalError && over.errorCodes == [552_003])
+            #expect(over.kind == .generalError)
+            #expect(over.errorCodes == [552_003])
             #expect(over.description.contains("expired_token"))
             #expect(try scene.isUntouched)
         }
@@ -95,14 +103,16 @@ struct SignInCodeTests {
     func `N08, S51: nothing is sent for a blank username`(client: String, username: String) async throws {
         try await NativeScene.open { scene in
             let error = try await failure(of: scene.app(client).signIn, SignInParameters(username: username))
-            #expect(error.isInvalidUsername && scene.provider.audit.counts.isEmpty)
+            #expect(error.isInvalidUsername)
+            #expect(scene.provider.audit.counts.isEmpty)
         }
     }
 
     @Test func `S50: what is no address is the issuer's to judge`() async throws {
         try await NativeScene.open { scene in
             let error = try await failure(of: scene.app().signIn, SignInParameters(username: "no address"))
-            #expect(error.isUserNotFound && scene.requests == ["initiate": 1])
+            #expect(error.isUserNotFound)
+            #expect(scene.requests == ["initiate": 1])
         }
     }
 
@@ -112,7 +122,9 @@ struct SignInCodeTests {
             let id = UUID()
             parameters.correlationID = id
             let error = try await failure(of: scene.app().signIn, parameters)
-            #expect(error.isUserNotFound && error.errorCodes == [50034] && error.correlationID == id)
+            #expect(error.isUserNotFound)
+            #expect(error.errorCodes == [50034])
+            #expect(error.correlationID == id)
             #expect(scene.provider.audit.entries.last?.correlationID == id.uuidString.lowercased())
         }
     }
@@ -123,7 +135,8 @@ struct SignInCodeTests {
             let app = try scene.app(transport: recorder) { $0.logger = log.logger }
             let parameters = SignInParameters(username: NativeScene.bo, password: NativeScene.anasPassword)
             _ = try await app.signIn(parameters).codeState
-            #expect(recorder.texts.allSatisfy { !$0.contains("Quinoa") } && !recorder.texts.isEmpty)
+            #expect(recorder.texts.allSatisfy { !$0.contains("Quinoa") })
+            #expect(!recorder.texts.isEmpty)
             #expect(log.lines.contains { $0.hasPrefix("warning") && $0.contains("password was not sent") })
         }
     }

@@ -11,7 +11,8 @@ struct SignInPasswordTests {
         try await NativeScene.open { scene in
             let account = try await scene.signInAna()
             #expect(account.account.username == NativeScene.ana)
-            #expect(scene.requests == ["initiate": 1, "challenge": 1, "token": 1] && scene.messages == 0)
+            #expect(scene.requests == ["initiate": 1, "challenge": 1, "token": 1])
+            #expect(scene.messages == 0)
         }
     }
 
@@ -19,7 +20,8 @@ struct SignInPasswordTests {
         try await NativeScene.open { scene in
             let parameters = SignInParameters(username: NativeScene.ana, password: Secret("wrong"))
             let error = try await failure(of: scene.app("pwd-app").signIn, parameters)
-            #expect(error.isInvalidCredentials && error.errorCodes == [50126])
+            #expect(error.isInvalidCredentials)
+            #expect(error.errorCodes == [50126])
             #expect(try scene.isUntouched)
         }
     }
@@ -28,7 +30,8 @@ struct SignInPasswordTests {
         try await NativeScene.open { scene in
             let parameters = SignInParameters(username: NativeScene.ana, password: Secret(""))
             let error = try await failure(of: scene.app("pwd-app").signIn, parameters)
-            #expect(error.isInvalidCredentials && scene.provider.audit.counts.isEmpty)
+            #expect(error.isInvalidCredentials)
+            #expect(scene.provider.audit.counts.isEmpty)
         }
     }
 
@@ -54,7 +57,8 @@ struct SignInPasswordTests {
             let error = try await failure(of: app.signIn, parameters)
             #expect(error.isBrowserRequired)
             let request = try #require(error.browserRequest)
-            #expect(request.loginHint == NativeScene.ana && request.scope == NativeScene.toDo)
+            #expect(request.loginHint == NativeScene.ana)
+            #expect(request.scope == NativeScene.toDo)
             #expect(request.authority == app.configuration.authority)
         }
     }
@@ -65,7 +69,8 @@ struct SignInPasswordTests {
             scene.provider.faults.add(.answer(status: 400, body: body, at: "token"))
             let parameters = SignInParameters(username: NativeScene.ana, password: NativeScene.anasPassword)
             let error = try await failure(of: scene.app("pwd-app").signIn, parameters)
-            #expect(error.kind == .generalError && error.description.contains("reset the password"))
+            #expect(error.kind == .generalError)
+            #expect(error.description.contains("reset the password"))
         }
     }
 }

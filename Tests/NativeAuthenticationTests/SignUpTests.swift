@@ -26,7 +26,8 @@ struct SignUpTests {
     @Test func `N16, S66, S68: a code makes an account without a password`() async throws {
         try await NativeScene.open { scene in
             let state = try await start(scene, "otp-app")
-            #expect(state.delivery.codeLength == 8 && state.delivery.channelTargetType.isEmailType)
+            #expect(state.delivery.codeLength == 8)
+            #expect(state.delivery.channelTargetType.isEmailType)
             _ = try await state.submitCode(scene.code(to: NativeScene.new)).done
             #expect(try scene.isUntouched)
             _ = try await scene.app("pwd-app").signIn(SignInParameters(username: NativeScene.new)).codeState
@@ -40,9 +41,11 @@ struct SignUpTests {
             let state = try await app.signUp(SignUpParameters(username: NativeScene.new)).codeState
             let done = try await state.submitCode(scene.code(to: NativeScene.new)).done
             let account = try await done.signIn(scope: NativeScene.toDo).account
-            #expect(account.account.username == NativeScene.new && scene.messages == 1)
+            #expect(account.account.username == NativeScene.new)
+            #expect(scene.messages == 1)
             let sent = try #require(recorder.texts.last { $0.contains("scope=") })
-            #expect(sent.contains("grant_type=continuation_token") && sent.contains("username=eva.mora"))
+            #expect(sent.contains("grant_type=continuation_token"))
+            #expect(sent.contains("username=eva.mora"))
             #expect(try await account.accessToken().accessToken.scope == NativeScene.toDo)
         }
     }
@@ -53,7 +56,8 @@ struct SignUpTests {
             let done = try await start(scene, "otp-app").submitCode(scene.code(to: NativeScene.new)).done
             scene.provider.audit.reset()
             let error = try await failure { () throws(SignInAfterSignUpError) in try await done.signIn() }
-            #expect(error.kind == .generalError && error.description.hasSuffix("sign in as usual"))
+            #expect(error.kind == .generalError)
+            #expect(error.description.hasSuffix("sign in as usual"))
             #expect(scene.provider.audit.counts.isEmpty)
             _ = try await scene.app().signIn(SignInParameters(username: NativeScene.new)).codeState
         }
@@ -82,7 +86,8 @@ struct SignUpTests {
             let city = try await country.submitAttributes(Self.country).attributesState
             #expect(city.attributes.map(\.name) == ["city"])
             let done = try await city.submitAttributes(Self.city).done
-            #expect(scene.requests["signup/challenge"] == 2 && scene.messages == 1)
+            #expect(scene.requests["signup/challenge"] == 2)
+            #expect(scene.messages == 1)
             _ = try await done.signIn().account
         }
     }
@@ -119,14 +124,16 @@ struct SignUpTests {
                 Issue.record("the value was taken")
                 return
             }
-            #expect(names == ["country"] && scene.messages == 0)
+            #expect(names == ["country"])
+            #expect(scene.messages == 0)
         }
     }
 
     @Test func `N24, S75: an address that is taken is told`() async throws {
         try await NativeScene.open { scene in
             let error = try await failure(of: scene.app("pwd-app").signUp, SignUpParameters(username: NativeScene.ana))
-            #expect(error.isUserAlreadyExists && error.errorCodes == [1_003_037])
+            #expect(error.isUserAlreadyExists)
+            #expect(error.errorCodes == [1_003_037])
         }
     }
 
@@ -134,7 +141,8 @@ struct SignUpTests {
     func `N25, S75: an address that is none is told`(username: String) async throws {
         try await NativeScene.open { scene in
             let error = try await failure(of: scene.app("pwd-app").signUp, SignUpParameters(username: username))
-            #expect(error.isInvalidUsername && error.errorCodes == [90100])
+            #expect(error.isInvalidUsername)
+            #expect(error.errorCodes == [90100])
         }
     }
 
@@ -148,7 +156,9 @@ struct SignUpTests {
         try await NativeScene.open { scene in
             let parameters = SignUpParameters(username: NativeScene.new, password: Secret(password))
             let error = try await failure(of: scene.app("pwd-app").signUp, parameters)
-            #expect(error.isInvalidPassword && error.suberror == reason && scene.messages == 0)
+            #expect(error.isInvalidPassword)
+            #expect(error.suberror == reason)
+            #expect(scene.messages == 0)
         }
     }
 
@@ -156,7 +166,8 @@ struct SignUpTests {
         try await NativeScene.open { scene in
             let state = try await passwordStep(scene)
             let error = try await failure(of: state.submitPassword, Secret("aaaaaaaaaa"))
-            #expect(error.isInvalidPassword && error.suberror == "password_too_weak")
+            #expect(error.isInvalidPassword)
+            #expect(error.suberror == "password_too_weak")
             scene.provider.audit.reset()
             #expect(try await failure(of: state.submitPassword, Secret("")).state != nil)
             #expect(scene.provider.audit.counts.isEmpty)
@@ -167,9 +178,12 @@ struct SignUpTests {
     @Test func `N28, S78: what is asked for is described`() async throws {
         try await NativeScene.open { scene in
             let country = try #require(try await countryPage(scene).attributes.first)
-            #expect(country.name == "country" && country.type == "string" && country.required)
+            #expect(country.name == "country")
+            #expect(country.type == "string")
+            #expect(country.required)
             #expect(country.regex == "^[A-Za-z ]{2,60}$")
-            #expect(country.accepts("Ecuador") && !country.accepts("1"))
+            #expect(country.accepts("Ecuador"))
+            #expect(!country.accepts("1"))
         }
     }
 
@@ -201,7 +215,8 @@ struct SignUpTests {
             let attributes = OAuth.JSON.Object([("country", .number("NaN"))])
             let parameters = SignUpParameters(username: NativeScene.new, attributes: attributes)
             let error = try await failure(of: scene.app("pwd-app").signUp, parameters)
-            #expect(error.kind == .generalError && error.description.contains("JSON"))
+            #expect(error.kind == .generalError)
+            #expect(error.description.contains("JSON"))
             #expect(scene.provider.audit.counts.isEmpty)
             let page = try await countryPage(scene)
             scene.provider.audit.reset()

@@ -43,7 +43,8 @@ struct StartErrorTests {
             scene.provider.faults.add(fault(route, body))
             let parameters = SignInParameters(username: NativeScene.ana, password: NativeScene.anasPassword)
             let error = try await failure(of: scene.app("pwd-app").signIn, parameters)
-            #expect(error.kind == kind && error.isBrowserRequired == (kind == .browserRequired))
+            #expect(error.kind == kind)
+            #expect(error.isBrowserRequired == (kind == .browserRequired))
             if body == Self.blocked { #expect(error.description.contains("blocked")) }
             #expect(try scene.isUntouched)
         }
@@ -70,7 +71,8 @@ struct StartErrorTests {
         try await NativeScene.open { scene in
             scene.provider.faults.add(fault(route, body))
             let error = try await failure(of: scene.app().signUp, SignUpParameters(username: NativeScene.new))
-            #expect(error.kind == kind && error.browserRequest?.prompt == (kind == .browserRequired ? .create : nil))
+            #expect(error.kind == kind)
+            #expect(error.browserRequest?.prompt == (kind == .browserRequired ? .create : nil))
         }
     }
 
@@ -106,7 +108,8 @@ struct StartErrorTests {
             let account = try await scene.signInAna()
             scene.provider.faults.add(fault("token", body))
             let error = try await accessTokenFailure(account, NativeScene.toDo)
-            #expect(error.kind == kind && (error.browserRequest != nil) == (kind == .browserRequired))
+            #expect(error.kind == kind)
+            #expect((error.browserRequest != nil) == (kind == .browserRequired))
             if body.contains("50142") { #expect(error.description.contains("password")) }
         }
     }
