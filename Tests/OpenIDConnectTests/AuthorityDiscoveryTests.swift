@@ -120,8 +120,10 @@ struct AuthorityDiscoveryTests {
             document[name] = value
             let metadata = try IssuerMetadata(document)
             try authority.check(metadata)
-            #expect(metadata.authorizationEndpoint == nil && metadata.deviceAuthorizationEndpoint == nil)
-            #expect(metadata.revocationEndpoint == nil && metadata.endSessionEndpoint == nil)
+            #expect(metadata.authorizationEndpoint == nil)
+            #expect(metadata.deviceAuthorizationEndpoint == nil)
+            #expect(metadata.revocationEndpoint == nil)
+            #expect(metadata.endSessionEndpoint == nil)
             #expect((metadata.jwksURI == nil) == (name == "jwks_uri"))
         }
     }

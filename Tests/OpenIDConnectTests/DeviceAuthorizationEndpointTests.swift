@@ -32,12 +32,17 @@ struct DeviceAuthorizationEndpointTests {
 
     @Test func `what is left out has its usual value, and what is beyond reason is bounded`() async throws {
         let usual = try await answer(body())
-        #expect(usual.interval == 5 && usual.lifetime == 1_800 && usual.verificationURIComplete == nil)
-        #expect(usual.userCode == "ABCD-EFGH" && usual.verificationURI == "https://i.example/device")
+        #expect(usual.interval == 5)
+        #expect(usual.lifetime == 1_800)
+        #expect(usual.verificationURIComplete == nil)
+        #expect(usual.userCode == "ABCD-EFGH")
+        #expect(usual.verificationURI == "https://i.example/device")
         let odd = try await answer(body(["interval": 0, "expires_in": "99999999999"]))
-        #expect(odd.interval == 1 && odd.lifetime == 86_400)
+        #expect(odd.interval == 1)
+        #expect(odd.lifetime == 86_400)
         let text = try await answer(body(["interval": "7", "expires_in": 60]))
-        #expect(text.interval == 7 && text.lifetime == 60)
+        #expect(text.interval == 7)
+        #expect(text.lifetime == 60)
     }
 
     @Test func `an address by its older name, and one with the code in it, are taken`() async throws {
