@@ -70,7 +70,8 @@ struct FileSourceTests {
         #endif
         draft = try #require(DraftFile(for: file))
         #expect(try names().isEmpty || names().count == 1, "the first one is gone")
-        #expect(secret.withUnsafeBytes { draft.append($0) } && draft.commit(replacing: false))
+        #expect(secret.withUnsafeBytes { draft.append($0) })
+        #expect(draft.commit(replacing: false))
         #expect(try names() == ["draft"])
         let next = try #require(DraftFile(for: file))
         #expect(!next.commit(replacing: false))
