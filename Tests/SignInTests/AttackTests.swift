@@ -64,7 +64,8 @@ struct AttackTests {
             let own = try scene.application(agent, redirectURI: Self.redirectURI)
             application.withLock { $0 = own }
             let error = try await signInError { _ = try await own.acquireToken(request) }
-            #expect(error == .stateMismatch && scene.net == 0)
+            #expect(error == .stateMismatch)
+            #expect(scene.net == 0)
             #expect(try scene.isUntouched)
         }
     }
@@ -83,7 +84,8 @@ struct AttackTests {
     @Test func `an answer without a code is refused`() async throws {
         try await SignInScene.open { scene in
             let error = try await Self.attack(scene) { $0["code"] = nil }
-            #expect(error?.msalError.internalCode == -42_600 && scene.net == 0)
+            #expect(error?.msalError.internalCode == -42_600)
+            #expect(scene.net == 0)
         }
     }
 
@@ -140,7 +142,8 @@ struct AttackTests {
                 try await visitor.open(address)
             }
             let second = try await scene.application(agent).acquireToken(Self.request)
-            #expect(status.withLock(\.self) == 400 && second.account.id == first.account.id)
+            #expect(status.withLock(\.self) == 400)
+            #expect(second.account.id == first.account.id)
             #expect(scene.net == 2)
         }
     }
@@ -163,7 +166,8 @@ struct AttackTests {
                 }
             }
             let error = try await signInError { _ = try await scene.application(agent).acquireToken(Self.request) }
-            #expect(error == .cancelled && statuses.withLock(\.self) == [200, 410])
+            #expect(error == .cancelled)
+            #expect(statuses.withLock(\.self) == [200, 410])
             #expect(scene.net == 0)
             #expect(try scene.isUntouched)
         }
@@ -178,7 +182,8 @@ struct AttackTests {
                 _ = try await SignInScene.transport.send(HTTPRequest("GET", target), limits: .issuer)
             }
             let error = try await signInError { _ = try await scene.application(agent).acquireToken(Self.request) }
-            #expect(error == .invalidAnswer("has a parameter twice") && scene.net == 0)
+            #expect(error == .invalidAnswer("has a parameter twice"))
+            #expect(scene.net == 0)
             #expect(try scene.isUntouched)
         }
     }

@@ -116,7 +116,8 @@ struct ConfigurationTests {
             (.refused(OAuthError(code: .invalidGrant)), -50_000, -42_004),
         ]
         for (error, code, internalCode) in cases {
-            #expect(error.msalError.code == code && error.msalError.internalCode == internalCode)
+            #expect(error.msalError.code == code)
+            #expect(error.msalError.internalCode == internalCode)
             #expect(!error.description.isEmpty)
         }
     }

@@ -22,12 +22,14 @@ struct DeviceCodeTests {
                 }
             )
             let device = try await scene.begin()
-            #expect(device.authorization.interval == 5 && device.authorization.lifetime == 900)
+            #expect(device.authorization.interval == 5)
+            #expect(device.authorization.lifetime == 900)
             scene.pauses.during(3) { try await Approver(DeviceScene.transport).approve(device) }
             let signedIn = try await scene.signedIn(device)
             #expect(scene.pauses.seconds == [5, 5, 10])
             #expect(scene.provider.audit.count(of: "token") == 3)
-            #expect(signedIn.account.name == "Ana Rojas" && signedIn.idToken?.claims.name == "Ana Rojas")
+            #expect(signedIn.account.name == "Ana Rojas")
+            #expect(signedIn.idToken?.claims.name == "Ana Rojas")
             #expect(
                 try scene.store.rows("Account").map { $0["account_source"] } == [.string(Grant.deviceCode.rawValue)]
             )
@@ -52,7 +54,8 @@ struct DeviceCodeTests {
         try await DeviceScene.open { (scene: DeviceScene) async throws in
             let device = try await scene.begin()
             #expect(try await scene.failure { try await scene.signedIn(device) } == .timedOut)
-            #expect(scene.pauses.seconds.reduce(0, +) == 900 && scene.pauses.seconds.count == 180)
+            #expect(scene.pauses.seconds.reduce(0, +) == 900)
+            #expect(scene.pauses.seconds.count == 180)
             #expect(try scene.isEmpty)
         }
     }
@@ -115,7 +118,8 @@ struct DeviceCodeTests {
             issuer.answer(.closing, .init(status: 400, pending), .closing, .init(status: 400, denied))
             let device = try await scene.begin(at: Authority(issuer: issuer.issuer))
             #expect(try await scene.failure { try await scene.signedIn(device) } == .cancelled)
-            #expect(scene.pauses.seconds == [5, 5] && issuer.forms().count == 4)
+            #expect(scene.pauses.seconds == [5, 5])
+            #expect(issuer.forms().count == 4)
         }
     }
 

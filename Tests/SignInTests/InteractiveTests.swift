@@ -27,12 +27,20 @@ struct InteractiveTests {
             let result = try await application.acquireToken(request)
             let sent = parameters(of: seen.withLock(\.self))
             #expect(sent["scope"] == "openid profile offline_access \(SignInScene.toDo.text)")
-            #expect(sent["prompt"] == "select_account" && sent["code_challenge_method"] == "S256")
-            #expect(sent["code_challenge"]?.count == 43 && sent["state"]?.count == 43 && sent["nonce"]?.count == 43)
-            #expect(sent["ui_locales"] == "es" && sent["response_type"] == "code" && sent["response_mode"] == nil)
-            #expect(result.account.id.homeAccountID.contains("-b2c_1_susi.") && result.account.policy == "b2c_1_susi")
-            #expect(result.idToken?.claims[path: "tfp"]?.text == "b2c_1_susi" && result.account.name == "Ana Rojas")
-            #expect(result.source == .signIn && result.scope.covers(SignInScene.toDo))
+            #expect(sent["prompt"] == "select_account")
+            #expect(sent["code_challenge_method"] == "S256")
+            #expect(sent["code_challenge"]?.count == 43)
+            #expect(sent["state"]?.count == 43)
+            #expect(sent["nonce"]?.count == 43)
+            #expect(sent["ui_locales"] == "es")
+            #expect(sent["response_type"] == "code")
+            #expect(sent["response_mode"] == nil)
+            #expect(result.account.id.homeAccountID.contains("-b2c_1_susi."))
+            #expect(result.account.policy == "b2c_1_susi")
+            #expect(result.idToken?.claims[path: "tfp"]?.text == "b2c_1_susi")
+            #expect(result.account.name == "Ana Rojas")
+            #expect(result.source == .signIn)
+            #expect(result.scope.covers(SignInScene.toDo))
             #expect(try application.accounts().map(\.id) == [result.account.id])
             #expect(await visitor.page.contains("You can close this window"))
         }
@@ -66,7 +74,8 @@ struct InteractiveTests {
                 try await visitor.press("submit_code", ["code": scene.code(to: "eva@example.org")])
             }
             let result = try await scene.application(walk).acquireToken(InteractiveRequest(scope: SignInScene.toDo))
-            #expect(result.account.name == "Eva Mora" && result.account.username == "eva@example.org")
+            #expect(result.account.name == "Eva Mora")
+            #expect(result.account.username == "eva@example.org")
         }
     }
 
@@ -76,7 +85,8 @@ struct InteractiveTests {
             let error = try await signInError {
                 _ = try await scene.application(walk).acquireToken(InteractiveRequest(scope: SignInScene.toDo))
             }
-            #expect(error == .cancelled && error?.msalError.code == MSALError.userCancelled)
+            #expect(error == .cancelled)
+            #expect(error?.msalError.code == MSALError.userCancelled)
             #expect(try scene.isUntouched)
         }
     }
@@ -93,7 +103,8 @@ struct InteractiveTests {
             let error = try await signInError {
                 _ = try await application.acquireToken(InteractiveRequest(scope: SignInScene.toDo))
             }
-            #expect(error == .cancelled && heading.withLock(\.self) == "Something went wrong")
+            #expect(error == .cancelled)
+            #expect(heading.withLock(\.self) == "Something went wrong")
         }
     }
 
@@ -147,7 +158,8 @@ struct InteractiveTests {
             #expect(transport.forms.count == 2)
             for form in transport.forms { #expect(form.keys.allSatisfy { !$0.contains("secret") }) }
             #expect(transport.requests.allSatisfy { $0.headers["authorization"] == nil })
-            #expect(transport.forms[0]["code_verifier"]?.count == 43 && transport.forms[0]["client_info"] == "1")
+            #expect(transport.forms[0]["code_verifier"]?.count == 43)
+            #expect(transport.forms[0]["client_info"] == "1")
         }
     }
 
@@ -170,7 +182,8 @@ struct InteractiveTests {
                 }
             )
             let error = try await signInError { _ = try await application.acquireToken(request) }
-            #expect(error == .accountMismatch && error?.msalError.internalCode == -42_101)
+            #expect(error == .accountMismatch)
+            #expect(error?.msalError.internalCode == -42_101)
             #expect(hint.withLock(\.self) == SignInScene.ana)
             #expect(scene.provider.audit.count(of: "revoke") == 1)
             #expect(try scene.store.exported() == before)
@@ -189,7 +202,8 @@ struct InteractiveTests {
             }
             let application = try scene.application(walk)
             let edited = try await application.acquireToken(request)
-            #expect(edited.account.name == "Ana Vélez" && edited.account.policy == "b2c_1_edit")
+            #expect(edited.account.name == "Ana Vélez")
+            #expect(edited.account.policy == "b2c_1_edit")
             #expect(edited.account.id != account.id)
             #expect(try application.accounts().count == 2)
             #expect(try application.account(for: .userFlow("B2C_1_SUSI"))?.id == account.id)

@@ -53,7 +53,8 @@ struct PageTests {
             let error = try await signInError {
                 _ = try await scene.application(walk).acquireToken(InteractiveRequest(scope: SignInScene.toDo))
             }
-            #expect(error == .cancelled && messages.withLock { $0.count == 3 && $0.allSatisfy { !$0.isEmpty } })
+            #expect(error == .cancelled)
+            #expect(messages.withLock { $0.count == 3 && $0.allSatisfy { !$0.isEmpty } })
             #expect(scene.net == 0)
             #expect(try scene.isUntouched)
         }
@@ -66,7 +67,9 @@ struct PageTests {
             let sent = try await asked(InteractiveRequest(scope: Scope([])), scene)
             #expect(sent["scope"] == "openid profile offline_access")
             let status = try scene.store.status()
-            #expect(status.accessTokens == 1 && status.refreshTokens == 1 && status.idTokens == 1)
+            #expect(status.accessTokens == 1)
+            #expect(status.refreshTokens == 1)
+            #expect(status.idTokens == 1)
         }
     }
 }
