@@ -28,7 +28,8 @@ struct AuthorizedTransportTests {
     @Test func `S15, S38, S44 and S46: a call carries one token and brings JSON`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             let answer = try await Self.api(scene).json(Self.request(scene, "api1/tasks"))
-            #expect(answer.object?["api"]?.text == "api1" && scene.net == 0)
+            #expect(answer.object?["api"]?.text == "api1")
+            #expect(scene.net == 0)
         }
     }
 
@@ -67,7 +68,8 @@ struct AuthorizedTransportTests {
             }
             scene.expire()
             #expect(try await Self.api(scene).send(Self.request(scene, "api1/tasks")).status == 200)
-            #expect(scene.net == 1 && scene.provider.audit.count(of: "api") == 2)
+            #expect(scene.net == 1)
+            #expect(scene.provider.audit.count(of: "api") == 2)
         }
     }
 
@@ -166,7 +168,9 @@ struct AuthorizedTransportTests {
             ]
         for error in errors {
             let text = "\(error)"
-            #expect(text.contains("; ") && !text.hasSuffix(".") && !text.contains("\n"), "\(text)")
+            #expect(text.contains("; "), "\(text)")
+            #expect(!text.hasSuffix("."), "\(text)")
+            #expect(!text.contains("\n"), "\(text)")
         }
     }
 

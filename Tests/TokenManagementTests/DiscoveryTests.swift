@@ -24,7 +24,8 @@ struct DiscoveryTests {
         scene.issuer.answer(.init(Self.answer))
         scene.expire()
         #expect(try await scene.acquire().source == .refresh)
-        #expect(scene.issuer.metadataRequests == 1 && scene.issuer.forms(Self.oauthPath).count == 1)
+        #expect(scene.issuer.metadataRequests == 1)
+        #expect(scene.issuer.forms(Self.oauthPath).count == 1)
     }
 
     @Test func `what only one of an issuer's two documents names is used, and nothing is moved by it`() async throws {
@@ -44,7 +45,8 @@ struct DiscoveryTests {
                 at: Self.oauthPath
             )
             let (metadata, lifetime) = try await Self.discovery.metadata(of: Authority(issuer: base))
-            #expect(metadata.revocationEndpoint == revocation && metadata.tokenEndpoint == base + "/token")
+            #expect(metadata.revocationEndpoint == revocation)
+            #expect(metadata.tokenEndpoint == base + "/token")
             #expect(lifetime == 86_400)
         }
         scene.issuer.answer(.init(status: 503), at: Self.oauthPath)
@@ -132,7 +134,8 @@ struct DiscoveryTests {
         _ = try await scene.acquire()
         try scene.store.sql("UPDATE issuer_document SET document = replace(document, '127.0.0.1', 'login.example')")
         #expect(try await scene.acquire().source == .refresh)
-        #expect(scene.issuer.metadataRequests == 2 && scene.net == 2)
+        #expect(scene.issuer.metadataRequests == 2)
+        #expect(scene.net == 2)
     }
 
     @Test func `a redirect of the metadata or of the token endpoint is not followed`() async throws {
@@ -140,7 +143,8 @@ struct DiscoveryTests {
         scene.expire()
         scene.issuer.answer(.init(status: 307, headers: ["Location: /op/other"]))
         guard case .unusableAnswer(let answer) = try await scene.failure() else { throw Missing("unusableAnswer") }
-        #expect(answer.status == 307 && scene.issuer.forms("/op/other").isEmpty)
+        #expect(answer.status == 307)
+        #expect(scene.issuer.forms("/op/other").isEmpty)
         let other = try OpenScene()
         other.expire()
         other.issuer.answer(

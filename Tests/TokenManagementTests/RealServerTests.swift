@@ -45,7 +45,8 @@ struct RealServerTests {
         scene.expire()
         scene.issuer.answer(.init(status: 401, body))
         guard case .clientMisconfigured(let error) = try await scene.failure() else { throw Missing("a client") }
-        #expect(error.status == 401 && "\(error)".contains("_client"))
+        #expect(error.status == 401)
+        #expect("\(error)".contains("_client"))
         scene.issuer.answer(.init(#"{"access_token":"at-1","expires_in":3600}"#))
         #expect(try await scene.acquire().source == .refresh)
     }
@@ -53,7 +54,9 @@ struct RealServerTests {
     @Test func `a token type in small letters is Bearer`() async throws {
         let scene = try OpenScene()
         let token = try await scene.acquire().accessToken
-        #expect(token.tokenType == "bearer" && token.authorizationScheme == "Bearer" && scene.net == 0)
+        #expect(token.tokenType == "bearer")
+        #expect(token.authorizationScheme == "Bearer")
+        #expect(scene.net == 0)
     }
 
     @Test func `a refresh token that ends with the access token is used before, where the issuer tells`() async throws {
@@ -64,7 +67,8 @@ struct RealServerTests {
         #expect(try await scene.acquire().source == .refresh)
         #expect(try await scene.acquire().source == .cache)
         scene.clock.seconds += 1_801
-        #expect(try await scene.acquire().source == .refresh && scene.net == 2)
+        #expect(try await scene.acquire().source == .refresh)
+        #expect(scene.net == 2)
     }
 
     @Test func `a refresh token that ends with the access token is used in the last minutes, where it does not tell`()
@@ -91,7 +95,8 @@ struct RealServerTests {
         #expect(scene.issuer.forms().map { $0["scope"] } == [nil])
         #expect(try scene.refreshTokens.map(\.scope) == ["openid read"])
         let result = try await scene.acquire("write")
-        #expect(scene.issuer.forms().last?["scope"] == "openid read write" && result.declinedScope == "write")
+        #expect(scene.issuer.forms().last?["scope"] == "openid read write")
+        #expect(result.declinedScope == "write")
     }
 
     @Test func `a wider scope is remembered too, and an answer without one changes nothing`() async throws {
@@ -104,7 +109,8 @@ struct RealServerTests {
         _ = try await scene.acquire("more")
         #expect(scene.issuer.forms().last?["scope"] == "openid read write more")
         #expect(try await scene.acquire("more").declinedScope.isEmpty)
-        #expect(scene.net == 2 && scene.issuer.forms().last?["scope"] == nil)
+        #expect(scene.net == 2)
+        #expect(scene.issuer.forms().last?["scope"] == nil)
         #expect(try scene.refreshTokens.map(\.scope) == ["more openid read write"])
     }
 
@@ -113,7 +119,8 @@ struct RealServerTests {
         scene.expire()
         scene.issuer.answer(.init(#"{"access_token":"at-1","expires_in":3600}"#))
         #expect(try await scene.acquire().idToken == nil)
-        #expect(try await scene.acquire().source == .cache && scene.net == 1)
+        #expect(try await scene.acquire().source == .cache)
+        #expect(scene.net == 1)
         #expect(try scene.store.idTokens(of: scene.account).first?.idToken.claims.name == "Mara")
         #expect(try scene.refreshTokens.map { $0.secret.reveal() } == ["rt-0"])
     }
@@ -125,7 +132,10 @@ struct RealServerTests {
         guard case .possiblyConsumed(let error, let since, "tests", let events) = try await scene.failure() else {
             throw Missing("possiblyConsumed")
         }
-        #expect(error?.code == .invalidGrant && since == scene.clock.seconds && !events.isEmpty && scene.net == 2)
+        #expect(error?.code == .invalidGrant)
+        #expect(since == scene.clock.seconds)
+        #expect(!events.isEmpty)
+        #expect(scene.net == 2)
     }
 
     @Test func `a 5xx that has spent the token costs nothing where the issuer gives the answer again`() async throws {
@@ -142,7 +152,8 @@ struct RealServerTests {
     @Test func `an issuer whose metadata has no revocation and no device endpoint is one all the same`() async throws {
         let scene = try OpenScene()
         let (metadata, _) = try await MetadataDiscovery(transport: Scene.transport).metadata(of: scene.authority)
-        #expect(metadata.revocationEndpoint == nil && metadata.deviceAuthorizationEndpoint == nil)
+        #expect(metadata.revocationEndpoint == nil)
+        #expect(metadata.deviceAuthorizationEndpoint == nil)
         #expect(try await scene.manager().signOut(scene.account) == .notOffered)
         #expect(try scene.store.accounts().isEmpty)
     }
@@ -160,7 +171,8 @@ struct RealServerTests {
         guard case .failed(let said) = try await scene.manager().signOut(scene.account) else {
             throw Missing("a reason")
         }
-        #expect(said.contains(reason) && scene.issuer.forms("/op/revoke").first?["token"] == "rt-0")
+        #expect(said.contains(reason))
+        #expect(scene.issuer.forms("/op/revoke").first?["token"] == "rt-0")
         #expect(try scene.store.accounts().isEmpty)
     }
 
@@ -196,7 +208,8 @@ struct RealServerTests {
         scene.issuer.answer(.init(status: 400, body))
         let error = try await scene.failure()
         let shown = String(describing: error) + String(reflecting: error)
-        #expect(shown.contains("The token <redacted> has expired") && !shown.contains("rt-0"))
+        #expect(shown.contains("The token <redacted> has expired"))
+        #expect(!shown.contains("rt-0"))
     }
 
     @Test(arguments: ["rt%2F0%2B", "rt%2f0%2b", "rt/0+"])
@@ -210,10 +223,13 @@ struct RealServerTests {
         for _ in 1...2 {
             let error = try await scene.failure()
             guard case .interactionRequired(.refused(let refusal, _)) = error else { throw Missing("a refusal") }
-            #expect(refusal.code == .unknown && refusal.suberror == nil && !String(reflecting: error).contains(echo))
+            #expect(refusal.code == .unknown)
+            #expect(refusal.suberror == nil)
+            #expect(!String(reflecting: error).contains(echo))
         }
         #expect(scene.net == 1)
         let outcomes = try scene.store.events().map(\.outcome)
-        #expect(outcomes.contains { $0.contains("unknown_error") } && !outcomes.contains { $0.contains(echo) })
+        #expect(outcomes.contains { $0.contains("unknown_error") })
+        #expect(!outcomes.contains { $0.contains(echo) })
     }
 }

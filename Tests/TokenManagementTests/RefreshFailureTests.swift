@@ -21,7 +21,9 @@ struct RefreshFailureTests {
     @Test func `C61: a token worth refreshing is refreshed, and replaced`() async throws {
         try await Self.aging { (scene: Scene) async throws in
             let result = try await scene.manager().acquireTokenSilently(scene.request())
-            #expect(result.source == .refresh && result.freshness == .fresh && scene.net == 1)
+            #expect(result.source == .refresh)
+            #expect(result.freshness == .fresh)
+            #expect(scene.net == 1)
             #expect(try scene.store.status().accessTokens == 1)
         }
     }
@@ -32,7 +34,9 @@ struct RefreshFailureTests {
             let manager = try scene.manager()
             for net in [2, 2] {
                 let result = try await manager.acquireTokenSilently(scene.request())
-                #expect(result.source == .cache && result.freshness == .aging && result.refreshFailed)
+                #expect(result.source == .cache)
+                #expect(result.freshness == .aging)
+                #expect(result.refreshFailed)
                 #expect(scene.net == net)
             }
         }
@@ -42,7 +46,9 @@ struct RefreshFailureTests {
         try await Self.aging { (scene: Scene) async throws in
             scene.provider.faults.add(.lostResponse(at: "token", times: 2))
             let result = try await scene.manager().acquireTokenSilently(scene.request())
-            #expect(result.freshness == .aging && result.refreshFailed && !result.interactionSoon)
+            #expect(result.freshness == .aging)
+            #expect(result.refreshFailed)
+            #expect(!result.interactionSoon)
         }
     }
 
@@ -50,7 +56,9 @@ struct RefreshFailureTests {
         try await Self.aging { (scene: Scene) async throws in
             scene.provider.faults.add(.tooManyRequests(seconds: 30, at: "token"))
             let result = try await scene.manager().acquireTokenSilently(scene.request())
-            #expect(result.freshness == .aging && result.refreshFailed && scene.net == 1)
+            #expect(result.freshness == .aging)
+            #expect(result.refreshFailed)
+            #expect(scene.net == 1)
         }
     }
 
@@ -58,7 +66,9 @@ struct RefreshFailureTests {
         try await Self.aging { (scene: Scene) async throws in
             scene.refuse("invalid_grant")
             let result = try await scene.manager().acquireTokenSilently(scene.request())
-            #expect(result.freshness == .aging && result.interactionSoon && !result.refreshFailed)
+            #expect(result.freshness == .aging)
+            #expect(result.interactionSoon)
+            #expect(!result.refreshFailed)
         }
     }
 
@@ -66,7 +76,9 @@ struct RefreshFailureTests {
         try await Self.aging { (scene: Scene) async throws in
             for token in try scene.refreshTokens { try scene.store.removeRefreshToken(token) }
             let result = try await scene.manager().acquireTokenSilently(scene.request())
-            #expect(result.freshness == .aging && result.interactionSoon && scene.net == 0)
+            #expect(result.freshness == .aging)
+            #expect(result.interactionSoon)
+            #expect(scene.net == 0)
         }
     }
 
@@ -82,7 +94,8 @@ struct RefreshFailureTests {
                 return
             }
             let result = try await manager.acquireTokenSilently(scene.request())
-            #expect(result.freshness == .extended && result.refreshFailed)
+            #expect(result.freshness == .extended)
+            #expect(result.refreshFailed)
         }
     }
 
@@ -94,7 +107,8 @@ struct RefreshFailureTests {
             guard case .interactionRequired(.refused(let refusal, let events)) = error else {
                 throw Missing("a refusal, not \(String(describing: error))")
             }
-            #expect(refusal.suberror == "my_suberror" && events.first?.kind == .signIn)
+            #expect(refusal.suberror == "my_suberror")
+            #expect(events.first?.kind == .signIn)
             #expect(try scene.refreshTokens.count == 1)
         }
     }
@@ -106,7 +120,8 @@ struct RefreshFailureTests {
             let manager = try scene.manager()
             for _ in 1...2 {
                 let error = try await acquisitionError { try await manager.acquireTokenSilently(scene.request()) }
-                #expect(error?.needsInteraction == true && scene.net == 1)
+                #expect(error?.needsInteraction == true)
+                #expect(scene.net == 1)
             }
             #expect(try scene.refreshTokens.isEmpty)
         }
@@ -166,7 +181,8 @@ struct RefreshFailureTests {
             }
             guard case .interactionRequired(.accountDeleted) = error else { throw Missing("accountDeleted") }
             #expect(try scene.store.signedInAccounts(client: Scene.client).count == 1)
-            #expect(try scene.refreshTokens.count == 1 && scene.refreshTokens != before)
+            #expect(try scene.refreshTokens.count == 1)
+            #expect(try scene.refreshTokens != before)
         }
     }
 
@@ -236,7 +252,8 @@ struct RefreshFailureTests {
             scene.answer(#"{"access_token":"new","expires_in":3600,"foci":"1"}"#)
             let manager = try scene.manager { $0.usesFamilyTokens = true }
             let result = try await manager.acquireTokenSilently(scene.request())
-            #expect(result.accessToken.secret == Secret("new") && scene.net == 2)
+            #expect(result.accessToken.secret == Secret("new"))
+            #expect(scene.net == 2)
         }
     }
 }

@@ -23,7 +23,9 @@ struct SingleRefreshTests {
                 }
                 return try await group.reduce(into: [Secret]()) { $0.append($1) }
             }
-            #expect(scene.net == 1 && tokens.count == 8 && tokens.allSatisfy { $0 == tokens[0] })
+            #expect(scene.net == 1)
+            #expect(tokens.count == 8)
+            #expect(tokens.allSatisfy { $0 == tokens[0] })
             // Who finds the token when its turn comes asks the issuer nothing at all.
             #expect(scene.provider.audit.count(of: "metadata") == 1)
             scene.expire()
@@ -63,7 +65,8 @@ struct SingleRefreshTests {
                 }
                 return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
             }
-            #expect(failures == 4 && scene.net == 1)
+            #expect(failures == 4)
+            #expect(scene.net == 1)
         }
     }
 
@@ -101,7 +104,8 @@ struct SingleRefreshTests {
         let error = await #expect(throws: HTTPTransportError.self) {
             try await bounded.send(HTTPRequest("POST", "http://127.0.0.1:1/token"), limits: .issuer)
         }
-        #expect(error?.mayHaveTakenEffect == false && sent.value == 0)
+        #expect(error?.mayHaveTakenEffect == false)
+        #expect(sent.value == 0)
     }
 
     @Test func `cancelling one who waits leaves the others their token`() async throws {
@@ -217,7 +221,9 @@ struct SingleRefreshTests {
             guard case .possiblyConsumed(let refusal, _, let program, let events) = error else {
                 throw Missing("possiblyConsumed, not \(String(describing: error))")
             }
-            #expect(refusal?.suberror == "bad_token" && program == "tests" && !events.isEmpty)
+            #expect(refusal?.suberror == "bad_token")
+            #expect(program == "tests")
+            #expect(!events.isEmpty)
             #expect(scene.net == 2)
             #expect(try scene.refreshTokens.isEmpty)
         }
@@ -231,7 +237,8 @@ struct SingleRefreshTests {
             scene.refuse("invalid_grant")
             let error = try await acquisitionError { try await scene.manager().acquireTokenSilently(scene.request()) }
             guard case .possiblyConsumed(_, let since, "tests", _) = error else { throw Missing("possiblyConsumed") }
-            #expect(since == 1_790_003_601 && scene.net == 1)
+            #expect(since == 1_790_003_601)
+            #expect(scene.net == 1)
             #expect(try scene.refreshTokens.count == 1)
         }
     }
@@ -259,7 +266,9 @@ struct SingleRefreshTests {
             let error = try await acquisitionError { try await manager.acquireTokenSilently(scene.request()) }
             guard case .interactionRequired(.signedOut) = error else { throw Missing("signedOut") }
             let status = try scene.store.status()
-            #expect(status.accounts == 0 && status.refreshTokens == 0 && status.accessTokens == 0)
+            #expect(status.accounts == 0)
+            #expect(status.refreshTokens == 0)
+            #expect(status.accessTokens == 0)
             #expect(scene.provider.audit.count(of: "revoke") == 1)
         }
     }

@@ -20,7 +20,9 @@ struct ThrottlingTests {
                 let manager = try scene.manager()
                 let error = try await acquisitionError { try await manager.acquireTokenSilently(scene.request()) }
                 guard case .unavailable(let answer, _) = error else { throw Missing("unavailable") }
-                #expect(answer.retryAfter == Int64(expected) && answer.status == 429 && scene.net == net)
+                #expect(answer.retryAfter == Int64(expected))
+                #expect(answer.status == 429)
+                #expect(scene.net == net)
             }
             scene.clock.advance(by: 1)
             #expect(try await scene.manager().acquireTokenSilently(scene.request()).source == .refresh)
@@ -58,7 +60,9 @@ struct ThrottlingTests {
                 scene.clock.advance(by: advance)
                 let error = try await acquisitionError { try await manager.acquireTokenSilently(scene.request()) }
                 guard case .interactionRequired(.refused(let refusal, _)) = error else { throw Missing("a refusal") }
-                #expect(refusal.suberror == "basic_action" && refusal.numbers == [50_076] && scene.net == 1)
+                #expect(refusal.suberror == "basic_action")
+                #expect(refusal.numbers == [50_076])
+                #expect(scene.net == 1)
             }
             _ = try await manager.acquireTokenSilently(scene.request(Scene.demo))
             #expect(scene.net == 2)
@@ -96,7 +100,9 @@ struct ThrottlingTests {
         guard case .interactionRequired(.refused(let refusal, _)) = try await scene.failure() else {
             throw Missing("a refusal")
         }
-        #expect(refusal.code == .invalidGrant && refusal.retryAfter == 120 && scene.net == 1)
+        #expect(refusal.code == .invalidGrant)
+        #expect(refusal.retryAfter == 120)
+        #expect(scene.net == 1)
     }
 
     @Test(
@@ -117,7 +123,8 @@ struct ThrottlingTests {
         guard case .unavailable(let outage, isHeldBack: false) = try await scene.failure() else {
             throw Missing("unavailable")
         }
-        #expect(outage == IssuerUnavailable(status: status, retryAfter: 120, error: code) && scene.net == 1)
+        #expect(outage == IssuerUnavailable(status: status, retryAfter: 120, error: code))
+        #expect(scene.net == 1)
     }
 
     /// Answers that hold further requests back: the status, `Retry-After`, and the requests until it is an error.
