@@ -14,7 +14,17 @@ func expectError(
     let text = error.description
     #expect(error.kind == kind, "\(error)", sourceLocation: sourceLocation)
     #expect(
-        text.contains("; ") && !text.hasSuffix(".") && !text.contains("\n"),
+        text.contains("; "),
+        "\(text)",
+        sourceLocation: sourceLocation
+    )
+    #expect(
+        !text.hasSuffix("."),
+        "\(text)",
+        sourceLocation: sourceLocation
+    )
+    #expect(
+        !text.contains("\n"),
         "\(text)",
         sourceLocation: sourceLocation
     )
