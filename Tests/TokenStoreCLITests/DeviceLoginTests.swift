@@ -81,7 +81,8 @@ struct DeviceLoginTests {
         let refusal = HandmadeIssuer.Answer(status: 400, #"{"error":"\#(error)"}"#)
         let (issuer, scratch) = (try issuer(refusal), try ScratchDirectory())
         let outcome = try await login(issuer, scratch)
-        #expect(outcome.status == status && outcome.output.isEmpty)
+        #expect(outcome.status == status)
+        #expect(outcome.output.isEmpty)
         #expect(outcome.error.contains(words), "\(outcome.error)")
         #expect(!FileManager.default.fileExists(atPath: scratch.store))
     }
@@ -91,7 +92,8 @@ struct DeviceLoginTests {
         let refusal = HandmadeIssuer.Answer(status: 400, headers: headers, #"{"error":"access_denied"}"#)
         let (issuer, scratch) = (try issuer(refusal), try ScratchDirectory())
         let outcome = try await login(issuer, scratch)
-        #expect(outcome.status == 9 && outcome.error.contains("cancelled"), "\(outcome.error)")
+        #expect(outcome.status == 9, "\(outcome.error)")
+        #expect(outcome.error.contains("cancelled"), "\(outcome.error)")
         #expect(issuer.forms().count == 2)
     }
 
@@ -99,7 +101,8 @@ struct DeviceLoginTests {
         let busy = HandmadeIssuer.Answer(status: 429, headers: ["Retry-After: 9999999"])
         let (issuer, scratch) = (try issuer(busy), try ScratchDirectory())
         let outcome = try await login(issuer, scratch, "--wait", "1.5")
-        #expect(outcome.status == 9 && outcome.error.contains("nobody signed in"), "\(outcome.error)")
+        #expect(outcome.status == 9, "\(outcome.error)")
+        #expect(outcome.error.contains("nobody signed in"), "\(outcome.error)")
         #expect(outcome.error.contains("WDJB-MJHT within 1 s; Ctrl-C"))
         #expect(issuer.forms().count == 2)
         #expect(!FileManager.default.fileExists(atPath: scratch.store))
@@ -110,14 +113,16 @@ struct DeviceLoginTests {
         issuer.publish(JSON.Object([("jwks_uri", .string(issuer.issuer + "/keys"))]))
         issuer.answer(.init(#"{"keys":[]}"#), at: "/op/keys")
         let outcome = try await login(issuer, scratch)
-        #expect(outcome.status == 1 && outcome.error.contains("offers no sign-in with a device code; sign in with a"))
+        #expect(outcome.status == 1)
+        #expect(outcome.error.contains("offers no sign-in with a device code; sign in with a"))
         for option in [["--no-browser"], ["--prompt", "login"], ["--login-hint", "mara"]] {
             let command = Command(
                 arguments: ["login", "--device", "--issuer", issuer.issuer, "--client-id", "app"] + option,
                 environment: ["TOKENSTORE_PATH": scratch.store]
             )
             let refused = try command.run(in: scratch)
-            #expect(refused.status == 64 && refused.error.contains("--device"), "\(refused.error)")
+            #expect(refused.status == 64, "\(refused.error)")
+            #expect(refused.error.contains("--device"), "\(refused.error)")
         }
     }
 }

@@ -6,7 +6,8 @@ struct LogoutCommandTests {
     @Test func `a sign-out ends the session at the issuer and deletes the account`() async throws {
         try await IssuerScene.open(lifetime: 3_600) { (scene: IssuerScene) async throws in
             let outcome = try await scene.run("logout", "ana.rojas@example.org")
-            #expect(outcome.status == 0 && outcome.output.contains("the issuer ended the session"), "\(outcome.error)")
+            #expect(outcome.status == 0, "\(outcome.error)")
+            #expect(outcome.output.contains("the issuer ended the session"), "\(outcome.error)")
             #expect(scene.provider.audit.count(of: "revoke") == 1)
             #expect(try await scene.run("list", "--json").json["accounts"] as? [String] == [])
             #expect(try await scene.run("logout", "ana.rojas@example.org").status == 3)
@@ -26,7 +27,8 @@ struct LogoutCommandTests {
         try await IssuerScene.open(lifetime: 3_600) { (scene: IssuerScene) async throws in
             scene.provider.faults.add(.status(503, at: "revoke"))
             let outcome = try await scene.run("logout", "ana.rojas@example.org")
-            #expect(outcome.status == 0 && outcome.error.contains("was not ended at the issuer"))
+            #expect(outcome.status == 0)
+            #expect(outcome.error.contains("was not ended at the issuer"))
             #expect(try await scene.run("list", "--json").json["accounts"] as? [String] == [])
         }
     }
@@ -36,13 +38,17 @@ struct LogoutCommandTests {
             let other = try scene.scratch.holdForWriting()
             let before = try await scene.run("list", "--json").json["accounts"] as? [[String: Any]]
             let held = try await scene.run("logout", "ana.rojas@example.org", "--local-only", "--timeout", "0.1")
-            #expect(held.status == 5 && held.error.contains("; "))
+            #expect(held.status == 5)
+            #expect(held.error.contains("; "))
             let after = try await scene.run("list", "--json").json["accounts"] as? [[String: Any]]
-            #expect(before?.count == 1 && after?.count == 1 && after?.first?["hasRefreshToken"] as? Bool == true)
+            #expect(before?.count == 1)
+            #expect(after?.count == 1)
+            #expect(after?.first?["hasRefreshToken"] as? Bool == true)
             try other.execute("ROLLBACK")
             #expect(try await scene.run("logout", "ana.rojas@example.org", "--local-only").status == 0)
             let again = try await scene.run("logout", "ana.rojas@example.org")
-            #expect(again.status == 3 && again.error.contains("no account fits"))
+            #expect(again.status == 3)
+            #expect(again.error.contains("no account fits"))
             #expect(try await scene.run("status").output.contains("accounts        0"))
         }
     }
@@ -75,7 +81,8 @@ struct LogoutCommandTests {
                 "--timeout",
                 "0.2"
             )
-            #expect(outcome.status == 0 && outcome.error.contains("holds the old rows"), "\(outcome.error)")
+            #expect(outcome.status == 0, "\(outcome.error)")
+            #expect(outcome.error.contains("holds the old rows"), "\(outcome.error)")
             #expect(try outcome.json["oldBytesRemain"] as? Bool == true)
             #expect((try outcome.json["revocations"] as? [[String: Any]])?.count == 2)
             try reader.execute("COMMIT")
@@ -89,7 +96,8 @@ struct LogoutCommandTests {
             let metadata = #"{"issuer":"\#(base)/x","token_endpoint":"\#(base)/x/token"}"#
             scene.provider.faults.add(.answer(body: metadata, at: "metadata"))
             let outcome = try await scene.run("logout", "ana.rojas@example.org")
-            #expect(outcome.status == 0 && outcome.error.contains("revokes no tokens"))
+            #expect(outcome.status == 0)
+            #expect(outcome.error.contains("revokes no tokens"))
             #expect(try scene.rows == .none)
         }
     }

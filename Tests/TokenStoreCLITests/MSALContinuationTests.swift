@@ -44,7 +44,8 @@ struct MSALContinuationTests {
                 #expect(result["username"] == LoginScene.ana, "\(kind): \(found)")
                 #expect(result["cached"].map { $0 + "\n" } == token, "\(kind)")
                 #expect(result["cachedSource"] == "cache", "\(kind)")
-                #expect(result["renewedSource"] == "identity_provider" && result["renewed"] != result["cached"])
+                #expect(result["renewedSource"] == "identity_provider")
+                #expect(result["renewed"] != result["cached"])
             }
         }
     }

@@ -10,7 +10,8 @@ struct MissingStoreTests {
         #expect(outcome.status == 0)
         #expect(outcome.error.split(separator: "\n").count == 1)
         #expect(outcome.error.contains(scratch.path("deep/store/tokenstore.db")))
-        #expect(outcome.error.contains("tokenstore login") && outcome.error.contains("tokenstore import FILE"))
+        #expect(outcome.error.contains("tokenstore login"))
+        #expect(outcome.error.contains("tokenstore import FILE"))
         #expect(try scratch.names.isEmpty)
     }
 
@@ -22,7 +23,8 @@ struct MissingStoreTests {
         let outcome = try scratch.run(name, "--store", scratch.path("loop/tokenstore.db"))
         #expect(outcome.status == 1)
         #expect(outcome.output.isEmpty)
-        #expect(outcome.error.contains(scratch.path("loop")) && !outcome.error.contains("no store"))
+        #expect(outcome.error.contains(scratch.path("loop")))
+        #expect(!outcome.error.contains("no store"))
     }
 
     @Test func `--quiet leaves the line out`() throws {

@@ -28,7 +28,8 @@ struct NativeLoginTests {
             }
             #expect(outcome.status == 0, "\(outcome.error)")
             #expect(try outcome.json["displayName"] as? String == "Bo Lind")
-            #expect(scene.provider.audit.count(of: "token") == 2 && scene.provider.audit.count(of: "challenge") == 2)
+            #expect(scene.provider.audit.count(of: "token") == 2)
+            #expect(scene.provider.audit.count(of: "challenge") == 2)
             let secrets = scene.provider.outbox.messages().map(\.code) + ["87654321", "eyJ"]
             #expect(outcome.error.contains("trace") || outcome.error.contains("debug"))
             #expect(!Self.contains(outcome.error + outcome.output, secrets), "\(outcome.error)")
@@ -64,7 +65,8 @@ struct NativeLoginTests {
                 NativeScene.ana,
                 passwords: ["wrong-1"]
             )
-            #expect(outcome.status == 1 && outcome.error.contains("the password is wrong"), "\(outcome.error)")
+            #expect(outcome.status == 1, "\(outcome.error)")
+            #expect(outcome.error.contains("the password is wrong"), "\(outcome.error)")
             #expect(!outcome.error.contains("wrong-1"))
             #expect(try scene.scene.hasNoStore)
         }
@@ -105,7 +107,8 @@ struct NativeLoginTests {
     @Test func `an unknown person is told so`() async throws {
         try await NativeScene.open { scene in
             let outcome = try await scene.script("login", "pwd-app", "--username", "no@example.org", passwords: ["x"])
-            #expect(outcome.status == 1 && outcome.error.contains("; check the username, or sign up"))
+            #expect(outcome.status == 1)
+            #expect(outcome.error.contains("; check the username, or sign up"))
             #expect(try scene.scene.hasNoStore)
         }
     }
@@ -118,19 +121,23 @@ struct NativeLoginTests {
                     environment: scene.environment
                 )
                 let outcome = try await command.runAside(in: scene.scene.scratch)
-                #expect(outcome.status == 64 && outcome.error.contains("--code-from FD or --password-from FD"))
+                #expect(outcome.status == 64)
+                #expect(outcome.error.contains("--code-from FD or --password-from FD"))
             }
             let closed = Command(
                 arguments: scene.words("login", "otp-app", ["--username", Self.bo, "--code-from", "9"]),
                 environment: scene.environment
             )
             let outcome = try await closed.runAside(in: scene.scene.scratch)
-            #expect(outcome.status == 64 && outcome.error.contains("descriptor 9, which is not open"))
+            #expect(outcome.status == 64)
+            #expect(outcome.error.contains("descriptor 9, which is not open"))
             let nameless = try await scene.script("login", "otp-app", passwords: ["x"])
-            #expect(nameless.status == 64 && nameless.error.contains("give --username ADDRESS"), "\(nameless.error)")
+            #expect(nameless.status == 64, "\(nameless.error)")
+            #expect(nameless.error.contains("give --username ADDRESS"), "\(nameless.error)")
             #expect(scene.provider.audit.counts.isEmpty)
             let codeless = try await scene.script("login", "otp-app", "--username", Self.bo, passwords: ["x"])
-            #expect(codeless.status == 64 && codeless.error.contains("give --code-from FD"), "\(codeless.error)")
+            #expect(codeless.status == 64, "\(codeless.error)")
+            #expect(codeless.error.contains("give --code-from FD"), "\(codeless.error)")
             #expect(try scene.scene.hasNoStore)
         }
     }
@@ -199,6 +206,7 @@ struct NativeLoginTests {
     ])
     func `arguments that make no sense end with 64 before any request`(arguments: [String]) throws {
         let outcome = try Command(arguments: ["login", "--json"] + arguments).run(in: ScratchDirectory())
-        #expect(try outcome.status == 64 && outcome.errorJSON["code"] as? String == "usage")
+        #expect(outcome.status == 64)
+        #expect(try outcome.errorJSON["code"] as? String == "usage")
     }
 }

@@ -10,9 +10,11 @@ struct TokenCommandTests {
         try await IssuerScene.open(lifetime: 0) { scene in
             let outcomes = try await scene.tokens(64)
             #expect(outcomes.allSatisfy { $0.status == 0 }, "\(Set(outcomes.map(\.error)))")
-            #expect(Set(outcomes.map(\.output)).count == 1 && scene.net == 1)
+            #expect(Set(outcomes.map(\.output)).count == 1)
+            #expect(scene.net == 1)
             let next = try await scene.tokens(1, "--force-refresh")
-            #expect(next[0].status == 0 && scene.net == 2)
+            #expect(next[0].status == 0)
+            #expect(scene.net == 2)
         }
     }
 
@@ -23,7 +25,8 @@ struct TokenCommandTests {
             #expect(try await scene.tokens(1, "--format", "header")[0].output == "Authorization: Bearer \(token)\n")
             #expect(try await scene.tokens(1, "--format", "env")[0].output == "ACCESS_TOKEN='\(token)'\n")
             let json = try await scene.tokens(1, "--json")[0].json
-            #expect(json["accessToken"] as? String == String(token) && json["source"] as? String == "cache")
+            #expect(json["accessToken"] as? String == String(token))
+            #expect(json["source"] as? String == "cache")
             #expect(json["scopes"] as? [String] == ["api://todolist/ToDoList.Read"])
             let credential = try await scene.tokens(1, "--format", "exec-credential")[0].json
             #expect((credential["status"] as? [String: Any])?["token"] as? String == String(token))
@@ -35,12 +38,14 @@ struct TokenCommandTests {
         try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
             scene.provider.faults.add(.status(503, at: "token", times: 2))
             let outage = try await scene.tokens(1, "--json")[0]
-            #expect(try outage.status == 8 && outage.errorJSON["code"] as? String == "network")
+            #expect(outage.status == 8)
+            #expect(try outage.errorJSON["code"] as? String == "network")
             try await scene.signIn(lifetime: 0)
             let body = #"{"error":"invalid_grant","error_description":"No."}"#
             scene.provider.faults.add(.answer(status: 400, body: body, at: "token"))
             let ended = try await scene.tokens(1, "--json")[0]
-            #expect(try ended.status == 4 && ended.errorJSON["code"] as? String == "interaction_required")
+            #expect(ended.status == 4)
+            #expect(try ended.errorJSON["code"] as? String == "interaction_required")
             #expect(try ended.errorJSON["hint"] as? String == "sign in again")
         }
     }
@@ -49,7 +54,8 @@ struct TokenCommandTests {
         try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
             scene.provider.faults.add(.hang(at: "token", times: nil))
             let outcome = try await scene.tokens(1, "--timeout", "1")[0]
-            #expect(outcome.status == 8 && outcome.error.contains("try again"), "\(outcome.error)")
+            #expect(outcome.status == 8, "\(outcome.error)")
+            #expect(outcome.error.contains("try again"), "\(outcome.error)")
         }
     }
 }
