@@ -20,6 +20,8 @@ struct StoreFile {
         connection.keepLogFiles()
         try Self.configure(connection)
         guard try connection.first("PRAGMA journal_mode", body: { $0.text(0) }) == "wal" else {
+            // The database of another program is not offered for a repair.
+            try StoreHeader.requireApplicationID(connection, at: path)
             throw TokenStoreError.damaged(
                 "\(path.database) is in no write-ahead-log mode and so not as this program left it; "
                     + "run 'tokenstore check --repair'"

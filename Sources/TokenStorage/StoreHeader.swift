@@ -22,13 +22,8 @@ package struct StoreHeader {
     }
 
     private init(reading connection: Connection, at path: StorePath) throws {
-        let applicationID = try connection.integer("PRAGMA application_id") ?? 0
+        try Self.requireApplicationID(connection, at: path)
         userVersion = Int(try connection.integer("PRAGMA user_version") ?? 0)
-        guard applicationID == Int64(Schema.applicationID) else {
-            throw TokenStoreError.damaged(
-                "\(path.database) is an SQLite database but no token store; name the store with --store"
-            )
-        }
         let row = try connection.first(
             """
             SELECT schema_version, reader_floor, writer_floor, written_by, store_id, key_source, key_parameters,
@@ -49,6 +44,15 @@ package struct StoreHeader {
         keySource = row.3
         keyParameters = Self.parameters(row.4)
         createdAt = row.5
+    }
+
+    /// - Throws: ``TokenStoreError/damaged(_:)`` if the database is another program's.
+    static func requireApplicationID(_ connection: Connection, at path: StorePath) throws {
+        guard try connection.integer("PRAGMA application_id") == Int64(Schema.applicationID) else {
+            throw TokenStoreError.damaged(
+                "\(path.database) is an SQLite database but not a token store; name the store with --store"
+            )
+        }
     }
 
     static func text(_ parameters: [String: String]) -> String {

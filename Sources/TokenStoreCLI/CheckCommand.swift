@@ -33,6 +33,8 @@ struct CheckCommand: ParsableCommand {
         let console = arguments.console
         let path = arguments.path.database
         let problems = try problems(console)
+        // What is not a store at all is 6, as for every command, and is not offered for a repair.
+        if repair, !problems.isEmpty { try StoreFiles(arguments.path, source: arguments.key).requireOwnDatabase() }
         guard repair, !dryRun, !problems.isEmpty else {
             try CheckReport(problems: problems, repair: nil).write(arguments, on: console)
             guard problems.isEmpty else {
@@ -58,8 +60,6 @@ struct CheckCommand: ParsableCommand {
     }
 
     private func repaired(_ console: Console) throws -> RepairReport {
-        // What is not a store at all is 6, as for every command.
-        try StoreFiles(arguments.path, source: arguments.key).requireOwnDatabase()
         do {
             return try ProgressLine("repairing", console).showing { update in
                 try TokenStore.repair(at: arguments.path, options: arguments.options(), progress: update)

@@ -58,6 +58,19 @@ struct OwnFilesTests {
         #expect(after.bytes("file") == before.bytes("file"))
     }
 
+    @Test(arguments: [
+        ["check", "--repair"], ["check", "--repair", "--dry-run"], ["purge"], ["rekey"], ["logout", "a"],
+        ["token", "--scope", "s1"], ["list"],
+    ])
+    func `no command proposes a repair of a database of another program`(command: [String]) throws {
+        let scratch = try ScratchDirectory()
+        try Foreign.databaseOfAnotherProgram.make("file", in: scratch)
+        let outcome = try Command(arguments: command + ["--store", scratch.path("file")]).run(in: scratch)
+        #expect(outcome.status == 6)
+        #expect(outcome.error.contains("not a token store") || outcome.error.contains("does not show that it is"))
+        #expect(!outcome.error.contains("repair"))
+    }
+
     @Test(arguments: ["link", "hard link"])
     func `purge --all follows no link`(kind: String) throws {
         let scratch = try ScratchDirectory()
