@@ -289,6 +289,42 @@ struct RekeyTests {
         #expect(try advice("three") == nil, "the same key by another name is not an old one")
     }
 
+    @Test func `a rotation in the middle of a rekey leaves no copy of the spent refresh token`() throws {
+        let place: KeyValuePairs<String, JSON> = ["home_account_id": "u0.t1"]
+        let copy = JSON.refreshToken("r0", ["family_id": "1"]).with(place)
+        // The token and its copy are further apart than one transaction of a rekey reaches.
+        let tokens = (0..<600).map { JSON.refreshToken("r\($0)", ["home_account_id": .string("u\($0).t1")]) }
+        let fixture = try TestStore(JSON.cache(refreshTokens: tokens + [copy]))
+        let account = Account.ID(authority: Fixture.account.authority, homeAccountID: "u0.t1")
+        var isRotated = false
+        _ = try fixture.store.rekey { _ in
+            do {
+                let other = try fixture.another()
+                let count = try other.read { session in
+                    try session.connection.integer(
+                        """
+                        SELECT count(DISTINCT substr(t.secret, 1, 5)) FROM refresh_token t
+                        JOIN account a ON a.id = t.account_id WHERE a.home_account_id = 'u0.t1'
+                        """
+                    )
+                }
+                guard count == 2, !isRotated else { return }
+                isRotated = true
+                let used = try #require(try other.refreshTokens(of: account, client: "cid").first)
+                var response = TokenResponse(accessToken: Secret("a"), expiresIn: 3_600)
+                response.refreshToken = Secret("rotated")
+                let authority = try Authority(parsing: "https://login.microsoftonline.com/t1")
+                let request = TokenRequest(clientID: "cid", authority: authority, scope: "s1", grant: .refreshToken)
+                try other.save(response, for: request, refreshing: used)
+            } catch {
+                Issue.record(error)
+            }
+        }
+        #expect(isRotated)
+        let left = try fixture.another().refreshTokens(of: account, client: "cid", family: "1")
+        #expect(left.map(\.secret) == [Secret("rotated")])
+    }
+
     @Test func `two rekeys at once do not meet`() throws {
         let fixture = try TestStore { $0.busyTimeout = .milliseconds(20) }
         try fixture.take(Self.crowd)

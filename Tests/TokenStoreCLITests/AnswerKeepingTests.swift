@@ -89,14 +89,17 @@ struct AnswerKeepingTests {
     }
 
     /// Two kinds of signal, as two of one kind may be one.
-    @Test func `a second signal ends the program at once`() async throws {
+    @Test func `a second signal ends the program at once, which says what may be lost`() async throws {
         try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
             scene.provider.faults.add(.hang(at: "token"))
-            let refresh = try scene.start("--timeout", "600")
+            let errors = scene.scratch.path("errors")
+            let refresh = try scene.start(["--timeout", "600"], errors: errors)
             try await scene.waitForRequest(at: "token")
             refresh.send(SIGTERM)
             refresh.send(SIGINT)
             #expect([128 + SIGTERM, 128 + SIGINT].contains(try await refresh.end()))
+            let sentence = try String(contentsOf: URL(filePath: errors), encoding: .utf8)
+            #expect(sentence.contains("the session may be lost"))
         }
     }
 

@@ -96,11 +96,12 @@ extension IssuerScene {
     /// Starts `token` and goes on.
     func start(_ arguments: String...) throws -> StartedCommand { try start(arguments) }
 
-    func start(_ arguments: [String]) throws -> StartedCommand {
+    func start(_ arguments: [String], errors: String = "/dev/null") throws -> StartedCommand {
         try StartedCommand(
             ["token", "--scope", Self.scope.text] + arguments,
             environment: ["TOKENSTORE_PATH": scratch.store],
-            in: scratch
+            in: scratch,
+            errors: errors
         )
     }
 

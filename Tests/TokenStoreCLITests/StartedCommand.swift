@@ -6,10 +6,17 @@ final class StartedCommand: Sendable {
     private let process: pid_t
     private let status = Mutex<Int32?>(nil)
 
-    init(_ arguments: [String], environment: [String: String], in directory: ScratchDirectory) throws {
+    /// Starts the program, which writes its errors into the file `errors`.
+    init(
+        _ arguments: [String],
+        environment: [String: String],
+        in directory: ScratchDirectory,
+        errors: String = "/dev/null"
+    ) throws {
         var actions = SpawnActions()
         actions.open("/dev/null", O_RDONLY, as: STDIN_FILENO)
-        for descriptor in [STDOUT_FILENO, STDERR_FILENO] { actions.open("/dev/null", O_WRONLY, as: descriptor) }
+        actions.open("/dev/null", O_WRONLY, as: STDOUT_FILENO)
+        actions.open(errors, O_WRONLY | O_CREAT, as: STDERR_FILENO)
         process = try actions.spawn(Command.binary, arguments, environment: environment, home: directory)
     }
 
