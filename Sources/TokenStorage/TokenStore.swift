@@ -186,11 +186,22 @@ public final class TokenStore: Sendable {
         throw TokenStoreError.busy("\(path.database) is being replaced again and again; try again later")
     }
 
+    /// Closes the connections that are not in use; the next call that needs one opens it again.
+    ///
+    /// A program that ends calls this: a thread that has done its work may hold the store for a moment longer than the
+    /// caller waits, and the process would end with the file open and its log not taken over.
+    ///
+    /// - Returns: whether none is in use.
+    @discardableResult
+    package func close() -> Bool {
+        // The writer last: without it no other connection is opened.
+        readers.removeAll() && observer.close() && writer.close()
+    }
+
     /// Closes every connection to a file that was replaced, before the new one is opened.
     private func closeEverything() throws {
         let start = ContinuousClock.now
-        // The writer last: without it no other connection is opened.
-        while !(readers.removeAll() && observer.close() && writer.close()) {
+        while !close() {
             guard ContinuousClock.now - start < options.busyTimeout else {
                 throw TokenStoreError.busy(
                     "another file took the place of \(path.database) while it is still being read; try again"

@@ -24,6 +24,7 @@ struct NativeLogin {
             page.network,
             page.arguments
         )
+        defer { run.close() }
         do {
             try run.report(run.signIn.run(scope))
             return nil

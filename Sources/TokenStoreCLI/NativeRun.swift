@@ -4,6 +4,7 @@ import OAuth
 import Sealing
 import SignIn
 import TokenManagement
+import TokenStorage
 
 /// One run of a command of native authentication: the store, the application, and who is asked.
 struct NativeRun {
@@ -43,6 +44,9 @@ struct NativeRun {
     }
 
     var signIn: NativeSignIn { NativeSignIn(application: application, interview: interview, username: username) }
+
+    /// Closes the store; nothing else is done with it after that.
+    func close() { application.store.close() }
 
     /// Says who was signed in.
     func report(_ account: NativeAuthUserAccount, _ deed: String = "signed in") throws {

@@ -16,6 +16,7 @@ struct PageLogin {
         let console = arguments.console
         // Nobody is asked to sign in for a store that cannot be opened; a new one is made when there is something in it.
         let store = try arguments.openOrDefer(console)
+        defer { store.close() }
         let (page, device) = (pageFlow(store), DeviceLogin(flow: deviceFlow(store)))
         let browser = AnnouncedBrowser(opens: !redirect.noBrowser)
         let isOnDevice = redirect.device

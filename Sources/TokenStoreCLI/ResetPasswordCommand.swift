@@ -32,6 +32,7 @@ struct ResetPasswordCommand: ParsableCommand {
     func run() throws {
         let subject = "password reset"
         let run = try NativeRun(subject, at: place.authority, client: place.clientID, answers, network, arguments)
+        defer { run.close() }
         try run.withoutBrowser {
             let reset = NativeReset(application: run.application, interview: run.interview, username: run.username)
             let state = try reset.run()

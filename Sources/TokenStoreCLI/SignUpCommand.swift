@@ -34,6 +34,7 @@ struct SignUpCommand: ParsableCommand {
 
     func run() throws {
         let run = try NativeRun("sign-up", at: place.authority, client: place.clientID, answers, network, arguments)
+        defer { run.close() }
         try run.withoutBrowser {
             let signUp = NativeSignUp(
                 application: run.application,

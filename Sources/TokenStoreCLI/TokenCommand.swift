@@ -64,6 +64,7 @@ struct TokenCommand: ParsableCommand {
     private func acquire(_ console: Console) throws -> TokenResult {
         guard !arguments.path.isVacant else { throw CommandFailure.noStore(at: arguments.path) }
         let store = try arguments.open(console)
+        defer { store.close() }
         let (account, client) = try store.account(filters)
         let manager = network.manager(store, client: client, arguments)
         var request = try request(account, of: client, in: store)
