@@ -41,7 +41,7 @@ struct CredentialFile {
 
     private var path: String {
         get throws(SealingError) {
-            if name.hasPrefix("/") { return name }
+            if PathParts.isAbsolute(name) { return name }
             guard let directory = environment["CREDENTIALS_DIRECTORY"], !directory.isEmpty else {
                 throw .keyUnavailable(
                     """

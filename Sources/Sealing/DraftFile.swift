@@ -21,8 +21,7 @@ package final class DraftFile {
     /// Makes an empty file in the directory of `path`; nil, with the reason in `errno`, if that cannot be.
     package init?(for path: String) {
         self.path = path
-        let slash = path.lastIndex(of: "/")
-        directory = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        directory = PathParts(path).directory
         let unnamed = Self.openUnnamed(directory)
         if unnamed >= 0 {
             descriptor = unnamed
@@ -111,7 +110,7 @@ package final class DraftFile {
     private static func openFile(_ descriptor: Int32) -> String { "/proc/self/fd/\(descriptor)" }
 
     private static func randomName(beside path: String) -> String {
-        let start = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
-        return "\(path[..<start]).\(path[start...]).\(UInt64.random(in: 0 ... .max)).new"
+        let parts = PathParts(path)
+        return PathParts.join(parts.directory, ".\(parts.name).\(UInt64.random(in: 0 ... .max)).new")
     }
 }

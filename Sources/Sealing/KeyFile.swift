@@ -32,7 +32,7 @@ struct KeyFile {
     ///
     /// The name appears with the whole key behind it, on disk, or not at all. All who create it at once get one key.
     func create() throws(SealingError) -> KeyEncryptionKey {
-        let parent = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+        let parent = PathParts(path).directory
         let absent = "the directory \(parent) is missing; create it with 'mkdir -p -m 700 \(parent.shellWord)'"
         let directory = try OpenFile(parent, O_RDONLY | O_DIRECTORY, absent: absent)
         // Of all who find no file one makes it; the others then find it.

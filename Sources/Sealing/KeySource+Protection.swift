@@ -9,8 +9,7 @@ import Darwin
 extension KeySource {
     /// Who could read the tokens of the store at `database`, in plain words, as the modes of its files are now.
     package func protection(database: String) -> [(reader: String, verdict: String)] {
-        let slash = database.lastIndex(of: "/") ?? database.startIndex
-        var verdicts = verdicts(directory: String(database[..<slash]))
+        var verdicts = verdicts(directory: PathParts(database).directory)
         // A user who may read the database needs no copy of it.
         if let mode = FileAccess.othersMode(of: database) {
             verdicts.otherUser = "\(verdicts.copy) The database \(database) is open to others, its mode is \(mode)."
@@ -27,7 +26,7 @@ extension KeySource {
 
     private func verdicts(directory: String) -> Verdicts {
         switch place {
-        case .file(let path): Self.fileVerdicts(path ?? directory + "/key", directory: directory)
+        case .file(let path): Self.fileVerdicts(path ?? PathParts.join(directory, "key"), directory: directory)
         case .passphrase: Self.passphraseVerdicts
         case .secretService: Self.secretServiceVerdicts
         case .credential(let name): Self.credentialVerdicts(name)
@@ -51,7 +50,7 @@ extension KeySource {
             )
         }
         let copy =
-            if path.hasPrefix(directory + "/") {
+            if path.droppingPrefix(PathParts.join(directory, "")) != nil {
                 "cannot, unless the copy includes the key file beside it. A backup of the whole directory does."
             } else {
                 "cannot. The key is in \(path); keep the two in different backups."
@@ -81,7 +80,7 @@ extension KeySource {
     )
 
     private static func credentialVerdicts(_ name: String) -> Verdicts {
-        let open = name.hasPrefix("/") ? FileAccess.othersMode(of: name).map { (name, $0) } : nil
+        let open = PathParts.isAbsolute(name) ? FileAccess.othersMode(of: name).map { (name, $0) } : nil
         let copy = open.map { "can, as a user who may read the credential \($0), its mode is \($1)." }
         let otherUser = open.map {
             "can as soon as they have a copy of the database, if they may read the credential \($0): its mode is \($1)."
@@ -110,10 +109,10 @@ private enum FileAccess {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & 0o044 != 0 else { return nil }
         let mode = String(status.st_mode & 0o7777, radix: 8)
-        var directory = path[...]
-        while let slash = directory.lastIndex(of: "/"), slash != directory.startIndex {
-            directory = directory[..<slash]
-            guard stat(String(directory), &status) == 0, status.st_mode & 0o011 != 0 else { return nil }
+        var directory = PathParts(path).directory
+        while directory != "/", directory != "." {
+            guard stat(directory, &status) == 0, status.st_mode & 0o011 != 0 else { return nil }
+            directory = PathParts(directory).directory
         }
         return mode
     }

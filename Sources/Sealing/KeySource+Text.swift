@@ -12,7 +12,9 @@ extension KeySource: CustomStringConvertible {
     ///
     /// - Throws: ``SealingError/unusableSource(_:)``, which names these forms.
     public init(parsing text: String) throws(SealingError) {
-        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        // By bytes: together with a combining mark behind it, a colon is another character.
+        let parts = text.utf8.split(separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
+            .map { String(Substring($0)) }
         let argument = parts.count == 2 ? parts[1] : nil
         switch (Kind(rawValue: parts[0]), argument) {
         case (.file, nil): self = .file
@@ -42,11 +44,11 @@ extension KeySource: CustomStringConvertible {
         """
 
     private static func file(parsing path: String) throws(SealingError) -> KeySource {
-        guard !path.isEmpty, !path.contains("\0"), !path.hasSuffix("/") else {
+        guard !path.isEmpty, !path.contains("\0"), !PathParts.endsInSlash(path) else {
             throw .unusableSource("'file:\(path)' names no file; \(forms)")
         }
         // No shell expands a tilde after the colon, and a directory named "~" is nobody's wish.
-        guard !path.hasPrefix("~") else {
+        guard path.utf8.first != UInt8(ascii: "~") else {
             throw .unusableSource("'file:\(path)' starts with a tilde; write the path in full, or with $HOME")
         }
         return .file(path)
@@ -61,8 +63,8 @@ extension KeySource: CustomStringConvertible {
 
     /// The store outlives the working directory, so that a relative path would come to mean another file.
     static func absolutePath(_ path: String) -> String {
-        guard !path.hasPrefix("/"), let directory = getcwd(nil, 0) else { return path }
+        guard !PathParts.isAbsolute(path), let directory = getcwd(nil, 0) else { return path }
         defer { free(directory) }
-        return String(cString: directory) + "/" + path
+        return PathParts.join(String(cString: directory), path)
     }
 }

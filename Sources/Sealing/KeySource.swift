@@ -46,8 +46,8 @@ public struct KeySource: Hashable, Sendable {
     ///
     /// - Throws: ``SealingError/unusableSource(_:)`` for a name that leaves that directory.
     public static func credential(_ nameOrPath: String) throws(SealingError) -> KeySource {
-        let isName = !nameOrPath.contains("/") && nameOrPath != "." && nameOrPath != ".."
-        guard !nameOrPath.isEmpty, !nameOrPath.contains("\0"), isName || nameOrPath.hasPrefix("/") else {
+        let isName = !PathParts.hasSlash(nameOrPath) && nameOrPath != "." && nameOrPath != ".."
+        guard !nameOrPath.isEmpty, !nameOrPath.contains("\0"), isName || PathParts.isAbsolute(nameOrPath) else {
             throw .unusableSource(
                 "'\(nameOrPath)' is no name of a credential; give a name without '/', or an absolute path"
             )

@@ -74,7 +74,7 @@ struct SecretServiceKey {
         get throws(SealingError) {
             if let address = context.environment["DBUS_SESSION_BUS_ADDRESS"], !address.isEmpty { return address }
             // The XDG Base Directory specification has a relative path ignored.
-            if let directory = context.environment["XDG_RUNTIME_DIR"], directory.hasPrefix("/"),
+            if let directory = context.environment["XDG_RUNTIME_DIR"], PathParts.isAbsolute(directory),
                 access(directory + "/bus", F_OK) == 0
             {
                 return "unix:path=\(directory)/bus"

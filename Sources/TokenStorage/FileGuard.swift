@@ -37,7 +37,7 @@ struct FileGuard {
     private func mayClose(_ directory: FileStatus) -> Bool {
         let isForEverybody = directory.permissions & 0o1002 != 0
         // The root directory, or one such as /etc.
-        let isOfTheSystem = path.directory.lastIndex(of: "/") == path.directory.startIndex
+        let isOfTheSystem = PathParts(path.directory).directory == "/"
         // Where devices and pipes are, somebody uses them.
         return !isForEverybody && !isOfTheSystem && FileStatus(path.database)?.kind != .other
     }

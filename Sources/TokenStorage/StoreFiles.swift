@@ -42,10 +42,9 @@ package struct StoreFiles {
 
     /// Whether `file` is one of the store's own files, or has the name of one, or is another token store.
     package func includes(_ file: String) -> Bool {
-        let (directory, name) = Self.split(file)
-        let isBeside = FileStatus.resolved(directory) == path.directory
-        if isBeside, owns(name) { return true }
-        if isBeside, keyFile == path.directory + "/" + name { return true }
+        let parts = PathParts(file)
+        let isBeside = FileStatus.resolved(parts.directory) == path.directory
+        if isBeside, owns(parts.name) || keyFile == PathParts.join(path.directory, parts.name) { return true }
         guard let status = FileStatus(file) else { return false }
         let own = names + [keyFile].compactMap(\.self)
         if own.contains(where: { FileStatus(following: $0)?.isSameFile(as: status) ?? false }) { return true }
@@ -55,8 +54,8 @@ package struct StoreFiles {
     /// Requires that a key file stands under no name of the store's other files, which would replace it.
     func requireKeyPlace(_ source: KeySource) throws(TokenStoreError) {
         guard let file = source.filePath(directory: path.directory) else { return }
-        let (directory, name) = Self.split(file)
-        guard FileStatus.resolved(directory) != path.directory || !owns(name) else {
+        let parts = PathParts(file)
+        guard FileStatus.resolved(parts.directory) != path.directory || !owns(parts.name) else {
             throw .invalidArgument("\(file) is a name of the store's own files; keep the key under another one")
         }
     }
@@ -64,7 +63,7 @@ package struct StoreFiles {
     /// The copies of the store beside it, and what a repair or a migration that was cut off left.
     package var copies: [StoreCopy] {
         names.filter { name in
-            let suffix = name.dropFirst(path.database.count)
+            guard let suffix = name.droppingPrefix(path.database) else { return false }
             return Self.isCopy(suffix) && !Self.companions.contains { suffix.hasSuffix($0) }
         }
         .sorted()
@@ -72,7 +71,7 @@ package struct StoreFiles {
     }
 
     /// The copies of damaged files that repairs have kept.
-    var damagedCopies: [String] { copies.map(\.path).filter { $0.hasPrefix(path.database + ".damaged-") } }
+    var damagedCopies: [String] { copies.map(\.path).filter { $0.droppingPrefix(path.database + ".damaged-") != nil } }
 
     /// Whether the database shows that it is ours.
     var showsOwnDatabase: Bool { isOurs(path.database) }
@@ -120,7 +119,7 @@ package struct StoreFiles {
     ///
     /// One that cannot be read may be sealed under it, and counts.
     func stores(sealedUnder keyID: String, besides keyFile: String) -> [String] {
-        let directories = Set([path.directory, Self.split(keyFile).directory])
+        let directories = Set([path.directory, PathParts(keyFile).directory])
         return directories.sorted().flatMap(Self.files).filter { file in
             guard file != path.database, FileStatus(file).map({ $0.kind == .regular && $0.size > 0 }) ?? false else {
                 return false
@@ -146,7 +145,7 @@ package struct StoreFiles {
     private static let companions = ["-wal", "-shm", "-journal"]
 
     /// Every file of the directory whose name belongs to the store.
-    private var names: [String] { Self.files(in: path.directory).filter { owns(Self.split($0).name) } }
+    private var names: [String] { Self.files(in: path.directory).filter { owns(PathParts($0).name) } }
 
     private static func files(in directory: String) -> [String] {
         guard let stream = opendir(directory) else { return [] }
@@ -156,17 +155,16 @@ package struct StoreFiles {
             let name = withUnsafeBytes(of: &entry.pointee.d_name) {
                 String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
             }
-            files.append(join(directory, name))
+            files.append(PathParts.join(directory, name))
         }
         return files
     }
 
     /// Whether a file of this name beside the database belongs to the store.
     private func owns(_ name: String) -> Bool {
-        let file = Self.join(path.directory, name)
-        guard file != path.lock, !file.hasPrefix(path.pendingPrefix) else { return true }
-        guard file.hasPrefix(path.database) else { return false }
-        let suffix = file.dropFirst(path.database.count)
+        let file = PathParts.join(path.directory, name)
+        guard file != path.lock, file.droppingPrefix(path.pendingPrefix) == nil else { return true }
+        guard let suffix = file.droppingPrefix(path.database) else { return false }
         return suffix.isEmpty || Self.companions.contains(String(suffix)) || Self.isDraft(suffix) || Self.isCopy(suffix)
     }
 
@@ -175,16 +173,6 @@ package struct StoreFiles {
     private static func isCopy(_ suffix: Substring) -> Bool {
         let isOfVersion = suffix.hasPrefix(".v") && suffix.dropFirst(2).first?.isNumber ?? false
         return suffix.hasPrefix(".damaged-") || suffix.hasPrefix(".salvage") || isOfVersion
-    }
-
-    private static func split(_ file: String) -> (directory: String, name: String) {
-        guard let slash = file.lastIndex(of: "/") else { return (".", file) }
-        let directory = slash == file.startIndex ? "/" : String(file[..<slash])
-        return (directory, String(file[file.index(after: slash)...]))
-    }
-
-    private static func join(_ directory: String, _ name: String) -> String {
-        directory == "/" ? "/" + name : directory + "/" + name
     }
 
     // MARK: - Signs

@@ -192,7 +192,8 @@ struct StoreOpener {
     private func refuseOrphanedLog() throws {
         guard let log = FileStatus(path.log), log.size > 0 else { return }
         throw TokenStoreError.damaged(
-            "\(path.database) is missing while its log is there; restore the file, or run 'tokenstore purge --all'"
+            "\(path.database) is missing while its log is there; restore the file, or delete the log with "
+                + "'tokenstore purge --all'"
         )
     }
 
@@ -201,8 +202,7 @@ struct StoreOpener {
         var directory = path.directory
         while directory != "/", FileStatus(following: directory) == nil {
             missing.append(directory)
-            directory = directory.lastIndex(of: "/").map { String(directory[..<$0]) } ?? "/"
-            if directory.isEmpty { directory = "/" }
+            directory = PathParts(directory).directory
         }
         for directory in missing.reversed() { try Self.makeDirectory(directory) }
     }

@@ -1,3 +1,5 @@
+import Sealing
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -16,13 +18,12 @@ public struct StorePath: Hashable, Sendable {
     /// directory or ends in a slash.
     public init(_ path: String) {
         let absolute = Self.absolute(path)
-        let isDirectory = path.hasSuffix("/") || FileStatus(following: absolute)?.kind == .directory
-        let database = isDirectory ? Self.join(absolute, "tokenstore.db") : absolute
-        let slash = database.lastIndex(of: "/") ?? database.startIndex
-        let parent = slash == database.startIndex ? "/" : String(database[..<slash])
+        let isDirectory = PathParts.endsInSlash(path) || FileStatus(following: absolute)?.kind == .directory
+        let database = isDirectory ? PathParts.join(absolute, "tokenstore.db") : absolute
+        let parts = PathParts(database)
         // SQLite refuses every symbolic link in a path; only the file itself may not be one.
-        directory = Self.resolved(parent)
-        self.database = Self.join(directory, String(database[database.index(after: slash)...]))
+        directory = Self.resolved(parts.directory)
+        self.database = PathParts.join(directory, parts.name)
     }
 
     /// The path that `TOKENSTORE_PATH` names, else the place for this user's state.
@@ -34,7 +35,7 @@ public struct StorePath: Hashable, Sendable {
         return StorePath(home + "/Library/Application Support/tokenstore/tokenstore.db")
         #else
         // The XDG Base Directory specification has a relative path ignored.
-        let state = value("XDG_STATE_HOME").flatMap { $0.hasPrefix("/") ? $0 : nil } ?? home + "/.local/state"
+        let state = value("XDG_STATE_HOME").flatMap { PathParts.isAbsolute($0) ? $0 : nil } ?? home + "/.local/state"
         return StorePath(state + "/tokenstore/tokenstore.db")
         #endif
     }
@@ -51,22 +52,19 @@ public struct StorePath: Hashable, Sendable {
     /// The directory without symbolic links, as far as it exists.
     private static func resolved(_ directory: String) -> String {
         if let resolved = FileStatus.resolved(directory) { return resolved }
-        guard directory != "/", let slash = directory.lastIndex(of: "/") else { return directory }
-        let parent = slash == directory.startIndex ? "/" : String(directory[..<slash])
-        return join(resolved(parent), String(directory[directory.index(after: slash)...]))
+        guard directory != "/" else { return directory }
+        let parts = PathParts(directory)
+        return PathParts.join(resolved(parts.directory), parts.name)
     }
 
     private static func absolute(_ path: String) -> String {
         var path = path
-        while path.count > 1, path.hasSuffix("/") { path.removeLast() }
-        return path.hasPrefix("/") ? path : join(FileManager.default.currentDirectoryPath, path)
-    }
-
-    private static func join(_ directory: String, _ name: String) -> String {
-        directory.hasSuffix("/") ? directory + name : directory + "/" + name
+        while path.utf8.count > 1, PathParts.endsInSlash(path) { path.unicodeScalars.removeLast() }
+        return PathParts.isAbsolute(path) ? path : PathParts.join(FileManager.default.currentDirectoryPath, path)
     }
 
     private static func withoutExtension(_ path: String) -> String {
-        path.hasSuffix(".db") ? String(path.dropLast(3)) : path
+        let end = path.utf8.suffix(3)
+        return end.elementsEqual(".db".utf8) ? String(path[..<end.startIndex]) : path
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import OAuth
+import Sealing
 import TestSupport
 import Testing
 import TokenStorage
@@ -41,10 +42,22 @@ struct PathTests {
         #endif
     }
 
+    @Test func `a combining mark behind a slash makes no other path`() throws {
+        let directory = try TemporaryDirectory()
+        let path = StorePath(directory.file("\u{301}a/\u{301}b.db"))
+        #expect(path.directory == directory.file("\u{301}a"))
+        #expect(path.lock == directory.file("\u{301}a/\u{301}b.lock"))
+        let options = TestStore.options(TestClock()) { $0.keySource = .file(directory.file("\u{301}a/\u{301}key")) }
+        let store = try TokenStore.open(at: path, options: options)
+        try store.take(JSON.standardCache(.accessToken("a", "s1")).serialized)
+        let names = try FileManager.default.contentsOfDirectory(atPath: path.directory).sorted()
+        #expect(names == ["\u{301}b.db", "\u{301}b.db-shm", "\u{301}b.db-wal", "\u{301}b.lock", "\u{301}key"])
+        let files = StoreFiles(path, source: options.keySource)
+        for name in names { #expect(files.includes(path.directory + "/" + name), "\(name)") }
+    }
+
     @Test func `a new store is private, in a private directory, with its key and its lock beside it`() throws {
         let directory = try TemporaryDirectory()
-        let old = umask(0)
-        defer { umask(old) }
         let path = StorePath(directory.file("deep/er/tokenstore.db"))
         let store = try TokenStore.open(at: path, options: TestStore.options(TestClock()))
         try store.take(JSON.standardCache(.accessToken("a", "s1")).serialized)

@@ -2,6 +2,15 @@ import Foundation
 import Testing
 
 struct ExportCommandTests {
+    @Test func `a file whose name begins with a combining mark is written where its path says`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        try FileManager.default.createDirectory(atPath: scratch.path("\u{301}a"), withIntermediateDirectories: false)
+        let file = scratch.path("\u{301}a/\u{301}b.json")
+        #expect(try scratch.run("export", file).status == 0)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path("\u{301}a")) == ["\u{301}b.json"])
+    }
+
     @Test func `what was imported comes back, with what was not understood`() throws {
         let scratch = try ScratchDirectory()
         var cache = try Person.cache([.mara, .ivo])

@@ -65,7 +65,7 @@ struct StoreAccessTests {
         }
     }
 
-    @Test(arguments: ["177", "277", "777"])
+    @Test(arguments: ["000", "177", "277", "777"])
     func `a new store is for its owner alone, and for him in full, whatever the umask`(mask: String) throws {
         let scratch = try ScratchDirectory()
         try scratch.write(try Person.cache([.mara]), to: "cache.json")

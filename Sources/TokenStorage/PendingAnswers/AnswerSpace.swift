@@ -72,8 +72,8 @@ package final class AnswerSpace: Sendable {
     /// The directory, or the nearest one above it that is there.
     private static func existing(_ directory: String) -> String {
         var directory = directory
-        while FileStatus(following: directory) == nil, let slash = directory.lastIndex(of: "/"), directory != "/" {
-            directory = slash == directory.startIndex ? "/" : String(directory[..<slash])
+        while directory != "/", FileStatus(following: directory) == nil {
+            directory = PathParts(directory).directory
         }
         return directory
     }

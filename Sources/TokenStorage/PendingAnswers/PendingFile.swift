@@ -27,8 +27,8 @@ struct PendingFile: Hashable, Sendable {
     }
 
     private init?(_ name: String, prefix: String) {
-        let digits = name.dropFirst(prefix.count)
-        guard name.hasPrefix(prefix), digits.utf8.count == 16, let id = UInt64(digits, radix: 16) else { return nil }
+        guard let digits = name.droppingPrefix(prefix), digits.utf8.count == 16, let id = UInt64(digits, radix: 16)
+        else { return nil }
         self.id = id
         self.name = name
     }
@@ -44,8 +44,7 @@ struct PendingFile: Hashable, Sendable {
             throw StoreFile.failure("read", path.directory)
         }
         defer { closedir(directory) }
-        let slash = path.pendingPrefix.lastIndex(of: "/") ?? path.pendingPrefix.startIndex
-        let prefix = Array(path.pendingPrefix[path.pendingPrefix.index(after: slash)...].utf8)
+        let prefix = Array(PathParts(path.pendingPrefix).name.utf8)
         var names: [String] = []
         while let entry = readdir(directory) {
             let name = withUnsafePointer(to: &entry.pointee.d_name) { start -> String? in
@@ -55,7 +54,7 @@ struct PendingFile: Hashable, Sendable {
                     return String(cString: bytes)
                 }
             }
-            if let name { names.append(String(path.pendingPrefix[...slash]) + name) }
+            if let name { names.append(PathParts.join(path.directory, name)) }
         }
         return names.sorted()
     }
