@@ -52,7 +52,7 @@ package struct AccountIdentity: Hashable, Sendable {
         if Cloud.contains(environment) { return Cloud.group(of: environment) }
         guard isClientInfo else { return issuer ?? environment.folded }
         // MSAL for Python drops the port of a host, which its issuer still names.
-        let host = issuer?.split(separator: "/").dropFirst().first?.lowercased() ?? environment.folded
+        let host = issuer?.parts(separatedBy: "/").dropFirst().first?.lowercased() ?? environment.folded
         return host.hasPrefix(environment.folded + ":") ? host : environment.folded
     }
 

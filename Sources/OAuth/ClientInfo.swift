@@ -36,7 +36,7 @@ public struct ClientInfo: Hashable, Sendable {
     /// Whether the host is Microsoft's, or the issuer that an ID token comes from has the tenant in its path.
     static func isBacked(utid: String, by claims: Claims?, at host: String) -> Bool {
         guard !Cloud.contains(host), let issuer = claims?.issuer else { return true }
-        return issuer.split(separator: "/").contains { $0.lowercased() == utid.folded }
+        return issuer.parts(separatedBy: "/").contains { $0.lowercased() == utid.folded }
     }
 
     /// Whether the ID token, which its issuer vouches for, names another user of the same tenant.
@@ -45,13 +45,13 @@ public struct ClientInfo: Hashable, Sendable {
     package func isContradicted(by claims: Claims?) -> Bool {
         guard let claims, let object = claims.objectID?.folded else { return false }
         if let tenant = claims.tenantID?.folded, tenant != utid.folded { return false }
-        return uid.folded != object && !uid.folded.hasPrefix(object + "-")
+        return uid.folded != object && !uid.folded.utf8.starts(with: "\(object)-".utf8)
     }
 
     /// The parts of an id, which is split at its last dot.
     static func parts(of homeAccountID: String) -> (uid: String, utid: String)? {
-        guard let dot = homeAccountID.lastIndex(of: ".") else { return nil }
-        return (String(homeAccountID[..<dot]), String(homeAccountID[homeAccountID.index(after: dot)...]))
+        guard let dot = homeAccountID.utf8.lastIndex(of: UInt8(ascii: ".")) else { return nil }
+        return (String(homeAccountID[..<dot]), String(homeAccountID[homeAccountID.utf8.index(after: dot)...]))
     }
 
     /// Whether an id has the shape `uid.utid` with a GUID for the tenant, which no other provider's `sub` has.

@@ -16,7 +16,7 @@ public struct Scope: Sendable {
             bytes.allSatisfy { $0 < 0x80 }
                 ? bytes.split(whereSeparator: Self.isSpace).map { String(decoding: $0, as: UTF8.self) } : nil
         }
-        self.init(tokens ?? text.split(whereSeparator: \.isWhitespace).map(String.init))
+        self.init(tokens ?? text.unicodeScalars.split(whereSeparator: \.properties.isWhitespace).map { String($0) })
     }
 
     public init(_ tokens: some Sequence<String>) {
@@ -31,7 +31,7 @@ public struct Scope: Sendable {
         foldedText = folded.sorted().joined(separator: " ")
     }
 
-    private var folded: Set<Substring> { Set(foldedText.split(separator: " ")) }
+    private var folded: Set<Substring> { Set(foldedText.utf8.split(separator: 0x20).map { Substring($0) }) }
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte &- 0x09 < 5 }
 

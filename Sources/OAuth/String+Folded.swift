@@ -30,6 +30,15 @@ extension String {
     }
 }
 
+extension StringProtocol {
+    /// The parts between separators that are not empty.
+    ///
+    /// Separators are looked for as bytes: one with a combining mark behind it is another `Character`.
+    package func parts(separatedBy separator: Unicode.Scalar) -> [String] {
+        utf8.split(separator: UInt8(ascii: separator)).map { String(decoding: $0, as: UTF8.self) }
+    }
+}
+
 extension UnsafeBufferPointer<UInt8> {
     /// Whether these are visible ASCII characters, none of them a capital letter.
     fileprivate var areFolded: Bool {

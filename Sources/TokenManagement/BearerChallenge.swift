@@ -20,12 +20,14 @@ struct BearerChallenge {
 
     /// The parameters of the `Bearer` challenge, which may stand behind others in one header field.
     private static func bearerParameters(_ value: String) -> [String: String]? {
-        let lowered = value.lowercased()
-        let scheme = lowered.ranges(of: "bearer ").first { scheme in
-            let before = lowered[..<scheme.lowerBound].last { !$0.isWhitespace }
-            return before == nil || before == ","
+        // By bytes: together with a combining mark behind it, a quotation mark is another character.
+        let bytes = Array(value.utf8)
+        let lowered = bytes.map { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0 ? $0 | 0x20 : $0 }
+        let scheme = lowered.ranges(of: "bearer ".utf8).first { scheme in
+            let before = lowered[..<scheme.lowerBound].last { !isSpace($0) }
+            return before == nil || before == UInt8(ascii: ",")
         }
-        return scheme.map { parameters(value.dropFirst(lowered[..<$0.upperBound].count)) }
+        return scheme.map { parameters(bytes[$0.upperBound...]) }
     }
 
     /// The claims travel as JSON in base64, of either alphabet; what is neither asks for nothing in particular.
@@ -36,22 +38,21 @@ struct BearerChallenge {
     }
 
     /// Reads `name="value", name=value`.
-    private static func parameters(_ text: Substring) -> [String: String] {
+    private static func parameters(_ bytes: ArraySlice<UInt8>) -> [String: String] {
+        let (comma, quote) = (UInt8(ascii: ","), UInt8(ascii: "\""))
         var parameters: [String: String] = [:]
-        var rest = text
-        while let equals = rest.firstIndex(of: "=") {
-            let name = rest[..<equals].drop { $0 == "," || $0.isWhitespace }.lowercased()
+        var rest = bytes
+        while let equals = rest.firstIndex(of: UInt8(ascii: "=")) {
+            let name = rest[..<equals].drop { $0 == comma || isSpace($0) }
             rest = rest[equals...].dropFirst()
-            if rest.first == "\"" {
-                let value = rest.dropFirst().prefix { $0 != "\"" }
-                parameters[name] = String(value)
-                rest = rest[value.endIndex...].dropFirst()
-            } else {
-                let value = rest.prefix { $0 != "," && !$0.isWhitespace }
-                parameters[name] = String(value)
-                rest = rest[value.endIndex...]
-            }
+            let isQuoted = rest.first == quote
+            if isQuoted { rest = rest.dropFirst() }
+            let value = rest.prefix { isQuoted ? $0 != quote : $0 != comma && !isSpace($0) }
+            parameters[String(decoding: name, as: UTF8.self).lowercased()] = String(decoding: value, as: UTF8.self)
+            rest = rest[value.endIndex...].dropFirst(isQuoted ? 1 : 0)
         }
         return parameters
     }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 }

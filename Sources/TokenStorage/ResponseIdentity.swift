@@ -62,7 +62,7 @@ struct ResponseIdentity {
 
     /// What MSAL calls the tenant of a provider that has none.
     private static func firstPathSegment(_ issuer: String) -> String {
-        let segments = issuer.split(separator: "/", omittingEmptySubsequences: true)
-        return segments.count > 2 ? String(segments[2]) : ""
+        let segments = issuer.parts(separatedBy: "/")
+        return segments.count > 2 ? segments[2] : ""
     }
 }

@@ -71,7 +71,7 @@ extension StoreSession {
 
     func saveAuthority(_ resolved: String, for requested: String, account: Int64, client: String) throws {
         var requested = requested.folded
-        while requested.hasSuffix("/") { requested.removeLast() }
+        while requested.utf8.last == UInt8(ascii: "/") { requested.unicodeScalars.removeLast() }
         let known = try connection.integer(
             "SELECT id FROM authority_map WHERE account_id = ?1 AND client_fold = ?2 AND requested = ?3",
             .integer(account),

@@ -50,7 +50,7 @@ struct LoginPlace: ParsableArguments {
         let address = authority ?? ""
         guard let policy else { return try Authority(parsing: address) }
         guard let colon = address.firstRange(of: "://") else { throw AuthorityError.notAURL(address) }
-        var parts = address[colon.upperBound...].split(separator: "/").map(String.init)
+        var parts = address[colon.upperBound...].parts(separatedBy: "/")
         if parts.count > 1, parts[1].lowercased() == "tfp" { parts.remove(at: 1) }
         guard parts.count == 2 else { throw parts.count < 2 ? AuthorityError.noTenant(address) : .notAURL(address) }
         let scheme = address[..<colon.lowerBound].lowercased()

@@ -21,6 +21,12 @@ struct ScopeTests {
         #expect(!Scope("email").isEmpty)
     }
 
+    @Test func `a scope is split at its spaces, whatever stands behind them`() {
+        #expect(Scope("a \u{301}b\u{2003}\u{301}c").tokens == ["a", "\u{301}b", "\u{301}c"])
+        #expect(Scope("a \u{301}b").covers("a"))
+        #expect("/x/\u{301}y//z".parts(separatedBy: "/") == ["x", "\u{301}y", "z"])
+    }
+
     @Test func `scopes overlap by what is not reserved`() {
         #expect(Scope("a b").intersects("B c"))
         #expect(!Scope("a openid").intersects("b openid"))
@@ -94,6 +100,14 @@ struct ClaimsTests {
 }
 
 struct TokenResponseTests {
+    @Test(arguments: [
+        #"{"uid":"u\u001f","utid":"t"}"#, #"{"uid":"u","utid":"t\n"}"#, #"{"uid":"\u007f","utid":"t"}"#,
+        #"{"uid":"u","utid":"\u0085"}"#,
+    ])
+    func `client_info with a control character counts as not sent`(text: String) {
+        #expect(ClientInfo(decoding: Base64URL.encode(text.utf8)) == nil)
+    }
+
     @Test func `every field of a response is read, in the types that issuers use`() throws {
         let response = try TokenResponse([
             "access_token": "a", "token_type": "bearer", "expires_in": "3599", "ext_expires_in": 7200,

@@ -81,7 +81,7 @@ struct AuthorizationRequest: Sendable {
 
     /// Whether `issuer` is `pattern`, in which Microsoft's metadata for many tenants has a place for one.
     private static func names(_ issuer: String, _ pattern: String) -> Bool {
-        guard let place = pattern.firstRange(of: "{tenantid}") else { return issuer == pattern }
+        guard let place = pattern.firstRange(of: "{tenantid}") else { return issuer.hasSameBytes(as: pattern) }
         let (before, after) = (pattern[..<place.lowerBound], pattern[place.upperBound...])
         guard issuer.hasPrefix(before), issuer.hasSuffix(after), issuer.count > before.count + after.count else {
             return false

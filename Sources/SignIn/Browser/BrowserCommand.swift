@@ -1,4 +1,5 @@
 import Dispatch
+import OAuth
 
 #if canImport(Glibc)
 import Glibc
@@ -27,7 +28,7 @@ struct BrowserCommand: Sendable {
     #endif
 
     init(_ command: String, environment: [String: String]) {
-        words = command.split(separator: " ").map(String.init)
+        words = command.parts(separatedBy: " ")
         self.environment = environment
     }
 

@@ -1,4 +1,5 @@
 import HTTPTransport
+import OAuth
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
@@ -15,7 +16,7 @@ public struct SystemBrowser: UserAgent {
     /// It holds commands, separated by colons and tried in order, with `%s` for the address or with the address behind
     /// them. No shell takes part.
     public init(environment: [String: String] = ProcessInfo.processInfo.environment) {
-        let named = environment["BROWSER"].map { $0.split(separator: ":").map(String.init) } ?? []
+        let named = environment["BROWSER"]?.parts(separatedBy: ":") ?? []
         let usual = Self.desktopCommands(environment)
         // What opens the store is for this program alone.
         let visible = environment.filter { !$0.key.hasPrefix("TOKENSTORE_") }

@@ -56,7 +56,7 @@ struct ForeignEntry {
 
     /// What stands for the account whose folded id is `id`, or begins a key: up to the first hyphen they are alike.
     static func accountHash(of id: String, _ sealer: Sealer) -> [UInt8] {
-        var start = String(id.prefix { $0 != "-" })
+        var start = String(Substring(id.utf8.prefix { $0 != UInt8(ascii: "-") }))
         return start.withUTF8 { sealer.fingerprint(of: UnsafeRawBufferPointer($0), label: "foreign_entry account") }
     }
 

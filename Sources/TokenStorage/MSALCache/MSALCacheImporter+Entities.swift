@@ -185,10 +185,10 @@ extension MSALCacheImporter {
     /// The tenant a realm stands for: words such as `common` mean the tenant the account is at home in, and a domain the
     /// one that the account's ID token names.
     private func resolve(_ realm: String, _ homeAccountID: String) -> String {
-        guard Authority.isTenantless(realm), let dot = homeAccountID.lastIndex(of: ".") else {
+        guard Authority.isTenantless(realm), let dot = homeAccountID.utf8.lastIndex(of: UInt8(ascii: ".")) else {
             return Self.domain(realm, of: homeAccountID).flatMap { tenants[$0] } ?? realm.folded
         }
-        return String(homeAccountID[homeAccountID.index(after: dot)...]).folded
+        return String(homeAccountID[homeAccountID.utf8.index(after: dot)...]).folded
     }
 
     /// An account's realm as a key, where it names a tenant by a domain; few do.
@@ -198,7 +198,7 @@ extension MSALCacheImporter {
 
     /// The user flow that an issuer has in its path.
     private static func policy(in issuer: String) -> String? {
-        issuer.split(separator: "/").map { $0.lowercased() }.first { $0.hasPrefix("b2c_1") }
+        issuer.parts(separatedBy: "/").map { $0.lowercased() }.first { $0.hasPrefix("b2c_1") }
     }
 
     /// What MSAL for Apple's systems writes where B2C named no user.

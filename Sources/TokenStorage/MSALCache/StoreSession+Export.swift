@@ -44,7 +44,7 @@ extension StoreSession {
             let partition = entity["ext_cache_key"]?.text
             let type = partition == nil ? "AccessToken" : "atext"
             let parts = [row.text(table.end), environment, type, row.text(Column.clientID), row.text(Column.realm)]
-            let sorted = target.split(separator: " ").sorted().joined(separator: " ")
+            let sorted = target.parts(separatedBy: " ").sorted().joined(separator: " ")
             let tail = partition.map { [$0] } ?? []
             try body([sorted, target].map { Self.key(parts + [$0] + tail) }, .object(entity))
         }
