@@ -33,16 +33,25 @@ struct ProxySettings: Sendable {
     ) throws(HTTPTransportError) -> HTTPClient.Configuration.Proxy {
         let parts = url.firstRange(of: "://").map { (url[..<$0.lowerBound].lowercased(), url[$0.upperBound...]) }
         let (scheme, rest) = parts ?? ("http", url[...])
-        let authority = rest.prefix { !"/?#".contains($0) }
-        let sign = authority.lastIndex(of: "@")
-        let address = sign.map { authority[authority.index(after: $0)...] } ?? authority
+        // By bytes: together with a combining mark behind it, each of these is another character.
+        let authority = Substring(rest.utf8.prefix { !"/?#".utf8.contains($0) })
+        let sign = authority.utf8.lastIndex(of: UInt8(ascii: "@"))
+        let address = sign.map { authority[authority.utf8.index(after: $0)...] } ?? authority
         guard scheme == "http" || scheme.hasPrefix("socks5"),
             let place = HostAndPort(address, usualPort: scheme == "http" ? 80 : 1080)
         else {
             // The value may hold a password, so it is not repeated.
             throw .configuration("\(name) names no http or socks5 proxy; write one such as http://proxy.example:3128")
         }
-        guard scheme == "http" else { return .socksServer(host: place.host, port: place.port) }
+        guard scheme == "http" else {
+            guard sign == nil else {
+                throw .configuration(
+                    "\(name) has a user for a SOCKS proxy, which is not supported; name a SOCKS proxy that asks for no "
+                        + "user, or an http proxy"
+                )
+            }
+            return .socksServer(host: place.host, port: place.port)
+        }
         guard let sign else { return .server(host: place.host, port: place.port) }
         let authorization = try authorization(authority[..<sign], from: name)
         return .server(host: place.host, port: place.port, authorization: authorization)

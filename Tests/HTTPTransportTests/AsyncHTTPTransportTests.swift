@@ -218,6 +218,19 @@ struct AsyncHTTPTransportTests {
         #expect(!sentence.contains("secret"), "\(sentence)")
     }
 
+    @Test(arguments: ["socks5://user:secret@127.0.0.1:1", "socks5h://secret@127.0.0.1:1"])
+    func `a user of a SOCKS proxy is refused and not left out`(proxy: String) async throws {
+        var options = HTTPTransportOptions()
+        options.environment = ["ALL_PROXY": proxy]
+        let transport = AsyncHTTPTransport(options: options)
+        let error = await #expect(throws: HTTPTransportError.self) {
+            try await transport.send(HTTPRequest("GET", "https://issuer.invalid/"), limits: Self.limits)
+        }
+        let sentence = error.map { "\($0)" } ?? ""
+        #expect(sentence.contains("ALL_PROXY has a user for a SOCKS proxy"), "\(sentence)")
+        #expect(!sentence.contains("secret"), "\(sentence)")
+    }
+
     @Test(
         .enabled(if: PrivateAuthority.isAvailable, "needs openssl"),
         arguments: ["-tls1", "-tls1_1", "-tls1_2", "-tls1_3"]
