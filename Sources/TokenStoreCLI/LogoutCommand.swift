@@ -10,12 +10,13 @@ struct LogoutCommand: ParsableCommand {
         _superCommandName: "tokenstore",
         abstract: "Sign an account out: end its session at the issuer, then delete it.",
         discussion: """
-            The refresh token is revoked where the issuer offers that. A revocation that fails is reported, and the \
-            account is deleted all the same. --client-id signs it out of one client only.
+            It asks once. The refresh token is revoked where the issuer offers that. A revocation that fails is \
+            reported, and the account is deleted all the same. --client-id signs it out of one client only.
 
             EXAMPLES
               tokenstore logout mara@example.net
-              tokenstore logout mara@example.net --local-only
+              tokenstore logout mara@example.net --dry-run
+              tokenstore logout mara@example.net --local-only --yes
             """
     )
 
@@ -24,6 +25,12 @@ struct LogoutCommand: ParsableCommand {
 
     @Flag(help: "Leave the issuer out of it.")
     var localOnly = false
+
+    @Flag(help: "Change nothing; print what would be done.")
+    var dryRun = false
+
+    @Flag(help: "Go ahead without asking.")
+    var yes = false
 
     @OptionGroup(title: "Which account") var filters: AccountFilters
 
@@ -41,13 +48,26 @@ struct LogoutCommand: ParsableCommand {
     func run() throws {
         let console = arguments.console
         guard !arguments.path.isVacant else { throw CommandFailure.noStore(at: arguments.path) }
+        if dryRun {
+            guard let store = try arguments.inspected() else { throw CommandFailure.noStore(at: arguments.path) }
+            return try plan(in: store).write(arguments, on: console)
+        }
         let store = try arguments.open(console)
-        let account = try store.account(filters.policy(account: account) ?? .only)
+        defer { store.close() }
+        let plan = try plan(in: store)
+        try Confirmation(question: plan.question).ask(arguments, isGiven: yes)
+        let account = plan.account
         let manager = network.manager(store, client: filters.clientID ?? "", arguments)
         let (clients, isLocal) = (filters.clientID.map { [$0] }, localOnly)
         let outcome = try AsynchronousWork.run {
             try await manager.signOut(account.id, ofClients: clients, locally: isLocal)
         }
         try LogoutReport(account: account, outcome: outcome).write(arguments, on: console)
+    }
+
+    private func plan(in store: TokenStore) throws -> LogoutPlan {
+        let account = try store.account(filters.policy(account: account) ?? .only)
+        let known = try store.summary(of: account)?.clientIDs ?? []
+        return LogoutPlan(account: account, clients: filters.clientID.map { [$0] } ?? known, isLocal: localOnly)
     }
 }

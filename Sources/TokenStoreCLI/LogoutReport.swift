@@ -2,6 +2,40 @@ import OAuth
 import TokenManagement
 import TokenStorage
 
+/// What a sign-out is about to do.
+struct LogoutPlan {
+    let account: Account
+    let clients: [String]
+    let isLocal: Bool
+
+    var question: String { "Sign out \(what)" }
+
+    private var what: String {
+        let policy = account.policy.map { " (\($0))" } ?? ""
+        let clients = clients.isEmpty ? "" : " of \(clients.joined(separator: ", "))"
+        return account.shownName + policy + clients + (isLocal ? ", here only" : ", here and at the issuer")
+    }
+
+    /// Prints what would be done.
+    func write(_ arguments: StoreArguments, on console: Console) throws {
+        guard arguments.json else {
+            try console.line("would sign out \(what)".printable)
+            return try console.output.flush()
+        }
+        try console.document {
+            $0.member("dryRun", true)
+            $0.member("homeAccountId", account.id.homeAccountID)
+            $0.array("clientIds", clients)
+            $0.member("localOnly", isLocal)
+        }
+    }
+}
+
+extension Account {
+    /// What people call the account.
+    fileprivate var shownName: String { username.isEmpty ? id.homeAccountID : username }
+}
+
 /// What became of an account's sessions.
 struct LogoutReport {
     let account: Account
@@ -22,9 +56,10 @@ struct LogoutReport {
         if case .unfinished(let sentence) = outcome.erasure { console.note(sentence) }
         guard !arguments.json else { return try document(on: console) }
         guard !console.isQuiet else { return }
-        let name = account.username.isEmpty ? account.id.homeAccountID : account.username
         let isRevoked = reports.contains { $0.report == .revoked }
-        try console.line("signed out \(name)\(isRevoked ? "; the issuer ended the session" : "")".printable)
+        try console.line(
+            "signed out \(account.shownName)\(isRevoked ? "; the issuer ended the session" : "")".printable
+        )
         try console.output.flush()
     }
 

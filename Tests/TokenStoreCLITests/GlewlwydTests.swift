@@ -28,7 +28,7 @@ struct GlewlwydTests {
                 #expect(next.status == 0, "\(next.error)")
                 #expect(next.output != race[0].output, "\(next.error)")
             }
-            let logout = try scratch.run("logout", "--issuer", glewlwyd.issuer)
+            let logout = try scratch.run("logout", "--yes", "--issuer", glewlwyd.issuer)
             #expect(logout.status == 0, "\(logout.error)")
             #expect(try scratch.run("list", "--json").json["accounts"] as? [String] == [])
         }
@@ -52,7 +52,7 @@ struct GlewlwydTests {
             #expect(refreshed.status == 0, "\(refreshed.error)")
             #expect(refreshed.output != token.output, "\(refreshed.error)")
             #expect(try scratch.run("claims", "--issuer", glewlwyd.issuer, "iss").output == glewlwyd.issuer + "\n")
-            #expect(try scratch.run("logout", "--issuer", glewlwyd.issuer).status == 0)
+            #expect(try scratch.run("logout", "--yes", "--issuer", glewlwyd.issuer).status == 0)
             #expect(try scratch.run("list", "--json").json["accounts"] as? [String] == [])
         }
     }

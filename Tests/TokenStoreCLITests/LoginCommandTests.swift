@@ -20,7 +20,7 @@ struct LoginCommandTests {
             #expect(token.output.split(separator: ".").count == 3)
             #expect(try await scene.run("claims", "--policy", "B2C_1_SUSI", "tfp").output == "b2c_1_susi\n")
             #expect(scene.provider.audit.count(of: "token") == 1)
-            #expect(try await scene.run("logout", "ana.rojas@example.org").status == 0)
+            #expect(try await scene.run("logout", "--yes", "ana.rojas@example.org").status == 0)
             #expect(try await scene.run("list", "--json").json["accounts"] as? [String] == [])
         }
     }

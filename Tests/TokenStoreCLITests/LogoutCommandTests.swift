@@ -3,20 +3,53 @@ import SQLite
 import Testing
 
 struct LogoutCommandTests {
+    @Test func `a dry run names the account and its clients, and changes nothing anywhere`() async throws {
+        try await IssuerScene.open(lifetime: 3_600) { (scene: IssuerScene) async throws in
+            let before = try scene.scratch.contents("tokenstore.db")
+            let text = try await scene.run("logout", "ana.rojas@example.org", "--dry-run")
+            let what = "ana.rojas@example.org of pwd-app, here and at the issuer"
+            #expect(text.status == 0 && text.output == "would sign out \(what)\n", "\(text.error)")
+            let json = try await scene.run("logout", "ana.rojas@example.org", "--dry-run", "--json").json
+            #expect(json["dryRun"] as? Bool == true && json["clientIds"] as? [String] == ["pwd-app"])
+            #expect(try scene.scratch.contents("tokenstore.db") == before)
+            #expect(scene.provider.audit.counts.isEmpty)
+            let unasked = try await scene.run("logout", "ana.rojas@example.org")
+            #expect(unasked.status == 1)
+            #expect(
+                unasked.error.contains("nobody can be asked 'Sign out \(what)?', and nothing was changed; add --yes")
+            )
+            #expect(scene.provider.audit.counts.isEmpty)
+        }
+    }
+
+    @Test(arguments: [("y\n", 0, 1), ("n\n", 9, 2)])
+    func `on a terminal it asks once, and names the account`(answer: String, status: Int32, lines: Int) throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        let outcome = try scratch.runOnTerminal(
+            "logout",
+            "mara@example.net",
+            "--local-only",
+            answers: [("Sign out mara@example.net (b2c_1_signin)", answer)]
+        )
+        #expect(outcome.status == status, "\(outcome.output)")
+        #expect(try scratch.run("list").lines.count == lines)
+    }
+
     @Test func `a sign-out ends the session at the issuer and deletes the account`() async throws {
         try await IssuerScene.open(lifetime: 3_600) { (scene: IssuerScene) async throws in
-            let outcome = try await scene.run("logout", "ana.rojas@example.org")
+            let outcome = try await scene.run("logout", "--yes", "ana.rojas@example.org")
             #expect(outcome.status == 0, "\(outcome.error)")
             #expect(outcome.output.contains("the issuer ended the session"), "\(outcome.error)")
             #expect(scene.provider.audit.count(of: "revoke") == 1)
             #expect(try await scene.run("list", "--json").json["accounts"] as? [String] == [])
-            #expect(try await scene.run("logout", "ana.rojas@example.org").status == 3)
+            #expect(try await scene.run("logout", "--yes", "ana.rojas@example.org").status == 3)
         }
     }
 
     @Test func `a local sign-out asks nobody`() async throws {
         try await IssuerScene.open(lifetime: 3_600) { (scene: IssuerScene) async throws in
-            let outcome = try await scene.run("logout", "ana.rojas@example.org", "--local-only", "--json")
+            let outcome = try await scene.run("logout", "--yes", "ana.rojas@example.org", "--local-only", "--json")
             let revocations = try outcome.json["revocations"] as? [[String: Any]]
             #expect(revocations?.first?["outcome"] as? String == "local_only")
             #expect(scene.provider.audit.counts.isEmpty)
@@ -26,7 +59,7 @@ struct LogoutCommandTests {
     @Test func `a revocation that fails is reported, and the account goes all the same`() async throws {
         try await IssuerScene.open(lifetime: 3_600) { (scene: IssuerScene) async throws in
             scene.provider.faults.add(.status(503, at: "revoke"))
-            let outcome = try await scene.run("logout", "ana.rojas@example.org")
+            let outcome = try await scene.run("logout", "--yes", "ana.rojas@example.org")
             #expect(outcome.status == 0)
             #expect(outcome.error.contains("was not ended at the issuer"))
             #expect(try await scene.run("list", "--json").json["accounts"] as? [String] == [])
@@ -37,7 +70,7 @@ struct LogoutCommandTests {
         try await IssuerScene.open(lifetime: 3_600) { (scene: IssuerScene) async throws in
             let other = try scene.scratch.holdForWriting()
             let before = try await scene.run("list", "--json").json["accounts"] as? [[String: Any]]
-            let held = try await scene.run("logout", "ana.rojas@example.org", "--local-only", "--timeout", "0.1")
+            let held = try await scene.run("logout", "--yes", "ana.rojas@example.org", "--local-only", "--timeout", "0.1")
             #expect(held.status == 5)
             #expect(held.error.contains("; "))
             let after = try await scene.run("list", "--json").json["accounts"] as? [[String: Any]]
@@ -45,8 +78,8 @@ struct LogoutCommandTests {
             #expect(after?.count == 1)
             #expect(after?.first?["hasRefreshToken"] as? Bool == true)
             try other.execute("ROLLBACK")
-            #expect(try await scene.run("logout", "ana.rojas@example.org", "--local-only").status == 0)
-            let again = try await scene.run("logout", "ana.rojas@example.org")
+            #expect(try await scene.run("logout", "--yes", "ana.rojas@example.org", "--local-only").status == 0)
+            let again = try await scene.run("logout", "--yes", "ana.rojas@example.org")
             #expect(again.status == 3)
             #expect(again.error.contains("no account fits"))
             #expect(try await scene.run("status").output.contains("accounts        0"))
@@ -60,7 +93,7 @@ struct LogoutCommandTests {
             scene.provider.faults.add(.delay(milliseconds: 6_000, at: "token"))
             let refresh = try scene.start()
             try await scene.waitForIntent()
-            #expect(try await scene.run(["logout", "ana.rojas@example.org"] + arguments).status == 0)
+            #expect(try await scene.run(["logout", "--yes", "ana.rojas@example.org"] + arguments).status == 0)
             #expect(try await refresh.end() == (arguments.isEmpty ? 0 : 4))
             #expect(try scene.rows == .none)
             // What the refresh brought nevertheless has been ended at the issuer as well.
@@ -75,6 +108,7 @@ struct LogoutCommandTests {
             try reader.execute("BEGIN; SELECT count(*) FROM account")
             let outcome = try await scene.run(
                 "logout",
+                "--yes",
                 "ana.rojas@example.org",
                 "--local-only",
                 "--json",
@@ -95,7 +129,7 @@ struct LogoutCommandTests {
             let base = scene.provider.baseURL
             let metadata = #"{"issuer":"\#(base)/x","token_endpoint":"\#(base)/x/token"}"#
             scene.provider.faults.add(.answer(body: metadata, at: "metadata"))
-            let outcome = try await scene.run("logout", "ana.rojas@example.org")
+            let outcome = try await scene.run("logout", "--yes", "ana.rojas@example.org")
             #expect(outcome.status == 0)
             #expect(outcome.error.contains("revokes no tokens"))
             #expect(try scene.rows == .none)

@@ -28,7 +28,9 @@ struct NetworkTests {
             #expect(both.status == 1)
             #expect(both.error.contains("/dev/null, named by --ca-file, holds no certificates"))
             #expect(scene.net == 2)
-            #expect(try await scene.run(["logout", "--ca-file", authority.path, "--where", "name"]).status == 0)
+            #expect(
+                try await scene.run(["logout", "--yes", "--ca-file", authority.path, "--where", "name"]).status == 0
+            )
             #expect(scene.provider.audit.count(of: "revoke") == 1)
         }
     }
