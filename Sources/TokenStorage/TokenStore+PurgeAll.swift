@@ -126,5 +126,9 @@ extension PurgeCounts {
             refreshTokens = Int(row.integer(2))
             idTokens = Int(row.integer(3))
         }
+        accountNames = try connection.all(
+            "SELECT username, home_account_id, coalesce(policy, '') FROM account ORDER BY id LIMIT ?1",
+            .integer(Int64(Self.namedAccounts))
+        ) { Self.name($0.text(0), $0.text(1), $0.text(2)) }
     }
 }

@@ -133,7 +133,7 @@ extension StoreSession {
             guard ContinuousClock.now - start < connection.busyTimeout else {
                 return .unfinished(
                     "the change is made, but another process still reads the log of \(path.database), which holds the "
-                        + "old rows sealed; run 'tokenstore purge' when it is done"
+                        + "old rows sealed; run 'tokenstore purge' when it is done, which also deletes expired access tokens"
                 )
             }
             var pause = timespec(tv_sec: 0, tv_nsec: Int.random(in: 500_000...5_000_000))
@@ -219,6 +219,12 @@ extension StoreSession {
 
     fileprivate func count(_ account: Int64, in counts: inout PurgeCounts) throws {
         counts.accounts += 1
+        if counts.accounts <= PurgeCounts.namedAccounts {
+            counts.accountNames += try connection.all(
+                "SELECT username, home_account_id, coalesce(policy, '') FROM account WHERE id = ?1",
+                .integer(account)
+            ) { PurgeCounts.name($0.text(0), $0.text(1), $0.text(2)) }
+        }
         try connection.forEach(
             """
             SELECT (SELECT count(*) FROM access_token WHERE account_id = ?1),

@@ -33,11 +33,12 @@ struct PurgeReport {
                     $0.member("refreshTokens", counts.refreshTokens)
                     $0.member("idTokens", counts.idTokens)
                 }
+                $0.array("accountNames", counts.accountNames)
                 $0.array("removedFiles", counts.removedFiles)
                 $0.array("keptFiles", counts.keptFiles)
             }
         } else if !console.isQuiet || isDryRun {
-            try console.line((isDryRun ? "would delete " : "deleted ") + text)
+            try console.line(((isDryRun ? "would delete " : "deleted ") + text).printable)
             for file in counts.removedFiles {
                 try console.line(((isDryRun ? "would remove " : "removed ") + file).printable)
             }
@@ -52,6 +53,14 @@ struct PurgeReport {
         [
             counts.accounts.counting("account"), counts.accessTokens.counting("access token"),
             counts.refreshTokens.counting("refresh token"), counts.idTokens.counting("ID token"),
-        ].joined(separator: ", ")
+        ].joined(separator: ", ") + names
+    }
+
+    /// The accounts by name, as far as they are few.
+    private var names: String {
+        guard !counts.accountNames.isEmpty else { return "" }
+        let more = counts.accounts - counts.accountNames.count
+        let names = counts.accountNames.joined(separator: ", ")
+        return ": " + names + (more > 0 ? " and \(more.grouped) more" : "")
     }
 }

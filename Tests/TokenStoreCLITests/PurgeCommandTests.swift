@@ -59,10 +59,33 @@ struct PurgeCommandTests {
     func `on a terminal it asks once`(answer: String, status: Int32, lines: Int) throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.mara)
-        let question = "Delete 1 account, 1 access token, 1 refresh token, 1 ID token? [y/N] "
+        let question =
+            "Delete 1 account, 1 access token, 1 refresh token, 1 ID token: mara@example.net (b2c_1_signin)? [y/N] "
         let outcome = try scratch.runOnTerminal("purge", "--all", answers: [(question, answer)])
         #expect(outcome.status == status)
         #expect(try scratch.run("list").lines.count == lines)
+    }
+
+    @Test func `the question names five accounts, and how many more there are`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara, .ivo)
+        let trial = try scratch.run("purge", "--account", "ivo@example.org", "--dry-run")
+        #expect(trial.output.hasSuffix(": ivo@example.org (b2c_1_susi)\n"), "\(trial.output)")
+        for number in 1...5 {
+            try scratch.execute(
+                """
+                INSERT INTO account (authority, home_account_id, home_account_fold, environment, username, username_fold,
+                    created_at, last_used_at)
+                VALUES ('a', 'id\(number)', 'id\(number)', 'a', '', '', 0, 0)
+                """
+            )
+        }
+        let all = try scratch.run("purge", "--all", "--dry-run").output
+        #expect(all.hasPrefix("would delete 7 accounts, "), "\(all)")
+        #expect(all.contains("mara@example.net (b2c_1_signin), "), "\(all)")
+        #expect(all.hasSuffix(", id1, id2, id3 and 2 more\n"), "\(all)")
+        let old = try scratch.run("purge", "--older-than", "1d", "--dry-run").output
+        #expect(old.hasSuffix(": id1, id2, id3, id4, id5\n"), "\(old)")
     }
 
     @Test func `--no-input does not ask even on a terminal`() throws {
