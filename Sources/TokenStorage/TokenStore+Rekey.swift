@@ -24,7 +24,9 @@ extension TokenStore {
             defer { withExtendedLifetime(lock) {} }
             var note: String?
             var isResumed = false
-            if let source {
+            if let source, afterLeak, try session.isLeftUnfinished(movedTo: source) {
+                (note, isResumed) = (StoreSession.adviceOnLeak, true)
+            } else if let source {
                 note = try session.changeSource(to: source, afterLeak: afterLeak)
                 guard afterLeak else {
                     return RekeyReport(resealed: 0, keySource: source.description, resumed: false, note: note)
@@ -124,7 +126,8 @@ extension StoreSession {
         let (key, parameters) = try source.create(keyContext([:]))
         guard !afterLeak || key.id != ring.keyEncryptionKey.id else {
             throw TokenStoreError.invalidArgument(
-                "\(source) holds the key that leaked; name a source with another one, such as file:PATH with a new path"
+                "\(source) holds the key that the store has now; if that leaked, name a source with another one, such as "
+                    + "file:PATH with a new path"
             )
         }
         try connection.write {
@@ -139,7 +142,7 @@ extension StoreSession {
             }
             if afterLeak { try addDataKey(under: key) }
             try setKeySource(source, parameters)
-            try record(.rekey, outcome: "key source \(source.kind.rawValue)")
+            try record(.rekey, outcome: Self.outcome(source, afterLeak: afterLeak))
         }
         keyRing = try KeyRing(key, storeID: header.storeID, from: connection)
         header = try StoreHeader(connection, at: path)
@@ -151,7 +154,25 @@ extension StoreSession {
         return notes.contains { $0 != nil } ? notes.compactMap(\.self).joined(separator: "; ") : nil
     }
 
-    private static let adviceOnLeak =
+    private static func outcome(_ source: KeySource, afterLeak: Bool) -> String {
+        "key source \(source.kind.rawValue)" + (afterLeak ? ", after a leak" : "")
+    }
+
+    /// Whether a rekey after a leak has changed both keys, this source's being the new one, and was cut off then.
+    ///
+    /// Its first commit says so: where another rekey was cut off, the key may be the one that leaked.
+    fileprivate func isLeftUnfinished(movedTo source: KeySource) throws -> Bool {
+        try reloadKeys()
+        guard try connection.integer("SELECT count(*) FROM data_key") ?? 0 > 1, try keySource() == source else {
+            return false
+        }
+        let last = try connection.first("SELECT outcome FROM event WHERE kind = 'rekey' ORDER BY id DESC LIMIT 1") {
+            $0.text(0)
+        }
+        return last == Self.outcome(source, afterLeak: true)
+    }
+
+    fileprivate static let adviceOnLeak =
         "what was in the store when it leaked stays open to those who have it: sign out and in again, so that the issuer "
         + "ends the old tokens"
 

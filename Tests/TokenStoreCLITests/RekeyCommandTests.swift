@@ -1,4 +1,6 @@
 import Foundation
+import IssuerSupport
+import SQLite
 import Testing
 
 struct RekeyCommandTests {
@@ -33,5 +35,36 @@ struct RekeyCommandTests {
         #expect(outcome.output.contains("key source file:\(scratch.path("moved.key"))"))
         unlink(scratch.path("key"))
         #expect(try scratch.run("claims", "mara@example.net", "department").output == "finance\n")
+    }
+
+    @Test func `a rekey after a leak that was killed is finished by the same command, which says so`() async throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara, .ivo)
+        let before = try scratch.run("export").output
+        let arguments = ["rekey", "--leaked", "--key", "file:\(scratch.path("new.key"))", "--json"]
+        // One who reads the log keeps the command waiting between its first commit and the sealing.
+        let reader = try Connection(path: scratch.store, mode: .readWrite, busyTimeout: .seconds(5))
+        try reader.execute("BEGIN; SELECT count(*) FROM account")
+        let started = try StartedCommand(
+            arguments + ["--timeout", "600"],
+            environment: ["TOKENSTORE_PATH": scratch.store],
+            in: scratch
+        )
+        let watch = try Connection(path: scratch.store, mode: .readWrite, busyTimeout: .seconds(5))
+        try await appearance(of: "a new data key") { try watch.integer("SELECT count(*) FROM data_key") == 2 }
+        started.send(SIGKILL)
+        #expect(try await started.end() == 128 + SIGKILL)
+        try reader.execute("COMMIT")
+        let again = try Command(arguments: arguments, environment: ["TOKENSTORE_PATH": scratch.store]).run(in: scratch)
+        #expect(again.status == 0, "\(again.error)")
+        #expect(try again.json["resumed"] as? Bool == true)
+        #expect((try again.json["resealed"] as? Int) ?? 0 > 0)
+        #expect((try again.json["note"] as? String)?.contains("sign out and in again") == true)
+        #expect(try watch.integer("SELECT count(*) FROM data_key") == 1)
+        unlink(scratch.path("key"))
+        #expect(try scratch.run("check").status == 0)
+        #expect(try scratch.run("export").output == before)
+        let third = try Command(arguments: arguments, environment: ["TOKENSTORE_PATH": scratch.store]).run(in: scratch)
+        #expect(third.status != 0 && third.error.contains("holds the key that the store has now"), "\(third.error)")
     }
 }
