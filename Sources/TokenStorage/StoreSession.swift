@@ -167,7 +167,7 @@ package final class StoreSession {
             for table in SealedTable.all where try table.hasValues(in: connection) {
                 throw TokenStoreError.damaged(
                     "\(path.database) has lost its data keys, and nothing in it opens without them; restore a copy, or "
-                        + "start anew with 'tokenstore purge --all'"
+                        + "start anew with 'tokenstore purge --all', which deletes the rest"
                 )
             }
             // An id of its own: a process that has not noticed the purge must not take it for the one it knows.

@@ -66,7 +66,8 @@ extension TokenStoreError: CustomStringConvertible {
             """
         case .olderStore(let version, let current):
             """
-            the store is of schema version \(version); run 'tokenstore purge' once to bring it to version \(current)
+            the store is of schema version \(version); run 'tokenstore purge', which brings it to version \(current) and \
+            deletes expired access tokens
             """
         case .ambiguousAccount(_, let total): "\(total) accounts fit; name one by its home account id"
         case .policyMismatch(let requested, let account):

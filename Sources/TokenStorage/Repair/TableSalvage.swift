@@ -64,7 +64,7 @@ struct TableSalvage {
         guard keys == 1, headers == 1 else {
             throw TokenStoreError.damaged(
                 "the part of the file that holds its data keys is lost, and nothing opens without them; restore a copy, "
-                    + "or start anew with 'tokenstore purge --all'"
+                    + "or start anew with 'tokenstore purge --all', which deletes the rest"
             )
         }
     }
