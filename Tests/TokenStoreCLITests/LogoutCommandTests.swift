@@ -70,7 +70,14 @@ struct LogoutCommandTests {
         try await IssuerScene.open(lifetime: 3_600) { (scene: IssuerScene) async throws in
             let other = try scene.scratch.holdForWriting()
             let before = try await scene.run("list", "--json").json["accounts"] as? [[String: Any]]
-            let held = try await scene.run("logout", "--yes", "ana.rojas@example.org", "--local-only", "--timeout", "0.1")
+            let held = try await scene.run(
+                "logout",
+                "--yes",
+                "ana.rojas@example.org",
+                "--local-only",
+                "--timeout",
+                "0.1"
+            )
             #expect(held.status == 5)
             #expect(held.error.contains("; "))
             let after = try await scene.run("list", "--json").json["accounts"] as? [[String: Any]]
