@@ -16,6 +16,11 @@ package struct AccountIdentity: Hashable, Sendable {
     package init?(_ response: TokenResponse, to request: TokenRequest, claims: Claims?) {
         let clientInfo = ClientInfo(response, to: request, claims: claims)
         if let clientInfo, clientInfo.isContradicted(by: claims) { return nil }
+        self.init(clientInfo, to: request, claims: claims)
+    }
+
+    /// The same for what its `client_info` says, where that counts and does not contradict the claims.
+    package init?(_ clientInfo: ClientInfo?, to request: TokenRequest, claims: Claims?) {
         guard let homeAccountID = clientInfo?.homeAccountID ?? claims?.subject else { return nil }
         self.homeAccountID = homeAccountID
         environment = request.authority.environment

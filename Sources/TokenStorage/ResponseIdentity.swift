@@ -19,7 +19,7 @@ struct ResponseIdentity {
         let idToken = try response.idToken.map { secret throws(IDTokenError) in try IDToken(decoding: secret) }
         let clientInfo = ClientInfo(response, to: request, claims: idToken?.claims)
         if let clientInfo, clientInfo.isContradicted(by: idToken?.claims) { throw MismatchedAccount() }
-        account = AccountIdentity(response, to: request, claims: idToken?.claims)
+        account = AccountIdentity(clientInfo, to: request, claims: idToken?.claims)
         self.idToken = idToken
         self.clientInfo = clientInfo
         let tenant = request.authority.isTenantless ? nil : request.authority.tenant

@@ -2,6 +2,17 @@ import OAuth
 import TestSupport
 import Testing
 
+struct ControlCharacterTests {
+    @Test func `control characters are what Unicode calls so`() {
+        for value in UInt32(0)..<0x3000 {
+            guard let scalar = Unicode.Scalar(value) else { continue }
+            let isControl = scalar.properties.generalCategory == .control
+            if String(scalar).hasControlCharacters != isControl { Issue.record("U+\(String(value, radix: 16))") }
+        }
+        #expect(!"user@example.net\u{10FFFD}".hasControlCharacters)
+    }
+}
+
 struct ScopeTests {
     @Test func `what is missing from a scope of 20,000 tokens is found in one pass`() {
         let wanted = Scope((0..<20_000).map { "api://Resource/Permission.\($0)" })
