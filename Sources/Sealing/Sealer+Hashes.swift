@@ -4,8 +4,10 @@ package import OAuth
 extension Sealer {
     /// 8 bytes that stand for a claim's name in the blind index.
     package func claimNameHash(_ name: String) -> [UInt8] {
-        var name = name
-        return name.withUTF8 { hash(with: keys.claimName, count: 8, UnsafeRawBufferPointer($0)) }
+        keys.hashes.hash(ofName: name) { key in
+            var name = name
+            return name.withUTF8 { hash(with: key, count: 8, UnsafeRawBufferPointer($0)) }
+        }
     }
 
     /// 16 bytes that stand for a claim's name and value in the blind index.
@@ -16,12 +18,12 @@ extension Sealer {
         bytes.append(bigEndian: UInt32(name.utf8.count))
         bytes.append(contentsOf: name.utf8)
         bytes.append(contentsOf: value.utf8)
-        return bytes.withUnsafeBytes { hash(with: keys.claimValue, count: 16, $0) }
+        return bytes.withUnsafeBytes { hash(with: keys.hashes.claimValue, count: 16, $0) }
     }
 
     /// 8 bytes by which the record of use names a refresh token.
     package func fingerprint(_ secret: Secret) -> [UInt8] {
-        secret.withUnsafeBytes { hash(with: keys.refreshToken, count: 8, $0) }
+        secret.withUnsafeBytes { hash(with: keys.hashes.refreshToken, count: 8, $0) }
     }
 
     /// 16 bytes that stand for `bytes`; other labels give unrelated ones.
@@ -30,7 +32,7 @@ extension Sealer {
         labelled.append(bigEndian: UInt32(label.utf8.count))
         labelled.append(contentsOf: label.utf8)
         labelled.append(contentsOf: bytes)
-        return labelled.withUnsafeBytes { hash(with: keys.fingerprint, count: 16, $0) }
+        return labelled.withUnsafeBytes { hash(with: keys.hashes.fingerprint, count: 16, $0) }
     }
 
     private func hash(with key: HMAC<SHA256>, count: Int, _ bytes: UnsafeRawBufferPointer) -> [UInt8] {

@@ -14,6 +14,14 @@ struct SealerHashTests {
         #expect(Sealer(key: DataKey(id: 1)).claimNameHash("dept") != hashes[0][0])
     }
 
+    @Test func `a name has the same hash however many others were hashed since`() {
+        let sealer = Sealer(key: DataKey(id: 1))
+        let names = (0..<600).map { "claim\($0)" }
+        let hashes = names.map(sealer.claimNameHash)
+        #expect(names.map(sealer.claimNameHash) == hashes)
+        #expect(Set(hashes).count == names.count)
+    }
+
     @Test func `a name and a value cannot be shifted into each other`() {
         let sealer = Sealer(key: DataKey(id: 1))
         #expect(sealer.claimValueHash(name: "ab", value: "c") != sealer.claimValueHash(name: "a", value: "bc"))
