@@ -5,16 +5,26 @@ extension StoreSession {
     /// How many accounts an explanation names.
     private static let explained = 50
 
+    /// What `policy` selects, and how many accounts fit; without the reasons, for which every account is looked at.
+    func outcome(of policy: AccountPolicy) throws -> (outcome: AccountSelection.Outcome, fitting: Int) {
+        let taken = try accountRows(matching: policy, limit: Self.explained)
+        guard !taken.isEmpty else {
+            // That none fits must not be the sight of one that was altered.
+            let selection = try select(policy)
+            _ = try sound(selection.considered)
+            return (selection.outcome, selection.fitting)
+        }
+        return (.init(try taken.compactMap { try account($0) }), try fittingCount(taken, policy))
+    }
+
+    private func fittingCount(_ taken: [Int64], _ policy: AccountPolicy) throws -> Int {
+        try taken.count < Self.explained ? taken.count : accountCount(matching: policy)
+    }
+
     /// What `policy` selects, and why.
     func select(_ policy: AccountPolicy) throws -> AccountSelection {
         let taken = try accountRows(matching: policy, limit: Self.explained)
         let accounts = try taken.compactMap { try account($0) }
-        let outcome: AccountSelection.Outcome =
-            switch accounts.count {
-            case 0: .none
-            case 1: .account(accounts[0])
-            default: .ambiguous(accounts)
-            }
         var considered: [AccountSelection.Consideration] = []
         for account in accounts {
             let reason = accounts.count > 1 ? "it fits, and so do others" : takingReason(policy)
@@ -25,8 +35,11 @@ extension StoreSession {
             guard let account = try account(row) else { continue }
             considered.append(.init(account: account, isTaken: false, reason: try leavingReason(row, account, policy)))
         }
-        let fitting = try taken.count < Self.explained ? taken.count : accountCount(matching: policy)
-        return AccountSelection(outcome: outcome, fitting: fitting, considered: considered)
+        return AccountSelection(
+            outcome: .init(accounts),
+            fitting: try fittingCount(taken, policy),
+            considered: considered
+        )
     }
 
     private func takingReason(_ policy: AccountPolicy) -> String {
@@ -52,6 +65,17 @@ extension StoreSession {
         return try isFound
             && query.opened.allSatisfy { claim in
                 try idTokens(account).contains { claim.matches($0.idToken.claims) }
+            }
+    }
+}
+
+extension AccountSelection.Outcome {
+    fileprivate init(_ accounts: [Account]) {
+        self =
+            switch accounts.count {
+            case 0: .none
+            case 1: .account(accounts[0])
+            default: .ambiguous(accounts)
             }
     }
 }

@@ -41,12 +41,17 @@ extension TokenStore {
     ///
     /// - Throws: ``TokenStoreError/ambiguousAccount(_:total:)`` where it leaves several.
     public func account(matching policy: AccountPolicy) throws -> Account? {
-        let selection = try select(policy)
-        switch selection.outcome {
+        let (outcome, fitting) = try outcome(of: policy)
+        switch outcome {
         case .account(let account): return account
         case .none: return nil
-        case .ambiguous(let accounts): throw TokenStoreError.ambiguousAccount(accounts, total: selection.fitting)
+        case .ambiguous(let accounts): throw TokenStoreError.ambiguousAccount(accounts, total: fitting)
         }
+    }
+
+    /// What `policy` selects, and how many accounts fit; ``select(_:)`` says why, and looks at every account for it.
+    package func outcome(of policy: AccountPolicy) throws -> (outcome: AccountSelection.Outcome, fitting: Int) {
+        try read { session in try session.connection.read { try session.outcome(of: policy) } }
     }
 
     /// The one account with a username, compared without regard to case.

@@ -58,7 +58,7 @@ struct ClaimsCommand: ParsableCommand {
     private func accountWord(in store: TokenStore) throws -> String? {
         guard filters.account == nil, let word = words.first else { return nil }
         guard let filter = filters.filter else { return word }
-        if case .none = try store.select(.identifier(word).and(filter)).outcome { return nil }
+        if case .none = try store.outcome(of: .identifier(word).and(filter)).outcome { return nil }
         return word
     }
 

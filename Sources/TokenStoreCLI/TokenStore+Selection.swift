@@ -5,8 +5,8 @@ extension TokenStore {
     /// The one account that `policy` selects; it fails otherwise, in words that depend on whether a person named an
     /// account (`isNamed`) or relied on there being only one.
     func account(_ policy: AccountPolicy, isNamed: Bool = true) throws -> Account {
-        let selection = try select(policy)
-        switch selection.outcome {
+        let (outcome, fitting) = try outcome(of: policy)
+        switch outcome {
         case .account(let account): return account
         case .none:
             throw CommandFailure(
@@ -15,7 +15,7 @@ extension TokenStore {
                 isNamed ? "see the accounts with 'tokenstore list'" : CommandFailure.filling
             )
         case .ambiguous(let accounts):
-            throw CommandFailure(ambiguous: accounts, of: selection.fitting, isNamed: isNamed)
+            throw CommandFailure(ambiguous: accounts, of: fitting, isNamed: isNamed)
         }
     }
 

@@ -41,6 +41,13 @@ struct BindingTests {
         #expect(try fixture.store.check().count == 2)
     }
 
+    @Test func `an account whose user name was altered is not missing, and is in the way of no other`() throws {
+        let fixture = try twoAccounts()
+        try edit(fixture, "UPDATE account SET username = 'x', username_fold = 'x' WHERE id = 1")
+        expectError(.damaged) { _ = try fixture.store.account(username: "ada@example.net") }
+        #expect(try fixture.store.account(username: "bob@example.net")?.id == Self.other)
+    }
+
     @Test func `exchanged account ids give neither tokens nor accounts`() throws {
         let fixture = try twoAccounts()
         try edit(
