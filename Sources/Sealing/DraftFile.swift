@@ -18,6 +18,9 @@ package final class DraftFile {
     /// The name it has meanwhile; nil if it has none.
     private var name: String?
 
+    /// Whether others can see it.
+    package var hasName: Bool { name != nil }
+
     /// Makes an empty file in the directory of `path`; nil, with the reason in `errno`, if that cannot be.
     package init?(for path: String) {
         self.path = path

@@ -207,6 +207,26 @@ struct PendingAnswerTests {
         #expect(try next.check().first?.problem.contains("belongs to another store") == true)
     }
 
+    @Test func `room that was not needed is taken again, by one request`() throws {
+        let fixture = try scene()
+        let file = try fixture.store.reserveAnswerSpace().file
+        let first = try fixture.store.reserveAnswerSpace()
+        let second = try fixture.store.reserveAnswerSpace()
+        #expect(first.file == file)
+        #expect(second.file != file)
+    }
+
+    @Test func `room that holds an answer is not taken again`() throws {
+        let fixture = try scene()
+        let file = try {
+            let space = try fixture.store.reserveAnswerSpace()
+            try space.publish(Array("answer".utf8))
+            return space.file
+        }()
+        #expect(try fixture.store.reserveAnswerSpace().file != file)
+        #expect(try Data(contentsOf: URL(filePath: file.name)) == Data("answer".utf8))
+    }
+
     @Test func `a store that is being left waits for its answers and begins no request`() async throws {
         let fixture = try scene()
         let space = Guarded<AnswerSpace?>(try fixture.store.reserveAnswerSpace())

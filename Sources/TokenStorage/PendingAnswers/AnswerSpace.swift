@@ -11,23 +11,13 @@ import Darwin
 
 /// Room on the disk for an issuer's answer, taken before the request is sent that the answer is to.
 ///
-/// A disk that fills up meanwhile does not cost the session: what cannot be committed is written here. The file has no
-/// name until then, so the kernel gives the room back when the process dies.
+/// A disk that fills up meanwhile does not cost the session: what cannot be committed is written here.
 package final class AnswerSpace: Sendable {
-    /// Enough for the tokens of any issuer that is known; a larger answer needs more room than was set aside.
-    private static let byteCount: off_t = 1 << 16
-
-    /// Enough to make a store.
-    private static let newStoreByteCount: off_t = 1 << 19
-
-    /// The file's name once it has one.
-    let file: PendingFile
-
     /// The key to seal under if the store cannot be asked for a newer one; nil where there is no store yet.
     let sealer: Sealer?
     let storeID: [UInt8]
     let lastEvent: Int64
-    private let draft: Guarded<DraftFile>
+    private let room: AnswerRoom
     private let unfinished: UnfinishedAnswers
 
     /// Takes room beside a store.
@@ -40,33 +30,77 @@ package final class AnswerSpace: Sendable {
         lastEvent: Int64 = 0,
         counting unfinished: UnfinishedAnswers
     ) throws {
-        file = PendingFile(new: path)
         self.sealer = sealer
         self.storeID = storeID
         self.lastEvent = lastEvent
-        let directory = Self.existing(path.directory)
-        guard let draft = DraftFile(for: sealer == nil ? directory + "/new" : file.name) else {
-            throw StoreFile.failure("written to", directory)
-        }
-        self.draft = Guarded(draft)
         self.unfinished = unfinished
+        room = try sealer == nil ? AnswerRoom(forStoreAt: path) : unfinished.room(at: path)
         // From here on deinit runs when this throws.
         try unfinished.begin()
-        let count = sealer == nil ? Self.newStoreByteCount : Self.byteCount
-        guard self.draft.withLock({ Self.allocate($0.descriptor, count: count) }) else {
-            throw StoreFile.failure("written to", directory)
-        }
     }
 
-    deinit { unfinished.end() }
+    deinit {
+        if sealer != nil { unfinished.giveBack(room) }
+        unfinished.end()
+    }
+
+    /// The file's name once it has one.
+    var file: PendingFile { room.file }
+
+    /// Writes `bytes` to the disk and gives the file its name.
+    func publish(_ bytes: [UInt8]) throws { try room.publish(bytes) }
+}
+
+/// A file with room for an answer; it has no name until then, so the kernel gives the room back when the process dies.
+final class AnswerRoom: Sendable {
+    /// Enough for the tokens of any issuer that is known; a larger answer needs more room than was set aside.
+    private static let byteCount: off_t = 1 << 16
+
+    /// Enough to make a store.
+    private static let newStoreByteCount: off_t = 1 << 19
+
+    let file: PendingFile
+    private let draft: Guarded<(file: DraftFile, isTouched: Bool)>
+
+    /// Takes room beside a store that is there.
+    convenience init(besideStoreAt path: StorePath) throws {
+        let file = PendingFile(new: path)
+        try self.init(file, draft: file.name, in: path.directory, byteCount: Self.byteCount)
+    }
+
+    /// Takes room for a store that is yet to be made, in the nearest directory that is there.
+    convenience init(forStoreAt path: StorePath) throws {
+        let directory = Self.existing(path.directory)
+        let draft = directory + "/new"
+        try self.init(PendingFile(new: path), draft: draft, in: directory, byteCount: Self.newStoreByteCount)
+    }
+
+    private init(_ file: PendingFile, draft name: String, in directory: String, byteCount: off_t) throws {
+        self.file = file
+        guard let draft = DraftFile(for: name), Self.allocate(draft.descriptor, count: byteCount) else {
+            throw StoreFile.failure("written to", directory)
+        }
+        self.draft = Guarded((draft, false))
+    }
 
     /// Writes `bytes` to the disk and gives the file its name.
     func publish(_ bytes: [UInt8]) throws {
         let isPublished = draft.withLock { draft in
-            bytes.withUnsafeBytes { draft.append($0) } && ftruncate(draft.descriptor, off_t(bytes.count)) == 0
-                && draft.commit(replacing: false)
+            draft.isTouched = true
+            return bytes.withUnsafeBytes { draft.file.append($0) }
+                && ftruncate(draft.file.descriptor, off_t(bytes.count)) == 0 && draft.file.commit(replacing: false)
         }
         guard isPublished else { throw StoreFile.failure("written", file.name) }
+    }
+
+    /// Whether the room is as it was taken, and can still be given a name beside the store.
+    func isGood(for path: StorePath) -> Bool {
+        draft.withLock { draft in
+            var status = stat()
+            var directory = stat()
+            return !draft.isTouched && !draft.file.hasName && fstat(draft.file.descriptor, &status) == 0
+                && stat(path.directory, &directory) == 0 && directory.st_dev == status.st_dev
+        }
     }
 
     /// The directory, or the nearest one above it that is there.
@@ -101,6 +135,24 @@ package final class UnfinishedAnswers: Sendable {
     }
 
     private let state = Guarded(State())
+
+    /// Room that was taken and not needed.
+    private let spare = Guarded<AnswerRoom?>(nil)
+
+    /// Room beside a store: what the request before this one left, or new room.
+    ///
+    /// One is kept for as long as the store is open. Taking it and giving it back takes milliseconds where the file system
+    /// tells the disk of it, which would be a part of every refresh.
+    func room(at path: StorePath) throws -> AnswerRoom {
+        let kept = spare.withLock { spare in
+            defer { spare = nil }
+            return spare
+        }
+        if let kept, kept.isGood(for: path) { return kept }
+        return try AnswerRoom(besideStoreAt: path)
+    }
+
+    func giveBack(_ room: AnswerRoom) { spare.withLock { $0 = $0 ?? room } }
 
     var isEmpty: Bool { state.withLock { $0.count == 0 } }
 
