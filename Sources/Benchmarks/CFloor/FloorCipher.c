@@ -2,6 +2,7 @@
 
 #include <CCryptoBoringSSL_digest.h>
 #include <CCryptoBoringSSL_rand.h>
+#include <sqlite3.h>
 #include <string.h>
 
 int floor_cipher_init(FloorCipher *cipher) {
@@ -29,15 +30,43 @@ static uint8_t *put_text(uint8_t *out, const char *text) {
     return out + count;
 }
 
-static size_t associated_data(uint8_t out[128], const uint8_t *header, FloorPlace place) {
+void floor_add_text(FloorColumns *columns, const char *text) {
+    size_t count = text ? strlen(text) : 0;
+    if (columns->count + 9 + count > sizeof columns->bytes) return;
+    uint8_t *start = columns->bytes + columns->count, *end = start;
+    *end++ = text ? SQLITE_TEXT : SQLITE_NULL;
+    if (text) {
+        end = put_number(end, count, 8);
+        memcpy(end, text, count);
+        end += count;
+    }
+    columns->count += (size_t)(end - start);
+}
+
+void floor_add_integer(FloorColumns *columns, int64_t number) {
+    if (columns->count + 9 > sizeof columns->bytes) return;
+    uint8_t *start = columns->bytes + columns->count;
+    *start = SQLITE_INTEGER;
+    put_number(start + 1, (uint64_t)number, 8);
+    columns->count += 9;
+}
+
+enum { ASSOCIATED_ROOM = 128 + sizeof(FloorColumns) };
+
+static size_t associated_data(uint8_t out[ASSOCIATED_ROOM], const uint8_t *header, FloorPlace place) {
     memcpy(out, header, FLOOR_HEADER);
     uint8_t *end = put_text(put_text(out + FLOOR_HEADER, place.table), place.column);
-    return (size_t)(put_number(put_number(end, (uint64_t)place.owner, 8), (uint64_t)place.row, 8) - out);
+    end = put_number(put_number(end, (uint64_t)place.owner, 8), (uint64_t)place.row, 8);
+    if (place.columns) {
+        memcpy(end, place.columns->bytes, place.columns->count);
+        end += place.columns->count;
+    }
+    return (size_t)(end - out);
 }
 
 size_t floor_seal(FloorCipher *cipher, uint8_t *sealed, const void *text, size_t count, FloorPlace place) {
-    uint8_t associated[128];
-    sealed[0] = 1;
+    uint8_t associated[ASSOCIATED_ROOM];
+    sealed[0] = 2;
     put_number(sealed + 1, 1, 4);
     size_t associated_count = associated_data(associated, sealed, place);
     uint8_t *nonce = sealed + FLOOR_HEADER, *box = nonce + FLOOR_NONCE;
@@ -54,7 +83,7 @@ int floor_open_sealed(
     FloorCipher *cipher, uint8_t *text, size_t room, const uint8_t *sealed, size_t count, FloorPlace place
 ) {
     if (count < FLOOR_OVERHEAD) return -1;
-    uint8_t associated[128];
+    uint8_t associated[ASSOCIATED_ROOM];
     size_t associated_count = associated_data(associated, sealed, place);
     const uint8_t *nonce = sealed + FLOOR_HEADER, *box = nonce + FLOOR_NONCE;
     size_t written = 0;

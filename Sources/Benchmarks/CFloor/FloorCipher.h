@@ -15,10 +15,21 @@ typedef struct {
     HMAC_CTX *hashing;
 } FloorCipher;
 
-/// Where a sealed value stands, as the store writes it into the associated data.
+/// The clear columns of a row as the store binds its sealed values to them, with their types and lengths.
+typedef struct {
+    uint8_t bytes[4096];
+    size_t count;
+} FloorColumns;
+
+/// Adds a text, or NULL; one for which there is no room is left out.
+void floor_add_text(FloorColumns *columns, const char *text);
+void floor_add_integer(FloorColumns *columns, int64_t number);
+
+/// Where a sealed value stands, as the store writes it into the associated data; `columns` may be NULL.
 typedef struct {
     const char *table, *column;
     int64_t owner, row;
+    const FloorColumns *columns;
 } FloorPlace;
 
 int floor_cipher_init(FloorCipher *cipher);

@@ -23,18 +23,47 @@ static int run(sqlite3_stmt *statement) {
     return result == SQLITE_DONE;
 }
 
+/// The columns of the account that every value of its rows is bound to.
+static FloorColumns columns_of_account(const char *const texts[]) {
+    FloorColumns columns;
+    columns.count = 0;
+    floor_add_text(&columns, texts[FLOOR_AUTHORITY]);
+    floor_add_text(&columns, texts[FLOOR_HOME_ACCOUNT]);
+    return columns;
+}
+
+static void add_texts(FloorColumns *columns, const char *const texts[], const int *indices, int count) {
+    for (int i = 0; i < count; i++) floor_add_text(columns, indices[i] < 0 ? NULL : texts[indices[i]]);
+}
+
 static int write_account(FloorStore *store, const char *const texts[], int64_t now) {
-    uint8_t name[SEALED_ROOM], profile[SEALED_ROOM];
+    uint8_t name[SEALED_ROOM];
     sqlite3_stmt *row = store->statements[FLOOR_STATEMENT_ACCOUNT];
     sqlite3_bind_int64(row, 1, ++store->account);
     const int columns[] = {FLOOR_AUTHORITY, FLOOR_HOME_ACCOUNT, FLOOR_UID,     FLOOR_UTID,
                            FLOOR_ENVIRONMENT, FLOOR_ISSUER,     FLOOR_USERNAME};
     for (int i = 0; i < 7; i++) bind_text(row, i + 2, texts[columns[i]]);
-    bind_sealed(store, row, 9, name, texts[FLOOR_NAME], (FloorPlace){"account", "name", 0, store->account});
+    const int bound[] = {FLOOR_AUTHORITY,   FLOOR_HOME_ACCOUNT, FLOOR_HOME_ACCOUNT, FLOOR_UID,      FLOOR_UTID,
+                         FLOOR_ENVIRONMENT, FLOOR_ISSUER,       FLOOR_USERNAME,     FLOOR_USERNAME, -1};
+    FloorColumns clear;
+    clear.count = 0;
+    add_texts(&clear, texts, bound, 10);
+    floor_add_integer(&clear, now);
+    floor_add_integer(&clear, now);
+    bind_sealed(store, row, 9, name, texts[FLOOR_NAME], (FloorPlace){"account", "name", 0, store->account, &clear});
     sqlite3_bind_int64(row, 10, now);
-    if (!run(row)) return 0;
-    row = store->statements[FLOOR_STATEMENT_PROFILE];
-    FloorPlace place = {"tenant_profile", "extra", store->account, ++store->profile};
+    return run(row);
+}
+
+static int write_profile(FloorStore *store, const char *const texts[]) {
+    uint8_t profile[SEALED_ROOM];
+    sqlite3_stmt *row = store->statements[FLOOR_STATEMENT_PROFILE];
+    FloorColumns clear = columns_of_account(texts);
+    const int bound[] = {FLOOR_ENVIRONMENT,   FLOOR_REALM,         FLOOR_REALM,
+                         FLOOR_LOCAL_ACCOUNT, FLOOR_LOCAL_ACCOUNT, FLOOR_USERNAME};
+    add_texts(&clear, texts, bound, 6);
+    floor_add_text(&clear, "MSSTS");
+    FloorPlace place = {"tenant_profile", "extra", store->account, ++store->profile, &clear};
     sqlite3_bind_int64(row, 1, place.row);
     sqlite3_bind_int64(row, 2, place.owner);
     bind_text(row, 3, texts[FLOOR_ENVIRONMENT]);
@@ -50,7 +79,12 @@ static int write_claims(
 ) {
     uint8_t sealed[SEALED_ROOM];
     sqlite3_stmt *row = store->statements[FLOOR_STATEMENT_ID_TOKEN];
-    FloorPlace place = {"id_token", "secret", store->account, ++store->id_token};
+    FloorColumns clear = columns_of_account(texts);
+    const int bound[] = {FLOOR_CLIENT, FLOOR_CLIENT, FLOOR_ENVIRONMENT, FLOOR_REALM, FLOOR_REALM};
+    add_texts(&clear, texts, bound, 5);
+    floor_add_text(&clear, "IdToken");
+    floor_add_integer(&clear, now);
+    FloorPlace place = {"id_token", "secret", store->account, ++store->id_token, &clear};
     sqlite3_bind_int64(row, 1, place.row);
     sqlite3_bind_int64(row, 2, place.owner);
     bind_text(row, 3, texts[FLOOR_CLIENT]);
@@ -75,7 +109,13 @@ static int write_claims(
 static int write_refresh_token(FloorStore *store, const char *const texts[], const uint8_t *fingerprint, int64_t now) {
     uint8_t sealed[SEALED_ROOM];
     sqlite3_stmt *row = store->statements[FLOOR_STATEMENT_REFRESH_TOKEN];
-    FloorPlace place = {"refresh_token", "secret", store->account, ++store->refresh_token};
+    FloorColumns clear = columns_of_account(texts);
+    const int bound[] = {FLOOR_CLIENT, FLOOR_CLIENT, -1, FLOOR_ENVIRONMENT, FLOOR_TARGET};
+    add_texts(&clear, texts, bound, 5);
+    floor_add_text(&clear, "RefreshToken");
+    floor_add_integer(&clear, now);
+    floor_add_integer(&clear, 0);
+    FloorPlace place = {"refresh_token", "secret", store->account, ++store->refresh_token, &clear};
     sqlite3_bind_int64(row, 1, place.row);
     sqlite3_bind_int64(row, 2, place.owner);
     bind_text(row, 3, texts[FLOOR_CLIENT]);
@@ -90,7 +130,15 @@ static int write_refresh_token(FloorStore *store, const char *const texts[], con
 static int write_access_token(FloorStore *store, const char *const texts[], int64_t now) {
     uint8_t sealed[SEALED_ROOM];
     sqlite3_stmt *row = store->statements[FLOOR_STATEMENT_ACCESS_TOKEN];
-    FloorPlace place = {"access_token", "secret", store->account, ++store->access_token};
+    FloorColumns clear = columns_of_account(texts);
+    for (int i = 0; i < 3; i++) floor_add_integer(&clear, i == 1 ? now : now + 3600);
+    const int bound[] = {-1,           FLOOR_SCOPE,       -1,          FLOOR_CLIENT,
+                         FLOOR_CLIENT, FLOOR_ENVIRONMENT, FLOOR_REALM, FLOOR_REALM,
+                         FLOOR_TARGET};
+    add_texts(&clear, texts, bound, 9);
+    const char *const rest[] = {"AccessToken", "Bearer", "bearer", "", ""};
+    for (int i = 0; i < 5; i++) floor_add_text(&clear, rest[i]);
+    FloorPlace place = {"access_token", "secret", store->account, ++store->access_token, &clear};
     sqlite3_bind_int64(row, 1, place.row);
     sqlite3_bind_int64(row, 2, place.owner);
     bind_text(row, 3, texts[FLOOR_CLIENT]);
@@ -104,18 +152,32 @@ static int write_access_token(FloorStore *store, const char *const texts[], int6
     return run(row);
 }
 
-static int write_record(FloorStore *store, const char *const texts[], const uint8_t *fingerprint, int64_t now) {
+static int write_state(FloorStore *store, const char *const texts[], int64_t now) {
+    uint8_t sealed[SEALED_ROOM];
     sqlite3_stmt *row = store->statements[FLOOR_STATEMENT_STATE];
-    const int columns[] = {FLOOR_HOME_ACCOUNT, FLOOR_AUTHORITY, FLOOR_CLIENT};
-    for (int i = 0; i < 3; i++) bind_text(row, i + 1, texts[columns[i]]);
+    FloorColumns clear = columns_of_account(texts);
+    floor_add_text(&clear, texts[FLOOR_CLIENT]);
+    floor_add_text(&clear, "signed_in");
+    floor_add_integer(&clear, now);
+    FloorPlace place = {"account_state", "mac", store->account, ++store->state, &clear};
+    sqlite3_bind_int64(row, 1, place.row);
+    sqlite3_bind_int64(row, 2, place.owner);
+    bind_text(row, 3, texts[FLOOR_CLIENT]);
     sqlite3_bind_int64(row, 4, now);
-    if (!run(row)) return 0;
-    row = store->statements[FLOOR_STATEMENT_EVENT];
+    bind_sealed(store, row, 5, sealed, "", place);
+    return run(row);
+}
+
+static int write_record(FloorStore *store, const char *const texts[], const uint8_t *fingerprint, int64_t now) {
+    uint8_t mark[32];
+    floor_hash(&store->cipher, mark, texts[FLOOR_AUTHORITY], texts[FLOOR_HOME_ACCOUNT]);
+    sqlite3_stmt *row = store->statements[FLOOR_STATEMENT_EVENT];
     sqlite3_bind_int64(row, 1, now);
     bind_text(row, 2, texts[FLOOR_AUTHORITY]);
     bind_text(row, 3, texts[FLOOR_HOME_ACCOUNT]);
     bind_text(row, 4, texts[FLOOR_CLIENT]);
     sqlite3_bind_blob(row, 5, fingerprint, 8, SQLITE_STATIC);
+    sqlite3_bind_blob(row, 6, mark, 16, SQLITE_STATIC);
     return run(row) && run(store->statements[FLOOR_STATEMENT_FORGET_EVENTS]);
 }
 
@@ -125,6 +187,7 @@ void floor_expect_others(FloorStore *store) {
     store->id_token = floor_integer(store, "SELECT max(id) FROM id_token");
     store->refresh_token = floor_integer(store, "SELECT max(id) FROM refresh_token");
     store->access_token = floor_integer(store, "SELECT max(id) FROM access_token");
+    store->state = floor_integer(store, "SELECT max(id) FROM account_state");
 }
 
 int floor_sign_in(
@@ -134,9 +197,10 @@ int floor_sign_in(
     uint8_t fingerprint[32];
     if (!run(store->statements[FLOOR_STATEMENT_BEGIN])) return 0;
     floor_hash(&store->cipher, fingerprint, texts[FLOOR_REFRESH_TOKEN], NULL);
-    int ok = write_account(store, texts, now) && write_claims(store, texts, claims, claim_count, now)
+    int ok = write_account(store, texts, now) && write_profile(store, texts)
+        && write_claims(store, texts, claims, claim_count, now)
         && write_refresh_token(store, texts, fingerprint, now) && write_access_token(store, texts, now)
-        && write_record(store, texts, fingerprint, now);
+        && write_state(store, texts, now) && write_record(store, texts, fingerprint, now);
     if (ok) return run(store->statements[FLOOR_STATEMENT_COMMIT]);
     sqlite3_exec(store->connection, "ROLLBACK", NULL, NULL, NULL);
     return 0;

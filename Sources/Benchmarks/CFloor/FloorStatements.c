@@ -21,8 +21,8 @@ const char *const floor_statements[FLOOR_STATEMENT_COUNT] = {
         " credential_type, updated_at, secret) VALUES (?1, ?2, ?3, ?3, ?4, ?5, ?5, 'IdToken', ?6, ?7)",
     [FLOOR_STATEMENT_CLAIM] = "INSERT INTO claim_index (id_token_id, name_hash, value_hash) VALUES (?1, ?2, ?3)",
     [FLOOR_STATEMENT_STATE] =
-        "INSERT INTO account_state (account_id, client_fold, state, changed_at)"
-        " VALUES ((SELECT id FROM account WHERE home_account_fold = ?1 AND authority = ?2), ?3, 'signed_in', ?4)",
+        "INSERT INTO account_state (id, account_id, client_fold, state, changed_at, mac)"
+        " VALUES (?1, ?2, ?3, 'signed_in', ?4, ?5)",
     [FLOOR_STATEMENT_REFRESH_TOKEN] =
         "INSERT INTO refresh_token (id, account_id, client_id, client_fold, environment, target, credential_type,"
         " modified_at, generation, fingerprint, secret)"
@@ -35,6 +35,6 @@ const char *const floor_statements[FLOOR_STATEMENT_COUNT] = {
     [FLOOR_STATEMENT_EVENT] =
         "INSERT INTO event (at, program, process_id, kind, outcome, account_id, account_mark,"
         " client_id, fingerprint) VALUES (?1, 'tokenstore-bench', 1, 'sign_in', 'done',"
-        " (SELECT id FROM account WHERE home_account_fold = ?3 AND authority = ?2), zeroblob(16), ?4, ?5)",
+        " (SELECT id FROM account WHERE home_account_fold = ?3 AND authority = ?2), ?6, ?4, ?5)",
     [FLOOR_STATEMENT_FORGET_EVENTS] = "DELETE FROM event WHERE id <= (SELECT max(id) FROM event) - 2000",
 };

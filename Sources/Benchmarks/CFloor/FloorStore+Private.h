@@ -27,7 +27,7 @@ struct FloorStore {
     FloorCipher cipher;
     sqlite3_stmt *statements[FLOOR_STATEMENT_COUNT];
     /// The greatest ids in use; the floor is the only writer while it writes.
-    sqlite3_int64 account, profile, id_token, refresh_token, access_token;
+    sqlite3_int64 account, profile, id_token, refresh_token, access_token, state;
 };
 
 extern const char *const floor_statements[FLOOR_STATEMENT_COUNT];
