@@ -6,8 +6,11 @@ import CSQLite
 package final class Connection {
     package let handle: OpaquePointer
     private let busyHandler: BusyHandler
-    private var statements: [UnsafePointer<UInt8>: Statement] = [:]
-    private var composed: [ObjectIdentifier: Statement] = [:]
+
+    /// By the address of a literal, or of the object of a text that was put together; both stay where they are.
+    ///
+    /// One dictionary, as the first use of each type of key costs as much as a query.
+    private var statements: [UnsafeRawPointer: Statement] = [:]
 
     /// How a file is opened; a connection never creates one.
     package enum Mode: Sendable {
@@ -45,7 +48,7 @@ package final class Connection {
     }
 
     deinit {
-        (statements, composed) = ([:], [:])
+        statements = [:]
         sqlite3_close_v2(handle)
     }
 
@@ -72,18 +75,20 @@ package final class Connection {
 
     /// The prepared statement of a literal, kept for the next call.
     package func statement(_ sql: StaticString) throws(SQLiteError) -> Statement {
-        if let known = statements[sql.utf8Start] { return known }
-        let text = UnsafeRawPointer(sql.utf8Start).assumingMemoryBound(to: CChar.self)
+        let address = UnsafeRawPointer(sql.utf8Start)
+        if let known = statements[address] { return known }
+        let text = address.assumingMemoryBound(to: CChar.self)
         let statement = try Statement(text, length: CInt(sql.utf8CodeUnitCount), on: handle)
-        statements[sql.utf8Start] = statement
+        statements[address] = statement
         return statement
     }
 
     /// The prepared statement of a text that was put together once, kept for the next call.
     package func statement(_ sql: SQL) throws(SQLiteError) -> Statement {
-        if let known = composed[ObjectIdentifier(sql)] { return known }
+        let address = UnsafeRawPointer(Unmanaged.passUnretained(sql).toOpaque())
+        if let known = statements[address] { return known }
         let statement = try prepare(sql.text)
-        composed[ObjectIdentifier(sql)] = statement
+        statements[address] = statement
         return statement
     }
 

@@ -6,7 +6,9 @@ import Sealing
 struct KeyRing: Sendable {
     let keyEncryptionKey: KeyEncryptionKey
     let storeID: [UInt8]
-    private var sealers: [UInt32: Sealer] = [:]
+
+    /// One, or two while a rekey is under way: fewer than a dictionary is worth.
+    private var sealers: [Sealer] = []
     private(set) var currentID: UInt32 = 0
 
     /// Unwraps every data key of the store.
@@ -27,41 +29,42 @@ struct KeyRing: Sendable {
 
     private init() {
         (keyEncryptionKey, storeID) = (.random(), [])
-        sealers = [0: Sealer(key: DataKey(id: 0))]
+        sealers = [Sealer(key: DataKey(id: 0))]
     }
 
     /// Reads the keys again, after another process has replaced them.
     mutating func reload(from connection: Connection) throws { try take(connection.wrappedDataKeys()) }
 
     private mutating func take(_ rows: [WrappedDataKey]) throws {
-        var reloaded: [UInt32: Sealer] = [:]
+        var reloaded: [Sealer] = []
         var replacesOlder = false
         for row in rows {
             if row.keyID != keyEncryptionKey.id {
                 throw SealingError.otherKey(wanted: row.keyID, found: keyEncryptionKey.id)
             }
             let key = try keyEncryptionKey.unwrap(row.wrapped, id: row.id, storeID: storeID)
-            reloaded[row.id] = sealers[row.id] ?? Sealer(key: key)
+            reloaded.append(sealer(row.id) ?? Sealer(key: key))
             guard row.isCurrent else { continue }
             (currentID, replacesOlder) = (row.id, key.replacesOlder)
         }
         // An old key that was put back opens nothing: what it sealed could be given another purpose.
-        if reloaded[currentID]?.format == .bound, !replacesOlder { reloaded = reloaded.filter { $1.format == .bound } }
-        guard reloaded[currentID] != nil else { throw SealingError.unknownDataKey(currentID) }
+        let current = reloaded.first { $0.keyID == currentID }
+        guard let current else { throw SealingError.unknownDataKey(currentID) }
+        if current.format == .bound, !replacesOlder { reloaded.removeAll { $0.format != .bound } }
         sealers = reloaded
     }
 
-    var currentSealer: Sealer? { sealers[currentID] }
+    var currentSealer: Sealer? { sealer(currentID) }
 
     /// Whether values may be of the format that binds them to their place alone.
-    var hasUnbound: Bool { sealers.values.contains { $0.format == .placed } }
+    var hasUnbound: Bool { sealers.contains { $0.format == .placed } }
 
-    var ids: Set<UInt32> { Set(sealers.keys) }
+    var ids: Set<UInt32> { Set(sealers.map(\.keyID)) }
 
-    func sealer(_ id: UInt32) -> Sealer? { sealers[id] }
+    func sealer(_ id: UInt32) -> Sealer? { sealers.first { $0.keyID == id } }
 
-    /// Every key that values may be sealed under: one, or two while a rekey is under way.
-    var all: [Sealer] { Array(sealers.values) }
+    /// Every key that values may be sealed under.
+    var all: [Sealer] { sealers }
 
     /// The data key `id` of the store, wrapped under another key.
     func rewrap(_ id: UInt32, under key: KeyEncryptionKey, from connection: Connection) throws -> [UInt8] {

@@ -1,5 +1,6 @@
 import OAuth
 import SQLite
+import Synchronization
 
 /// A table with sealed values, and the clear columns that they are bound to.
 ///
@@ -29,14 +30,8 @@ final class SealedTable: Sendable {
     /// A condition goes behind it, in which the row is `t` and its account `a`.
     let selection: String
 
-    /// Writes the row of an id, new or not.
-    let upsert: SQL
-
-    /// Writes the sealed columns of a row.
-    let reseal: SQL
-
     private let columns: String
-    private let positions: [String: CInt]
+    private let writing = AtomicLazyReference<WritingStatements>()
 
     private init(_ name: String, isOwned: Bool, clear: [String], sealed: [String], derived: [String] = []) {
         self.name = name
@@ -50,21 +45,15 @@ final class SealedTable: Sendable {
         columns = (heading + (clear + sealed + derived).map { "t.\($0)" }).joined(separator: ", ")
         let owner = isOwned ? " LEFT JOIN account a ON a.id = t.account_id" : ""
         selection = "SELECT \(columns) FROM \(name) t\(owner) "
-        positions = Dictionary(uniqueKeysWithValues: zip(clear + sealed + derived, CInt(heading.count)...))
-        let written = (isOwned ? ["account_id"] : []) + clear + sealed + derived
-        upsert = SQL(
-            "INSERT INTO \(name) (id, \(written.joined(separator: ", "))) VALUES (?1"
-                + written.indices.map { ", ?\($0 + 2)" }.joined() + ") ON CONFLICT (id) DO UPDATE SET "
-                + written.map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
-        )
-        let assignments = sealed.enumerated().map { "\($1) = ?\($0 + 2)" }
-        reseal = SQL("UPDATE \(name) SET \(assignments.joined(separator: ", ")) WHERE id = ?1")
     }
 
     /// Where a column stands in ``selection``.
     subscript(_ column: String) -> CInt {
-        guard let position = positions[column] else { preconditionFailure("\(name) has no column \(column)") }
-        return position
+        let index =
+            clear.firstIndex(of: column) ?? sealed.firstIndex(of: column).map { $0 + clear.count }
+            ?? derived.firstIndex(of: column).map { $0 + clear.count + sealed.count }
+        guard let index else { preconditionFailure("\(name) has no column \(column)") }
+        return firstSealed + CInt(index - clear.count)
     }
 
     /// The columns of ``selection`` that values are bound to.
@@ -92,8 +81,12 @@ final class SealedTable: Sendable {
 
     /// ``selection`` of rows whose account was found before: what their values are bound to of it are parameters.
     func selection(ofAccountWithAuthority authority: String, key: String) -> String {
-        let columns = columns.replacing("a.authority", with: authority).replacing("a.home_account_fold", with: key)
-        return "SELECT \(columns) FROM \(name) t "
+        let heading = ["t.id", "coalesce(t.account_id, 0)", authority, key]
+        return "SELECT \(columns(after: heading)) FROM \(name) t "
+    }
+
+    private func columns(after heading: [String]) -> String {
+        (heading + (clear + sealed + derived).map { "t.\($0)" }).joined(separator: ", ")
     }
 
     /// ``selection`` by way of accounts, with the account's id behind it: a row without an id stands for none.
@@ -102,9 +95,49 @@ final class SealedTable: Sendable {
     }
 
     /// ``selection`` with further columns.
-    func selection(with columns: String) -> String {
-        selection.replacing(" FROM \(name) t", with: ", \(columns) FROM \(name) t", maxReplacements: 1)
+    func selection(with further: String) -> String {
+        let owner = isOwned ? " LEFT JOIN account a ON a.id = t.account_id" : ""
+        return "SELECT \(columns), \(further) FROM \(name) t\(owner) "
     }
+
+    /// ``selection`` of rows whose account is there, by which an index may find them.
+    var ownedSelection: String { "SELECT \(columns) FROM \(name) t JOIN account a ON a.id = t.account_id " }
+}
+
+// MARK: - Writing
+
+extension SealedTable {
+    /// Writes the row of an id, new or not.
+    var upsert: SQL { statements.upsert }
+
+    /// Writes the sealed columns of a row.
+    var reseal: SQL { statements.reseal }
+
+    /// Put together at the first use: most commands only read.
+    private var statements: WritingStatements {
+        writing.load() ?? writing.storeIfNil(WritingStatements(upsert: upsertion, reseal: resealing))
+    }
+
+    private var upsertion: SQL {
+        let written = (isOwned ? ["account_id"] : []) + clear + sealed + derived
+        return SQL(
+            "INSERT INTO \(name) (id, \(written.joined(separator: ", "))) VALUES (?1"
+                + written.indices.map { ", ?\($0 + 2)" }.joined() + ") ON CONFLICT (id) DO UPDATE SET "
+                + written.map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
+        )
+    }
+
+    private var resealing: SQL {
+        let assignments = sealed.enumerated().map { "\($1) = ?\($0 + 2)" }
+        return SQL("UPDATE \(name) SET \(assignments.joined(separator: ", ")) WHERE id = ?1")
+    }
+}
+
+private final class WritingStatements: Sendable {
+    let upsert: SQL
+    let reseal: SQL
+
+    init(upsert: SQL, reseal: SQL) { (self.upsert, self.reseal) = (upsert, reseal) }
 }
 
 extension SealedTable {

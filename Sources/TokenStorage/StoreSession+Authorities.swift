@@ -88,7 +88,7 @@ extension StoreSession {
     }
 
     private static let authorityOfAccount = SQL(
-        SealedTable.authorityMap.selection.replacing("LEFT JOIN", with: "JOIN") + """
+        SealedTable.authorityMap.ownedSelection + """
             WHERE a.home_account_fold = ?1 AND a.authority = ?2 AND t.client_fold = ?3 AND t.requested = ?4
             """
     )

@@ -92,7 +92,7 @@ extension StoreSession {
     }
 
     private static let usableRows = SQL(
-        SealedTable.refreshToken.selection.replacing("LEFT JOIN", with: "JOIN") + """
+        SealedTable.refreshToken.ownedSelection + """
             WHERE a.home_account_fold = ?1 AND a.authority = ?2 AND (t.client_fold = ?3 OR t.family_id = ?4)
             ORDER BY t.client_fold = ?3 DESC, t.modified_at DESC, t.id DESC
             """

@@ -106,13 +106,16 @@ extension StoreSession {
         clearValues.removeAll()
         for value in owner { clearValues.append(value) }
         for value in clear { clearValues.append(value) }
-        let boxes = try sealed.enumerated().map { index, secret -> Value in
-            guard let secret else { return .null }
+        var values: [Value] = []
+        values.reserveCapacity(2 + clear.count + sealed.count + derived.count)
+        values.append(.integer(id))
+        if table.isOwned { values.append(.optional(account)) }
+        values += clear
+        for (index, secret) in sealed.enumerated() {
             let place = SealedPlace(table: table.name, column: table.sealed[index], owner: account ?? 0, row: id)
-            return .blob(try sealer.seal(secret, as: place, with: clearValues.bytes))
+            values.append(try secret.map { .blob(try sealer.seal($0, as: place, with: clearValues.bytes)) } ?? .null)
         }
-        let reference: [Value] = table.isOwned ? [.optional(account)] : []
-        try connection.run(table.upsert, [.integer(id)] + reference + clear + boxes + derived)
+        try connection.run(table.upsert, values + derived)
     }
 
     /// What identifies the account of a row, which its sealed values are bound to.
@@ -144,7 +147,7 @@ extension StoreSession {
 
     private func writeUnderCurrentKey<Result>(_ body: () throws -> Result) throws -> Result {
         try connection.write {
-            latestOwner = nil
+            (latestOwner, latestMark) = (nil, nil)
             if let keyRing {
                 let current = try connection.integer("SELECT id FROM data_key WHERE is_current = 1")
                 guard let current else { throw MissingDataKeys() }

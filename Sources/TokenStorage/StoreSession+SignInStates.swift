@@ -109,11 +109,14 @@ extension StoreSession {
         }
         guard let key else { return nil }
         markKey = key
-        return key.mark(of: id)
+        let mark = key.mark(of: id)
+        if connection.isInTransaction { latestMark = (id, mark) }
+        return mark
     }
 
     /// As ``mark(of:)``, making the key if there is none yet.
     func newMark(of id: Account.ID) throws -> [UInt8] {
+        if let latestMark, latestMark.id == id { return latestMark.mark }
         if let mark = try mark(of: id) { return mark }
         let secret = SymmetricKey(size: .bits256).withUnsafeBytes { Secret(copying: $0) }
         try write(.markKey, id: 1, clear: [], sealed: [secret])

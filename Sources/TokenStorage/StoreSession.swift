@@ -1,3 +1,4 @@
+import OAuth
 package import SQLite
 import Sealing
 
@@ -27,6 +28,9 @@ package final class StoreSession {
 
     /// The columns that the value is bound to which is sealed or opened at the moment.
     let clearValues = CanonicalValues()
+
+    /// The account whose mark was asked for last in this transaction.
+    var latestMark: (id: Account.ID, mark: [UInt8])?
 
     /// The account whose rows were written last in this transaction, as their values are bound to it.
     var latestOwner: (row: Int64, values: [Value])?
@@ -83,16 +87,17 @@ package final class StoreSession {
     /// is asked again only if the keys did move.
     func keys() throws -> KeyRing {
         if let keyRing { return keyRing }
-        guard try hasDataKeys else {
-            let ring = mode == .readWrite ? try makeKeys() : .openingNothing
-            keyRing = ring
-            return ring
-        }
         var attempts = 0
         while true {
             let wrapped = try connection.read {
                 header = try StoreHeader(connection, at: path)
                 return try connection.wrappedDataKeys()
+            }
+            // A purge of everything leaves none.
+            guard !wrapped.isEmpty else {
+                let ring = mode == .readWrite ? try makeKeys() : .openingNothing
+                keyRing = ring
+                return ring
             }
             do {
                 let key = try keySource().load(keyContext(header.keyParameters))
