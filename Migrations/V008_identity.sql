@@ -9,11 +9,12 @@ CREATE TABLE mark_key (
 
 -- Clients that an account signed out of before it was removed: an import of its old rows does not sign it in again.
 CREATE TABLE sign_out (
+    id           INTEGER PRIMARY KEY,
     account_mark BLOB NOT NULL,
     client_fold  TEXT NOT NULL,
     changed_at   INTEGER NOT NULL,
-    PRIMARY KEY (account_mark, client_fold)
-) STRICT, WITHOUT ROWID;
+    UNIQUE (account_mark, client_fold)
+) STRICT;
 
 -- Whether an account is signed in to a client.
 ALTER TABLE account_state RENAME TO old_account_state;

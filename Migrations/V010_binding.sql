@@ -48,3 +48,32 @@ INSERT INTO authority_map (account_id, client_fold, requested, resolved)
 SELECT account_id, client_fold, requested, resolved FROM old_authority_map;
 
 DROP TABLE old_authority_map;
+
+-- What was done, who has signed out and what may have been spent decide what is kept and said.
+ALTER TABLE event ADD COLUMN mac BLOB;
+
+ALTER TABLE sign_out ADD COLUMN mac BLOB;
+
+ALTER TABLE refresh_attempt RENAME COLUMN refresh_token_id TO id;
+
+ALTER TABLE refresh_attempt ADD COLUMN mac BLOB;
+
+-- Requests that are not to be repeated for a while, for every process.
+ALTER TABLE throttle RENAME TO old_throttle;
+
+CREATE TABLE throttle (
+    id          INTEGER PRIMARY KEY,
+    account_id  INTEGER NOT NULL REFERENCES account (id) ON DELETE CASCADE,
+    key         BLOB NOT NULL UNIQUE,           -- SHA-256 of client, authority, account, scope and keyed hash of token
+    client_fold TEXT NOT NULL,
+    ends_at     INTEGER NOT NULL,               -- Unix seconds
+    failure     TEXT NOT NULL,                  -- JSON of what the issuer answered, without its prose
+    mac         BLOB                            -- as above
+) STRICT;
+
+INSERT INTO throttle (account_id, key, client_fold, ends_at, failure)
+SELECT account_id, key, client_fold, ends_at, failure FROM old_throttle;
+
+DROP TABLE old_throttle;
+
+CREATE INDEX throttle_account ON throttle (account_id, client_fold);

@@ -19,7 +19,7 @@ extension Connection {
                 id: UInt32(truncatingIfNeeded: row.integer(0)),
                 wrapped: row.blob(1),
                 keyID: row.text(2),
-                isCurrent: row.bool(3)
+                isCurrent: row.integer(3) == 1
             )
         }
     }

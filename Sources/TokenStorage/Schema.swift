@@ -14,6 +14,11 @@ package struct Schema: Sendable {
 
     package var version: Int { migrations.count }
 
+    /// The oldest versions that may read and write a file of this schema.
+    var floors: (reader: Int, writer: Int) {
+        (migrations.map(\.readerFloor).max() ?? 0, migrations.map(\.writerFloor).max() ?? 0)
+    }
+
     /// What values in a store of this schema are bound to.
     var format: SealedFormat { migrations.contains { $0.name == "V010_binding" } ? .bound : .placed }
 

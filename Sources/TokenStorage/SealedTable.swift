@@ -68,6 +68,12 @@ final class SealedTable: Sendable {
     /// What the proof of a row holds that has nothing to say.
     var absentProof: Secret { sealed[0] == "extra" ? Secret(JSON.Object()) : Secret("") }
 
+    /// Whether a row may be without its proof: what a purge deletes, and so that it was one, needs no key.
+    func needsNoProof(_ row: Row) -> Bool {
+        guard name == "event", row.text(self["kind"]) == StoreEvent.Kind.purge.rawValue else { return false }
+        return ["account_mark", "client_id", "fingerprint"].allSatisfy { row.isNull(self[$0]) }
+    }
+
     /// Whether any row holds a sealed value.
     func hasValues(in connection: Connection) throws -> Bool {
         let conditions = sealed.map { "\($0) IS NOT NULL" }.joined(separator: " OR ")
@@ -221,6 +227,41 @@ extension SealedTable {
         sealed: ["mac"]
     )
 
+    /// The id of a row is that of its refresh token.
+    ///
+    /// One that was altered counts for nothing.
+    static let refreshAttempt = SealedTable(
+        "refresh_attempt",
+        isOwned: false,
+        clear: ["generation", "started_at", "program", "process_id", "outcome"],
+        sealed: ["mac"]
+    )
+
+    /// As above.
+    static let throttle = SealedTable(
+        "throttle",
+        isOwned: true,
+        clear: ["key", "client_fold", "ends_at", "failure"],
+        sealed: ["mac"]
+    )
+
+    /// As above.
+    static let signOut = SealedTable(
+        "sign_out",
+        isOwned: false,
+        clear: ["account_mark", "client_fold", "changed_at"],
+        sealed: ["mac"]
+    )
+
+    /// As above; the row of the account has to be the one of the mark, and goes with the account.
+    static let event = SealedTable(
+        "event",
+        isOwned: false,
+        clear: ["at", "program", "process_id", "kind", "outcome", "account_mark", "client_id", "fingerprint"],
+        sealed: ["mac"],
+        derived: ["account_id"]
+    )
+
     /// The key of what outlives accounts.
     static let markKey = SealedTable("mark_key", isOwned: false, clear: [], sealed: ["secret"])
 
@@ -235,6 +276,6 @@ extension SealedTable {
     /// In the order of their references.
     static let all = [
         account, tenantProfile, accountState, authorityMap, appMetadata, idToken, refreshToken, accessToken, markKey,
-        foreignEntry, issuerDocument,
+        foreignEntry, issuerDocument, refreshAttempt, throttle, signOut, event,
     ]
 }

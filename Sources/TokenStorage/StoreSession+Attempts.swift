@@ -12,41 +12,35 @@ import Darwin
 extension StoreSession {
     /// The last use of exactly `token`.
     func attempt(_ token: RefreshToken) throws -> RefreshAttempt? {
-        try connection.first(
-            """
-            SELECT started_at, program, process_id, outcome FROM refresh_attempt
-            WHERE refresh_token_id = ?1 AND generation = ?2
-            """,
-            .integer(token.rowID),
-            .integer(token.generation)
-        ) { row in
-            RefreshAttempt(
-                startedAt: row.integer(0),
-                program: row.text(1),
-                processID: row.integer(2),
-                hasEnded: row.optionalText(3) != nil
+        let table = SealedTable.refreshAttempt
+        return try connection.first(Self.attempt, .integer(token.rowID), .integer(token.generation)) { row in
+            guard try isIntact(row, of: table) else { return nil }
+            return RefreshAttempt(
+                startedAt: row.integer(table["started_at"]),
+                program: row.text(table["program"]),
+                processID: row.integer(table["process_id"]),
+                hasEnded: row.optionalText(table["outcome"]) != nil
             )
-        }
+        } ?? nil
     }
 
+    private static let attempt = SQL(SealedTable.refreshAttempt.selection + "WHERE t.id = ?1 AND t.generation = ?2")
+
     func writeAttempt(_ token: RefreshToken, outcome: String?) throws {
-        try connection.run(
-            """
-            INSERT OR REPLACE INTO refresh_attempt (refresh_token_id, generation, started_at, program, process_id, outcome)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-            """,
-            .integer(token.rowID),
-            .integer(token.generation),
-            .integer(now),
-            .text(options.program),
-            .integer(Int64(getpid())),
-            .optional(outcome)
+        try write(
+            .refreshAttempt,
+            id: token.rowID,
+            clear: [
+                .integer(token.generation), .integer(now), .text(options.program), .integer(Int64(getpid())),
+                .optional(outcome),
+            ],
+            sealed: [Secret("")]
         )
     }
 
     func forgetAttempt(_ token: RefreshToken) throws {
         try connection.run(
-            "DELETE FROM refresh_attempt WHERE refresh_token_id = ?1 AND generation = ?2",
+            "DELETE FROM refresh_attempt WHERE id = ?1 AND generation = ?2",
             .integer(token.rowID),
             .integer(token.generation)
         )

@@ -8,6 +8,7 @@ extension StoreSession {
     /// Where it is not what the values say; rows that do not open are problems of their own.
     func derivedProblems() throws -> [StoreProblem] {
         try fingerprintProblems() + claimIndexProblems() + identityProblems() + accountHashProblems()
+            + eventAccountProblems()
     }
 
     private func fingerprintProblems() throws -> [StoreProblem] {
@@ -38,13 +39,36 @@ extension StoreSession {
     /// An entry without the hash is opened by every sign-out; a wrong hash would hide it from its own account's.
     private func accountHashProblems() throws -> [StoreProblem] {
         let table = SealedTable.foreignEntry
-        let sealers = try currentKeys().all
+        let keys = try currentKeys()
         return try problems(table, column: "account_hash", "is not that of the entry's account") { row, _ in
-            guard let hash = row.optionalBlob(table["account_hash"]) else { return true }
-            let entry = try foreignEntry(row)
-            return sealers.contains { entry.accountHash($0) == hash }
+            let (hash, entry) = (row.optionalBlob(table["account_hash"]), try foreignEntry(row))
+            // Those of before there were hashes get them when they are sealed anew.
+            return hash == nil && keys.hasUnbound || keys.all.contains { entry.accountHash($0) == hash }
         }
     }
+
+    private func eventAccountProblems() throws -> [StoreProblem] {
+        try eventsOfOthers().map {
+            StoreProblem(place: "event row \($0), account_id", problem: "is not the account of the entry")
+        }
+    }
+
+    /// Entries of the record of use whose row of an account is not of the account that they are about.
+    func eventsOfOthers() throws -> [Int64] {
+        let mark = SealedTable.event["account_mark"]
+        // Those of before there were marks get them when they are sealed anew.
+        let hasUnmarked = try currentKeys().hasUnbound
+        return try connection.all(Self.eventsOfAccounts) { row -> Int64? in
+            let end = SealedTable.event.end
+            let account = Account.ID(authority: row.text(end), homeAccountID: row.text(end + 1))
+            let isRight = try row.isNull(mark) ? hasUnmarked : self.mark(of: account) == row.blob(mark)
+            return isRight ? nil : row.integer(0)
+        }.compactMap(\.self)
+    }
+
+    private static let eventsOfAccounts = SQL(
+        SealedTable.event.selection(with: "a.authority, a.home_account_id") + "JOIN account a ON a.id = t.account_id"
+    )
 
     /// The rows for which `isRight` is false; it gets the sealer of the row, under whose key its hashes are.
     private func problems(

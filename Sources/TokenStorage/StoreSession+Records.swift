@@ -19,22 +19,16 @@ extension StoreSession {
         client: String? = nil,
         refreshToken: Secret? = nil
     ) throws {
-        try connection.run(
-            """
-            INSERT INTO event (at, program, process_id, kind, outcome, account_id, account_mark, client_id, fingerprint)
-            VALUES (?1, ?2, ?3, ?4, ?5, (SELECT id FROM account WHERE home_account_fold = ?6 AND authority = ?7), ?8, ?9,
-                ?10)
-            """,
-            .integer(now),
-            .text(options.program),
-            .integer(Int64(getpid())),
-            .text(kind.rawValue),
-            .text(outcome),
-            .optional(account?.key),
-            .optional(account?.authority),
-            .optional(try account.map { try newMark(of: $0) }),
-            .optional(client),
-            .optional(try refreshToken.map { try currentSealer().fingerprint($0) })
+        try write(
+            .event,
+            id: nextID("SELECT max(id) FROM event"),
+            clear: [
+                .integer(now), .text(options.program), .integer(Int64(getpid())), .text(kind.rawValue), .text(outcome),
+                .optional(try account.map { try newMark(of: $0) }), .optional(client),
+                .optional(try refreshToken.map { try currentSealer().fingerprint($0) }),
+            ],
+            sealed: [Secret("")],
+            derived: [.optional(try account.flatMap { try accountRow($0) })]
         )
         try connection.run("DELETE FROM event WHERE id <= (SELECT max(id) FROM event) - ?1", .integer(StoreEvent.limit))
     }

@@ -34,7 +34,9 @@ extension StoreSession {
     func openIfPresent(_ row: Row, of table: SealedTable, _ index: Int = 0) throws -> Secret? {
         guard row.isNull(table.firstSealed + CInt(index)) else { return try open(row, of: table, index) }
         // Before values were bound to their rows, there was no proof.
-        guard try index > 0 || keys().hasUnbound else { throw SealingError.damaged(table.place(index, of: row)) }
+        guard try index > 0 || keys().hasUnbound || table.needsNoProof(row) else {
+            throw SealingError.damaged(table.place(index, of: row))
+        }
         return nil
     }
 
@@ -45,6 +47,9 @@ extension StoreSession {
         guard !isWithoutKey else { return }
         _ = try openIfPresent(row, of: table)
     }
+
+    /// Whether a row that can be done without is as the program wrote it; one that was altered counts for nothing.
+    func isIntact(_ row: Row, of table: SealedTable) throws -> Bool { try intact { try verify(row, of: table) } != nil }
 
     /// Whether the store was opened without its key.
     var isWithoutKey: Bool { keyRing == nil && !options.unlocks }
@@ -101,7 +106,8 @@ extension StoreSession {
         derived: [Value] = []
     ) throws {
         precondition(clear.count == table.clear.count && sealed.count == table.sealed.count, "all columns are written")
-        let sealer = try currentSealer()
+        // Without the key there is no proof.
+        let sealer = try isWithoutKey ? nil : currentSealer()
         let owner = try table.isOwned ? ownerValues(account) : []
         clearValues.removeAll()
         for value in owner { clearValues.append(value) }
@@ -113,7 +119,11 @@ extension StoreSession {
         values += clear
         for (index, secret) in sealed.enumerated() {
             let place = SealedPlace(table: table.name, column: table.sealed[index], owner: account ?? 0, row: id)
-            values.append(try secret.map { .blob(try sealer.seal($0, as: place, with: clearValues.bytes)) } ?? .null)
+            guard let secret, let sealer else {
+                values.append(.null)
+                continue
+            }
+            values.append(.blob(try sealer.seal(secret, as: place, with: clearValues.bytes)))
         }
         try connection.run(table.upsert, values + derived)
     }
@@ -132,14 +142,16 @@ extension StoreSession {
 
     /// Runs `body` in a write transaction, with the data key that is current in it.
     func write<Result>(_ body: () throws -> Result) throws -> Result {
-        do {
-            return try writeUnderCurrentKey(body)
-        } catch is MissingDataKeys {
-            // A key source may ask a person, for which no transaction should wait.
-            keyRing = nil
-            _ = try keys()
-            return try writeUnderCurrentKey(body)
+        for _ in 0..<Self.keyAttempts {
+            do {
+                return try writeUnderCurrentKey(body)
+            } catch is MissingDataKeys {
+                // A key source may ask a person, for which no transaction should wait.
+                keyRing = nil
+                _ = try keys()
+            }
         }
+        throw TokenStoreError.busy("the keys of \(path.database) change all the time; try again later")
     }
 
     /// A purge of everything has taken the data keys along, and the transaction has not begun its work.

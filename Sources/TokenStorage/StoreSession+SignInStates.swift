@@ -8,12 +8,7 @@ extension StoreSession {
     func signInState(of id: Account.ID, client: String) throws -> SignInState {
         if let row = try accountRow(id) { return try signInState(of: row, client: client) }
         guard let mark = try mark(of: id) else { return .unknown }
-        let isSignedOut = try connection.integer(
-            "SELECT 1 FROM sign_out WHERE account_mark = ?1 AND client_fold = ?2",
-            .blob(mark),
-            .text(client.folded)
-        )
-        return isSignedOut == nil ? .unknown : .signedOut
+        return try signOuts(of: mark).contains { $0.client == client.folded } ? .signedOut : .unknown
     }
 
     private func signInState(of account: Int64, client: String) throws -> SignInState {
@@ -63,39 +58,47 @@ extension StoreSession {
 extension StoreSession {
     /// Remembers the sign-outs of an account whose row is about to go, without its name.
     func keepSignOuts(of id: Account.ID, row: Int64) throws {
-        try connection.run(
-            """
-            INSERT OR REPLACE INTO sign_out (account_mark, client_fold, changed_at)
-            SELECT ?1, client_fold, changed_at FROM account_state WHERE account_id = ?2 AND state = 'signed_out'
-            """,
-            .blob(try newMark(of: id)),
+        let clients = try connection.all(
+            "SELECT client_fold, changed_at FROM account_state WHERE account_id = ?1 AND state = 'signed_out'",
             .integer(row)
-        )
+        ) { ($0.text(0), $0.integer(1)) }
+        for (client, changedAt) in clients { try keepSignOut(of: id, client: client, changedAt: changedAt) }
     }
 
     /// Remembers that an account which is not stored signed out of a client.
-    func keepSignOut(of id: Account.ID, client: String) throws {
+    func keepSignOut(of id: Account.ID, client: String, changedAt: Int64? = nil) throws {
+        let mark = try newMark(of: id)
         try connection.run(
-            "INSERT OR REPLACE INTO sign_out (account_mark, client_fold, changed_at) VALUES (?1, ?2, ?3)",
-            .blob(try newMark(of: id)),
-            .text(client.folded),
-            .integer(now)
+            "DELETE FROM sign_out WHERE account_mark = ?1 AND client_fold = ?2",
+            .blob(mark),
+            .text(client.folded)
+        )
+        try write(
+            .signOut,
+            id: nextID("SELECT max(id) FROM sign_out"),
+            clear: [.blob(mark), .text(client.folded), .integer(changedAt ?? now)],
+            sealed: [Secret("")]
         )
     }
 
     /// Gives the new row of an account the sign-outs that were remembered of it.
     func takeBackSignOuts(of id: Account.ID, row: Int64) throws {
         guard let mark = try mark(of: id) else { return }
-        let signOuts = try connection.all(
-            "SELECT client_fold, changed_at FROM sign_out WHERE account_mark = ?1",
-            .blob(mark)
-        ) { ($0.text(0), $0.integer(1)) }
-        for (client, changedAt) in signOuts {
-            try writeState(.signedOut, of: row, client: client, changedAt: changedAt, id: nil)
+        for signOut in try signOuts(of: mark) {
+            try writeState(.signedOut, of: row, client: signOut.client, changedAt: signOut.changedAt, id: nil)
         }
-        if !signOuts.isEmpty { try connection.run("DELETE FROM sign_out WHERE account_mark = ?1", .blob(mark)) }
+        try connection.run("DELETE FROM sign_out WHERE account_mark = ?1", .blob(mark))
     }
 
+    private func signOuts(of mark: [UInt8]) throws -> [(client: String, changedAt: Int64)] {
+        let table = SealedTable.signOut
+        return try connection.all(Self.signOutsOfMark, .blob(mark)) { row in
+            try isIntact(row, of: table)
+                ? (client: row.text(table["client_fold"]), changedAt: row.integer(table["changed_at"])) : nil
+        }.compactMap(\.self)
+    }
+
+    private static let signOutsOfMark = SQL(SealedTable.signOut.selection + "WHERE t.account_mark = ?1")
     private static let markKeyRow = SQL(SealedTable.markKey.selection + "WHERE t.id = 1")
 
     /// The keyed hash by which what outlives an account names it; nil where no account ever had one.

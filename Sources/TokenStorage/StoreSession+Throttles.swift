@@ -20,22 +20,29 @@ extension StoreSession {
     ///
     /// A wait that begins in the future was written by a clock that has been set back since, and counts for nothing.
     func throttle(_ key: [UInt8]) throws -> Throttle? {
-        let found = try connection.first(
-            "SELECT ends_at, failure FROM throttle WHERE key = ?1 AND ends_at > ?2 AND ends_at <= ?2 + ?3",
-            .blob(key),
-            .integer(now),
-            .integer(Throttle.longest)
-        ) { row in
-            // A failure that cannot be read is one without details; the wait counts all the same.
-            let failure = (try? JSON(parsing: row.text(1)))?.object ?? JSON.Object()
-            return Throttle(
-                beganAt: failure[Self.beganAt]?.seconds ?? now,
-                endsAt: row.integer(0),
-                failure: failure
-            )
-        }
+        let table = SealedTable.throttle
+        let found =
+            try connection.first(
+                Self.throttleAlike,
+                .blob(key),
+                .integer(now),
+                .integer(Throttle.longest)
+            ) { row -> Throttle? in
+                guard try isIntact(row, of: table) else { return nil }
+                // A failure that cannot be read is one without details; the wait counts all the same.
+                let failure = (try? JSON(parsing: row.text(table["failure"])))?.object ?? JSON.Object()
+                return Throttle(
+                    beganAt: failure[Self.beganAt]?.seconds ?? now,
+                    endsAt: row.integer(table["ends_at"]),
+                    failure: failure
+                )
+            } ?? nil
         return found.flatMap { $0.beganAt <= now ? $0 : nil }
     }
+
+    private static let throttleAlike = SQL(
+        SealedTable.throttle.selection + "WHERE t.key = ?1 AND t.ends_at > ?2 AND t.ends_at <= ?2 + ?3"
+    )
 
     /// The member of a stored failure that says when the wait began.
     private static let beganAt = "began_at"
@@ -48,16 +55,15 @@ extension StoreSession {
         )
         var failure = throttle.failure
         failure[Self.beganAt] = .number("\(throttle.beganAt)")
-        try connection.run(
-            """
-            INSERT OR REPLACE INTO throttle (key, account_id, client_fold, ends_at, failure)
-            VALUES (?1, ?2, ?3, ?4, ?5)
-            """,
-            .blob(key),
-            .integer(account),
-            .text(client.folded),
-            .integer(throttle.endsAt),
-            .text(JSON.object(failure).serialized)
+        try connection.run("DELETE FROM throttle WHERE key = ?1", .blob(key))
+        try write(
+            .throttle,
+            id: nextID("SELECT max(id) FROM throttle"),
+            account: account,
+            clear: [
+                .blob(key), .text(client.folded), .integer(throttle.endsAt), .text(JSON.object(failure).serialized),
+            ],
+            sealed: [Secret("")]
         )
     }
 

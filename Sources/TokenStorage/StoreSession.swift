@@ -115,7 +115,7 @@ package final class StoreSession {
     }
 
     /// More rekeys than this in a row, each during the opening of one store, are not to be expected.
-    private static let keyAttempts = 5
+    static let keyAttempts = 5
 
     /// The data keys that rows may be sealed or hashed under at this moment.
     ///

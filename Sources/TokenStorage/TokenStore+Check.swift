@@ -37,14 +37,27 @@ extension StoreSession {
     /// Compares the schema with that of a new store of the same version.
     fileprivate func schemaProblems() throws -> [StoreProblem] {
         guard header.userVersion == Schema.current.version else { return [] }
-        let model = try Connection(path: "", mode: .memory, busyTimeout: .zero)
-        for migration in Schema.current.migrations { try model.execute(migration.sql) }
-        let (wanted, found) = (try model.schemaObjects(), try connection.schemaObjects())
+        let (wanted, found) = (try Self.currentObjects.get(), try connection.schemaObjects())
         let missing = wanted.filter { found[$0.key] != $0.value }
             .map { StoreProblem(place: "schema", problem: "\($0.key) is missing or altered") }
         let unknown = found.filter { wanted[$0.key] == nil }
             .map { StoreProblem(place: "schema", problem: "\($0.key) does not belong there") }
-        return (missing + unknown).sorted { $0.problem < $1.problem }
+        return try (missing + unknown).sorted { $0.problem < $1.problem } + floorProblems()
+    }
+
+    /// What a new store has.
+    private static let currentObjects = Result {
+        let model = try Connection(path: "", mode: .memory, busyTimeout: .zero)
+        for migration in Schema.current.migrations { try model.execute(migration.sql) }
+        return try model.schemaObjects()
+    }
+
+    /// An older program goes by the floors.
+    private func floorProblems() throws -> [StoreProblem] {
+        let header = try StoreHeader(connection, at: path)
+        let (floors, found) = (Schema.current.floors, (header.readerFloor, header.writerFloor))
+        guard found != (floors.reader, floors.writer) else { return [] }
+        return [StoreProblem(place: "store", problem: "it says that other versions may use it than its schema allows")]
     }
 
     /// Files of answers that will not be taken in; the others are no problem.

@@ -13,8 +13,7 @@ extension TokenStore {
         try read { session in
             try session.connection.read {
                 guard let mark = try session.mark(of: account) else { return [] }
-                let row = try session.accountRow(account)
-                return try session.events(of: row, mark: mark).suffix(limit).reversed()
+                return try session.events(ofMark: mark).suffix(limit).reversed()
             }
         }
     }
@@ -34,17 +33,7 @@ extension StoreSession {
     func lastEvent() throws -> Int64 { try connection.integer("SELECT max(id) FROM event") ?? 0 }
 
     /// The entries after one, oldest first.
-    func events(after id: Int64) throws -> [StoreEvent] {
-        try connection.all(
-            """
-            SELECT e.id, e.at, e.program, e.process_id, e.kind, e.outcome, a.authority, a.home_account_id, e.client_id,
-                e.account_mark
-            FROM event e LEFT JOIN account a ON a.id = e.account_id WHERE e.id > ?1 ORDER BY e.id
-            """,
-            .integer(id),
-            body: StoreEvent.init
-        )
-    }
+    func events(after id: Int64) throws -> [StoreEvent] { try events(Self.eventsAfter, .integer(id)) }
 
     /// The marks of accounts, at most as many as the record of use has entries.
     func accountsByMark() throws -> [[UInt8]: Account.ID] {
@@ -59,44 +48,46 @@ extension StoreSession {
         return accounts
     }
 
-    /// Entries from before there were marks name the row alone.
-    fileprivate func events(of row: Int64?, mark: [UInt8]) throws -> [StoreEvent] {
-        try connection.all(
-            """
-            SELECT e.id, e.at, e.program, e.process_id, e.kind, e.outcome, a.authority, a.home_account_id, e.client_id,
-                e.account_mark
-            FROM event e LEFT JOIN account a ON a.id = e.account_id WHERE e.account_mark = ?1 OR e.account_id = ?2
-            ORDER BY e.id
-            """,
-            .blob(mark),
-            .optional(row),
-            body: StoreEvent.init
-        )
-    }
+    fileprivate func events(ofMark mark: [UInt8]) throws -> [StoreEvent] { try events(Self.eventsOfMark, .blob(mark)) }
 
     fileprivate func events(of fingerprint: [UInt8]) throws -> [StoreEvent] {
-        try connection.all(
-            """
-            SELECT e.id, e.at, e.program, e.process_id, e.kind, e.outcome, a.authority, a.home_account_id, e.client_id,
-                e.account_mark
-            FROM event e LEFT JOIN account a ON a.id = e.account_id WHERE e.fingerprint = ?1 ORDER BY e.id
-            """,
-            .blob(fingerprint),
-            body: StoreEvent.init
-        )
+        try events(Self.eventsOfToken, .blob(fingerprint))
     }
-}
 
-extension StoreEvent {
-    fileprivate init(_ row: Row) {
-        id = row.integer(0)
-        at = row.integer(1)
-        program = row.text(2)
-        processID = row.integer(3)
-        kind = Kind(rawValue: row.text(4))
-        outcome = row.text(5)
-        account = row.optionalText(7).map { Account.ID(authority: row.text(6), homeAccountID: $0) }
-        clientID = row.optionalText(8)
-        accountMark = row.optionalBlob(9)
+    /// Whether an answer was dealt with that had waited in a file.
+    func isTakenIn(_ mark: String) throws -> Bool {
+        try events(Self.eventsOfOutcome, .text(mark)).contains { $0.kind == .takeIn }
+    }
+
+    private static let eventsAfter = SQL(entries + "WHERE t.id > ?1 ORDER BY t.id")
+    private static let eventsOfMark = SQL(entries + "WHERE t.account_mark = ?1 ORDER BY t.id")
+    private static let eventsOfToken = SQL(entries + "WHERE t.fingerprint = ?1 ORDER BY t.id")
+    private static let eventsOfOutcome = SQL(entries + "WHERE t.outcome = ?1")
+    private static var entries: String {
+        SealedTable.event.selection(with: "a.authority, a.home_account_id")
+            + "LEFT JOIN account a ON a.id = t.account_id "
+    }
+
+    private func events(_ sql: SQL, _ value: Value) throws -> [StoreEvent] {
+        try connection.all(sql, value) { row in try isIntact(row, of: .event) ? event(row) : nil }.compactMap(\.self)
+    }
+
+    private func event(_ row: Row) throws -> StoreEvent {
+        let (table, end) = (SealedTable.event, SealedTable.event.end)
+        let mark = row.optionalBlob(table["account_mark"])
+        let account = row.optionalText(end + 1).map { Account.ID(authority: row.text(end), homeAccountID: $0) }
+        // The row says which account has the mark now; only one of the mark is believed.
+        let isOfMark = try account.map { try self.mark(of: $0) == mark } ?? false
+        return StoreEvent(
+            id: row.integer(0),
+            at: row.integer(table["at"]),
+            program: row.text(table["program"]),
+            processID: row.integer(table["process_id"]),
+            kind: StoreEvent.Kind(rawValue: row.text(table["kind"])),
+            outcome: row.text(table["outcome"]),
+            account: isOfMark ? account : nil,
+            accountMark: mark,
+            clientID: row.optionalText(table["client_id"])
+        )
     }
 }

@@ -52,7 +52,7 @@ extension StoreSession {
         SealedTable.account.selection(
             with: """
                 EXISTS (SELECT 1 FROM refresh_token r WHERE r.account_id = t.id
-                    AND NOT EXISTS (SELECT 1 FROM refresh_attempt x WHERE x.refresh_token_id = r.id
+                    AND NOT EXISTS (SELECT 1 FROM refresh_attempt x WHERE x.id = r.id
                         AND x.generation = r.generation AND x.outcome IS NOT NULL)),
                 (SELECT max(CASE s.state WHEN 'signed_in' THEN 2 WHEN 'unknown' THEN 1 ELSE 0 END)
                     FROM account_state s WHERE s.account_id = t.id)

@@ -65,7 +65,10 @@ extension StoreSession {
         defer { withExtendedLifetime(lock) {} }
         // An older version may have left a rekey of its own behind, which is finished first.
         while try currentKeys().hasUnbound {
-            _ = try write { try startRekey() }
+            _ = try write {
+                try markEvents()
+                return try startRekey()
+            }
             _ = try resealEverything(nil)
             // The caller may be taking answers in; then the next opening goes on here.
             let pending = try KernelLock(of: path)
@@ -79,6 +82,23 @@ extension StoreSession {
         connection.busyTimeout = .zero
         defer { connection.busyTimeout = timeout }
         _ = try connection.checkpointTruncating()
+    }
+
+    /// Entries of the record of use from before there were marks get those of their accounts.
+    private func markEvents() throws {
+        let events = try connection.all(
+            """
+            SELECT e.id, a.authority, a.home_account_id FROM event e JOIN account a ON a.id = e.account_id
+            WHERE e.account_mark IS NULL
+            """
+        ) { ($0.integer(0), Account.ID(authority: $0.text(1), homeAccountID: $0.text(2))) }
+        for (id, account) in events {
+            try connection.run(
+                "UPDATE event SET account_mark = ?2 WHERE id = ?1",
+                .integer(id),
+                .blob(try newMark(of: account))
+            )
+        }
     }
 
     /// Makes a new data key current, unless a rekey is under way already.
@@ -103,7 +123,7 @@ extension StoreSession {
     }
 
     fileprivate func finishRekey() throws {
-        try connection.run("DELETE FROM data_key WHERE is_current = 0")
+        try connection.run("DELETE FROM data_key WHERE is_current <> 1")
         if let keyRing, try currentSealer().format == .bound {
             let wrapped = try keyRing.wrappedAlone(from: connection)
             try connection.run("UPDATE data_key SET wrapped = ?1 WHERE is_current = 1", .blob(wrapped))

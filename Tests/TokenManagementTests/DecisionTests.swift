@@ -72,14 +72,10 @@ extension Scene {
             )
             try session.update("account_state", set: "state = '\(state)'")
         }
-        try store.sql(
-            """
-            DELETE FROM throttle;
-            DELETE FROM refresh_attempt;
-            INSERT INTO refresh_attempt SELECT id, generation, \(now), 'x', 1, \(draw(["NULL", "NULL", "'ended'"]))
-                FROM refresh_token;
-            """
-        )
+        try store.sql("DELETE FROM throttle; DELETE FROM refresh_attempt")
+        for token in try refreshTokens { _ = try store.beginRefresh(with: token) }
+        let outcome = draw(["NULL", "NULL", "'ended'"])
+        try store.withWriter { try $0.update("refresh_attempt", set: "outcome = \(outcome)") }
         guard Bool.random(using: &random), let token = try refreshTokens.first else { return }
         var consequence = RefreshConsequence(token: .maybeSpent)
         let kind = draw(["unavailable", "unavailable", "unavailable", "refused", "possiblyConsumed", "unusable"])

@@ -160,9 +160,10 @@ struct ThrottlingTests {
         scene.expire()
         scene.issuer.answer(.init(status: 429, headers: ["Retry-After: 3600"]))
         guard case .unavailable = try await scene.failure() else { throw Missing("unavailable") }
-        try scene.store.sql(
-            "UPDATE throttle SET ends_at = ends_at + 300 * 86400, failure = json_remove(failure, '$.began_at')"
-        )
+        try scene.store.withWriter { session in
+            let assignments = "ends_at = ends_at + 300 * 86400, failure = json_remove(failure, '$.began_at')"
+            try session.update("throttle", set: assignments)
+        }
         scene.issuer.answer(.init(#"{"access_token":"new","expires_in":3600}"#))
         #expect(try await scene.acquire().source == .refresh)
     }

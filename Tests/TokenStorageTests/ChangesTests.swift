@@ -88,7 +88,7 @@ struct EventsTests {
         let fixture = try TestStore()
         try fixture.store.write { session in
             let insert = try session.connection.prepare(
-                "INSERT INTO event (at, program, process_id, kind, outcome) VALUES (?1, 'old', 1, 'refresh', 'done')"
+                "INSERT INTO event (at, program, process_id, kind, outcome) VALUES (?1, 'old', 1, 'purge', 'done')"
             )
             for time in 0..<2500 { try insert.run([.integer(time)]) }
         }

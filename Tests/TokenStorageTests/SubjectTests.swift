@@ -134,7 +134,7 @@ struct SubjectTests {
         let shaped = Account.ID(authority: host.authority, homeAccountID: "u.7c2f6d1e-5a43-4b8f-9d10-0e6b1a2c3d4e")
         for id in [Self.ids[0], host, Fixture.account, shaped] { #expect(try store.account(id)?.id == id) }
         #expect(try store.events().filter { $0.kind == .signIn }.map(\.account) == [nil, Self.ids[0]])
-        #expect(try store.events(of: Self.ids[0]).count == 0)
+        #expect(try store.events(of: Self.ids[0]).count == 1)
         try Self.signIn("Zm9vYg", store)
         #expect(try store.accounts().count == 4)
         #expect(try store.events(of: Self.ids[0]).count == 2)

@@ -65,12 +65,7 @@ extension StoreSession {
         defer { answerTime = nil }
         return try write {
             let mark = String(file.id, radix: 16)
-            let isDone = try connection.integer(
-                "SELECT 1 FROM event WHERE kind = ?1 AND outcome = ?2",
-                .text(StoreEvent.Kind.takeIn.rawValue),
-                .text(mark)
-            )
-            guard isDone == nil else { return nil }
+            guard try !isTakenIn(mark) else { return nil }
             let saved = try isOvertaken(answer) ? nil : save(answer)
             try record(.takeIn, outcome: mark, account: saved?.account, client: answer.request.clientID)
             return saved

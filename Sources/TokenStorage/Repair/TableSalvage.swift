@@ -49,12 +49,12 @@ struct TableSalvage {
 
     /// Has the header say what the tables are, whatever it said.
     private func correctHeader() throws {
-        let steps = Schema.current.migrations.prefix(version)
+        let floors = Schema(migrations: Array(Schema.current.migrations.prefix(version))).floors
         try fresh.run(
             "UPDATE store SET schema_version = ?1, reader_floor = ?2, writer_floor = ?3",
             .integer(version),
-            .integer(steps.map(\.readerFloor).max() ?? 0),
-            .integer(steps.map(\.writerFloor).max() ?? 0)
+            .integer(floors.reader),
+            .integer(floors.writer)
         )
     }
 
