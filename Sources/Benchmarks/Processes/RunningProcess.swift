@@ -23,6 +23,13 @@ struct RunningProcess {
         #endif
     }
 
+    /// Whether it is only to be waited for.
+    var hasEnded: Bool {
+        var information = siginfo_t()
+        let found = waitid(P_PID, id_t(id), &information, WEXITED | WNOHANG | WNOWAIT)
+        return found == 0 && information.si_signo == SIGCHLD
+    }
+
     func wait() throws -> ChildProcess.Ended {
         var status: Int32 = 0
         var usage = rusage()

@@ -16,6 +16,7 @@ struct Bench {
     var oidcAgent: OIDCAgent?
     var accounts = 0
     var counts: [String: Int] = [:]
+    var seed: UInt64 = 0
 
     /// `full`, or less where only a sign of life is wanted.
     func scaled(_ full: Int, quick: Int) -> Int { isQuick ? quick : full }

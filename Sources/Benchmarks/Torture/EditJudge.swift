@@ -25,12 +25,25 @@ struct EditJudge {
 
     private let planted: PlantedStore
     private let path: StorePath
+
+    /// The sessions of which a refresh is asked for.
+    private let refreshed: [PlantedStore.Session]
+
+    /// Whether a sign-out was deleted, after which its tokens are handed out as before.
+    private let isSignOutLost: Bool
     private let network = HostileNetwork()
     private var verdict = Verdict()
 
-    init(_ planted: PlantedStore, _ path: StorePath) {
+    init(
+        _ planted: PlantedStore,
+        _ path: StorePath,
+        refreshing refreshed: [PlantedStore.Session],
+        isSignOutLost: Bool = false
+    ) {
         self.planted = planted
         self.path = path
+        self.refreshed = refreshed
+        self.isSignOutLost = isSignOutLost
     }
 
     func verdict() async throws -> Verdict {
@@ -57,9 +70,10 @@ struct EditJudge {
             try lookUp(session, PlantedStore.scopes[3], Authority(parsing: PlantedStore.domain), store)
         }
         try readAccounts(store)
+        try readRecord(store)
         try export(store)
-        for session in planted.sessions { try await refresh(session, nil, store) }
-        for session in planted.sessions where session.isOfTenant {
+        for session in refreshed { try await refresh(session, nil, store) }
+        for session in refreshed where session.isOfTenant {
             try await refresh(session, Authority(parsing: PlantedStore.domain), store)
         }
     }
@@ -89,6 +103,7 @@ struct EditJudge {
         query.authority = authority
         guard case .usable(let token, isAging: _)? = try answer({ try store.cachedToken(for: query) }) else { return }
         verdict.answers += 1
+        require(isSignOutLost || !session.isSignedOut, "a token of an account that signed out")
         judge(token, for: session, scope, realm: authority == nil ? session.tenant : PlantedStore.otherTenant)
     }
 
@@ -129,6 +144,7 @@ struct EditJudge {
         do {
             let result = try await manager.acquireTokenSilently(request)
             verdict.answers += 1
+            require(isSignOutLost || !session.isSignedOut, "a refresh for an account that signed out")
             let text = result.accessToken.secret.reveal()
             let used = planted.refreshTokens[String(text.dropFirst("fresh-".count))]
             require(used?.account == session.account, "a refreshed token of another account")
@@ -164,10 +180,13 @@ struct EditJudge {
     /// Selection finds the account that was meant, or none.
     private mutating func select(_ session: PlantedStore.Session, _ store: TokenStore) throws {
         guard session.client == PlantedStore.clients[0] else { return }
-        let policies: [AccountPolicy] = [
+        var policies: [AccountPolicy] = [
             .username(session.username), .claim("department", equals: .string(session.department)),
-            .claim("name", contains: session.name),
         ]
+        // This opens the claims of every account.
+        if refreshed.contains(where: { $0.account == session.account }) {
+            policies.append(.claim("name", contains: session.name))
+        }
         for policy in policies {
             guard let account = try answer({ try store.account(matching: policy) }) ?? nil else { continue }
             require(account.id == session.account, "another account was selected")
@@ -189,6 +208,32 @@ struct EditJudge {
         require(account.username == session.username, "the username of another account")
         require(account.environment == session.authority.environment, "an account at another host")
         require(account.policy == session.authority.policy, "an account of another user flow")
+    }
+
+    /// What was done, what holds requests back and who signed out: as it was planted, or left out.
+    private mutating func readRecord(_ store: TokenStore) throws {
+        for event in try answer({ try store.events(limit: .max) }) ?? [] where event.kind != .purge {
+            guard let own = planted.events[event.id] else {
+                require(false, "an entry in the record of use that was not planted")
+                continue
+            }
+            require(event.account == nil || event.account == own.account, "an entry of another account")
+            let isWhole = event.kind == own.kind && event.outcome == own.outcome && event.at == own.at
+            require(isWhole && event.clientID == own.clientID, "an entry in the record of use that says something else")
+        }
+        for session in planted.sessions {
+            let candidates = try answer { try PlantedStore.candidates(of: session, in: store) } ?? []
+            for candidate in candidates {
+                let (attempt, throttle) = (candidate.attempt, candidate.throttle)
+                require(attempt == nil || attempt == planted.attempts[candidate.token.rowID], "another attempt")
+                require(throttle.map(planted.throttles.contains) ?? true, "a wait that was not planted")
+            }
+        }
+        for number in 0..<2 {
+            let (gone, client) = (PlantedStore.gone(number), PlantedStore.clients[1])
+            let state = try answer { try store.signInState(of: gone, client: client) }
+            require(state != .signedOut, "a sign-out that was not planted")
+        }
     }
 
     // MARK: - Export

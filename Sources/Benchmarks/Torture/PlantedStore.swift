@@ -33,6 +33,12 @@ struct PlantedStore: Sendable {
         /// Whether it is at a tenant that another one's token was asked for from, too.
         var isOfTenant: Bool { authority.environment == "login.microsoftonline.com" }
 
+        /// The row of its account, as the accounts are planted in this order.
+        var row: Int64 { Int64(number) + 1 }
+
+        /// Whether it has signed out, by a document that was imported.
+        var isSignedOut: Bool { number == 1 && client == PlantedStore.clients[1] }
+
         var department: String { "department-\(number)" }
         var username: String { "person\(number)@contoso.example" }
         var name: String { "Person Number \(number)" }
@@ -53,6 +59,13 @@ struct PlantedStore: Sendable {
     private(set) var accessTokens: [String: Access] = [:]
     private(set) var refreshTokens: [String: Session] = [:]
 
+    /// What was done, by the row of the entry.
+    private(set) var events: [StoreEvent.ID: StoreEvent] = [:]
+
+    /// What is known of the use of each refresh token, by its row.
+    private(set) var attempts: [Int64: RefreshAttempt] = [:]
+    private(set) var throttles: Set<Throttle> = []
+
     /// What the store answers with a token where nothing was edited.
     ///
     /// Three lookups and a refresh of each session, and both once more where a token is of another tenant. One has
@@ -68,6 +81,27 @@ struct PlantedStore: Sendable {
         try plantDocuments(in: store)
         try plantWaits(in: store)
         try plantImport(in: store)
+        try plantPurge()
+        let read = try TokenStore.open(at: path, options: Self.options(at: Self.now))
+        events = try Dictionary(uniqueKeysWithValues: read.events(limit: .max).map { ($0.id, $0) })
+        for candidate in try sessions.flatMap({ try Self.candidates(of: $0, in: read) }) {
+            attempts[candidate.token.rowID] = candidate.attempt
+            if let throttle = candidate.throttle { throttles.insert(throttle) }
+        }
+        guard !attempts.isEmpty, !throttles.isEmpty, events.values.contains(where: { $0.kind == .purge }) else {
+            throw BenchFailure("nothing is known of the use of the planted tokens")
+        }
+    }
+
+    /// What would be sent for a session, and what holds it back.
+    static func candidates(of session: Session, in store: TokenStore) throws -> [RefreshCandidate] {
+        let query = TokenQuery(account: session.account, clientID: session.client, scope: Scope(scopes[1]))
+        return try store.silentState(for: query, authority: session.authority.url).candidates
+    }
+
+    /// An account that is gone, and signed out of the first client.
+    static func gone(_ number: Int) -> Account.ID {
+        Account.ID(authority: "https://gone.example.org", homeAccountID: "gone-\(number)")
     }
 
     static func options(at time: Int64) -> StoreOptions {
@@ -198,15 +232,42 @@ struct PlantedStore: Sendable {
             try store.endRefresh(with: token, of: query, authority: session.authority.url, consequence)
         }
         for number in 0..<2 {
-            let gone = Account.ID(authority: "https://gone.example.org", homeAccountID: "gone-\(number)")
-            try store.removeAccount(gone, client: Self.clients[0])
+            try store.removeAccount(Self.gone(number), client: Self.clients[0])
         }
+    }
+
+    /// A purge without the key, whose record has no proof.
+    private func plantPurge() throws {
+        var options = Self.options(at: Self.start)
+        let store = try TokenStore.open(at: path, options: options)
+        let gone = Account.ID(authority: "https://gone.example.org", homeAccountID: "purged")
+        let authority = try Authority(issuer: gone.authority)
+        let request = TokenRequest(
+            clientID: Self.clients[0],
+            authority: authority,
+            scope: Scope(Self.scopes[0]),
+            grant: .authorizationCode
+        )
+        var response = TokenResponse(accessToken: Secret("purged"), expiresIn: 1)
+        response.idToken = Secret(
+            Fixture.idToken([
+                "iss": .string(gone.authority), "sub": .string(gone.homeAccountID), "aud": .string(request.clientID),
+                "iat": .number("\(Self.start)"), "exp": .number("\(Self.start + 1)"),
+            ])
+        )
+        try store.save(response, for: request)
+        options = Self.options(at: Self.start + 10)
+        options.unlocks = false
+        guard try TokenStore.open(at: path, options: options).purgeExpired().accessTokens == 1 else {
+            throw BenchFailure("the planted purge is not one")
+        }
+        try store.wipeAccount(gone)
     }
 
     /// Entries that are kept aside, and accounts that signed out while their tokens stayed, as MSAL writes them.
     private func plantImport(in store: TokenStore) throws {
         var items: [(name: String, value: JSON)] = []
-        let signedOut = sessions.filter { $0.number == 1 && $0.client == Self.clients[1] }
+        let signedOut = sessions.filter(\.isSignedOut)
         for session in signedOut {
             let item: JSON = [
                 "client_id": .string(session.client), "home_account_id": .string(session.account.homeAccountID),

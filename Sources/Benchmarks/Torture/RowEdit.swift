@@ -5,18 +5,20 @@ struct RowEdit {
     let table: String
     let column: String
     let kind: Kind
+
+    /// The rows of the accounts whose rows it changes or exchanges.
+    let accounts: Set<Int64>
     fileprivate let statements: [(sql: String, values: [Value])]
 
-    enum Kind: CaseIterable {
+    enum Kind: String, CaseIterable {
         case cleared
         case invented
         case shifted
-        /// A value of another row's same column, or of any column.
-        case borrowed
-        case anyValue
-        case exchanged
-        case deleted
-        case copied
+        case borrowed = "borrowed from another row"
+        case anyValue = "a value of any column"
+        case exchanged = "exchanged with another row"
+        case deleted = "a row deleted"
+        case copied = "a row copied"
     }
 
     /// Makes the change.
@@ -114,7 +116,26 @@ struct ClearColumns: Sendable {
             case .deleted: [("DELETE FROM \(table.name) WHERE \(Self.condition(table.columns))", row)]
             case .copied: [Self.copy(table.name, table.columns, table.rows, row, place.column, other[place.column])]
             }
-        return RowEdit(table: table.name, column: table.columns[place.column], kind: kind, statements: statements)
+        return RowEdit(
+            table: table.name,
+            column: table.columns[place.column],
+            kind: kind,
+            accounts: Set((kind == .exchanged ? [row, other] : [row]).compactMap { account(of: $0, in: table) }),
+            statements: statements
+        )
+    }
+
+    /// The row of the account that a row is of.
+    private func account(of row: [Value], in table: Table) -> Int64? {
+        switch table.name {
+        case "account": return row[0].number
+        case "refresh_attempt", "claim_index":
+            // These name a token by its row.
+            let name = table.name == "claim_index" ? "id_token" : "refresh_token"
+            guard let owner = tables.first(where: { $0.name == name }) else { return nil }
+            return owner.rows.first { $0[0] == row[0] }.flatMap { account(of: $0, in: owner) }
+        default: return table.columns.firstIndex(of: "account_id").flatMap { row[$0].number }
+        }
     }
 
     private static func condition(_ columns: [String]) -> String {
@@ -167,7 +188,7 @@ struct ClearColumns: Sendable {
     ) -> (String, [Value]) {
         var copy = row
         copy[column] = value
-        if columns[0] == "id" || columns[0] == "refresh_token_id" { copy[0] = .integer(Int64(rows.count) + 100) }
+        if columns[0] == "id" { copy[0] = .integer(Int64(rows.count) + 100) }
         let parameters = columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
         return ("INSERT INTO \(table) VALUES (\(parameters))", copy)
     }
@@ -180,6 +201,13 @@ struct ClearColumns: Sendable {
             .text(random.element(of: [text + "x", text + " ", text.uppercased(), String(text.dropLast())]))
         case .blob(let bytes): .blob(bytes.dropLast() + [(bytes.last ?? 0) ^ 1])
         }
+    }
+}
+
+extension Value {
+    fileprivate var number: Int64? {
+        guard case .integer(let number) = self else { return nil }
+        return number
     }
 }
 

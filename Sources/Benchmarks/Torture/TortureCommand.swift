@@ -43,6 +43,9 @@ struct TortureCommand: ParsableCommand {
     @Option(help: "How many random edits are made to a store (R11); 20,000 unless --quick.")
     var edits: Int?
 
+    @Option(help: "Another number draws other edits (R11).")
+    var seed: UInt64 = 11
+
     @Option(help: "How many random tokens go through each shell (R12); 10,000 unless --quick.")
     var tokens: Int?
 
@@ -58,6 +61,7 @@ struct TortureCommand: ParsableCommand {
     func run() throws {
         let rows = try options.run(Self.bars) {
             $0.tool = tool.path
+            $0.seed = seed
             try $0.findPeers(peers)
             let counts = [
                 "R1": kills, "R2": races, "R3": holders, "R4": processes, "R5": opens, "R7": cases, "R11": edits,
