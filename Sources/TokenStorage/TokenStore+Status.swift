@@ -37,7 +37,7 @@ extension StoreSession {
             idTokens: totals.idTokens,
             quarantined: entries?.0 ?? 0,
             foreignEntries: entries?.1 ?? 0,
-            pendingAnswers: try PendingFile.all(of: path).map(\.name),
+            pendingAnswers: try path.pendingAnswers(),
             keySource: header.keySource,
             keyID: keys.first(where: \.1)?.0 ?? "",
             keyProblem: keyProblem(),

@@ -34,7 +34,7 @@ struct ClaimsCommand: ParsableCommand {
         let console = arguments.console
         let isNamed = !words.isEmpty || !filters.isEmpty
         guard !isNamed || !arguments.path.isVacant else { throw CommandFailure.noStore(at: arguments.path) }
-        guard let store = try arguments.inspect(console) else {
+        guard let store = try arguments.inspectAccounts(console) else {
             if arguments.json { try ClaimsReport(account: nil, profiles: []).document([], on: console) }
             return
         }

@@ -43,7 +43,7 @@ struct ListCommand: ParsableCommand {
 
     func run() throws {
         let console = arguments.console
-        let store = try arguments.inspect(console)
+        let store = try arguments.inspectAccounts(console)
         if filters.account != nil, let policy = filters.policy() { _ = try store?.account(policy) }
         var policy = filters.policy() ?? .all
         if expired { policy = policy.and(.expired) }

@@ -49,7 +49,9 @@ struct LogoutCommand: ParsableCommand {
         let console = arguments.console
         guard !arguments.path.isVacant else { throw CommandFailure.noStore(at: arguments.path) }
         if dryRun {
-            guard let store = try arguments.inspected() else { throw CommandFailure.noStore(at: arguments.path) }
+            guard let store = try arguments.inspectAccounts(console) else {
+                throw CommandFailure.noStore(at: arguments.path)
+            }
             return try plan(in: store).write(arguments, on: console)
         }
         let store = try arguments.open(console)

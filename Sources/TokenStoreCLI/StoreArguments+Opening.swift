@@ -29,13 +29,25 @@ extension StoreArguments {
         return try TokenStore.inspect(at: path, options: options)
     }
 
+    /// Opens the store for reading its accounts, after the answers that wait in files were stored.
+    func inspectAccounts(_ console: Console) throws -> TokenStore? {
+        try takeInAnswers(console)
+        return try inspect(console)
+    }
+
     /// Has the answers stored that wait in files, which hold newer refresh tokens than the store.
     ///
     /// Where that is not possible, as in a copy that cannot be written, a line says so.
     func takeInAnswers(_ console: Console) throws {
-        guard let waiting = try inspected(unlocks: false)?.status().pendingAnswers, !waiting.isEmpty else { return }
+        let waiting = try path.pendingAnswers()
+        guard !waiting.isEmpty, !path.isVacant else { return }
+        var options = options()
+        // A command that only reads does not wait long for another process that writes.
+        options.busyTimeout = min(options.busyTimeout, .seconds(1))
         do {
-            try open(console).takeInAnswers()
+            let store = try TokenStore.open(at: path, options: options)
+            defer { store.close() }
+            try store.takeInAnswers()
         } catch let error as TokenStoreError {
             console.note(
                 "\(waiting.joined(separator: ", ")) could not be stored, and a refresh token may be spent: \(error)"

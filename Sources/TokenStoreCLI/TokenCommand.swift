@@ -49,8 +49,7 @@ struct TokenCommand: ParsableCommand {
     /// The answer where the store alone has it, found without opening the store for writing.
     private func stored() throws -> TokenResult? {
         do {
-            guard let store = try arguments.inspected() else { return nil }
-            let (account, client) = try store.account(filters)
+            guard let store = try arguments.inspected(), let (account, client) = try selected(store) else { return nil }
             let decider = TokenDecider(store: store, clientID: client, options: network.options(arguments))
             let request = try request(account, of: client, in: store)
             guard case .serve(let result) = try decider.decide(request) else { return nil }
@@ -58,6 +57,17 @@ struct TokenCommand: ParsableCommand {
         } catch let error as TokenStoreError where error.kind == .busy || error.kind == .failure {
             // A store that somebody opened meanwhile, or of an older version, is opened for writing instead.
             return nil
+        }
+    }
+
+    /// The account and client; nil where there is none, and an answer waits in a file, which an opening for writing
+    /// stores.
+    private func selected(_ store: TokenStore) throws -> (Account, String)? {
+        do {
+            return try store.account(filters)
+        } catch {
+            guard try arguments.path.pendingAnswers().isEmpty else { return nil }
+            throw error
         }
     }
 

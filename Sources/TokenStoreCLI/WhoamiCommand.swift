@@ -36,7 +36,7 @@ struct WhoamiCommand: ParsableCommand {
         let console = arguments.console
         let policy = filters.policy(account: account)
         guard policy == nil || !arguments.path.isVacant else { throw CommandFailure.noStore(at: arguments.path) }
-        guard let store = try arguments.inspect(console) else {
+        guard let store = try arguments.inspectAccounts(console) else {
             if arguments.json { try AccountReport.nobody(on: console) }
             return
         }

@@ -75,6 +75,32 @@ struct AnswerKeepingTests {
         }
     }
 
+    @Test(
+        arguments: [
+            ["token", "--scope", LoginScene.scope], ["whoami"], ["claims"], ["list"],
+            ["logout", "--yes", "--local-only", LoginScene.ana],
+        ]
+    )
+    func `a sign-in into a held store succeeds, and the next command stores it`(command: [String]) async throws {
+        try await LoginScene.open { (scene: LoginScene) async throws in
+            _ = try await scene.logIn()
+            _ = try await scene.run("logout", "--local-only", LoginScene.ana)
+            var held: Connection?
+            let outcome = try await scene.login.run(scene.place + ["--timeout", "3"]) { address in
+                held = try scene.scratch.holdForWriting()
+                try await LoginScene.signIn(at: address)
+            }
+            #expect(outcome.status == 0, "\(outcome.error)")
+            let early = try await scene.run(["whoami", "--timeout", "1"])
+            #expect(early.status == 3)
+            #expect(early.error.contains("could not be stored"), "\(early.error)")
+            try held?.execute("ROLLBACK")
+            let taken = try await scene.run(command)
+            #expect(taken.status == 0, "\(taken.error)")
+            #expect(scene.provider.audit.count(of: "token") == 2)
+        }
+    }
+
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
     func `a signal waits until the answer is stored, and then ends the program`(signal: Int32) async throws {
         try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in

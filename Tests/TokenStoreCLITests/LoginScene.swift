@@ -50,7 +50,9 @@ struct LoginScene: Sendable {
     }
 
     /// Runs another command on the store.
-    func run(_ arguments: String...) async throws -> Command.Outcome {
+    func run(_ arguments: String...) async throws -> Command.Outcome { try await run(arguments) }
+
+    func run(_ arguments: [String]) async throws -> Command.Outcome {
         try await Command(arguments: arguments, environment: ["TOKENSTORE_PATH": scratch.store]).runAside(in: scratch)
     }
 

@@ -1,6 +1,9 @@
 import LocalIdentityProvider
+import OAuth
 import SQLite
+import TestSupport
 import Testing
+import TokenStorage
 
 struct LogoutCommandTests {
     @Test func `a dry run names the account and its clients, and changes nothing anywhere`() async throws {
@@ -106,6 +109,26 @@ struct LogoutCommandTests {
             // What the refresh brought nevertheless has been ended at the issuer as well.
             #expect(scene.provider.audit.count(of: "revoke") == 1)
         }
+    }
+
+    @Test func `many sign-outs of processes at once all succeed`() async throws {
+        let scratch = try ScratchDirectory()
+        let rows = (0..<24).map { JSON.account(["home_account_id": .string("u\($0).t1")]) }
+        let tokens = (0..<24).map { JSON.refreshToken("r\($0)", ["home_account_id": .string("u\($0).t1")]) }
+        let store = try TokenStore.open(at: StorePath(scratch.store))
+        try store.take(JSON.cache(refreshTokens: tokens, accounts: rows).serialized)
+        let statuses = try await withThrowingTaskGroup(of: Int32.self) { group in
+            for index in 0..<24 {
+                let command = Command(
+                    arguments: ["logout", "--local-only", "u\(index).t1"],
+                    environment: ["TOKENSTORE_PATH": scratch.store]
+                )
+                group.addTask { try await command.runAside(in: scratch).status }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(statuses.allSatisfy { $0 == 0 }, "\(statuses)")
+        #expect(try store.accounts().isEmpty)
     }
 
     @Test func `a reader does not keep a sign-out of two clients from its end, and is named`() async throws {

@@ -141,3 +141,8 @@ struct PendingFile: Hashable, Sendable {
         return String(repeating: "0", count: 16 - digits.count) + digits
     }
 }
+
+extension StorePath {
+    /// The names of the files beside the store that hold answers of issuers which are not in it yet.
+    package func pendingAnswers() throws(TokenStoreError) -> [String] { try PendingFile.all(of: self).map(\.name) }
+}
