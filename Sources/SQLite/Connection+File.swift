@@ -1,5 +1,9 @@
 import CSQLite
 
+#if canImport(Darwin)
+import Darwin
+#endif
+
 extension Connection {
     /// Copies the write-ahead log into the database and empties it.
     ///
@@ -66,4 +70,61 @@ extension Connection {
         defer { sqlite3_free(start) }
         return Array(UnsafeBufferPointer(start: start, count: Int(size)))
     }
+}
+
+/// File systems that SQLite's write-ahead log may be used on.
+package enum FileSystem {
+    /// The name of the file system that `path` is on, if it is not known to support a write-ahead log; nil if it is,
+    /// or if nothing is at the path.
+    ///
+    /// The log needs locks and shared memory that hold between all who see the file. On a file system of a network, of
+    /// a virtual machine's host or of a program (FUSE) they may not, so one that is not known is refused.
+    package static func refusedName(of path: String) -> String? {
+        var status = statfs()
+        guard statfs(path, &status) == 0 else { return nil }
+        #if canImport(Darwin)
+        let name = withUnsafeBytes(of: status.f_fstypename) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        return status.f_flags & UInt32(MNT_LOCAL) != 0 && ["apfs", "hfs"].contains(name) ? nil : name
+        #else
+        return refusedName(ofMagic: UInt32(truncatingIfNeeded: status.f_type))
+        #endif
+    }
+
+    #if !canImport(Darwin)
+    /// The same for a magic number of `statfs(2)`.
+    package static func refusedName(ofMagic magic: UInt32) -> String? {
+        if supported.contains(magic) { return nil }
+        return refused[magic] ?? "type 0x" + String(magic, radix: 16)
+    }
+
+    /// Local file systems of the Linux kernel.
+    private static let supported: Set<UInt32> = [
+        0xEF53,  // ext2, ext3, ext4
+        0x5846_5342,  // xfs
+        0x9123_683E,  // btrfs
+        0xF2F5_2010,  // f2fs
+        0xCA45_1A4E,  // bcachefs
+        0x2FC1_2FC1,  // zfs
+        0x3153_464A,  // jfs
+        0x5265_4973,  // reiserfs
+        0x3434,  // nilfs2
+        0x2405_1905,  // ubifs
+        0x0102_1994,  // tmpfs
+        0x8584_58F6,  // ramfs
+        0x794C_7630,  // overlayfs, whose files are on another of these
+        0xF15F,  // ecryptfs, the same
+        // Only to be read, which the kernel says itself.
+        0xE0F5_E1E2,  // erofs
+        0x7371_7368,  // squashfs
+        0x9660,  // iso9660
+    ]
+
+    private static let refused: [UInt32: String] = [
+        0x6573_5546: "FUSE", 0x6969: "NFS", 0x517B: "SMB", 0xFE53_4D42: "SMB", 0xFF53_4D42: "CIFS", 0x0102_1997: "9p",
+        0x5346_414F: "AFS", 0x6B41_4653: "AFS", 0x7375_7245: "Coda", 0x0BD0_0BD0: "Lustre", 0x00C3_6400: "Ceph",
+        0x4750_4653: "GPFS", 0x1983_0326: "BeeGFS", 0x2003_0528: "OrangeFS", 0x0116_1970: "GFS2", 0x7461_636F: "OCFS2",
+        0xAAD7_AAEA: "PanFS", 0x786F_4256: "VirtualBox", 0xBACB_ACBC: "VMware", 0x7C7C_6673: "Parallels",
+        0x00C0_FFEE: "hostfs", 0x4D44: "FAT", 0x2011_BAB0: "exFAT", 0x7366_746E: "NTFS",
+    ]
+    #endif
 }
