@@ -1,3 +1,47 @@
+/// What was asked of a token endpoint, as far as it decides where the answer is stored.
+public struct TokenRequest: Sendable {
+    public let clientID: String
+    public let authority: Authority
+    public let scope: Scope
+    public let grant: Grant
+
+    /// The scope that the caller wants, where ``scope`` names more besides; nil: all of it.
+    public var askedScope: Scope?
+
+    /// The name a person typed, used where no claim gives a better one.
+    public var username: String?
+
+    /// The `claims` parameter ([OpenID Connect Core §5.5](https://openid.net/specs/openid-connect-core-1_0.html#ClaimsParameter)).
+    public var claims: JSON?
+
+    /// The key a proof-of-possession token is bound to.
+    public var keyID: String?
+
+    public init(clientID: String, authority: Authority, scope: Scope, grant: Grant) {
+        self.clientID = clientID
+        self.authority = authority
+        self.scope = scope
+        self.grant = grant
+    }
+}
+
+/// What a token request offers in exchange; extensions add their own, so this is an open set.
+public struct Grant: RawRepresentable, Hashable, Sendable {
+    /// The value of `grant_type`.
+    public let rawValue: String
+
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// [RFC 6749 §4.1](https://www.rfc-editor.org/rfc/rfc6749#section-4.1).
+    public static let authorizationCode = Grant(rawValue: "authorization_code")
+    /// [RFC 6749 §4.4](https://www.rfc-editor.org/rfc/rfc6749#section-4.4).
+    public static let clientCredentials = Grant(rawValue: "client_credentials")
+    /// [RFC 6749 §6](https://www.rfc-editor.org/rfc/rfc6749#section-6).
+    public static let refreshToken = Grant(rawValue: "refresh_token")
+    /// [RFC 8628 §3.4](https://www.rfc-editor.org/rfc/rfc8628#section-3.4).
+    public static let deviceCode = Grant(rawValue: "urn:ietf:params:oauth:grant-type:device_code")
+}
+
 /// A successful answer of a token endpoint ([RFC 6749 §5.1](https://www.rfc-editor.org/rfc/rfc6749#section-5.1)).
 public struct TokenResponse: Equatable, Sendable {
     public var accessToken: Secret?
