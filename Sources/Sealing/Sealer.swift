@@ -1,5 +1,6 @@
 import Crypto
 package import OAuth
+import Synchronization
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -110,4 +111,111 @@ extension UnsafeRawBufferPointer {
 extension Sealer: CustomStringConvertible, CustomReflectable {
     package var description: String { "sealer of data key \(keyID)" }
     package var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension Sealer {
+    /// 8 bytes that stand for a claim's name in the blind index.
+    package func claimNameHash(_ name: String) -> [UInt8] {
+        keys.hashes.hash(ofName: name) { key in
+            var name = name
+            return name.withUTF8 { hash(with: key, count: 8, UnsafeRawBufferPointer($0)) }
+        }
+    }
+
+    /// 16 bytes that stand for a claim's name and value in the blind index.
+    package func claimValueHash(name: String, value: String) -> [UInt8] {
+        // In one piece: each update of a hash costs more than the bytes of a claim.
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(4 + name.utf8.count + value.utf8.count)
+        bytes.append(bigEndian: UInt32(name.utf8.count))
+        bytes.append(contentsOf: name.utf8)
+        bytes.append(contentsOf: value.utf8)
+        return bytes.withUnsafeBytes { hash(with: keys.hashes.claimValue, count: 16, $0) }
+    }
+
+    /// 8 bytes by which the record of use names a refresh token.
+    package func fingerprint(_ secret: Secret) -> [UInt8] {
+        secret.withUnsafeBytes { hash(with: keys.hashes.refreshToken, count: 8, $0) }
+    }
+
+    /// 16 bytes that stand for `bytes`; other labels give unrelated ones.
+    package func fingerprint(of bytes: UnsafeRawBufferPointer, label: String) -> [UInt8] {
+        var labelled: [UInt8] = []
+        labelled.append(bigEndian: UInt32(label.utf8.count))
+        labelled.append(contentsOf: label.utf8)
+        labelled.append(contentsOf: bytes)
+        return labelled.withUnsafeBytes { hash(with: keys.hashes.fingerprint, count: 16, $0) }
+    }
+
+    private func hash(with key: HMAC<SHA256>, count: Int, _ bytes: UnsafeRawBufferPointer) -> [UInt8] {
+        var code = key
+        code.update(data: bytes)
+        return code.finalize().withUnsafeBytes { [UInt8]($0.prefix(count)) }
+    }
+}
+
+/// The keys that a data key stands for, one for each use, so that no use weakens another (HKDF, RFC 5869).
+///
+/// A class, so that a copy of a sealer counts one reference and not one for each key.
+final class DerivedKeys: Sendable {
+    let sealing: SymmetricKey
+    private let key: DataKey
+    private let kept = AtomicLazyReference<HashKeys>()
+
+    init(of key: DataKey) {
+        self.key = key
+        sealing = Self.derived("tokenstore 1 sealed value", from: Self.extracted(from: key))
+        sealing.withUnsafeBytes(lockInMemory)
+    }
+
+    /// Derived at the first use: a lookup needs none of them.
+    var hashes: HashKeys {
+        kept.load() ?? kept.storeIfNil(HashKeys(from: Self.extracted(from: key)))
+    }
+
+    private static func extracted(from key: DataKey) -> SymmetricKey {
+        SymmetricKey(data: HKDF<SHA256>.extract(inputKeyMaterial: key.key, salt: [UInt8]()))
+    }
+
+    fileprivate static func derived(_ use: StaticString, from extracted: SymmetricKey) -> SymmetricKey {
+        use.withUTF8Buffer {
+            HKDF<SHA256>.expand(
+                pseudoRandomKey: extracted,
+                info: UnsafeRawBufferPointer($0),
+                outputByteCount: DataKey.byteCount
+            )
+        }
+    }
+}
+
+/// The keys of the blind index and of fingerprints.
+final class HashKeys: Sendable {
+    let claimValue: HMAC<SHA256>
+    let refreshToken: HMAC<SHA256>
+    let fingerprint: HMAC<SHA256>
+    private let claimName: HMAC<SHA256>
+
+    /// The hashes of the names of claims, which are the same few in every ID token.
+    private let names = Guarded<[String: [UInt8]]>([:])
+    private static let nameLimit = 256
+
+    init(from extracted: SymmetricKey) {
+        // Primed once: the key schedule is half the cost of a hash.
+        func key(_ use: StaticString) -> HMAC<SHA256> { HMAC(key: DerivedKeys.derived(use, from: extracted)) }
+        claimName = key("tokenstore 1 claim name")
+        claimValue = key("tokenstore 1 claim value")
+        refreshToken = key("tokenstore 1 refresh token")
+        fingerprint = key("tokenstore 1 fingerprint")
+    }
+
+    /// What `make` makes of a name with its key, kept for the next token.
+    func hash(ofName name: String, _ make: (HMAC<SHA256>) -> [UInt8]) -> [UInt8] {
+        if let known = names.withLock({ $0[name] }) { return known }
+        let hash = make(claimName)
+        names.withLock { names in
+            if names.count >= Self.nameLimit { names = [:] }
+            names[name] = hash
+        }
+        return hash
+    }
 }

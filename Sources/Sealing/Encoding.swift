@@ -1,3 +1,4 @@
+import Crypto
 import OAuth
 
 #if canImport(Glibc)
@@ -13,6 +14,23 @@ import FoundationEssentials
 #else
 import Foundation
 #endif
+
+extension [UInt8] {
+    mutating func append(bigEndian number: some FixedWidthInteger) {
+        Swift.withUnsafeBytes(of: number.bigEndian) { append(contentsOf: $0) }
+    }
+}
+
+extension Sequence<UInt8> {
+    var hexadecimal: String {
+        var text = ""
+        for byte in self {
+            if byte < 16 { text.append("0") }
+            text.append(String(byte, radix: 16))
+        }
+        return text
+    }
+}
 
 /// Keeps the page that holds a key from being written to a swap file, as far as the system allows.
 ///
@@ -30,5 +48,12 @@ extension Secret {
             defer { wipe(bytes) }
             return Secret(copying: UnsafeRawBufferPointer(bytes))
         }
+    }
+}
+
+extension Secret {
+    /// Bytes from the kernel's randomness.
+    static func random(count: Int) -> Secret {
+        SymmetricKey(size: .init(bitCount: count * 8)).withUnsafeBytes { Secret(copying: $0) }
     }
 }

@@ -1,0 +1,184 @@
+import Crypto
+import CryptoExtras
+import OAuth
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A key that scrypt derives from a passphrase, a salt and a cost (RFC 7914).
+struct PassphraseKey {
+    let passphrase: Passphrase
+    let context: KeySourceContext
+
+    func load() throws(SealingError) -> KeyEncryptionKey {
+        let parameters = context.parameters
+        guard let text = parameters["salt"], let salt = Data(base64Encoded: text), (16...64).contains(salt.count),
+            let rounds = parameters["N"].flatMap({ Int($0) }),
+            let blockSize = parameters["r"].flatMap({ Int($0) }),
+            let parallelism = parameters["p"].flatMap({ Int($0) })
+        else {
+            throw .keyMalformed("the store does not say how its passphrase was used; restore the store from a copy")
+        }
+        let cost = ScryptCost(rounds: rounds, blockSize: blockSize, parallelism: parallelism)
+        guard cost.isBearable else {
+            throw .keyMalformed(
+                """
+                the store asks for scrypt with N=\(rounds) r=\(blockSize) p=\(parallelism), which no version of \
+                tokenstore chooses; restore the store from a copy
+                """
+            )
+        }
+        return try derive(from: passphrase.obtain(confirm: false), salt: Array(salt), cost)
+    }
+
+    /// A key under a new salt, with what ``load()`` needs to derive it again.
+    func create() throws(SealingError) -> (key: KeyEncryptionKey, parameters: [String: String]) {
+        let salt = Secret.random(count: 16).withUnsafeBytes { Array($0) }
+        let cost = context.scryptCost
+        let key = try derive(from: passphrase.obtain(confirm: true), salt: salt, cost)
+        let parameters = [
+            "salt": Data(salt).base64EncodedString(),
+            "N": String(cost.rounds),
+            "r": String(cost.blockSize),
+            "p": String(cost.parallelism),
+        ]
+        return (key, parameters)
+    }
+
+    private func derive(
+        from passphrase: Secret,
+        salt: [UInt8],
+        _ cost: ScryptCost
+    ) throws(SealingError) -> KeyEncryptionKey {
+        do {
+            let derived = try passphrase.withUnsafeBytes {
+                try KDF.Scrypt.deriveKey(
+                    from: $0,
+                    salt: salt,
+                    outputByteCount: KeyEncryptionKey.byteCount,
+                    rounds: cost.rounds,
+                    blockSize: cost.blockSize,
+                    parallelism: cost.parallelism
+                )
+            }
+            return KeyEncryptionKey(bytes: derived.withUnsafeBytes { Secret(copying: $0) })
+        } catch {
+            throw .keyUnavailable("scrypt could not be run, it needs \(cost.mebibytes) MiB; free memory and try again")
+        }
+    }
+}
+
+/// Where a passphrase comes from: a file descriptor if one is named, else the environment, else the terminal.
+struct Passphrase {
+    private static let variable = "TOKENSTORE_PASSPHRASE"
+    private static let limit = 4096
+
+    let descriptor: Int32?
+    let context: KeySourceContext
+
+    /// Asks for it twice if `confirm`, where it is asked for.
+    func obtain(confirm: Bool) throws(SealingError) -> Secret {
+        let passphrase =
+            if let descriptor {
+                try line(of: descriptor)
+            } else if let text = context.environment[Self.variable] {
+                Secret(text)
+            } else if let ask = context.askPassphrase {
+                try answer(of: ask, confirm: confirm)
+            } else {
+                throw SealingError.keyUnavailable(
+                    """
+                    no passphrase was given; set \(Self.variable), name a file descriptor with \
+                    --key passphrase:fd=N, or run in a terminal
+                    """
+                )
+            }
+        guard passphrase.count > 0 else { throw .keyMalformed("the passphrase is empty; give one that is not") }
+        return passphrase
+    }
+
+    private func answer(
+        of ask: @Sendable (Bool) throws -> Secret,
+        confirm: Bool
+    ) throws(SealingError) -> Secret {
+        do {
+            return try ask(confirm)
+        } catch let error as SealingError {
+            throw error
+        } catch {
+            throw .keyUnavailable("no passphrase was entered, \(error); try again")
+        }
+    }
+
+    /// The bytes before the first newline, and nothing after it: the rest of the descriptor is someone else's.
+    private func line(of descriptor: Int32) throws(SealingError) -> Secret {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.limit, alignment: 1)
+        defer {
+            wipe(buffer)
+            buffer.deallocate()
+        }
+        var count = 0
+        while let byte = try nextByte(of: descriptor), byte != UInt8(ascii: "\n") {
+            guard count < buffer.count else {
+                throw .keyMalformed("the passphrase has more than \(Self.limit) bytes; give a shorter one")
+            }
+            buffer[count] = byte
+            count += 1
+        }
+        return Secret(copying: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+    }
+
+    private func nextByte(of descriptor: Int32) throws(SealingError) -> UInt8? {
+        var byte: UInt8 = 0
+        while true {
+            let count = read(descriptor, &byte, 1)
+            if count >= 0 { return count == 0 ? nil : byte }
+            if errno == EINTR { continue }
+            let reason = String(cString: strerror(errno)).lowercased()
+            throw .keyUnavailable(
+                "no passphrase can be read from file descriptor \(descriptor), \(reason); open it, as in '3< file'"
+            )
+        }
+    }
+}
+
+/// What scrypt spends on one guess of a passphrase (RFC 7914).
+package struct ScryptCost: Hashable, Sendable {
+    /// N, a power of two.
+    package let rounds: Int
+    /// r.
+    package let blockSize: Int
+    /// p.
+    package let parallelism: Int
+
+    /// A quarter of a second and 128 MiB.
+    package static let standard = ScryptCost(rounds: 1 << 17, blockSize: 8, parallelism: 1)
+
+    package init(rounds: Int, blockSize: Int, parallelism: Int) {
+        self.rounds = rounds
+        self.blockSize = blockSize
+        self.parallelism = parallelism
+    }
+
+    /// Whether a store may ask for it: at most 1 GiB, and at most 16 times the standard work.
+    ///
+    /// A hostile store must not make its reader run out of memory or time.
+    var isBearable: Bool {
+        guard (2...(1 << 20)).contains(rounds), rounds.nonzeroBitCount == 1 else { return false }
+        guard (1...16).contains(blockSize), (1...16).contains(parallelism) else { return false }
+        return mebibytes <= 1024 && rounds * blockSize * parallelism <= 16 << 20
+    }
+
+    var mebibytes: Int { 128 * rounds * blockSize / (1 << 20) }
+}
