@@ -1,3 +1,5 @@
+public import OAuth
+
 /// A way to send one HTTP request and read its whole answer.
 public protocol HTTPTransport: Sendable {
     /// Sends `request` and returns the answer, whatever its status; redirects are answers too.
@@ -5,4 +7,120 @@ public protocol HTTPTransport: Sendable {
     /// - Throws: ``HTTPTransportError`` where there is no whole answer within `limits`, `CancellationError` if the
     ///   task is cancelled.
     func send(_ request: HTTPRequest, limits: HTTPLimits) async throws -> HTTPResponse
+}
+
+/// A request to send.
+public struct HTTPRequest: Sendable {
+    public var method: String
+    public var url: String
+    public var headers: HTTPHeaders
+
+    /// Kept where it is wiped: the body of a token request holds refresh tokens and passwords.
+    public var body: Secret?
+
+    /// Whether it may be sent twice without harm, as GET and HEAD may: it is repeated once where the server closes the
+    /// connection without an answer.
+    public var isIdempotent = false
+
+    public init(_ method: String = "GET", _ url: String, headers: HTTPHeaders = [:], body: Secret? = nil) {
+        self.method = method
+        self.url = url
+        self.headers = headers
+        self.body = body
+    }
+}
+
+extension HTTPRequest {
+    /// Whether its method or its sender says so ([RFC 9110 §9.2.2](https://www.rfc-editor.org/rfc/rfc9110#section-9.2.2)).
+    var mayBeRepeated: Bool { isIdempotent || method == "GET" || method == "HEAD" }
+}
+
+extension HTTPRequest: CustomStringConvertible {
+    /// The method and the address without its query, which may hold a secret.
+    public var description: String {
+        // By bytes: together with an accent behind it, a question mark is another character.
+        "\(method) \(Substring(url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }))"
+    }
+}
+
+/// A whole answer.
+public struct HTTPResponse: Sendable {
+    public let status: Int
+    public let headers: HTTPHeaders
+
+    /// Kept where it is wiped: the answer of a token endpoint holds tokens.
+    public let body: Secret
+
+    public init(status: Int, headers: HTTPHeaders = [:], body: Secret = Secret("")) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+    }
+
+    public var isSuccess: Bool { (200..<300).contains(status) }
+}
+
+extension HTTPResponse: CustomStringConvertible {
+    public var description: String { "HTTP \(status), \(body.count) bytes" }
+}
+
+/// The header fields of a message, in order; names are compared without regard to case.
+public struct HTTPHeaders: Sendable {
+    public private(set) var fields: [(name: String, value: String)]
+
+    public init(_ fields: [(name: String, value: String)] = []) { self.fields = fields }
+
+    /// The first value of a field; setting one replaces every value the field had.
+    public subscript(name: String) -> String? {
+        get { fields.first { Self.isSame($0.name, name) }?.value }
+        set {
+            fields.removeAll { Self.isSame($0.name, name) }
+            if let newValue { fields.append((name, newValue)) }
+        }
+    }
+
+    /// Every value of a field.
+    public func values(of name: String) -> [String] {
+        fields.filter { Self.isSame($0.name, name) }.map(\.value)
+    }
+
+    private static func isSame(_ left: String, _ right: String) -> Bool {
+        left.utf8.count == right.utf8.count && left.lowercased() == right.lowercased()
+    }
+}
+
+extension HTTPHeaders: ExpressibleByDictionaryLiteral {
+    public init(dictionaryLiteral elements: (String, String)...) {
+        self.init(elements.map { (name: $0.0, value: $0.1) })
+    }
+}
+
+extension HTTPHeaders: CustomStringConvertible, CustomReflectable {
+    /// The names alone: a value may be a token or a cookie.
+    public var description: String { fields.map(\.name).joined(separator: ", ") }
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// How long an exchange may take and how much of an answer is read.
+public struct HTTPLimits: Hashable, Sendable {
+    /// Until the status and the headers of the answer have arrived.
+    public var head: Duration
+
+    /// Until the whole answer has arrived, connecting included.
+    public var total: Duration
+
+    /// The largest body, in bytes.
+    public var bodySize: Int
+
+    public init(head: Duration, total: Duration, bodySize: Int) {
+        self.head = head
+        self.total = total
+        self.bodySize = bodySize
+    }
+
+    /// For the endpoints of an issuer: ten seconds and one megabyte.
+    public static let issuer = HTTPLimits(head: .seconds(10), total: .seconds(10), bodySize: 1 << 20)
+
+    /// For web APIs: thirty seconds and sixteen megabytes.
+    public static let webAPI = HTTPLimits(head: .seconds(30), total: .seconds(30), bodySize: 1 << 24)
 }
