@@ -1,6 +1,51 @@
 public import HTTPTransport
 public import OAuth
 
+/// What an issuer publishes about itself ([RFC 8414](https://www.rfc-editor.org/rfc/rfc8414),
+/// [OpenID Connect Discovery](https://openid.net/specs/openid-connect-discovery-1_0.html)).
+public struct IssuerMetadata: Hashable, Sendable {
+    /// The document as published.
+    public let document: JSON.Object
+
+    public let issuer: String
+    public let tokenEndpoint: String
+
+    /// - Throws: ``MetadataError/incomplete(_:)`` if the issuer or its token endpoint is missing.
+    public init(_ document: JSON.Object) throws(MetadataError) {
+        guard let issuer = document["issuer"]?.text, !issuer.isEmpty else { throw .incomplete("issuer") }
+        guard let tokenEndpoint = Self.endpoint("token_endpoint", in: document) else {
+            throw .incomplete("token_endpoint")
+        }
+        self.document = document
+        self.issuer = issuer
+        self.tokenEndpoint = tokenEndpoint
+    }
+
+    public var authorizationEndpoint: String? { Self.endpoint("authorization_endpoint", in: document) }
+    public var deviceAuthorizationEndpoint: String? { Self.endpoint("device_authorization_endpoint", in: document) }
+    public var revocationEndpoint: String? { Self.endpoint("revocation_endpoint", in: document) }
+    public var endSessionEndpoint: String? { Self.endpoint("end_session_endpoint", in: document) }
+    public var jwksURI: String? { Self.endpoint("jwks_uri", in: document) }
+
+    /// An address of the document; some issuers write an empty text or null for what they do not offer.
+    func endpoint(_ name: String) -> String? { Self.endpoint(name, in: document) }
+
+    /// What an issuer may leave out of a document.
+    static let optionalEndpoints = ["device_authorization_endpoint", "revocation_endpoint"]
+
+    private static func endpoint(_ name: String, in document: JSON.Object) -> String? {
+        document[name]?.text.flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// Every address that requests may be sent to.
+    var endpoints: [String] {
+        [
+            tokenEndpoint, authorizationEndpoint, deviceAuthorizationEndpoint, revocationEndpoint, endSessionEndpoint,
+            jwksURI,
+        ].compactMap(\.self)
+    }
+}
+
 /// Finds the endpoints of an authority.
 public struct MetadataDiscovery: Sendable {
     private static let shortestLifetime: Int64 = 3_600
@@ -93,5 +138,34 @@ public struct MetadataDiscovery: Sendable {
             return Int64(parts[1].prefix { $0.isNumber })
         }.first
         return min(max(age ?? 86_400, shortestLifetime), 604_800)
+    }
+}
+
+/// Why an issuer's metadata cannot be used.
+public enum MetadataError: Error, Hashable, CustomStringConvertible {
+    /// The address answered with something else.
+    case notMetadata(url: String, status: Int)
+
+    /// A field is missing.
+    case incomplete(String)
+
+    /// The document is another issuer's.
+    case otherIssuer(wanted: String, found: String)
+
+    /// An endpoint is at a host that the authority does not stand for, so nothing is sent there.
+    case foreignEndpoint(String)
+
+    public var description: String {
+        switch self {
+        case .notMetadata(let url, let status):
+            "\(url) answered \(status) and no OpenID metadata; check the authority"
+        case .incomplete(let field): "the issuer's metadata lacks \(field); check the authority"
+        case .otherIssuer(let wanted, let found):
+            wanted == found + "/" || found == wanted + "/"
+                ? "the issuer names itself \(found), and every letter counts; give its address so"
+                : "the metadata of \(wanted) says that it is \(found)'s; check the issuer's address"
+        case .foreignEndpoint(let url):
+            "the issuer names an endpoint that is not its own, \(url): nothing was sent there; check the authority"
+        }
     }
 }

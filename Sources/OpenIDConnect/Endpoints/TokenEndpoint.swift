@@ -1,0 +1,179 @@
+public import HTTPTransport
+public import OAuth
+
+/// An issuer's token endpoint ([RFC 6749 §3.2](https://www.rfc-editor.org/rfc/rfc6749#section-3.2)).
+public struct TokenEndpoint: Sendable {
+    public let url: String
+    private let transport: any HTTPTransport
+    private let limits: HTTPLimits
+
+    public init(_ url: String, transport: any HTTPTransport, limits: HTTPLimits = .issuer) {
+        self.url = url
+        self.transport = transport
+        self.limits = limits
+    }
+
+    /// Sends a token request, once: `parameters` are all but `grant_type`, `now` is the caller's clock in Unix seconds.
+    ///
+    /// - Throws: `OAuthError` for a refusal, ``IssuerUnavailable`` for 429, 5xx and `Retry-After` without a refusal,
+    ///   ``UnusableAnswer`` for what is none of these, `HTTPTransportError`.
+    public func send(_ grant: Grant, _ parameters: FormParameters, now: Int64) async throws -> TokenEndpointAnswer {
+        var form = parameters
+        form.append("grant_type", grant.rawValue)
+        var request = HTTPRequest.form(form, to: url)
+        // Asking again whether a person has decided does no harm; what redeems a code or a token goes once.
+        request.isIdempotent = grant == .deviceCode
+        let response = try await transport.send(request, limits: limits)
+        // Only an object can carry tokens or an error; everything else is judged by its status.
+        let object = try? response.body.withUnsafeBytes { try JSON(mending: $0).object }
+        if response.status == 429 || response.status >= 500 { throw IssuerUnavailable(response, now: now) }
+        // Some issuers send errors with status 200.
+        if var refusal = object.flatMap({ OAuthError($0, status: response.status) }) {
+            refusal.retryAfter = response.retryAfter(now: now)
+            throw form.redacting(refusal)
+        }
+        // Whatever stands before an issuer may ask to be left alone, in no words of OAuth.
+        guard response.status == 200 || response.headers["retry-after"] == nil else {
+            throw IssuerUnavailable(response, now: now)
+        }
+        // RFC 6749 §5.2: the status of a client that is not known, whatever the body.
+        guard response.status != 401 else { throw OAuthError(code: .invalidClient, status: 401) }
+        guard response.status == 200 else { throw UnusableAnswer(status: response.status, isJSON: object != nil) }
+        return try answer(response, object, now: now)
+    }
+
+    private func answer(_ response: HTTPResponse, _ object: JSON.Object?, now: Int64) throws -> TokenEndpointAnswer {
+        guard object != nil else { throw UnusableAnswer(status: response.status, isJSON: false) }
+        var tokens = try response.body.withUnsafeBytes { try TokenResponse(parsing: $0) }
+        // The session may have ended with it; what else came is nothing to go on with.
+        if tokens.malformedFields.contains("refresh_token") { try tokens.requireTokenText() }
+        let issuerNow = response.headers["date"].flatMap(HTTPDate.seconds)
+        // The end of a token counts from the issuer's clock, which may differ from ours by minutes.
+        if tokens.expiresIn == nil, let end = tokens.expiresOn, let issuerNow {
+            tokens.expiresIn = max(0, end - issuerNow)
+        }
+        return TokenEndpointAnswer(response: tokens, issuerNow: issuerNow)
+    }
+}
+
+extension HTTPRequest {
+    static func form(_ form: FormParameters, to url: String) -> HTTPRequest {
+        HTTPRequest(
+            "POST",
+            url,
+            headers: ["content-type": "application/x-www-form-urlencoded", "accept": "application/json"],
+            body: form.encoded
+        )
+    }
+}
+
+/// Tokens, and what the issuer's clock said when it sent them.
+public struct TokenEndpointAnswer: Sendable {
+    public let response: TokenResponse
+
+    /// Unix seconds; nil where the answer had no `Date`.
+    public let issuerNow: Int64?
+
+    public init(response: TokenResponse, issuerNow: Int64? = nil) {
+        self.response = response
+        self.issuerNow = issuerNow
+    }
+}
+
+/// The answer of a token endpoint that is neither tokens nor an OAuth error.
+public struct UnusableAnswer: Error, Hashable, Sendable, CustomStringConvertible {
+    public let status: Int
+
+    /// Whether the body was a JSON object at least.
+    public let isJSON: Bool
+
+    /// The field whose text RFC 6749 does not allow, where that is what is wrong.
+    public let malformedField: String?
+
+    public init(status: Int, isJSON: Bool, malformedField: String? = nil) {
+        self.status = status
+        self.isJSON = isJSON
+        self.malformedField = malformedField
+    }
+
+    public var description: String {
+        if let malformedField {
+            return "the answer of the token endpoint has characters in \(malformedField) that RFC 6749 forbids, and it "
+                + "was not used; report it to the operator of the issuer"
+        }
+        let body = isJSON ? "without tokens" : "without JSON"
+        return "the token endpoint answered \(status) \(body); check the authority and whatever stands before it"
+    }
+}
+
+extension TokenResponse {
+    /// Refuses tokens that no terminal and no header is to meet.
+    ///
+    /// - Throws: ``UnusableAnswer``; the refresh token of such an answer may be good all the same.
+    package func requireTokenText() throws(UnusableAnswer) {
+        guard let field = malformedFields.first else { return }
+        throw UnusableAnswer(status: 200, isJSON: true, malformedField: field)
+    }
+}
+
+/// An issuer's revocation endpoint ([RFC 7009](https://www.rfc-editor.org/rfc/rfc7009)).
+public struct RevocationEndpoint: Sendable {
+    public let url: String
+    private let transport: any HTTPTransport
+    private let limits: HTTPLimits
+
+    public init(_ url: String, transport: any HTTPTransport, limits: HTTPLimits = .issuer) {
+        self.url = url
+        self.transport = transport
+        self.limits = limits
+    }
+
+    /// Ends a refresh token and the access tokens that came from it; one that has ended already is no error.
+    ///
+    /// - Throws: ``RevocationError``.
+    public func revoke(_ token: Secret, clientID: String) async throws {
+        do {
+            try await send(token, clientID: clientID)
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            throw RevocationError(url: url, reason: error)
+        }
+    }
+
+    private func send(_ token: Secret, clientID: String) async throws {
+        var form = FormParameters()
+        form.append("token", token)
+        form.append("token_type_hint", "refresh_token")
+        form.append("client_id", clientID)
+        var request = HTTPRequest.form(form, to: url)
+        // RFC 7009 §2.2: a token that has ended already is no error.
+        request.isIdempotent = true
+        let response = try await transport.send(request, limits: limits)
+        guard !response.isSuccess else { return }
+        if response.status == 429 || response.status >= 500 { throw IssuerUnavailable(response) }
+        // Only an object can carry an OAuth error; everything else is judged by its status.
+        let object = try? response.body.withUnsafeBytes { try JSON(parsing: $0).object }
+        if let refusal = object.flatMap({ OAuthError($0, status: response.status) }) { throw form.redacting(refusal) }
+        throw UnusableAnswer(status: response.status, isJSON: object != nil)
+    }
+}
+
+/// Why a token was not revoked.
+public struct RevocationError: Error, CustomStringConvertible {
+    /// The address of the revocation endpoint.
+    public let url: String
+
+    /// An `OAuthError`, ``IssuerUnavailable``, ``UnusableAnswer`` or `HTTPTransportError`.
+    public let reason: any Error
+
+    public var description: String {
+        let place = "the revocation endpoint \(url)"
+        return switch reason {
+        case let error as IssuerUnavailable: "\(place) answered \(error.status)"
+        case let error as UnusableAnswer: "\(place) answered \(error.status)"
+        case let error as OAuthError: "\(place) refused: \(error)"
+        default: "\(place) was not reached: \(reason)"
+        }
+    }
+}
