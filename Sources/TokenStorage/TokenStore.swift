@@ -1,3 +1,4 @@
+import Dispatch
 import OAuth
 import SQLite
 
@@ -6,6 +7,7 @@ import FoundationEssentials
 #else
 import Foundation
 #endif
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -244,4 +246,19 @@ public final class TokenStore: Sendable {
         if keyRing?.storeID == session.header.storeID { session.keyRing = keyRing }
         return session
     }
+}
+
+extension TokenStore {
+    /// Runs `body` away from the threads of Swift concurrency, which a disk write must not block.
+    public func perform<Result: Sendable>(
+        _ body: @escaping @Sendable (TokenStore) throws -> Result
+    ) async throws -> Result {
+        try await withCheckedThrowingContinuation { continuation in
+            Self.queue.async {
+                continuation.resume(with: Swift.Result { try body(self) })
+            }
+        }
+    }
+
+    private static let queue = DispatchQueue(label: "tokenstore", attributes: .concurrent)
 }

@@ -1,0 +1,172 @@
+public import OAuth
+
+/// Which account is meant: criteria that all hold, with fall-backs for when none fits.
+///
+/// ```swift
+/// let policy = AccountPolicy.userFlow("B2C_1_SUSI").and(.claim("department", equals: "finance"))
+///     .otherwise(.mostRecentlyUsed)
+/// ```
+public struct AccountPolicy: Hashable, Sendable {
+    /// Tried in order; a later one counts only where the ones before match nothing.
+    let alternatives: [Alternative]
+
+    /// Criteria that an account meets all of.
+    struct Alternative: Hashable, Sendable {
+        var criteria: [AccountCriterion] = []
+        var prefersMostRecent = false
+    }
+
+    private init(_ criteria: AccountCriterion...) { alternatives = [Alternative(criteria: criteria)] }
+    private init(alternatives: [Alternative]) { self.alternatives = alternatives }
+
+    /// Every account.
+    public static let all = AccountPolicy(alternatives: [Alternative()])
+
+    /// The one account there is.
+    public static let only = all
+
+    /// Of the accounts that fit, the one last signed in, refreshed or imported.
+    public static let mostRecentlyUsed = AccountPolicy(alternatives: [Alternative(prefersMostRecent: true)])
+
+    /// What a person typed: a home account id, a username or a local account id, else a prefix (of at least four
+    /// characters) of the first.
+    public static func identifier(_ text: String) -> AccountPolicy {
+        let whole = exact(text, .identifier(text.folded))
+        return text.folded.count >= 4 ? whole.otherwise(AccountPolicy(.identifierPrefix(text.folded))) : whole
+    }
+
+    public static func username(_ username: String) -> AccountPolicy { AccountPolicy(.username(username.folded)) }
+
+    /// The account of this id; where subjects differ in case alone, the one that is spelled so, else all of them.
+    public static func homeAccountID(_ id: String) -> AccountPolicy { exact(id, .homeAccountID(id.folded)) }
+
+    private static func exact(_ id: String, _ criterion: AccountCriterion) -> AccountPolicy {
+        AccountPolicy(.exactly(id, criterion)).otherwise(AccountPolicy(criterion))
+    }
+
+    /// The account with this id in any of its tenants.
+    public static func localAccountID(_ id: String) -> AccountPolicy { AccountPolicy(.localAccountID(id.folded)) }
+
+    /// Accounts that signed in with an Azure AD B2C user flow, such as `B2C_1_SUSI`.
+    public static func userFlow(_ name: String) -> AccountPolicy { AccountPolicy(.userFlow(name.folded)) }
+
+    /// Accounts seen in a tenant.
+    public static func tenant(_ tenant: String) -> AccountPolicy { AccountPolicy(.tenant(tenant.folded)) }
+
+    /// Accounts of an issuer, by its identifier or its host.
+    public static func issuer(_ issuer: String) -> AccountPolicy { AccountPolicy(.issuer(issuer)) }
+
+    /// Accounts that have a token of a client.
+    public static func client(_ id: String) -> AccountPolicy { AccountPolicy(.client(id.folded)) }
+
+    /// Accounts with a claim; dots reach into objects.
+    public static func claim(_ name: String) -> AccountPolicy { AccountPolicy(.claim(.present(name))) }
+
+    /// Accounts with a value of a claim, compared without regard to case; a list matches when one element does.
+    public static func claim(_ name: String, equals value: JSON) -> AccountPolicy {
+        AccountPolicy(.claim(.equals(name, value.claimText.folded)))
+    }
+
+    /// Accounts with a claim whose text contains `text`; this opens the ID tokens that the other criteria leave.
+    public static func claim(_ name: String, contains text: String) -> AccountPolicy {
+        AccountPolicy(.claim(.contains(name, text.folded)))
+    }
+
+    /// Accounts not signed in, refreshed or imported since a moment in Unix seconds.
+    public static func unused(since seconds: Int64) -> AccountPolicy { AccountPolicy(.unusedSince(seconds)) }
+
+    /// Accounts that have access tokens, all of which have ended.
+    public static let expired = AccountPolicy(.expired)
+
+    /// Accounts that meet both policies.
+    public func and(_ other: AccountPolicy) -> AccountPolicy {
+        AccountPolicy(
+            alternatives: alternatives.flatMap { left in
+                other.alternatives.map { right in
+                    Alternative(
+                        criteria: left.criteria + right.criteria,
+                        prefersMostRecent: left.prefersMostRecent || right.prefersMostRecent
+                    )
+                }
+            }
+        )
+    }
+
+    /// This policy, and where it matches no account, `other`; an ambiguity is not a reason to go on.
+    public func otherwise(_ other: AccountPolicy) -> AccountPolicy {
+        AccountPolicy(alternatives: alternatives + other.alternatives)
+    }
+}
+
+/// The order in which accounts are listed.
+public enum AccountOrder: String, Sendable, CaseIterable {
+    case username
+    /// The one whose next access token ends first comes first; those without a valid one last.
+    case expires
+    /// The one used last comes first.
+    case used
+
+    func sql(now: Int64) -> String {
+        switch self {
+        case .username: "a.username_fold, a.home_account_fold, a.authority"
+        case .used: "a.last_used_at DESC, a.id DESC"
+        case .expires:
+            """
+            (SELECT min(t.expires_on) FROM access_token t WHERE t.account_id = a.id AND t.expires_on > \(now))
+                NULLS LAST, a.username_fold, a.id
+            """
+        }
+    }
+}
+
+/// One thing that an account must be; texts are folded.
+indirect enum AccountCriterion: Hashable, Sendable {
+    case identifier(String)
+
+    /// A home account id letter by letter, tried before a criterion that any spelling meets.
+    case exactly(String, AccountCriterion)
+    case identifierPrefix(String)
+    case username(String)
+    case homeAccountID(String)
+    case localAccountID(String)
+    case userFlow(String)
+    case tenant(String)
+    case issuer(String)
+    case client(String)
+    case claim(ClaimCriterion)
+    case unusedSince(Int64)
+    case expired
+}
+
+/// What a claim must be; values are folded.
+enum ClaimCriterion: Hashable, Sendable {
+    case present(String)
+    case equals(String, String)
+    case contains(String, String)
+
+    var name: String {
+        switch self {
+        case .present(let name), .equals(let name, _), .contains(let name, _): name
+        }
+    }
+
+    /// Whether the blind index answers this; else ID tokens have to be opened.
+    var isIndexed: Bool {
+        if case .contains = self { return false }
+        return !ClaimIndex.unindexed.contains(name)
+    }
+
+    func matches(_ claims: Claims) -> Bool {
+        guard let value = claims[path: name] else { return false }
+        return switch self {
+        case .present: true
+        case .equals(_, let wanted): value.leaves.contains { $0.claimText.folded == wanted }
+        case .contains(_, let part): value.leaves.contains { $0.claimText.folded.contains(part) }
+        }
+    }
+}
+
+extension JSON {
+    /// The elements of a list, and of lists in it; a value that is no list is its only element.
+    fileprivate var leaves: [JSON] { array?.flatMap(\.leaves) ?? [self] }
+}

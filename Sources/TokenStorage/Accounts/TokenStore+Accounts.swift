@@ -1,0 +1,133 @@
+public import OAuth
+import SQLite
+
+extension TokenStore {
+    /// The accounts that `policy` leaves, by username.
+    public func accounts(matching policy: AccountPolicy = .all) throws -> [Account] {
+        try read { session in
+            try session.connection.read {
+                try session.sound(session.accountRows(matching: policy).compactMap { try session.account($0) })
+            }
+        }
+    }
+
+    /// How many accounts `policy` leaves.
+    public func accountCount(matching policy: AccountPolicy = .all) throws -> Int {
+        try read { session in try session.connection.read { try session.accountCount(matching: policy) } }
+    }
+
+    /// The accounts that are signed in to `client`: with a refresh token it may use, or marked as signed in, and never
+    /// signed out.
+    public func signedInAccounts(client: String) throws -> [Account] {
+        try read { session in
+            try session.connection.read {
+                try session.sound(session.signedInRows(client: client).compactMap { try session.account($0) })
+            }
+        }
+    }
+
+    /// What `policy` selects, with the reason for each account that was looked at.
+    public func select(_ policy: AccountPolicy) throws -> AccountSelection {
+        try read { session in
+            try session.connection.read {
+                let selection = try session.select(policy)
+                _ = try session.sound(selection.considered)
+                return selection
+            }
+        }
+    }
+
+    /// The one account that `policy` leaves, or nil where it leaves none.
+    ///
+    /// - Throws: ``TokenStoreError/ambiguousAccount(_:total:)`` where it leaves several.
+    public func account(matching policy: AccountPolicy) throws -> Account? {
+        let (outcome, fitting) = try outcome(of: policy)
+        switch outcome {
+        case .account(let account): return account
+        case .none: return nil
+        case .ambiguous(let accounts): throw TokenStoreError.ambiguousAccount(accounts, total: fitting)
+        }
+    }
+
+    /// What `policy` selects, and how many accounts fit; ``select(_:)`` says why, and looks at every account for it.
+    package func outcome(of policy: AccountPolicy) throws -> (outcome: AccountSelection.Outcome, fitting: Int) {
+        try read { session in try session.connection.read { try session.outcome(of: policy) } }
+    }
+
+    /// The one account with a username, compared without regard to case.
+    ///
+    /// - Throws: ``TokenStoreError/invalidArgument(_:)`` if it is blank, ``TokenStoreError/ambiguousAccount(_:total:)`` if
+    ///   several accounts have it.
+    public func account(username: String) throws -> Account? {
+        guard !username.folded.isEmpty else {
+            throw TokenStoreError.invalidArgument("the username is blank; name an account")
+        }
+        return try account(matching: .username(username))
+    }
+
+    /// The ID tokens of an account, newest first; with a client, only those issued to it.
+    public func idTokens(of account: Account.ID, client: String? = nil) throws -> [StoredIDToken] {
+        try read { session in
+            try session.connection.read {
+                guard let row = try session.accountRow(account) else { return [] }
+                return try session.idTokens(row, client: client)
+            }
+        }
+    }
+
+    /// The account with an id, if it is stored.
+    package func account(_ id: Account.ID) throws -> Account? {
+        try read { session in
+            try session.connection.read { try session.accountRow(id).flatMap { try session.account($0) } }
+        }
+    }
+
+    /// The sign-in state of an account at a client.
+    public func signInState(of account: Account.ID, client: String) throws -> SignInState {
+        try read { session in try session.signInState(of: account, client: client) }
+    }
+}
+
+extension StoreSession {
+    /// The accounts that are signed in to a client (MSAL's `returnOnlySignedInAccounts`).
+    fileprivate func signedInRows(client: String) throws -> [Int64] {
+        try connection.all(
+            """
+            SELECT a.id FROM account a
+            LEFT JOIN account_state s ON s.account_id = a.id AND s.client_fold = ?1
+            WHERE coalesce(s.state, '') <> 'signed_out' AND (s.state = 'signed_in' OR EXISTS (
+                SELECT 1 FROM refresh_token r WHERE r.account_id = a.id AND (r.client_fold = ?1 OR r.family_id IN
+                    (SELECT m.family_id FROM app_metadata m WHERE m.client_fold = ?1))
+                    AND NOT EXISTS (SELECT 1 FROM refresh_attempt t WHERE t.id = r.id
+                        AND t.generation = r.generation AND t.outcome IS NOT NULL)))
+            ORDER BY a.username_fold, a.id
+            """,
+            .text(client.folded)
+        ) { $0.integer(0) }
+    }
+}
+
+/// Whether an account is signed in to a client.
+public enum SignInState: String, Sendable {
+    case signedIn
+    case signedOut
+    case unknown
+
+    /// The word that MSAL's account metadata uses.
+    var stored: String {
+        switch self {
+        case .signedIn: "signed_in"
+        case .signedOut: "signed_out"
+        case .unknown: "unknown"
+        }
+    }
+
+    init?(stored: String) {
+        switch stored {
+        case "signed_in": self = .signedIn
+        case "signed_out": self = .signedOut
+        case "unknown": self = .unknown
+        default: return nil
+        }
+    }
+}

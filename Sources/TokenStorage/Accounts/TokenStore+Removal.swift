@@ -1,0 +1,268 @@
+public import OAuth
+import SQLite
+import Sealing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+extension TokenStore {
+    /// Signs an account out of a client: its tokens of this client go from every host and tenant, and the sign-out is
+    /// remembered, so that neither a refresh in flight nor a sibling's refresh token brings it back.
+    ///
+    /// The account itself goes when no client has a token of it any more. Doing it twice is no error.
+    @discardableResult
+    public func removeAccount(_ account: Account.ID, client: String) throws -> Erasure {
+        try signOut(account, clients: [client]).erasure
+    }
+
+    /// Removes an account with the tokens and claims of every client, and marks it signed out everywhere.
+    @discardableResult
+    public func wipeAccount(_ account: Account.ID) throws -> Erasure { try signOut(account, clients: nil).erasure }
+
+    /// Signs an account out of `clients`, or of all there are, in one commit.
+    ///
+    /// - Returns: the refresh tokens that it deleted, where the key is at hand to read them.
+    package func signOut(
+        _ account: Account.ID,
+        clients: [String]?
+    ) throws -> (deleted: [RefreshToken], erasure: Erasure) {
+        try erasing { session in
+            guard let clients else { return try session.wipe(account) }
+            return try clients.flatMap { try session.remove(account, client: $0) }
+        }
+    }
+
+    /// Removes an account whose issuer says that it is gone, unless it has another refresh token than the one that
+    /// was answered so: that belongs to a newer session, about which the issuer has not said anything.
+    package func removeAccount(_ account: Account.ID, client: String, refused token: RefreshToken) throws {
+        _ = try erasing { session in
+            guard try session.isCurrent(token) else { return }
+            _ = try session.remove(account, client: client)
+        }
+    }
+
+    /// Deletes access tokens that have ended, and nothing else; needs no key.
+    public func purgeExpired(dryRun: Bool = false) throws -> PurgeCounts {
+        try forgetting(dryRun: dryRun, takesIn: false) { session in
+            var counts = PurgeCounts()
+            let now = session.now
+            counts.accessTokens = Int(
+                try session.connection.integer(
+                    "SELECT count(*) FROM access_token WHERE expires_on <= ?1",
+                    .integer(now)
+                ) ?? 0
+            )
+            if !dryRun, counts.accessTokens > 0 {
+                try session.connection.run("DELETE FROM access_token WHERE expires_on <= ?1", .integer(now))
+                try session.record(.purge, outcome: "expired")
+            }
+            return counts
+        }
+    }
+
+    /// Deletes the accounts that `policy` leaves with all their tokens and claims.
+    public func purge(_ policy: AccountPolicy, dryRun: Bool = false) throws -> PurgeCounts {
+        try forgetting(dryRun: dryRun) { session in
+            var counts = PurgeCounts()
+            let rows = try session.accountRows(matching: policy)
+            for row in rows { try session.count(row, in: &counts) }
+            guard !dryRun, !rows.isEmpty else { return counts }
+            try session.deleteForeignEntries(of: rows.compactMap { try session.accountID($0) })
+            for row in rows { try session.deleteAccount(row) }
+            try session.record(.purge, outcome: "\(counts.accounts) accounts")
+            return counts
+        }
+    }
+
+    /// Runs `body` in a write transaction and then empties the log, so that what was deleted is in no file.
+    ///
+    /// - Throws: ``TokenStoreError/busy(_:)`` if another process reads an older state for longer than the time limit;
+    ///   the rows are deleted all the same.
+    @discardableResult
+    package func forgetting<Result: Sendable>(
+        dryRun: Bool = false,
+        takesIn: Bool = true,
+        _ body: (StoreSession) throws -> Result
+    ) throws -> Result {
+        // A dry run must not create the store it looks at, nor wait for a writer.
+        if dryRun { return try read(body) }
+        let (result, erasure) = try erasing(takesIn: takesIn, body)
+        if case .unfinished(let sentence) = erasure { throw TokenStoreError.busy(sentence) }
+        return result
+    }
+
+    /// Runs `body` in a write transaction and then empties the log, as far as other processes let it within the limit.
+    ///
+    /// What waits in files goes into the store first, so that it is deleted with the rest and does not come back.
+    private func erasing<Result: Sendable>(
+        takesIn: Bool = true,
+        _ body: (StoreSession) throws -> Result
+    ) throws -> (Result, Erasure) {
+        if takesIn { try takeInAnswers() }
+        return try withWriter { session in
+            let result = try session.write { try body(session) }
+            return (result, try session.emptiedLog())
+        }
+    }
+}
+
+/// Whether the bytes of what was deleted are gone from every file.
+public enum Erasure: Hashable, Sendable {
+    case complete
+    /// The rows are deleted; old pages, sealed, stay in the log for this reason. A sentence that ends in what to do.
+    case unfinished(String)
+}
+
+extension StoreSession {
+    /// Empties the write-ahead log, which holds old pages until then.
+    func emptyLog() throws {
+        if case .unfinished(let sentence) = try emptiedLog() { throw TokenStoreError.busy(sentence) }
+    }
+
+    /// Empties the log as soon as others let it, or gives up after the time limit.
+    ///
+    /// SQLite waits for readers by itself, and not for another connection that is emptying the log.
+    func emptiedLog() throws -> Erasure {
+        let start = ContinuousClock.now
+        while try !connection.checkpointTruncating() {
+            guard ContinuousClock.now - start < connection.busyTimeout else {
+                return .unfinished(
+                    "the change is made, but another process still reads the log of \(path.database), which holds the "
+                        + "old rows sealed; run 'tokenstore purge' when it is done, which also deletes expired access tokens"
+                )
+            }
+            var pause = timespec(tv_sec: 0, tv_nsec: Int.random(in: 500_000...5_000_000))
+            nanosleep(&pause, nil)
+        }
+        return .complete
+    }
+
+    /// Signs an account out of one client.
+    ///
+    /// - Returns: the refresh tokens that went.
+    fileprivate func remove(_ account: Account.ID, client: String) throws -> [RefreshToken] {
+        guard let row = try accountRow(account) else {
+            try keepSignOut(of: account, client: client)
+            return []
+        }
+        let tokens = try deletedTokens(account, clients: [client])
+        try setSignInState(.signedOut, of: row, client: client)
+        try deleteTokens(of: row, client: client)
+        let isGone = try deleteAccountWithoutTokens(row, account)
+        try deleteForeignEntries(of: [account], client: isGone ? nil : client)
+        try record(.signOut, account: account, client: client)
+        return tokens
+    }
+
+    /// Signs an account out of every client.
+    ///
+    /// - Returns: the refresh tokens that went.
+    fileprivate func wipe(_ account: Account.ID) throws -> [RefreshToken] {
+        guard let row = try accountRow(account) else { return [] }
+        let clients = try clientIDs(row)
+        let tokens = try deletedTokens(account, clients: clients)
+        for client in try clients + signedInClients(row) { try setSignInState(.signedOut, of: row, client: client) }
+        try keepSignOuts(of: account, row: row)
+        try deleteAccount(row)
+        try deleteForeignEntries(of: [account])
+        try record(.signOut, account: account)
+        return tokens
+    }
+
+    /// What can be revoked of what is about to be deleted: a token that does not open is deleted all the same.
+    private func deletedTokens(_ account: Account.ID, clients: [String]) throws -> [RefreshToken] {
+        guard keyRing != nil else { return [] }
+        do {
+            return try clients.flatMap { try refreshTokens(of: account, client: $0, family: nil) }
+        } catch is SealingError {
+            return []
+        }
+    }
+
+    fileprivate func deleteTokens(of account: Int64, client: String) throws {
+        for statement: StaticString in [
+            "DELETE FROM access_token WHERE account_id = ?1 AND client_fold = ?2",
+            "DELETE FROM refresh_token WHERE account_id = ?1 AND client_fold = ?2",
+            "DELETE FROM id_token WHERE account_id = ?1 AND client_fold = ?2",
+        ] {
+            try connection.run(statement, .integer(account), .text(client.folded))
+        }
+    }
+
+    /// Deletes an account that no client has a token of, but for its sign-outs.
+    ///
+    /// - Returns: whether it was one.
+    fileprivate func deleteAccountWithoutTokens(_ row: Int64, _ id: Account.ID) throws -> Bool {
+        let hasTokens = try connection.integer(
+            """
+            SELECT 1 WHERE EXISTS (SELECT 1 FROM access_token WHERE account_id = ?1)
+                OR EXISTS (SELECT 1 FROM refresh_token WHERE account_id = ?1)
+                OR EXISTS (SELECT 1 FROM id_token WHERE account_id = ?1)
+            """,
+            .integer(row)
+        )
+        guard hasTokens == nil else { return false }
+        try keepSignOuts(of: id, row: row)
+        try deleteAccount(row)
+        return true
+    }
+
+    /// Deletes an account; every other row of it goes too.
+    fileprivate func deleteAccount(_ row: Int64) throws {
+        try connection.run("DELETE FROM account WHERE id = ?1", .integer(row))
+    }
+
+    fileprivate func count(_ account: Int64, in counts: inout PurgeCounts) throws {
+        counts.accounts += 1
+        if counts.accounts <= PurgeCounts.namedAccounts {
+            counts.accountNames += try connection.all(
+                "SELECT username, home_account_id, coalesce(policy, '') FROM account WHERE id = ?1",
+                .integer(account)
+            ) { PurgeCounts.name($0.text(0), $0.text(1), $0.text(2)) }
+        }
+        try connection.forEach(
+            """
+            SELECT (SELECT count(*) FROM access_token WHERE account_id = ?1),
+                (SELECT count(*) FROM refresh_token WHERE account_id = ?1),
+                (SELECT count(*) FROM id_token WHERE account_id = ?1)
+            """,
+            .integer(account)
+        ) { row in
+            counts.accessTokens += Int(row.integer(0))
+            counts.refreshTokens += Int(row.integer(1))
+            counts.idTokens += Int(row.integer(2))
+        }
+    }
+}
+
+/// What a purge deleted, or would delete.
+public struct PurgeCounts: Hashable, Sendable {
+    public var accounts = 0
+
+    /// What people call the accounts, of the first five.
+    public var accountNames: [String] = []
+    public var accessTokens = 0
+    public var refreshTokens = 0
+    public var idTokens = 0
+
+    /// Files that were removed: copies of the store, and a store too damaged to be read.
+    public var removedFiles: [String] = []
+
+    /// Files that have the name of a copy and were left alone, for they do not show that they are one.
+    public var keptFiles: [String] = []
+
+    public init() {}
+
+    /// How many accounts are named.
+    static let namedAccounts = 5
+
+    /// What people call an account: by its username or else its id, and its user flow.
+    static func name(_ username: String, _ homeAccountID: String, _ policy: String) -> String {
+        (username.isEmpty ? homeAccountID : username) + (policy.isEmpty ? "" : " (\(policy))")
+    }
+}

@@ -1,0 +1,142 @@
+import OAuth
+import SQLite
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Sessions that wait for their next reader.
+final class SessionPool: Sendable {
+    /// `@unchecked Sendable`: a session is either in the pool, where it is not touched, or in the hands of one reader.
+    private struct Idle: @unchecked Sendable {
+        let session: StoreSession
+    }
+
+    private struct State {
+        var idle: [Idle] = []
+        var readers = 0
+
+        mutating func keep(_ entry: Idle) {
+            if idle.count < SessionPool.capacity { idle.append(entry) }
+        }
+    }
+
+    private let state = Guarded(State())
+
+    /// More than this many at once is a burst, whose connections are closed again.
+    private static let capacity = 8
+
+    func add(_ session: StoreSession) {
+        let entry = Idle(session: session)
+        state.withLock { $0.keep(entry) }
+    }
+
+    /// Closes the sessions that are not in use.
+    ///
+    /// - Returns: whether no other is.
+    @discardableResult
+    func removeAll() -> Bool {
+        let (isUnused, closed) = state.withLock { state in
+            let closed = state.idle
+            state.idle = []
+            return (state.readers == 0, closed)
+        }
+        withExtendedLifetime(closed) {}
+        return isUnused
+    }
+
+    /// Runs `body` with a session of its own, one that `open` makes if none is idle.
+    ///
+    /// After an error the session is closed: what the error left behind is not worth reasoning about.
+    ///
+    /// `check` is called before `body` with a session that was open already.
+    func withSession<Result>(
+        checking check: (StoreSession) throws -> Void,
+        or open: () throws -> StoreSession,
+        _ body: (StoreSession) throws -> Result
+    ) throws -> Result {
+        let taken = state.withLock { state -> Idle? in
+            state.readers += 1
+            return state.idle.popLast()
+        }
+        var kept: Idle?
+        defer {
+            let entry = kept
+            state.withLock { state in
+                state.readers -= 1
+                if let entry { state.keep(entry) }
+            }
+        }
+        try taken.map { try check($0.session) }
+        let session = try taken?.session ?? open()
+        let result = try body(session)
+        if session.mayWait { kept = Idle(session: session) }
+        return result
+    }
+}
+
+/// A session that one thread at a time uses.
+///
+/// `@unchecked Sendable`: the session is touched only while the lock is held, and nothing that could carry it out of
+/// the closure is `Sendable`, as every result must be.
+final class GuardedSession: @unchecked Sendable {
+    private let lock = Guarded<Void>(())
+    private var session: StoreSession?
+
+    /// Runs `body` alone with the session, which `open` makes at the first call.
+    ///
+    /// It is made anew after it could not write: a connection that met an inspection of this process when it was
+    /// opened never will, although the inspection is long over.
+    ///
+    /// `check` is called before `body` with a session that was open already.
+    func withSession<Result: Sendable>(
+        checking check: (StoreSession) throws -> Void,
+        or open: () throws -> StoreSession,
+        _ body: (StoreSession) throws -> Result
+    ) throws -> Result {
+        try lock.withLock { _ in try use(checking: check, or: open, body) }
+    }
+
+    /// As ``withSession(checking:or:_:)``; nil if another thread has the session all that time.
+    func withSession<Result: Sendable>(
+        within limit: Duration,
+        checking check: (StoreSession) throws -> Void,
+        or open: () throws -> StoreSession,
+        _ body: (StoreSession) throws -> Result
+    ) throws -> Result? {
+        let start = ContinuousClock.now
+        while true {
+            if let result = try lock.withLockIfAvailable({ _ in try use(checking: check, or: open, body) }) {
+                return result
+            }
+            guard ContinuousClock.now - start < limit else { return nil }
+            var pause = timespec(tv_sec: 0, tv_nsec: Int.random(in: 200_000...1_000_000))
+            nanosleep(&pause, nil)
+        }
+    }
+
+    private func use<Result: Sendable>(
+        checking check: (StoreSession) throws -> Void,
+        or open: () throws -> StoreSession,
+        _ body: (StoreSession) throws -> Result
+    ) throws -> Result {
+        try session.map(check)
+        let opened = try session ?? open()
+        session = opened
+        do {
+            return try body(opened)
+        } catch let error as SQLiteError where error.code.primary == .readOnly {
+            session = nil
+            throw error
+        }
+    }
+
+    /// Closes the session.
+    ///
+    /// - Returns: false if another thread is using it.
+    func close() -> Bool { lock.withLockIfAvailable { _ in session = nil } != nil }
+}

@@ -1,0 +1,122 @@
+import OAuth
+import SQLite
+import Sealing
+
+/// The data keys of a store, unwrapped.
+struct KeyRing: Sendable {
+    let keyEncryptionKey: KeyEncryptionKey
+    let storeID: [UInt8]
+
+    /// One, or two while a rekey is under way: fewer than a dictionary is worth.
+    private var sealers: [Sealer] = []
+    private(set) var currentID: UInt32 = 0
+
+    /// Unwraps every data key of the store.
+    ///
+    /// - Throws: `SealingError` if the key is not the one they are wrapped under.
+    init(_ key: KeyEncryptionKey, storeID: [UInt8], from connection: Connection) throws {
+        try self.init(key, storeID: storeID, unwrapping: connection.wrappedDataKeys())
+    }
+
+    init(_ key: KeyEncryptionKey, storeID: [UInt8], unwrapping wrapped: [WrappedDataKey]) throws {
+        keyEncryptionKey = key
+        self.storeID = storeID
+        try take(wrapped)
+    }
+
+    /// The keys of a store that holds nothing, which an inspection may ask and nothing was ever sealed under.
+    static var openingNothing: KeyRing { KeyRing() }
+
+    private init() {
+        (keyEncryptionKey, storeID) = (.random(), [])
+        sealers = [Sealer(key: DataKey(id: 0))]
+    }
+
+    /// Reads the keys again, after another process has replaced them.
+    mutating func reload(from connection: Connection) throws { try take(connection.wrappedDataKeys()) }
+
+    private mutating func take(_ rows: [WrappedDataKey]) throws {
+        var reloaded: [Sealer] = []
+        var replacesOlder = false
+        for row in rows {
+            if row.keyID != keyEncryptionKey.id {
+                throw SealingError.otherKey(wanted: row.keyID, found: keyEncryptionKey.id)
+            }
+            let key = try keyEncryptionKey.unwrap(row.wrapped, id: row.id, storeID: storeID)
+            reloaded.append(sealer(row.id) ?? Sealer(key: key))
+            guard row.isCurrent else { continue }
+            (currentID, replacesOlder) = (row.id, key.replacesOlder)
+        }
+        // An old key that was put back opens nothing: what it sealed could be given another purpose.
+        let current = reloaded.first { $0.keyID == currentID }
+        guard let current else { throw SealingError.unknownDataKey(currentID) }
+        if current.format == .bound, !replacesOlder { reloaded.removeAll { $0.format != .bound } }
+        sealers = reloaded
+    }
+
+    var currentSealer: Sealer? { sealer(currentID) }
+
+    /// Whether values may be of the format that binds them to their place alone.
+    var hasUnbound: Bool { sealers.contains { $0.format == .placed } }
+
+    var ids: Set<UInt32> { Set(sealers.map(\.keyID)) }
+
+    func sealer(_ id: UInt32) -> Sealer? { sealers.first { $0.keyID == id } }
+
+    /// Every key that values may be sealed under.
+    var all: [Sealer] { sealers }
+
+    /// The data key `id` of the store, wrapped under another key.
+    func rewrap(_ id: UInt32, under key: KeyEncryptionKey, from connection: Connection) throws -> [UInt8] {
+        let wrapped = try connection.first("SELECT wrapped FROM data_key WHERE id = ?1", .integer(Int64(id))) {
+            $0.blob(0)
+        }
+        guard let wrapped else { throw SealingError.unknownDataKey(id) }
+        return try key.wrap(keyEncryptionKey.unwrap(wrapped, id: id, storeID: storeID), storeID: storeID)
+    }
+
+    /// The current data key, wrapped as one beside which there is no older one.
+    func wrappedAlone(from connection: Connection) throws -> [UInt8] {
+        let wrapped = try connection.first("SELECT wrapped FROM data_key WHERE is_current = 1") { $0.blob(0) }
+        let key = try keyEncryptionKey.unwrap(wrapped ?? [], id: currentID, storeID: storeID)
+        return try keyEncryptionKey.wrap(key.replacingOlder(false), storeID: storeID)
+    }
+}
+
+/// A data key as the store holds it.
+struct WrappedDataKey: Hashable {
+    let id: UInt32
+    let wrapped: [UInt8]
+
+    /// The id of the key-encryption key it is wrapped under.
+    let keyID: String
+    let isCurrent: Bool
+}
+
+extension Connection {
+    func wrappedDataKeys() throws -> [WrappedDataKey] {
+        try all("SELECT id, wrapped, key_encryption_key_id, is_current FROM data_key") { row in
+            WrappedDataKey(
+                id: UInt32(truncatingIfNeeded: row.integer(0)),
+                wrapped: row.blob(1),
+                keyID: row.text(2),
+                isCurrent: row.integer(3) == 1
+            )
+        }
+    }
+
+    /// Adds `key`, wrapped, as the one that seals new values.
+    func insertDataKey(_ key: DataKey, under wrapping: KeyEncryptionKey, storeID: [UInt8], at now: Int64) throws {
+        try run("UPDATE data_key SET is_current = 0")
+        try run(
+            """
+            INSERT INTO data_key (id, wrapped, key_encryption_key_id, is_current, created_at)
+            VALUES (?1, ?2, ?3, 1, ?4)
+            """,
+            .integer(Int64(key.id)),
+            .blob(try wrapping.wrap(key, storeID: storeID)),
+            .text(wrapping.id),
+            .integer(now)
+        )
+    }
+}

@@ -1,0 +1,184 @@
+import Sealing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Checks that nobody but its owner can read, replace or redirect a store's files.
+struct FileGuard {
+    let path: StorePath
+
+    /// What inspection accepts besides: a copy on a read-only medium is nobody's to change.
+    let isInspection: Bool
+
+    private static let move = "put the store into a directory of its own, and name that with --store or TOKENSTORE_PATH"
+
+    /// Requires a directory of this user's own.
+    func checkDirectory() throws(TokenStoreError) {
+        guard let status = FileStatus(path.directory) else { throw failure("opened", path.directory) }
+        guard status.kind == .directory else {
+            throw .file("\(path.directory) is no directory; name another place with --store")
+        }
+        guard status.owner == geteuid() else {
+            throw .insecure("\(path.directory) belongs to user \(status.owner); run as that user, or \(Self.move)")
+        }
+        try checkPermissions(
+            status,
+            of: path.directory,
+            remedy: mayClose(status) ? "run 'chmod 700 \(path.directory.shellWord)'" : Self.move
+        )
+    }
+
+    /// Whether nobody else is to be expected in the directory, so that closing it to others would break nothing.
+    private func mayClose(_ directory: FileStatus) -> Bool {
+        let isForEverybody = directory.permissions & 0o1002 != 0
+        // The root directory, or one such as /etc.
+        let isOfTheSystem = PathParts(path.directory).directory == "/"
+        // Where devices and pipes are, somebody uses them.
+        return !isForEverybody && !isOfTheSystem && FileStatus(path.database)?.kind != .other
+    }
+
+    /// Requires a file that can be a store.
+    func checkDatabase() throws(TokenStoreError) {
+        guard let status = FileStatus(path.database) else { throw failure("opened", path.database) }
+        switch status.kind {
+        case .regular: break
+        case .symbolicLink:
+            throw .insecure(
+                "\(path.database) is a symbolic link; name the file itself: --store \(target(of: path.database))"
+            )
+        case .directory: throw .damaged("\(path.database) is a directory and no store; name the store with --store")
+        case .other: throw .damaged("\(path.database) is no regular file and no store; name the store with --store")
+        }
+        try checkOwner(status, of: path.database)
+        try checkPermissions(status, of: path.database, remedy: "run 'chmod 600 \(path.database.shellWord)'")
+        if status.links > 1, try !takeNameOfRepair(status) {
+            throw .insecure("\(path.database) has \(status.links) names; remove the other hard links")
+        }
+        guard status.size > 0 else {
+            throw .damaged(
+                "\(path.database) is empty, which no store ever is; restore a copy, or remove it to start anew"
+            )
+        }
+    }
+
+    /// Removes the second name that a repair of an older version gave the file before it was killed.
+    ///
+    /// - Returns: whether it was the only other name; inspection leaves it.
+    private func takeNameOfRepair(_ status: FileStatus) throws(TokenStoreError) -> Bool {
+        guard status.links == 2,
+            let name = StoreFiles(path).damagedCopies.first(where: { FileStatus($0)?.identity == status.identity })
+        else { return false }
+        guard isInspection || unlink(name) == 0 else { throw failure("removed", name) }
+        return true
+    }
+
+    private func checkOwner(_ status: FileStatus, of path: String) throws(TokenStoreError) {
+        guard status.owner == geteuid() else {
+            throw .insecure(
+                "\(path) belongs to user \(status.owner); run as that user, or 'chown \(geteuid()) \(path.shellWord)'"
+            )
+        }
+    }
+
+    private func checkPermissions(
+        _ status: FileStatus,
+        of path: String,
+        remedy: @autoclosure () -> String
+    ) throws(TokenStoreError) {
+        let isReadOnly = status.permissions & 0o222 == 0
+        guard status.permissions & 0o077 == 0 || isInspection && isReadOnly else {
+            throw .insecure(
+                "others may use \(path), its mode is \(String(status.permissions, radix: 8)); \(remedy())"
+            )
+        }
+    }
+
+    private func target(of link: String) -> String { FileStatus.resolved(link)?.shellWord ?? "FILE" }
+
+    private func failure(_ verb: String, _ path: String) -> TokenStoreError {
+        .file("\(path) cannot be \(verb), \(String(cString: strerror(errno)).lowercased()); check its permissions")
+    }
+}
+
+/// What the file system says of a path.
+struct FileStatus {
+    enum Kind {
+        case regular
+        case directory
+        case symbolicLink
+        case other
+    }
+
+    let kind: Kind
+    let owner: uid_t
+    let permissions: mode_t
+    let links: Int
+    let size: Int64
+    let identity: Identity
+
+    /// What is the same for two names of one file, and for no two files that are there at once.
+    struct Identity: Hashable {
+        let device: UInt64
+        let inode: UInt64
+    }
+
+    /// Of the path itself, not of what a symbolic link in its place points to; nil if there is nothing.
+    init?(_ path: String) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    /// Of what the path leads to; nil if there is nothing.
+    init?(following path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    /// Of an open file.
+    init?(descriptor: Int32) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    /// Whether both are one file, by whatever names.
+    func isSameFile(as other: FileStatus) -> Bool { identity == other.identity }
+
+    /// Whether there is nothing at the path; what may not be looked at is not absent.
+    static func isAbsent(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) != 0 && (errno == ENOENT || errno == ENOTDIR)
+    }
+
+    private init(_ status: stat) {
+        kind =
+            switch status.st_mode & S_IFMT {
+            case S_IFREG: .regular
+            case S_IFDIR: .directory
+            case S_IFLNK: .symbolicLink
+            default: .other
+            }
+        owner = status.st_uid
+        permissions = status.st_mode & 0o7777
+        links = Int(status.st_nlink)
+        size = Int64(status.st_size)
+        identity = Identity(
+            device: UInt64(truncatingIfNeeded: status.st_dev),
+            inode: UInt64(truncatingIfNeeded: status.st_ino)
+        )
+    }
+
+    /// The path without symbolic links; nil if it leads nowhere.
+    static func resolved(_ path: String) -> String? {
+        guard let resolved = realpath(path, nil) else { return nil }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+}

@@ -1,0 +1,185 @@
+import Crypto
+package import OAuth
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A lock that the kernel takes back when its holder dies, on a range of the store's lock file.
+///
+/// Open-file-description locks: two stores opened in one process exclude each other like two processes do.
+package final class KernelLock: Sendable {
+    /// What is locked, as one byte of the lock file, which need not be that long.
+    package struct Range: Hashable, Sendable {
+        let offset: Int64
+
+        /// First open and migration.
+        package static let schema = Range(offset: 0)
+        /// A rekey, which runs for many transactions.
+        package static let rekey = Range(offset: 1)
+        /// The files of answers that are not stored yet.
+        package static let pendingAnswers = Range(offset: 2)
+    }
+
+    private let descriptor: Int32
+
+    /// Opens the lock file without locking anything.
+    init(of path: StorePath) throws(TokenStoreError) {
+        let flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW
+        let new = open(path.lock, flags | O_CREAT | O_EXCL, 0o600)
+        descriptor = new < 0 && errno == EEXIST ? open(path.lock, flags) : new
+        // The umask may have taken from the owner of a new file as well.
+        guard descriptor >= 0, new < 0 || fchmod(new, 0o600) == 0 else {
+            throw .file("\(path.lock) cannot be opened, \(Self.reason()); check its permissions")
+        }
+    }
+
+    /// Waits for the lock.
+    ///
+    /// - Throws: ``TokenStoreError/busy(_:)`` after `timeout`.
+    package convenience init(_ range: Range, of path: StorePath, timeout: Duration) throws(TokenStoreError) {
+        try self.init(of: path)
+        let start = ContinuousClock.now
+        while try !tryLock(range, of: path) {
+            guard ContinuousClock.now - start < timeout else {
+                throw .busy(
+                    "another process has held \(path.database) for \(timeout.components.seconds) s; try again later"
+                )
+            }
+            var pause = timespec(tv_sec: 0, tv_nsec: Int.random(in: 500_000...2_000_000))
+            nanosleep(&pause, nil)
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Takes the lock if nobody has it.
+    func tryLock(_ range: Range, of path: StorePath) throws(TokenStoreError) -> Bool {
+        if Self.tryLock(descriptor, start: range.offset, count: 1) { return true }
+        guard errno == EAGAIN || errno == EACCES || errno == EINTR else {
+            throw .unsupported("\(path.lock) cannot be locked, \(Self.reason()); keep the store on a local disk")
+        }
+        return false
+    }
+
+    /// Locks a range of bytes for one open file, if nobody else has locked any of them.
+    static func tryLock(_ descriptor: Int32, start: Int64, count: Int64) -> Bool {
+        var lock = flock()
+        lock.l_type = Int16(F_WRLCK)
+        lock.l_whence = Int16(SEEK_SET)
+        lock.l_start = off_t(start)
+        lock.l_len = off_t(count)
+        return fcntl(descriptor, setLock, &lock) == 0
+    }
+
+    private static func reason() -> String { String(cString: strerror(errno)).lowercased() }
+
+    /// `F_OFD_SETLK`, which Swift does not import.
+    #if canImport(Darwin)
+    private static let setLock: Int32 = 90
+    #else
+    private static let setLock: Int32 = 37
+    #endif
+}
+
+/// The right to refresh the tokens of one account for one client, or for a family of them, which one process at a time
+/// has.
+///
+/// The kernel takes it back when its holder dies. It is waited for without blocking a thread.
+package final class RefreshLock: Sendable {
+    private let lock: KernelLock
+
+    /// Whether somebody had it first, who may have refreshed meanwhile.
+    package let wasWaitedFor: Bool
+
+    private init(_ lock: KernelLock, wasWaitedFor: Bool) {
+        self.lock = lock
+        self.wasWaitedFor = wasWaitedFor
+    }
+
+    /// Waits for the lock of an account's tokens for a client.
+    ///
+    /// A holder that is alive is done within `patience`. One that is not done then has been stopped, and the next
+    /// one goes on without it, one at a time by a second byte of the lock file.
+    package static func acquire(
+        _ account: Account.ID,
+        client: String,
+        of path: StorePath,
+        patience: Duration
+    ) async throws -> RefreshLock {
+        try await acquire(range([account.authority, account.key, client.folded]), of: path, patience)
+    }
+
+    /// Waits for the lock of the tokens that an account has for a family of clients.
+    package static func acquire(
+        _ account: Account.ID,
+        family: String,
+        of path: StorePath,
+        patience: Duration
+    ) async throws -> RefreshLock {
+        try await acquire(range([account.authority, account.key, "", family]), of: path, patience)
+    }
+
+    private static func acquire(
+        _ first: KernelLock.Range,
+        of path: StorePath,
+        _ patience: Duration
+    ) async throws -> RefreshLock {
+        let lock = try KernelLock(of: path)
+        let ranges = [first, .init(offset: first.offset + 1)]
+        let start = ContinuousClock.now
+        var pause = Duration.milliseconds(1)
+        var isFirstTry = true
+        while true {
+            let isOverdue = ContinuousClock.now - start >= patience
+            for range in ranges.prefix(isOverdue ? 2 : 1) where try lock.tryLock(range, of: path) {
+                return RefreshLock(lock, wasWaitedFor: !isFirstTry)
+            }
+            isFirstTry = false
+            try await Task.sleep(for: pause * Double.random(in: 0.5...1.5))
+            pause = min(pause * 2, .milliseconds(12))
+        }
+    }
+
+    /// A byte far behind those with a fixed meaning; even, so that each has an odd one of its own behind it.
+    private static func range(_ parts: [String]) -> KernelLock.Range {
+        let text = parts.joined(separator: "\n")
+        let hash = SHA256.hash(data: Array(text.utf8)).prefix(8).reduce(Int64(0)) { $0 << 8 | Int64($1) }
+        return .init(offset: (hash & (1 << 61 - 1)) * 2 + 1024)
+    }
+}
+
+/// The certainty that no connection has the database open, until this is freed.
+///
+/// Every connection holds a lock on some bytes of a database in WAL mode for as long as it is open; these bytes are
+/// part of SQLite's file format. One that comes meanwhile waits, and then finds another file under the name.
+final class SoleAccess {
+    private let descriptor: Int32
+
+    /// Waits for every connection to be closed.
+    ///
+    /// - Throws: ``TokenStoreError/busy(_:)`` after `timeout`.
+    static func wait(for path: StorePath, timeout: Duration) throws(TokenStoreError) -> SoleAccess {
+        let descriptor = open(path.database, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else { throw StoreFile.failure("opened", path.database) }
+        let start = ContinuousClock.now
+        while !KernelLock.tryLock(descriptor, start: 0x4000_0000, count: 512) {
+            guard ContinuousClock.now - start < timeout else {
+                // Closing any descriptor of a file takes the locks of all connections of this process from it, so
+                // this one stays open.
+                throw .busy("another program has \(path.database) open; close it and try again")
+            }
+            var pause = timespec(tv_sec: 0, tv_nsec: Int.random(in: 500_000...2_000_000))
+            nanosleep(&pause, nil)
+        }
+        return SoleAccess(descriptor)
+    }
+
+    private init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+    deinit { close(descriptor) }
+}

@@ -1,0 +1,179 @@
+import CMigrations
+import OAuth
+package import SQLite
+import Sealing
+
+/// The schema that a program knows, and what it may do with a file of another one.
+package struct Schema: Sendable {
+    package let migrations: [Migration]
+
+    package init(migrations: [Migration] = Migration.all) { self.migrations = migrations }
+
+    package static let current = Schema()
+
+    /// Says that a SQLite file is a token store: `tkst`.
+    static let applicationID: Int32 = 0x746B_7374
+
+    package var version: Int { migrations.count }
+
+    /// The oldest versions that may read and write a file of this schema.
+    var floors: (reader: Int, writer: Int) {
+        (migrations.map(\.readerFloor).max() ?? 0, migrations.map(\.writerFloor).max() ?? 0)
+    }
+
+    /// What values in a store of this schema are bound to.
+    var format: SealedFormat { migrations.contains { $0.name == "V010_binding" } ? .bound : .placed }
+
+    /// The steps that `file` has not taken.
+    ///
+    /// - Throws: ``TokenStoreError/newerStore(version:writtenBy:isReadable:)`` if its floors shut this program out,
+    ///   ``TokenStoreError/damaged(_:)`` if the file does not agree with itself on its version.
+    func pending(_ file: StoreHeader, forWriting: Bool) throws -> ArraySlice<Migration> {
+        guard file.userVersion == file.schemaVersion || file.userVersion > version else {
+            throw TokenStoreError.damaged(
+                "the store says that it is of schema version \(file.userVersion) and of \(file.schemaVersion); "
+                    + "run 'tokenstore check --repair' to salvage it"
+            )
+        }
+        // Floors that were not written together with the version say nothing about it.
+        let areFloorsKnown = file.schemaVersion == file.userVersion
+        let isReadable = areFloorsKnown && file.readerFloor <= version
+        let isWritable = areFloorsKnown && file.writerFloor <= version
+        guard file.userVersion <= version || (forWriting ? isWritable && isReadable : isReadable) else {
+            throw TokenStoreError.newerStore(
+                version: file.userVersion,
+                writtenBy: file.writtenBy,
+                isReadable: isReadable
+            )
+        }
+        return migrations.dropFirst(file.userVersion)
+    }
+
+    /// Takes `steps`, each whole or not at all; the floors rise with the version.
+    package func apply(_ steps: ArraySlice<Migration>, to connection: Connection) throws {
+        for (index, migration) in zip(steps.indices, steps) {
+            try connection.write {
+                try connection.execute(migration.sql)
+                try connection.execute("PRAGMA user_version = \(index + 1)")
+                try connection.run(
+                    """
+                    UPDATE store SET schema_version = ?1, written_by = ?2,
+                        reader_floor = max(reader_floor, ?3), writer_floor = max(writer_floor, ?4)
+                    """,
+                    .integer(index + 1),
+                    .text(TokenStore.version),
+                    .integer(migration.readerFloor),
+                    .integer(migration.writerFloor)
+                )
+            }
+        }
+    }
+}
+
+/// One step of the database schema: a SQL file of `Migrations/`, compiled into the binary.
+///
+/// A step that has shipped is never edited; a change to the schema is a new file.
+package struct Migration: Sendable {
+    /// The file's name, without its extension.
+    package let name: String
+
+    /// The file's text.
+    package let sql: String
+
+    /// The oldest schema version whose programs may still read a store that has taken this step.
+    package let readerFloor: Int
+
+    /// The oldest schema version whose programs may still write such a store.
+    package let writerFloor: Int
+
+    /// Whether a copy of the store is kept before this step.
+    package let isIrreversible: Bool
+
+    package init(name: String, sql: String, readerFloor: Int, writerFloor: Int, isIrreversible: Bool) {
+        self.name = name
+        self.sql = sql
+        self.readerFloor = readerFloor
+        self.writerFloor = writerFloor
+        self.isIrreversible = isIrreversible
+    }
+
+    /// Every step, oldest first.
+    ///
+    /// The version of a schema is the number of steps applied to it.
+    package static let all: [Migration] = sequence(state: CInt(0)) { index in
+        defer { index += 1 }
+        return CMigrationAt(index)
+    }.map {
+        Migration(
+            name: String(cString: $0.pointee.name),
+            sql: String(cString: $0.pointee.sql),
+            readerFloor: Int($0.pointee.reader_floor),
+            writerFloor: Int($0.pointee.writer_floor),
+            isIrreversible: $0.pointee.is_irreversible != 0
+        )
+    }
+}
+
+/// The row that says what a file is, and who may use it.
+package struct StoreHeader {
+    package let userVersion: Int
+    package let schemaVersion: Int
+    package let readerFloor: Int
+    package let writerFloor: Int
+    package let writtenBy: String
+    package let storeID: [UInt8]
+    package let keySource: String
+    package let keyParameters: [String: String]
+    package let createdAt: Int64
+
+    /// Reads the header, as of one moment: a migration or a rekey may be under way.
+    ///
+    /// - Throws: ``TokenStoreError/damaged(_:)`` if the file is a database of something else.
+    init(_ connection: Connection, at path: StorePath) throws {
+        self = try connection.read { try Self(reading: connection, at: path) }
+    }
+
+    private init(reading connection: Connection, at path: StorePath) throws {
+        try Self.requireApplicationID(connection, at: path)
+        userVersion = Int(try connection.integer("PRAGMA user_version") ?? 0)
+        let row = try connection.first(
+            """
+            SELECT schema_version, reader_floor, writer_floor, written_by, store_id, key_source, key_parameters,
+                created_at FROM store WHERE id = 1
+            """
+        ) { row in
+            (
+                (Int(row.integer(0)), Int(row.integer(1)), Int(row.integer(2))),
+                row.text(3), row.blob(4), row.text(5), row.text(6), row.integer(7)
+            )
+        }
+        guard let row else {
+            throw TokenStoreError.damaged(
+                "\(path.database) has lost its header; run 'tokenstore check --repair' to salvage it"
+            )
+        }
+        ((schemaVersion, readerFloor, writerFloor), writtenBy, storeID) = (row.0, row.1, row.2)
+        keySource = row.3
+        keyParameters = Self.parameters(row.4)
+        createdAt = row.5
+    }
+
+    /// - Throws: ``TokenStoreError/damaged(_:)`` if the database is another program's.
+    static func requireApplicationID(_ connection: Connection, at path: StorePath) throws {
+        guard try connection.integer("PRAGMA application_id") == Int64(Schema.applicationID) else {
+            throw TokenStoreError.damaged(
+                "\(path.database) is an SQLite database but not a token store; name the store with --store"
+            )
+        }
+    }
+
+    static func text(_ parameters: [String: String]) -> String {
+        JSON.object(.init(parameters.sorted { $0.key < $1.key }.map { ($0.key, .string($0.value)) })).serialized
+    }
+
+    /// Parameters that cannot be read are missing ones, of which the key source then says what it lacks.
+    private static func parameters(_ text: String) -> [String: String] {
+        let members = (try? JSON(parsing: text))?.object?.members ?? []
+        return Dictionary(members.compactMap { member in member.value.text.map { (member.name, $0) } }) { $1 }
+    }
+}

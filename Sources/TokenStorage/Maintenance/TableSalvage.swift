@@ -1,0 +1,228 @@
+import OAuth
+import SQLite
+import Sealing
+
+/// Copies the rows of a damaged database that can be read, and brings them up to date.
+struct TableSalvage {
+    private let damaged: Connection
+    private let version: Int
+    private let fresh: Connection
+    private let progress: ((Progress) -> Void)?
+    private(set) var lost: [(table: String, rows: Int?)] = []
+
+    init(from damaged: DamagedStore, to fresh: Connection, progress: ((Progress) -> Void)?) {
+        self.damaged = damaged.connection
+        version = damaged.version
+        self.fresh = fresh
+        self.progress = progress
+    }
+
+    /// Copies everything into tables of its own version, then takes the steps to the current one.
+    ///
+    /// `unlock` is called once the keys are there.
+    mutating func run(_ unlock: () throws -> StoreSession) throws -> StoreSession {
+        let schema = Schema.current
+        try schema.apply(schema.migrations.prefix(version), to: fresh)
+        return try fresh.write {
+            for table in ["store", "data_key"] { try copy(table) }
+            try requireKeys()
+            try correctHeader()
+            let session = try unlock()
+            for table in try fresh.tables() where !["store", "data_key"].contains(table) { try copy(table) }
+            try schema.apply(schema.migrations.dropFirst(version), to: fresh)
+            session.header = try StoreHeader(fresh, at: session.path)
+            try dropUnreadable(session)
+            // What is computed from other columns is made anew: an index that lost rows would answer wrongly.
+            try fresh.run("DELETE FROM claim_index")
+            try session.rehashEverything()
+            return session
+        }
+    }
+
+    /// How many rows of each table were saved.
+    func saved() throws -> [(table: String, rows: Int)] {
+        try fresh.tables().map { table in
+            let rows = try fresh.prepare("SELECT count(*) FROM \(table)").first([]) { Int($0.integer(0)) }
+            return (table, rows ?? 0)
+        }
+    }
+
+    /// Has the header say what the tables are, whatever it said.
+    private func correctHeader() throws {
+        let floors = Schema(migrations: Array(Schema.current.migrations.prefix(version))).floors
+        try fresh.run(
+            "UPDATE store SET schema_version = ?1, reader_floor = ?2, writer_floor = ?3",
+            .integer(version),
+            .integer(floors.reader),
+            .integer(floors.writer)
+        )
+    }
+
+    private func requireKeys() throws {
+        let keys = try fresh.integer("SELECT count(*) FROM data_key WHERE is_current = 1") ?? 0
+        let headers = try fresh.integer("SELECT count(*) FROM store") ?? 0
+        guard keys == 1, headers == 1 else {
+            throw TokenStoreError.damaged(
+                "the part of the file that holds its data keys is lost, and nothing opens without them; restore a copy, "
+                    + "or start anew with 'tokenstore purge --all', which deletes the rest"
+            )
+        }
+    }
+
+    private mutating func copy(_ table: String) throws {
+        let found = try damaged.columns(of: table)
+        let columns = try fresh.columns(of: table).filter(found.contains)
+        guard !columns.isEmpty else { return lost.append((table, nil)) }
+        let insert = try fresh.prepare(
+            "INSERT OR IGNORE INTO \(table) (\(columns.joined(separator: ", "))) VALUES ("
+                + columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ") + ")"
+        )
+        var rows = 0
+        let isWhole = TableReader(damaged, table: table, columns: columns).read { values in
+            // A row that breaks a rule of the schema is damaged; the others are not its business.
+            guard (try? insert.run(values)) != nil, fresh.changes > 0 else { return }
+            rows += 1
+            if rows.isMultiple(of: 1024) { progress?(Progress(done: rows, total: nil, unit: "rows of \(table)")) }
+        }
+        if !isWhole { lost.append((table, nil)) }
+    }
+
+    /// Deletes what does not open, and what belongs to a row that is gone.
+    private mutating func dropUnreadable(_ session: StoreSession) throws {
+        for table in SealedTable.all {
+            var unreadable: [Int64] = []
+            var bare: [Int64] = []
+            try fresh.prepare(table.selection(after: "?1")).forEach([.integer(Int64.min)]) { row in
+                // A row without its proof is nothing; without the fields that are not known here it still is one.
+                if try !session.opens(row, of: table, 0) {
+                    unreadable.append(row.integer(0))
+                } else if try table.sealed.count > 1 && !session.opens(row, of: table, 1) {
+                    bare.append(row.integer(0))
+                }
+                return true
+            }
+            for row in bare {
+                try fresh.prepare("UPDATE \(table.name) SET \(table.sealed[1]) = NULL WHERE id = ?1").run([
+                    .integer(row)
+                ])
+            }
+            for row in unreadable {
+                try fresh.prepare("DELETE FROM \(table.name) WHERE id = ?1").run([.integer(row)])
+            }
+            if !unreadable.isEmpty { lost.append((table.name, unreadable.count)) }
+            if !bare.isEmpty { lost.append(("\(table.name).\(table.sealed[1])", bare.count)) }
+        }
+    }
+}
+
+extension Connection {
+    /// Every table, a row's table after the ones that the row refers to.
+    fileprivate func tables() throws -> [String] {
+        var left = try all(
+            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid"
+        ) { $0.text(0) }
+        var ordered: [String] = []
+        while !left.isEmpty {
+            let next = try left.firstIndex { table in
+                try names("SELECT \"table\" FROM pragma_foreign_key_list('\(table)')")
+                    .allSatisfy { $0 == table || !left.contains($0) }
+            }
+            // Tables that refer to each other in a circle have no order.
+            ordered.append(left.remove(at: next ?? left.startIndex))
+        }
+        return ordered
+    }
+
+    /// The columns of a table; none if it cannot be read.
+    fileprivate func columns(of table: String) throws -> [String] {
+        do {
+            return try names("SELECT name FROM pragma_table_info('\(table)') ORDER BY cid")
+        } catch let error as SQLiteError where [.corrupt, .notADatabase, .generic].contains(error.code.primary) {
+            return []
+        }
+    }
+
+    private func names(_ sql: String) throws -> [String] {
+        var names: [String] = []
+        try prepare(sql).forEach([]) { row in
+            names.append(row.text(0))
+            return true
+        }
+        return names
+    }
+}
+
+extension StoreSession {
+    /// Whether a sealed column of a row holds what belongs there.
+    fileprivate func opens(_ row: Row, of table: SealedTable, _ index: Int) throws -> Bool {
+        let opened: Secret?? = try intact { try openIfPresent(row, of: table, index) }
+        return opened != nil
+    }
+}
+
+/// Reads the rows of a table around damaged pages: from the front, from the back, and one by one between.
+struct TableReader {
+    private let connection: Connection
+    private let table: String
+    private let columns: String
+
+    /// How many ids in a row may be without a row before a hole counts as read.
+    private static let missesAllowed = 10_000
+
+    init(_ connection: Connection, table: String, columns: [String]) {
+        self.connection = connection
+        self.table = table
+        self.columns = columns.joined(separator: ", ")
+    }
+
+    /// Calls `body` with the values of each row that can be read.
+    ///
+    /// - Returns: whether the table was read to its end without an error.
+    func read(_ body: ([Value]) -> Void) -> Bool {
+        guard columns.hasPrefix("id,") else { return scan("SELECT \(columns) FROM \(table)", body) }
+        var last: Int64 = .min
+        let isWhole = scan("SELECT \(columns) FROM \(table) ORDER BY id") { values in
+            if case .integer(let id)? = values.first { last = id }
+            body(values)
+        }
+        if isWhole { return true }
+        var first: Int64 = .max
+        _ = scan("SELECT \(columns) FROM \(table) WHERE id > \(last) ORDER BY id DESC") { values in
+            if case .integer(let id)? = values.first { first = id }
+            body(values)
+        }
+        guard last < first else { return false }
+        // Where the back cannot be read either, ids end somewhere: they are handed out one by one.
+        var id = last == .min ? 1 : last + 1
+        var misses = 0
+        guard let probe = try? connection.prepare("SELECT \(columns) FROM \(table) WHERE id = ?1") else { return false }
+        while id < first, misses < Self.missesAllowed {
+            var isFound = false
+            _ = run(probe, [.integer(id)]) { values in
+                isFound = true
+                body(values)
+            }
+            misses = isFound ? 0 : misses + 1
+            id += 1
+        }
+        return false
+    }
+
+    private func scan(_ sql: String, _ body: ([Value]) -> Void) -> Bool {
+        guard let statement = try? connection.prepare(sql) else { return false }
+        return run(statement, [], body)
+    }
+
+    private func run(_ statement: Statement, _ values: [Value], _ body: ([Value]) -> Void) -> Bool {
+        do {
+            try statement.forEach(values) { row in
+                body((0..<row.columnCount).map { row.value($0) })
+                return true
+            }
+            return true
+        } catch {
+            // Damage is what this looks for: the caller goes on around it.
+            return false
+        }
+    }
+}

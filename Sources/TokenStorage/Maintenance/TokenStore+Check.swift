@@ -1,0 +1,226 @@
+import OAuth
+import SQLite
+import Sealing
+
+extension TokenStore {
+    /// Looks at everything: the pages of the file, the schema, references between rows, and every sealed value.
+    ///
+    /// Nothing is written.
+    ///
+    /// - Returns: what is wrong; empty if the store is sound.
+    public func check(progress: ((Progress) -> Void)? = nil) throws -> [StoreProblem] {
+        try read { session in
+            try session.connection.read { try session.problems(progress) + session.answerProblems() }
+        }
+    }
+}
+
+extension StoreSession {
+    /// What is wrong; empty if the store is sound.
+    func problems(_ progress: ((Progress) -> Void)?) throws -> [StoreProblem] {
+        try pageProblems() + schemaProblems() + valueProblems(progress) + derivedProblems()
+    }
+
+    fileprivate func pageProblems() throws -> [StoreProblem] {
+        var problems = try connection.integrityProblems(quick: false).map { StoreProblem(place: "file", problem: $0) }
+        try connection.forEach("PRAGMA foreign_key_check") { row in
+            problems.append(
+                StoreProblem(
+                    place: "\(row.text(0)) row \(row.integer(1))",
+                    problem: "its row in \(row.text(2)) is missing"
+                )
+            )
+        }
+        return problems
+    }
+
+    /// Compares the schema with that of a new store of the same version.
+    fileprivate func schemaProblems() throws -> [StoreProblem] {
+        guard header.userVersion == Schema.current.version else { return [] }
+        let (wanted, found) = (try Self.currentObjects.get(), try connection.schemaObjects())
+        let missing = wanted.filter { found[$0.key] != $0.value }
+            .map { StoreProblem(place: "schema", problem: "\($0.key) is missing or altered") }
+        let unknown = found.filter { wanted[$0.key] == nil }
+            .map { StoreProblem(place: "schema", problem: "\($0.key) does not belong there") }
+        return try (missing + unknown).sorted { $0.problem < $1.problem } + floorProblems()
+    }
+
+    /// What a new store has.
+    private static let currentObjects = Result {
+        let model = try Connection(path: "", mode: .memory, busyTimeout: .zero)
+        for migration in Schema.current.migrations { try model.execute(migration.sql) }
+        return try model.schemaObjects()
+    }
+
+    /// An older program goes by the floors.
+    private func floorProblems() throws -> [StoreProblem] {
+        let header = try StoreHeader(connection, at: path)
+        let (floors, found) = (Schema.current.floors, (header.readerFloor, header.writerFloor))
+        guard found != (floors.reader, floors.writer) else { return [] }
+        return [StoreProblem(place: "store", problem: "it says that other versions may use it than its schema allows")]
+    }
+
+    /// Files of answers that will not be taken in; the others are no problem.
+    fileprivate func answerProblems() throws -> [StoreProblem] {
+        try PendingFile.all(of: path).compactMap { file in
+            do {
+                _ = try answer(in: file)
+                return nil
+            } catch let error as UnreadableAnswer {
+                return StoreProblem(place: "file \(file.name)", problem: error.problem)
+            }
+        }
+    }
+
+    fileprivate func valueProblems(_ progress: ((Progress) -> Void)?) throws -> [StoreProblem] {
+        var problems: [StoreProblem] = []
+        var done = 0
+        for table in SealedTable.all {
+            try connection.prepare(table.selection(after: "?1")).forEach([.integer(Int64.min)]) { row in
+                for index in table.sealed.indices {
+                    guard let problem = valueProblem(row, table, index) else { continue }
+                    let place = "\(table.name) row \(row.integer(0)), column \(table.sealed[index])"
+                    problems.append(StoreProblem(place: place, problem: problem))
+                }
+                done += 1
+                if done.isMultiple(of: 1024) { progress?(Progress(done: done, total: nil, unit: "rows")) }
+                return true
+            }
+        }
+        return problems
+    }
+
+    private func valueProblem(_ row: Row, _ table: SealedTable, _ index: Int) -> String? {
+        do {
+            _ = try openIfPresent(row, of: table, index)
+            return nil
+        } catch SealingError.damagedValue {
+            return "the value is damaged or was moved here, or a column of its row was altered"
+        } catch {
+            return "\(error)"
+        }
+    }
+}
+
+extension Connection {
+    /// The statements that made the tables and indexes, by name, without regard to white space.
+    fileprivate func schemaObjects() throws -> [String: String] {
+        let objects = try all(
+            "SELECT type || ' ' || name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'"
+        ) { row in (row.text(0), row.text(1).split(whereSeparator: \.isWhitespace).joined(separator: " ")) }
+        return Dictionary(objects) { $1 }
+    }
+}
+
+/// Something a check found wrong.
+public struct StoreProblem: Hashable, Sendable {
+    /// Where, such as `access_token row 7, column secret`.
+    public let place: String
+
+    /// What is wrong, a clause without a full stop.
+    public let problem: String
+
+    package init(place: String, problem: String) {
+        self.place = place
+        self.problem = problem
+    }
+}
+
+/// What is computed from sealed values and not sealed itself: fingerprints, the claim index, identities of what is kept
+/// aside. It finds rows and decides nothing.
+extension StoreSession {
+    /// Where it is not what the values say; rows that do not open are problems of their own.
+    func derivedProblems() throws -> [StoreProblem] {
+        try fingerprintProblems() + claimIndexProblems() + identityProblems() + accountHashProblems()
+            + eventAccountProblems()
+    }
+
+    private func fingerprintProblems() throws -> [StoreProblem] {
+        let table = SealedTable.refreshToken
+        return try problems(table, column: "fingerprint", "is not that of the token") { row, sealer in
+            try sealer.fingerprint(open(row, of: table)) == row.blob(table["fingerprint"])
+        }
+    }
+
+    private func claimIndexProblems() throws -> [StoreProblem] {
+        let table = SealedTable.idToken
+        return try problems(table, column: "claim_index", "does not say what the ID token says") { row, sealer in
+            // A token that cannot be decoded has no claims, and no index.
+            let secret = try open(row, of: table)
+            let claims = (try? IDToken(decoding: secret))?.claims
+            let wanted = claims.map { Set(ClaimIndex(sealer).entries(of: $0)) } ?? []
+            return try Set(claimEntries(row.integer(0))) == wanted
+        }
+    }
+
+    private func identityProblems() throws -> [StoreProblem] {
+        let table = SealedTable.foreignEntry
+        return try problems(table, column: "identity", "is not that of the entry") { row, sealer in
+            try foreignEntry(row).identity(sealer) == row.blob(table["identity"])
+        }
+    }
+
+    /// An entry without the hash is opened by every sign-out; a wrong hash would hide it from its own account's.
+    private func accountHashProblems() throws -> [StoreProblem] {
+        let table = SealedTable.foreignEntry
+        let keys = try currentKeys()
+        return try problems(table, column: "account_hash", "is not that of the entry's account") { row, _ in
+            let (hash, entry) = (row.optionalBlob(table["account_hash"]), try foreignEntry(row))
+            // Those of before there were hashes get them when they are sealed anew.
+            return hash == nil && keys.hasUnbound || keys.all.contains { entry.accountHash($0) == hash }
+        }
+    }
+
+    private func eventAccountProblems() throws -> [StoreProblem] {
+        try eventsOfOthers().map {
+            StoreProblem(place: "event row \($0), account_id", problem: "is not the account of the entry")
+        }
+    }
+
+    /// Entries of the record of use whose row of an account is not of the account that they are about.
+    func eventsOfOthers() throws -> [Int64] {
+        let mark = SealedTable.event["account_mark"]
+        // Those of before there were marks get them when they are sealed anew.
+        let hasUnmarked = try currentKeys().hasUnbound
+        return try connection.all(Self.eventsOfAccounts) { row -> Int64? in
+            let end = SealedTable.event.end
+            let account = Account.ID(authority: row.text(end), homeAccountID: row.text(end + 1))
+            let isRight = try row.isNull(mark) ? hasUnmarked : self.mark(of: account) == row.blob(mark)
+            return isRight ? nil : row.integer(0)
+        }.compactMap(\.self)
+    }
+
+    private static let eventsOfAccounts = SQL(
+        SealedTable.event.selection(with: "a.authority, a.home_account_id") + "JOIN account a ON a.id = t.account_id"
+    )
+
+    /// The rows for which `isRight` is false; it gets the sealer of the row, under whose key its hashes are.
+    private func problems(
+        _ table: SealedTable,
+        column: String,
+        _ problem: String,
+        _ isRight: (Row, Sealer) throws -> Bool
+    ) throws -> [StoreProblem] {
+        var problems: [StoreProblem] = []
+        let keys = try currentKeys()
+        try connection.prepare(table.selection(after: "?1")).forEach([.integer(Int64.min)]) { row in
+            guard let id = Sealer.keyID(of: row.bytes(table.firstSealed)), let sealer = keys.sealer(id),
+                try intact({ try isRight(row, sealer) }) == false
+            else { return true }
+            problems.append(StoreProblem(place: "\(table.name) row \(row.integer(0)), \(column)", problem: problem))
+            return true
+        }
+        return problems
+    }
+}
+
+/// How far a long piece of work is.
+public struct Progress: Sendable {
+    public let done: Int
+
+    /// Nil if it is not known.
+    public let total: Int?
+
+    /// What is counted, in the plural.
+    public let unit: String
+}

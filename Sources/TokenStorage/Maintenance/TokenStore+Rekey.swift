@@ -1,0 +1,223 @@
+import OAuth
+import SQLite
+public import Sealing
+
+extension TokenStore {
+    /// Seals everything anew under a new data key, or, given a `source`, wraps the data keys under a key from there.
+    ///
+    /// Killed at any moment, every value stays readable, and the next call finishes the work. Others may read and
+    /// write meanwhile. When it returns, nothing sealed under the old key is in any file.
+    ///
+    /// A copy of the store and its key that someone has taken opens what is sealed later as well, unless both keys
+    /// change: that is `afterLeak`, which needs a `source` with another key. What was in the copy stays open to them.
+    ///
+    /// - Throws: ``TokenStoreError/busy(_:)`` if another process is rekeying.
+    public func rekey(
+        to source: KeySource? = nil,
+        afterLeak: Bool = false,
+        progress: ((Progress) -> Void)? = nil
+    ) throws -> RekeyReport {
+        // Readers that wait were given the old key; a new one takes the writer's.
+        defer { if source != nil { closeReaders() } }
+        return try withWriter { session in
+            let lock = try KernelLock(.rekey, of: path, timeout: options.busyTimeout)
+            defer { withExtendedLifetime(lock) {} }
+            var note: String?
+            var isResumed = false
+            if let source, afterLeak, try session.isLeftUnfinished(movedTo: source) {
+                (note, isResumed) = (StoreSession.adviceOnLeak, true)
+            } else if let source {
+                note = try session.changeSource(to: source, afterLeak: afterLeak)
+                guard afterLeak else {
+                    return RekeyReport(resealed: 0, keySource: source.description, resumed: false, note: note)
+                }
+            } else if afterLeak {
+                throw TokenStoreError.invalidArgument("a leaked key needs another one in its place; name its source")
+            } else {
+                isResumed = try session.write { try session.startRekey() }
+            }
+            let resealed = try session.resealEverything(progress)
+            // What waits in files is sealed under the old key, and so is what another process puts into one until it
+            // sees the new key, which it reads under this lock.
+            let pending = try KernelLock(.pendingAnswers, of: path, timeout: options.busyTimeout)
+            defer { withExtendedLifetime(pending) {} }
+            _ = try session.takeInAnswers()
+            try session.write { try session.finishRekey() }
+            try session.emptyLog()
+            return RekeyReport(
+                resealed: resealed,
+                keySource: session.header.keySource,
+                resumed: isResumed,
+                note: note
+            )
+        }
+    }
+}
+
+extension StoreSession {
+    /// Seals anew what an older version has sealed, which bound it to its place alone, unless another process does.
+    ///
+    /// Killed at any moment, the next opening goes on with it; others read and write meanwhile.
+    func bindValues() throws {
+        guard try keys().hasUnbound else { return }
+        let lock = try KernelLock(of: path)
+        guard try lock.tryLock(.rekey, of: path) else { return }
+        defer { withExtendedLifetime(lock) {} }
+        // An older version may have left a rekey of its own behind, which is finished first.
+        while try currentKeys().hasUnbound {
+            _ = try write {
+                try markEvents()
+                return try startRekey()
+            }
+            _ = try resealEverything(nil)
+            // The caller may be taking answers in; then the next opening goes on here.
+            let pending = try KernelLock(of: path)
+            guard try pending.tryLock(.pendingAnswers, of: path) else { return }
+            defer { withExtendedLifetime(pending) {} }
+            _ = try takeInAnswers()
+            try write { try finishRekey() }
+        }
+        // Opening does not wait for who reads older pages; the next deletion empties the log.
+        let timeout = connection.busyTimeout
+        connection.busyTimeout = .zero
+        defer { connection.busyTimeout = timeout }
+        _ = try connection.checkpointTruncating()
+    }
+
+    /// Entries of the record of use from before there were marks get those of their accounts.
+    private func markEvents() throws {
+        let events = try connection.all(
+            """
+            SELECT e.id, a.authority, a.home_account_id FROM event e JOIN account a ON a.id = e.account_id
+            WHERE e.account_mark IS NULL
+            """
+        ) { ($0.integer(0), Account.ID(authority: $0.text(1), homeAccountID: $0.text(2))) }
+        for (id, account) in events {
+            try connection.run(
+                "UPDATE event SET account_mark = ?2 WHERE id = ?1",
+                .integer(id),
+                .blob(try newMark(of: account))
+            )
+        }
+    }
+
+    /// Makes a new data key current, unless a rekey is under way already.
+    fileprivate func startRekey() throws -> Bool {
+        // A new data key under a key that another process has left meanwhile could never be unwrapped again.
+        try reloadKeys()
+        guard try connection.integer("SELECT count(*) FROM data_key") == 1 else { return true }
+        try addDataKey(under: keys().keyEncryptionKey)
+        try keyRing?.reload(from: connection)
+        try record(.rekey, outcome: "started")
+        return false
+    }
+
+    private func addDataKey(under key: KeyEncryptionKey) throws {
+        let last = try connection.integer("SELECT max(id) FROM data_key") ?? 0
+        // The header of a sealed value names its key in four bytes.
+        guard let id = UInt32(exactly: last + 1) else {
+            throw TokenStoreError.storage("the store has used up its key ids; export it and import it into a new one")
+        }
+        let dataKey = DataKey(id: id, replacesOlder: try keys().hasUnbound)
+        try connection.insertDataKey(dataKey, under: key, storeID: header.storeID, at: now)
+    }
+
+    fileprivate func finishRekey() throws {
+        try connection.run("DELETE FROM data_key WHERE is_current <> 1")
+        if let keyRing, try currentSealer().format == .bound {
+            let wrapped = try keyRing.wrappedAlone(from: connection)
+            try connection.run("UPDATE data_key SET wrapped = ?1 WHERE is_current = 1", .blob(wrapped))
+        }
+        try keyRing?.reload(from: connection)
+        try record(.rekey)
+    }
+
+    /// Wraps every data key under the key of another source; no row is rewritten.
+    ///
+    /// After a leak a new data key becomes current in the same commit.
+    ///
+    /// - Returns: what is left for a person to do.
+    fileprivate func changeSource(to source: KeySource, afterLeak: Bool) throws -> String? {
+        try StoreFiles(path).requireKeyPlace(source)
+        // Another process may have moved the keys since this one opened the store; no third one does under the lock.
+        try reloadKeys()
+        let old = try keySource()
+        let ring = try keys()
+        let (key, parameters) = try source.create(keyContext([:]))
+        guard !afterLeak || key.id != ring.keyEncryptionKey.id else {
+            throw TokenStoreError.invalidArgument(
+                "\(source) holds the key that the store has now; if that leaked, name a source with another one, such as "
+                    + "file:PATH with a new path"
+            )
+        }
+        try connection.write {
+            let ids = try connection.all("SELECT id FROM data_key") { UInt32(truncatingIfNeeded: $0.integer(0)) }
+            for id in ids {
+                try connection.run(
+                    "UPDATE data_key SET wrapped = ?2, key_encryption_key_id = ?3 WHERE id = ?1",
+                    .integer(Int64(id)),
+                    .blob(try ring.rewrap(id, under: key, from: connection)),
+                    .text(key.id)
+                )
+            }
+            if afterLeak { try addDataKey(under: key) }
+            try setKeySource(source, parameters)
+            try record(.rekey, outcome: Self.outcome(source, afterLeak: afterLeak))
+        }
+        keyRing = try KeyRing(key, storeID: header.storeID, from: connection)
+        header = try StoreHeader(connection, at: path)
+        try emptyLog()
+        let notes = [
+            key.id == ring.keyEncryptionKey.id ? nil : adviceOnKeyFile(of: old, id: ring.keyEncryptionKey.id),
+            afterLeak ? Self.adviceOnLeak : nil,
+        ]
+        return notes.contains { $0 != nil } ? notes.compactMap(\.self).joined(separator: "; ") : nil
+    }
+
+    private static func outcome(_ source: KeySource, afterLeak: Bool) -> String {
+        "key source \(source.kind.rawValue)" + (afterLeak ? ", after a leak" : "")
+    }
+
+    /// Whether a rekey after a leak has changed both keys, this source's being the new one, and was cut off then.
+    ///
+    /// Its first commit says so: where another rekey was cut off, the key may be the one that leaked.
+    fileprivate func isLeftUnfinished(movedTo source: KeySource) throws -> Bool {
+        try reloadKeys()
+        guard try connection.integer("SELECT count(*) FROM data_key") ?? 0 > 1, try keySource() == source else {
+            return false
+        }
+        let last = try connection.first("SELECT outcome FROM event WHERE kind = 'rekey' ORDER BY id DESC LIMIT 1") {
+            $0.text(0)
+        }
+        return last == Self.outcome(source, afterLeak: true)
+    }
+
+    fileprivate static let adviceOnLeak =
+        "what was in the store when it leaked stays open to those who have it: sign out and in again, so that the issuer "
+        + "ends the old tokens"
+
+    /// What becomes of the key file that the store has moved away from.
+    private func adviceOnKeyFile(of source: KeySource, id: String) -> String? {
+        guard let file = source.filePath(directory: path.directory) else { return nil }
+        let users = StoreFiles(path).stores(sealedUnder: id, besides: file)
+        guard users.isEmpty else {
+            return "\(users.joined(separator: ", ")) still needs the old key file \(file), so keep it"
+        }
+        return
+            "the old key file \(file) still opens old copies of the store, and no store beside it needs it; delete it "
+            + "when no copy elsewhere does"
+    }
+}
+
+/// What a rekey did.
+public struct RekeyReport: Sendable {
+    /// How many values were sealed anew; none when only the key source changed.
+    public let resealed: Int
+    public let keySource: String
+
+    /// Whether this finished an earlier rekey that was cut off.
+    public let resumed: Bool
+
+    /// What is left for a person to do, a sentence without a full stop; nil if nothing is.
+    public let note: String?
+}

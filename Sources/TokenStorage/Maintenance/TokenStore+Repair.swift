@@ -1,0 +1,182 @@
+import SQLite
+import Sealing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+extension TokenStore {
+    /// Copies every row that can be read into a new file, which takes the place of the damaged one; that is kept
+    /// beside it.
+    ///
+    /// Sealed values that do not open are left out: they could never be read again.
+    ///
+    /// - Throws: ``TokenStoreError/damaged(_:)`` if not even the data keys can be read, without which nothing opens.
+    public static func repair(
+        at path: StorePath,
+        options: StoreOptions = StoreOptions(),
+        progress: ((Progress) -> Void)? = nil
+    ) throws -> RepairReport {
+        try TokenStoreError.translating(at: path) {
+            try StoreRepair(path: path, options: options, progress: progress).run()
+        }
+    }
+}
+
+/// What a repair saved, and what it could not.
+public struct RepairReport: Sendable {
+    /// Where the damaged file is kept.
+    public let damagedCopy: String
+
+    /// Rows saved, by table.
+    public let salvaged: [(table: String, rows: Int)]
+
+    /// Rows known to be lost, by table; nil where some are lost and their number is not known.
+    public let lost: [(table: String, rows: Int?)]
+
+    /// The sign-ins that are lost, as far as anything in the damaged file still names them.
+    public let lostSignIns: [LostSignIn]
+
+    /// Whether other sign-ins may be lost besides, of which no trace could be read.
+    public let mayHaveLostOthers: Bool
+}
+
+/// A sign-in that a repair could not save: its account has to sign in again.
+///
+/// It is told from what the damaged file says elsewhere, so that each part of it may be missing; identifiers may be in
+/// the lower case in which the store compares them.
+public struct LostSignIn: Hashable, Sendable {
+    public let username: String?
+    public let homeAccountID: String?
+    public let authority: String?
+
+    /// The client whose refresh token is lost; nil if the account itself is.
+    public let clientID: String?
+}
+
+/// Makes a sound store of a damaged one.
+struct StoreRepair {
+    let path: StorePath
+    let options: StoreOptions
+    let progress: ((Progress) -> Void)?
+
+    private var file: StoreFile { StoreFile(path: path, timeout: options.busyTimeout) }
+    private var copy: String { path.database + ".salvage" }
+
+    func run() throws -> RepairReport {
+        let files = FileGuard(path: path, isInspection: false)
+        try files.checkDirectory()
+        try files.checkDatabase()
+        try StoreFiles(path, source: options.keySource).requireOwnDatabase()
+        let lock = try KernelLock(.schema, of: path, timeout: options.busyTimeout)
+        defer { withExtendedLifetime(lock) {} }
+        // What another connection committed while its file is being replaced would be lost.
+        let access = try SoleAccess.wait(for: path, timeout: options.busyTimeout)
+        defer { withExtendedLifetime(access) {} }
+        try StoreFiles(path, source: options.keySource).removeDraft(copy)
+        defer { file.remove(copy) }
+        let made = try makeFresh()
+        return RepairReport(
+            damagedCopy: try replaceDamaged(),
+            salvaged: made.salvaged,
+            lost: made.lost,
+            lostSignIns: made.lostSignIns,
+            mayHaveLostOthers: !made.isComplete
+        )
+    }
+
+    private struct Made {
+        var salvaged: [(table: String, rows: Int)]
+        var lost: [(table: String, rows: Int?)]
+        var lostSignIns: [LostSignIn]
+        var isComplete: Bool
+    }
+
+    /// Makes the new database, beside the damaged one: what can be read, brought up to date and checked.
+    private func makeFresh() throws -> Made {
+        let damaged = try DamagedStore(copy: copy, of: path, restore: copyDamaged)
+        var made: Made?
+        try file.create(as: path.unfinished) { fresh in
+            var tables = TableSalvage(from: damaged, to: fresh, progress: progress)
+            let session = try tables.run { try StoreSession.unlocked(fresh, at: path, options: options) }
+            if let problem = try session.problems(progress).first {
+                throw TokenStoreError.damaged(
+                    "what can be read of \(path.database) does not make a sound store (\(problem.place): "
+                        + "\(problem.problem)), and nothing was changed; restore a copy"
+                )
+            }
+            // The connections have to be closed before their files take other names.
+            let (signIns, isComplete) = try LostSignIns.found(in: damaged.connection, since: fresh)
+            made = Made(
+                salvaged: try tables.saved(),
+                lost: tables.lost,
+                lostSignIns: signIns,
+                isComplete: isComplete
+            )
+        }
+        guard let made else { throw TokenStoreError.storage("no new store was made; try again") }
+        return made
+    }
+
+    /// Copies the damaged file and its log to where the copy may be changed.
+    private func copyDamaged() throws {
+        file.remove(copy)
+        try file.copy(path.database, to: copy)
+        let log = FileStatus(path.log).map { $0.size > 0 } ?? false ? path.log : try interruptedLog()
+        if let log { try file.copy(log, to: copy + "-wal") }
+    }
+
+    /// The log that belongs to the damaged file, if a repair was killed after it had put the log aside.
+    private func interruptedLog() throws -> String? {
+        for kept in StoreFiles(path).damagedCopies where FileStatus(kept + "-wal") != nil {
+            if try file.isSame(kept, path.database) { return kept + "-wal" }
+        }
+        return nil
+    }
+
+    /// Puts the new file in the place of the damaged one, of which a copy is kept.
+    ///
+    /// Killed at any moment this leaves the damaged file or the new one under the name, and what the other commands
+    /// and the next repair need.
+    private func replaceDamaged() throws -> String {
+        var kept = "\(path.database).damaged-\(options.seconds)"
+        var number = 2
+        while FileStatus(kept) != nil || FileStatus(kept + "-wal") != nil {
+            kept = "\(path.database).damaged-\(options.seconds)-\(number)"
+            number += 1
+        }
+        if FileStatus(path.log).map({ $0.size > 0 }) ?? false { try keep(path.log, as: kept + "-wal") }
+        try keep(path.database, as: kept)
+        try file.synchronize(path.directory)
+        // With the new file the old log would be in the way.
+        unlink(path.log)
+        unlink(path.sharedMemory)
+        guard rename(path.unfinished, path.database) == 0 else { throw StoreFile.failure("replaced", path.database) }
+        try file.synchronize(path.directory)
+        return kept
+    }
+
+    private func keep(_ name: String, as kept: String) throws {
+        do {
+            try file.copy(name, to: kept)
+            try file.synchronize(kept)
+        } catch {
+            unlink(kept)
+            throw error
+        }
+    }
+}
+
+extension StoreSession {
+    /// A session on a file that is being made, with its keys.
+    static func unlocked(_ connection: Connection, at path: StorePath, options: StoreOptions) throws -> StoreSession {
+        let header = try StoreHeader(connection, at: path)
+        let session = StoreSession(connection, at: path, header: header, options: options)
+        _ = try session.keys()
+        return session
+    }
+}

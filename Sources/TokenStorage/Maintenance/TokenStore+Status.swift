@@ -1,0 +1,110 @@
+import OAuth
+import SQLite
+public import Sealing
+
+extension TokenStore {
+    /// What the store is, and who could read it; works without the key too.
+    public func status() throws -> StoreStatus {
+        try read { session in try session.connection.read { try session.status() } }
+    }
+
+    /// The files that belong to the store, the key file included.
+    package func files() throws -> StoreFiles { try read { StoreFiles(path, source: try $0.keySource()) } }
+}
+
+extension StoreSession {
+    fileprivate func status() throws -> StoreStatus {
+        let totals = try totals()
+        if totals.accounts == 0 { try requireSoundness() }
+        let entries = try connection.first(
+            "SELECT count(*) FILTER (WHERE rejection IS NOT NULL), count(*) FILTER (WHERE rejection IS NULL) FROM foreign_entry"
+        ) { (Int($0.integer(0)), Int($0.integer(1))) }
+        let keys = try connection.all("SELECT key_encryption_key_id, is_current FROM data_key") {
+            ($0.text(0), $0.bool(1))
+        }
+        let source = try KeySource(parsing: header.keySource)
+        return StoreStatus(
+            path: path,
+            size: [path.database, path.log].reduce(0) { $0 + (FileStatus($1)?.size ?? 0) },
+            schemaVersion: header.userVersion,
+            readerFloor: header.readerFloor,
+            writerFloor: header.writerFloor,
+            writtenBy: header.writtenBy,
+            createdAt: header.createdAt,
+            accounts: totals.accounts,
+            accessTokens: totals.accessTokens,
+            refreshTokens: totals.refreshTokens,
+            idTokens: totals.idTokens,
+            quarantined: entries?.0 ?? 0,
+            foreignEntries: entries?.1 ?? 0,
+            pendingAnswers: try path.pendingAnswers(),
+            keySource: header.keySource,
+            keyID: keys.first(where: \.1)?.0 ?? "",
+            keyProblem: keyProblem(),
+            isRekeyUnfinished: keys.count > 1,
+            copies: StoreFiles(path, source: source).copies,
+            protection: source.protection(database: path.database).map {
+                StoreStatus.Protection(reader: $0.reader, verdict: $0.verdict)
+            }
+        )
+    }
+
+    private func keyProblem() -> SealingError? {
+        do {
+            _ = try keys()
+            return nil
+        } catch let error as SealingError {
+            return error
+        } catch {
+            return .keyUnavailable("\(error)")
+        }
+    }
+}
+
+/// What a store is, and who could read it.
+public struct StoreStatus: Sendable {
+    public let path: StorePath
+
+    /// Bytes of the database and its log.
+    public let size: Int64
+    public let schemaVersion: Int
+    public let readerFloor: Int
+    public let writerFloor: Int
+    public let writtenBy: String
+
+    /// Unix seconds.
+    public let createdAt: Int64
+    public let accounts: Int
+    public let accessTokens: Int
+    public let refreshTokens: Int
+    public let idTokens: Int
+
+    /// Entries of imports that are kept aside because they make no sense.
+    public let quarantined: Int
+
+    /// Entries of imports that are kept because they are not known here.
+    public let foreignEntries: Int
+
+    /// Files beside the store with answers of issuers that it could not take yet; opening it for writing does.
+    public let pendingAnswers: [String]
+    public let keySource: String
+
+    /// The id of the key-encryption key that the data keys are sealed under.
+    public let keyID: String
+
+    /// Why the key cannot be had; nil if it can.
+    public let keyProblem: SealingError?
+    public let isRekeyUnfinished: Bool
+
+    /// Copies of the store beside it, which the keys of their time open.
+    public let copies: [StoreCopy]
+
+    /// Who could read the tokens, in plain words.
+    public let protection: [Protection]
+
+    /// What the key source means against someone.
+    public struct Protection: Sendable {
+        public let reader: String
+        public let verdict: String
+    }
+}

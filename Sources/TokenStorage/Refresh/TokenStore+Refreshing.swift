@@ -1,0 +1,210 @@
+package import OAuth
+import SQLite
+
+extension TokenStore {
+    /// All that decides a request for an access token, from one moment.
+    ///
+    /// - Throws: as ``cachedToken(for:)``.
+    package func silentState(for query: TokenQuery, authority: String) throws -> SilentState {
+        try read { session in
+            try session.connection.read {
+                if let policy = query.authority?.policy { try session.requirePolicy(policy, of: query.account) }
+                return try session.silentState(query, authority: authority)
+            }
+        }
+    }
+
+    /// Commits that `token` is about to be sent.
+    ///
+    /// - Returns: an earlier use of this very token whose answer nobody saw; nil where there was none.
+    package func beginRefresh(with token: RefreshToken) throws -> RefreshAttempt? {
+        try write { session in
+            let earlier = try session.attempt(token)
+            if try session.isCurrent(token) { try session.writeAttempt(token, outcome: nil) }
+            return earlier
+        }
+    }
+
+    /// Commits what a failed request with `token` leaves behind.
+    package func endRefresh(
+        with token: RefreshToken,
+        of query: TokenQuery,
+        authority: String,
+        _ consequence: RefreshConsequence
+    ) throws {
+        try write { session in
+            switch consequence.token {
+            case .maybeSpent: break
+            case .unspent: try session.forgetAttempt(token)
+            case .ended:
+                if try session.isCurrent(token) { try session.writeAttempt(token, outcome: "ended") }
+                try session.noteEnd(of: query)
+            case .removed:
+                if try session.deleteRefreshToken(token) { try session.forgetAttempt(token) }
+                try session.noteEnd(of: query)
+            }
+            if consequence.leavesFamily, let row = try session.accountRow(query.account) {
+                let environment = try session.account(row)?.environment ?? ""
+                _ = try session.saveAppMetadata(
+                    client: query.clientID,
+                    environment: environment,
+                    family: nil,
+                    extra: JSON.Object()
+                )
+            }
+            if let throttle = consequence.throttle, let row = try session.accountRow(query.account) {
+                let key = try session.throttleKey(query, authority: authority, token: token)
+                try session.writeThrottle(throttle, key: key, account: row, client: query.clientID)
+            }
+            guard let outcome = consequence.event else { return }
+            try session.record(
+                .refused,
+                outcome: outcome,
+                account: query.account,
+                client: query.clientID,
+                refreshToken: token.secret
+            )
+        }
+    }
+
+    /// Keeps the refresh token of an answer whose other parts are not to be trusted.
+    package func keepRefreshToken(
+        of response: TokenResponse,
+        for request: TokenRequest,
+        refreshing used: RefreshToken,
+        in space: AnswerSpace? = nil
+    ) throws {
+        var kept = TokenResponse()
+        kept.refreshToken = response.refreshToken
+        kept.scope = response.scope
+        kept.familyID = response.familyID
+        try save(kept, for: request, refreshing: used, in: space)
+    }
+}
+
+extension StoreSession {
+    /// Forgets that the account is signed in, where the issuer has refused every refresh token that it could use.
+    ///
+    /// It is not signed out: its access tokens are good until they end.
+    fileprivate func noteEnd(of query: TokenQuery) throws {
+        guard let row = try accountRow(query.account),
+            try signInState(of: query.account, client: query.clientID) == .signedIn,
+            try usableRefreshTokens(query).allSatisfy({ try attempt($0)?.hasEnded == true })
+        else { return }
+        try setSignInState(.unknown, of: row, client: query.clientID)
+    }
+
+    fileprivate func silentState(_ query: TokenQuery, authority: String) throws -> SilentState {
+        let isForeign = query.authority.map { !$0.vouches(for: query.account) } ?? false
+        let (usable, isAging, extended) = try isForeign ? (nil, false, nil) : accessTokens(query)
+        let state = try signInState(of: query.account, client: query.clientID)
+        let tokens = state == .signedOut || isForeign ? [] : try usableRefreshTokens(query)
+        if usable == nil, tokens.isEmpty, state != .signedOut, !isForeign { try requireOpenableTokens(query) }
+        let candidates = try tokens.map { token in
+            RefreshCandidate(
+                token: token,
+                attempt: try attempt(token),
+                throttle: try throttle(throttleKey(query, authority: authority, token: token))
+            )
+        }
+        return SilentState(
+            usable: usable,
+            isAging: isAging,
+            extended: extended,
+            signInState: state,
+            isForeignAuthority: isForeign,
+            candidates: candidates
+        )
+    }
+}
+
+/// All that the store knows about a request for an access token, from one moment.
+package struct SilentState: Sendable {
+    /// A token that is good to use.
+    package let usable: AccessToken?
+
+    /// Whether that token is worth refreshing.
+    package let isAging: Bool
+
+    /// The last token, good only while the issuer cannot be reached.
+    package let extended: AccessToken?
+
+    package let signInState: SignInState
+
+    /// Whether the authority that was asked for is not the one that vouches for the account.
+    package let isForeignAuthority: Bool
+
+    /// In the order they are to be tried.
+    package private(set) var candidates: [RefreshCandidate]
+
+    /// Lets requests through that were held back before `start`; all of them where that is nil.
+    package mutating func liftThrottles(before start: Int64?) {
+        candidates = candidates.map { candidate in
+            let stays = candidate.throttle.map { throttle in start.map { throttle.beganAt >= $0 } ?? false } ?? false
+            return RefreshCandidate(
+                token: candidate.token,
+                attempt: candidate.attempt,
+                throttle: stays ? candidate.throttle : nil
+            )
+        }
+    }
+}
+
+/// A refresh token that may be used for a request, and what is known about using it.
+package struct RefreshCandidate: Sendable {
+    package let token: RefreshToken
+    package let attempt: RefreshAttempt?
+
+    /// Whether this very request with this very token is not to be repeated yet.
+    package let throttle: Throttle?
+
+    package init(token: RefreshToken, attempt: RefreshAttempt? = nil, throttle: Throttle? = nil) {
+        self.token = token
+        self.attempt = attempt
+        self.throttle = throttle
+    }
+}
+
+/// The last use of a refresh token, as far as it is known.
+package struct RefreshAttempt: Hashable, Sendable {
+    /// Unix seconds.
+    package let startedAt: Int64
+    package let program: String
+    package let processID: Int64
+
+    /// Whether the issuer has said that the token has ended; otherwise no answer was seen, and it may have been spent.
+    package let hasEnded: Bool
+
+    package init(startedAt: Int64, program: String, processID: Int64, hasEnded: Bool = false) {
+        self.startedAt = startedAt
+        self.program = program
+        self.processID = processID
+        self.hasEnded = hasEnded
+    }
+}
+
+/// What a failed refresh leaves behind in the store.
+package struct RefreshConsequence: Sendable {
+    /// What became of the refresh token.
+    package enum Fate: Sendable {
+        /// No answer was seen.
+        case maybeSpent
+        /// The issuer answered, or never saw the request.
+        case unspent
+        /// The issuer says that it is not to be sent again.
+        case ended
+        /// The issuer says that it is no good.
+        case removed
+    }
+
+    package var token: Fate
+    package var throttle: Throttle?
+
+    /// Whether the client turned out not to be of the token's family.
+    package var leavesFamily = false
+
+    /// What the record of use says, if anything.
+    package var event: String?
+
+    package init(token: Fate) { self.token = token }
+}

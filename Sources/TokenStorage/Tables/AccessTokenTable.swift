@@ -1,0 +1,151 @@
+import OAuth
+import SQLite
+import Sealing
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension StoreSession {
+    private static let tokensAlike = SQL(
+        SealedTable.accessToken.selection + """
+            WHERE t.account_id IS ?1 AND t.client_fold = ?2 AND t.realm_fold = ?3 AND t.token_type_fold = ?4
+                AND t.key_id = ?5 AND t.variant = ?6
+            """
+    )
+
+    func insertAccessToken(_ token: StoredAccessToken, account: Int64?) throws {
+        let id = try nextID("SELECT max(id) FROM access_token")
+        try writeAccessToken(token, account: account, id: id)
+    }
+
+    /// Writes the row `id`, new or not.
+    func writeAccessToken(_ token: StoredAccessToken, account: Int64?, id: Int64) throws {
+        try write(
+            .accessToken,
+            id: id,
+            account: account,
+            clear: [
+                .integer(token.expiresOn), .optional(token.cachedAt), .optional(token.extendedExpiresOn),
+                .optional(token.refreshOn), .text(token.scopeFold), .optional(token.asked?.foldedText),
+                .text(token.clientID), .text(token.clientID.folded), .text(token.environment), .text(token.realm),
+                .text(token.realmFold), .text(token.target), .text(token.credentialType), .optional(token.tokenType),
+                .text(token.tokenTypeFold), .text(token.keyID), .text(token.variant),
+            ],
+            sealed: [token.secret, token.extra.isEmpty ? nil : Secret(token.extra)]
+        )
+    }
+
+    /// Stores a token in the place of those it overlaps.
+    ///
+    /// Those are of the same client, tenant, type, key and variant, and have a scope in common. Fields not known here pass from one of the same scope to the new one.
+    func replaceAccessTokens(with token: StoredAccessToken, account: Int64?) throws {
+        var token = token
+        let overlapping = try connection.all(
+            Self.tokensAlike,
+            .optional(account),
+            .text(token.clientID.folded),
+            .text(token.realmFold),
+            .text(token.tokenTypeFold),
+            .text(token.keyID),
+            .text(token.variant)
+        ) { row -> Int64? in
+            let (id, scope) = (row.integer(0), Scope(row.text(AccessTokenColumn.target)))
+            guard scope.intersects(token.scope) else { return nil }
+            if scope.foldedText == token.scope.foldedText {
+                // What was altered ends here; its fields would not be worth the answer that is about to be stored.
+                let extra = try intact { try openMembers(row, of: .accessToken, 1) }
+                token.extra = extra?.merging(token.extra) ?? token.extra
+            }
+            return id
+        }
+        for case let id? in overlapping {
+            try connection.run("DELETE FROM access_token WHERE id = ?1", .integer(id))
+        }
+        try insertAccessToken(token, account: account)
+    }
+}
+
+/// Where the columns of an access token stand in ``SealedTable/selection``, for where looking them up would cost.
+enum AccessTokenColumn {
+    static let expiresOn = SealedTable.accessToken["expires_on"]
+    static let cachedAt = SealedTable.accessToken["cached_at"]
+    static let extendedExpiresOn = SealedTable.accessToken["extended_expires_on"]
+    static let refreshOn = SealedTable.accessToken["refresh_on"]
+    static let scopeFold = SealedTable.accessToken["scope_fold"]
+    static let askedFold = SealedTable.accessToken["asked_fold"]
+    static let clientID = SealedTable.accessToken["client_id"]
+    static let clientFold = SealedTable.accessToken["client_fold"]
+    static let environment = SealedTable.accessToken["environment"]
+    static let realm = SealedTable.accessToken["realm"]
+    static let realmFold = SealedTable.accessToken["realm_fold"]
+    static let target = SealedTable.accessToken["target"]
+    static let credentialType = SealedTable.accessToken["credential_type"]
+    static let tokenType = SealedTable.accessToken["token_type"]
+    static let tokenTypeFold = SealedTable.accessToken["token_type_fold"]
+    static let keyID = SealedTable.accessToken["key_id"]
+    static let variant = SealedTable.accessToken["variant"]
+}
+
+/// The row of an access token.
+struct StoredAccessToken: Equatable {
+    var clientID: String
+    var environment: String
+    var realm: String
+    var realmFold: String
+
+    /// Scope tokens as granted, in the order of the document they came from.
+    var target: String
+
+    /// The scope asked for, where another was granted.
+    var asked: Scope?
+    var credentialType = "AccessToken"
+    var tokenType: String?
+    var keyID = ""
+
+    /// Keeps apart tokens that are equal but for requested claims or another partition; empty for ordinary ones.
+    var variant = ""
+    var cachedAt: Int64?
+    var expiresOn: Int64
+    var extendedExpiresOn: Int64?
+    var refreshOn: Int64?
+    var extra = JSON.Object()
+    var secret: Secret
+
+    var scope: Scope { Scope(target) }
+    var scopeFold: String { scope.foldedText }
+    var tokenTypeFold: String { Self.fold(tokenType: tokenType) }
+
+    static func fold(tokenType: String?) -> String {
+        guard let folded = tokenType?.folded, !folded.isEmpty else { return "bearer" }
+        return folded
+    }
+}
+
+extension AccessToken {
+    /// The token that a row to be written holds.
+    init(_ row: StoredAccessToken) {
+        func date(_ seconds: Int64?) -> Date? { seconds.map { Date(timeIntervalSince1970: TimeInterval($0)) } }
+        self.init(
+            secret: row.secret,
+            clientID: row.clientID,
+            target: row.target,
+            tokenType: row.tokenType ?? "Bearer",
+            keyID: row.keyID.isEmpty ? nil : row.keyID,
+            realm: row.realm,
+            cachedAt: date(row.cachedAt),
+            expiresAt: Date(timeIntervalSince1970: TimeInterval(row.expiresOn)),
+            extendedExpiresAt: date(row.extendedExpiresOn),
+            refreshAt: date(row.refreshOn)
+        )
+    }
+}
+
+extension Row {
+    /// A column of Unix seconds.
+    func date(_ column: CInt) -> Date { Date(timeIntervalSince1970: Double(integer(column))) }
+
+    func optionalDate(_ column: CInt) -> Date? { isNull(column) ? nil : date(column) }
+}

@@ -1,0 +1,188 @@
+import OAuth
+import SQLite
+import Sealing
+
+extension StoreSession {
+    /// The row of an account, or nil.
+    func accountRow(_ id: Account.ID) throws -> Int64? {
+        try connection.integer(
+            "SELECT id FROM account WHERE home_account_fold = ?1 AND authority = ?2",
+            .text(id.key),
+            .text(id.authority)
+        )
+    }
+
+    /// The account of a row, or nil.
+    func accountID(_ row: Int64) throws -> Account.ID? {
+        try connection.first("SELECT authority, home_account_id FROM account WHERE id = ?1", .integer(row)) {
+            Account.ID(authority: $0.text(0), homeAccountID: $0.text(1))
+        }
+    }
+
+    /// The authority of the one account of this name at a host, where a document itself does not tell the issuer.
+    func knownAuthority(homeAccountID: String, environment: String) throws -> String? {
+        let keys = Account.ID.keys(of: homeAccountID)
+        let known = try connection.all(
+            "SELECT authority FROM account WHERE home_account_fold IN (?1, ?2) AND lower(environment) = ?3",
+            .text(keys[0]),
+            .text(keys[1]),
+            .text(environment.folded)
+        ) { $0.text(0) }
+        return known.count == 1 ? known[0] : nil
+    }
+
+    /// Adds the account, or brings its row up to date; what is not known now stays as it was.
+    ///
+    /// A tenant that the account is a guest of may call it by another name, which only fills a gap.
+    func saveAccount(_ identity: AccountIdentity, _ account: StoredAccount, isHome: Bool) throws -> Int64 {
+        guard let id = try accountRow(identity.id) else { return try insertAccount(identity, account) }
+        let changed: Void? = try intact {
+            try changeAccount(id) { row in
+                if !account.username.isEmpty, isHome || row.username.isEmpty { row.username = account.username }
+                row.policy = account.policy ?? row.policy
+                row.issuer = account.issuer ?? row.issuer
+                row.name = isHome ? account.name ?? row.name : row.name ?? account.name
+                row.lastUsedAt = now
+            }
+        }
+        // Of a row that was altered nothing is left to believe, and the sign-in says who the account is.
+        if changed == nil { try write(AccountRow(identity, account, now: now), id: id) }
+        return id
+    }
+
+    func insertAccount(_ identity: AccountIdentity, _ account: StoredAccount) throws -> Int64 {
+        let id = try nextID("SELECT max(id) FROM account")
+        latestOwner = nil
+        try write(AccountRow(identity, account, now: now), id: id)
+        try takeBackSignOuts(of: identity.id, row: id)
+        return id
+    }
+
+    private static let row = SQL(SealedTable.account.selection + "WHERE t.id = ?1")
+
+    /// Changes the row of an account that nobody has altered, and seals it anew.
+    func changeAccount(_ id: Int64, _ body: (inout AccountRow) throws -> Void) throws {
+        let stored = try connection.first(Self.row, .integer(id)) { row in
+            AccountRow(row, name: try accountName(row))
+        }
+        guard var row = stored else { return }
+        let before = row
+        try body(&row)
+        if row != before { try write(row, id: id) }
+    }
+
+    private func write(_ row: AccountRow, id: Int64) throws {
+        try write(.account, id: id, clear: row.clear, sealed: [Secret(row.name ?? "")])
+    }
+
+    /// The person's name, which is sealed in the proof of the row.
+    private func accountName(_ row: Row) throws -> String? {
+        guard !isWithoutKey else { return nil }
+        let name = try openIfPresent(row, of: .account)?.reveal() ?? ""
+        return name.isEmpty ? nil : name
+    }
+
+    private static let rowOfID = SQL(
+        SealedTable.account.selection + "WHERE t.home_account_fold = ?1 AND t.authority = ?2"
+    )
+
+    /// Makes sure that nobody has altered the row of an account.
+    func verifyAccount(_ id: Account.ID) throws {
+        _ = try connection.first(Self.rowOfID, .text(id.key), .text(id.authority)) { try verify($0, of: .account) }
+    }
+
+    private static let rows = SQL(SealedTable.account.selection)
+
+    /// Makes sure that nobody has altered the row of any account.
+    func verifyAccounts() throws { try connection.forEach(Self.rows) { try verify($0, of: .account) } }
+
+    /// The account of a row.
+    func account(_ row: Int64) throws -> Account? {
+        let profiles = try tenantProfiles(row)
+        return try connection.first(Self.row, .integer(row)) { try account($0, profiles: profiles) }
+    }
+
+    /// Builds an account from a row that was selected with ``SealedTable/selection``.
+    func account(_ row: Row, profiles: [TenantProfile]) throws -> Account {
+        let stored = AccountRow(row, name: try accountName(row))
+        return Account(
+            id: Account.ID(authority: stored.authority, homeAccountID: stored.homeAccountID),
+            environment: stored.environment,
+            issuer: stored.issuer,
+            username: stored.username,
+            name: stored.name,
+            policy: stored.policy,
+            uid: stored.uid,
+            utid: stored.utid,
+            tenantProfiles: profiles
+        )
+    }
+
+    func touchAccount(_ row: Int64) throws { try changeAccount(row) { $0.lastUsedAt = now } }
+}
+
+/// The row of an account.
+struct AccountRow: Equatable {
+    let authority: String
+    let homeAccountID: String
+    let key: String
+    let uid: String?
+    let utid: String?
+    let environment: String
+    var issuer: String?
+    var username: String
+    var policy: String?
+    var name: String?
+    let createdAt: Int64
+
+    /// The last sign-in, refresh or import.
+    var lastUsedAt: Int64
+
+    init(_ identity: AccountIdentity, _ account: StoredAccount, now: Int64) {
+        authority = identity.authority
+        homeAccountID = identity.homeAccountID
+        key = identity.id.key
+        uid = identity.uid
+        utid = identity.utid
+        environment = identity.environment
+        issuer = account.issuer
+        username = account.username
+        policy = account.policy ?? identity.policyOfUID
+        name = account.name
+        createdAt = now
+        lastUsedAt = now
+    }
+
+    /// A row that was selected with ``SealedTable/selection``, in the order of its columns.
+    init(_ row: Row, name: String?) {
+        authority = row.text(2)
+        homeAccountID = row.text(3)
+        key = row.text(4)
+        uid = row.optionalText(5)
+        utid = row.optionalText(6)
+        environment = row.text(7)
+        issuer = row.optionalText(8)
+        username = row.text(9)
+        policy = row.optionalText(11)
+        self.name = name
+        createdAt = row.integer(12)
+        lastUsedAt = row.integer(13)
+    }
+
+    /// The columns that the row's proof is bound to.
+    var clear: [Value] {
+        [
+            .text(authority), .text(homeAccountID), .text(key), .optional(uid), .optional(utid), .text(environment),
+            .optional(issuer), .text(username), .text(username.folded), .optional(policy), .integer(createdAt),
+            .integer(lastUsedAt),
+        ]
+    }
+}
+
+/// What the row of an account holds besides its identity.
+struct StoredAccount {
+    var username: String
+    var policy: String?
+    var issuer: String?
+    var name: String?
+}

@@ -1,0 +1,254 @@
+import OAuth
+import SQLite
+import Sealing
+
+/// An entry of an imported document that is kept as it is: unknown, or in quarantine.
+struct ForeignEntry {
+    /// Where an entry stands in a document.
+    struct Place: Hashable {
+        let bucket: String
+
+        /// Nil where the bucket as a whole is kept.
+        let key: String?
+
+        /// The names as they were written, with their quotes, where no text can hold them: half of a character has no
+        /// place in one.
+        var rawBucket: String?
+        var rawKey: String?
+
+        /// The names as JSON.
+        var bucketJSON: String { rawBucket ?? JSON.string(bucket).serialized }
+        var keyJSON: String { rawKey ?? JSON.string(key ?? "").serialized }
+    }
+
+    let place: Place
+
+    /// What the entry says, as well as it can be read.
+    let value: JSON
+
+    /// The value as it was written, where it is odd JSON, such as half of a character.
+    var raw: String?
+
+    /// Why it is in quarantine; nil if it is merely unknown.
+    let rejection: String?
+
+    fileprivate var members: JSON.Object {
+        var members = JSON.Object([("bucket", .string(bucket))])
+        if let key { members["key"] = .string(key) }
+        let raws = [("rawBucket", place.rawBucket), ("rawKey", place.rawKey), ("raw", raw)]
+        for case (let name, let raw?) in raws { members[name] = .string(raw) }
+        if raw == nil { members["value"] = value }
+        return members
+    }
+
+    /// The id of the account that the entry names, or else its key, which may begin with one; folded.
+    ///
+    /// No issuer gives ids as long as this.
+    var accountText: String {
+        if let id = value.object?["home_account_id"]?.text, !id.isEmpty { return id.folded }
+        return String((key ?? "").folded.prefix(512))
+    }
+
+    /// What stands for the account that the entry may be of; nil where it may be of several.
+    func accountHash(_ sealer: Sealer) -> [UInt8]? {
+        bucket == StoreSession.accountMetadataBucket ? nil : Self.accountHash(of: accountText, sealer)
+    }
+
+    /// What stands for the account whose folded id is `id`, or begins a key: up to the first hyphen they are alike.
+    static func accountHash(of id: String, _ sealer: Sealer) -> [UInt8] {
+        var start = String(Substring(id.utf8.prefix { $0 != UInt8(ascii: "-") }))
+        return start.withUTF8 { sealer.fingerprint(of: UnsafeRawBufferPointer($0), label: "foreign_entry account") }
+    }
+
+    var bucket: String { place.bucket }
+    var key: String? { place.key }
+
+    fileprivate init(_ members: JSON.Object, rejection: String?) {
+        place = Place(
+            bucket: members["bucket"]?.text ?? "",
+            key: members["key"]?.text,
+            rawBucket: members["rawBucket"]?.text,
+            rawKey: members["rawKey"]?.text
+        )
+        raw = members["raw"]?.text
+        // It was read before it was kept.
+        value = raw.map { (try? JSON.mended($0)) ?? .null } ?? members["value"] ?? .null
+        self.rejection = rejection
+    }
+
+    init(_ place: Place, value: JSON, raw: String? = nil, rejection: String?) {
+        self.place = place
+        self.value = value
+        self.raw = raw
+        self.rejection = rejection
+    }
+
+    /// What identifies the entry, hashed: a key may hold anything.
+    func identity(_ sealer: Sealer) -> [UInt8] {
+        var text = bucket + "\u{0}" + (key.map { "\u{1}" + $0 } ?? "")
+        for raw in [place.rawBucket, place.rawKey] { text += raw.map { "\u{2}" + $0 } ?? "" }
+        return text.withUTF8 { sealer.fingerprint(of: UnsafeRawBufferPointer($0), label: "foreign_entry") }
+    }
+}
+
+extension StoreSession {
+    /// Adds or replaces the entry.
+    ///
+    /// - Returns: whether anything changed.
+    func saveForeignEntry(_ entry: ForeignEntry) throws -> Bool {
+        let known = try known(entry)
+        if let known = known?.entry, known.value == entry.value, known.raw == entry.raw,
+            known.rejection == entry.rejection
+        {
+            return false
+        }
+        let id = try known?.id ?? nextID("SELECT max(id) FROM foreign_entry")
+        try write(
+            .foreignEntry,
+            id: id,
+            clear: [.optional(entry.rejection)],
+            sealed: [Secret(entry.members)],
+            derived: [
+                .blob(entry.identity(try currentSealer())), .optional(entry.accountHash(try currentSealer())),
+            ]
+        )
+        return true
+    }
+
+    func deleteForeignEntry(_ row: Int64) throws {
+        try connection.run("DELETE FROM foreign_entry WHERE id = ?1", .integer(row))
+    }
+
+    /// The rows of what is in quarantine, by where it stands.
+    func quarantine() throws -> [ForeignEntry.Place: Int64] {
+        var rows: [ForeignEntry.Place: Int64] = [:]
+        try connection.forEach(Self.rejectedEntries) { row in
+            rows[try foreignEntry(row).place] = row.integer(0)
+        }
+        return rows
+    }
+
+    /// The stored entry of the same bucket and key, which a rekey that is under way may not have come to yet.
+    private func known(_ entry: ForeignEntry) throws -> (id: Int64, entry: ForeignEntry)? {
+        for sealer in try [currentSealer()] + keys().all {
+            let known = try connection.first(Self.entryAlike, .blob(entry.identity(sealer))) {
+                (id: $0.integer(0), entry: try foreignEntry($0))
+            }
+            if let known { return known }
+        }
+        return nil
+    }
+
+    /// Calls `body` with each kept entry and its row, those of one import in their order.
+    func forEachForeignEntry(_ body: (Int64, ForeignEntry) throws -> Void) throws {
+        try connection.forEach(Self.entries) { row in
+            try body(row.integer(0), foreignEntry(row))
+        }
+    }
+
+    private static let entries = SQL(SealedTable.foreignEntry.selection + "ORDER BY t.id")
+    private static let rejectedEntries = SQL(SealedTable.foreignEntry.selection + "WHERE t.rejection IS NOT NULL")
+    private static let entryAlike = SQL(SealedTable.foreignEntry.selection + "WHERE t.identity = ?1")
+    private static let entriesWithoutHash = SQL(SealedTable.foreignEntry.selection + "WHERE t.account_hash IS NULL")
+    private static let entriesOfHash = SQL(SealedTable.foreignEntry.selection + "WHERE t.account_hash = ?1")
+
+    /// The kept entries that may be of accounts with these folded ids, with their rows; others are not opened.
+    func foreignEntries(of ids: some Sequence<String>) throws -> [(row: Int64, entry: ForeignEntry)] {
+        // Without entries no key is needed.
+        guard try connection.integer("SELECT max(id) FROM foreign_entry") ?? 0 > 0 else { return [] }
+        let sealers = try keys().all
+        let hashes = Set(ids.flatMap { id in sealers.map { ForeignEntry.accountHash(of: id, $0) } })
+        var entries = try connection.all(Self.entriesWithoutHash) {
+            (row: $0.integer(0), entry: try foreignEntry($0))
+        }
+        // Of before there were hashes; the next sign-out finds them by theirs.
+        for (row, entry) in entries { try updateAccountHash(of: entry, row) }
+        for hash in hashes {
+            entries += try connection.all(Self.entriesOfHash, .blob(hash)) {
+                (row: $0.integer(0), entry: try foreignEntry($0))
+            }
+        }
+        // One that got its hash just now is there twice.
+        return Dictionary(entries.map { ($0.row, $0.entry) }) { first, _ in first }.map { (row: $0, entry: $1) }
+    }
+
+    func updateAccountHash(of entry: ForeignEntry, _ row: Int64) throws {
+        try connection.run(
+            "UPDATE foreign_entry SET account_hash = ?2 WHERE id = ?1 AND account_hash IS NOT ?2",
+            .integer(row),
+            .optional(entry.accountHash(try currentSealer()))
+        )
+    }
+
+    /// The entry of a row that was selected with ``SealedTable/selection``.
+    func foreignEntry(_ row: Row) throws -> ForeignEntry {
+        ForeignEntry(
+            try openMembers(row, of: .foreignEntry),
+            rejection: row.optionalText(SealedTable.foreignEntry["rejection"])
+        )
+    }
+}
+
+extension StoreSession {
+    /// Deletes what is kept aside of accounts: entries that name one of them, and their parts of the account metadata.
+    ///
+    /// With a client only its entries go, and the accounts stay for others.
+    func deleteForeignEntries(of accounts: [Account.ID], client: String? = nil) throws {
+        let forgotten = Dictionary(grouping: accounts) { $0.homeAccountID.folded }
+        var deleted: [Int64] = []
+        var changed: [ForeignEntry] = []
+        for (row, entry) in try foreignEntries(of: forgotten.keys) {
+            guard entry.bucket != Self.accountMetadataBucket else {
+                // It holds no token, and of an account that stays it says who is signed out.
+                guard client == nil else { continue }
+                let rest = entry.value.removingAccountMetadata { name in
+                    forgotten[name.folded]?.contains { $0.named(name) == $0 } ?? false
+                }
+                guard let rest else {
+                    deleted.append(row)
+                    continue
+                }
+                if rest != entry.value { changed.append(entry.replacing(value: rest)) }
+                continue
+            }
+            guard client != nil || entry.key != nil || entry.rejection == nil else {
+                // A bucket of the wrong type, with who knows whose tokens in it.
+                let text = entry.value.serialized.folded
+                if forgotten.keys.contains(where: text.contains) { deleted.append(row) }
+                return
+            }
+            let named = entry.homeAccountIDs.flatMap { forgotten[$0] ?? [] }
+            if named.contains(where: entry.mayBelong), entry.isOf(client) { deleted.append(row) }
+        }
+        for row in deleted { try deleteForeignEntry(row) }
+        for entry in changed { _ = try saveForeignEntry(entry) }
+    }
+}
+
+extension ForeignEntry {
+    fileprivate func replacing(value: JSON) -> ForeignEntry {
+        ForeignEntry(place, value: value, rejection: rejection)
+    }
+
+    /// The account that the entry names, folded; where it names none, those that its key may begin with.
+    fileprivate var homeAccountIDs: [String] {
+        let text = accountText
+        if let id = value.object?["home_account_id"]?.text, !id.isEmpty { return [text] }
+        return text.indices.filter { text[$0] == "-" }.map { String(text[..<$0]) }
+    }
+
+    /// Whether the entry is of the account's hosts, or names no host; and of its very subject, where that matters.
+    fileprivate func mayBelong(to account: Account.ID) -> Bool {
+        let named = value.object?["home_account_id"]?.text ?? account.homeAccountID
+        guard account.named(named) == account else { return false }
+        guard let environment = value.object?["environment"]?.text, !environment.isEmpty else { return true }
+        guard let issuer = try? Authority(issuer: account.authority) else {
+            return Cloud.group(of: environment) == account.authority
+        }
+        return issuer.environment == environment.folded
+    }
+
+    fileprivate func isOf(_ client: String?) -> Bool {
+        client == nil || value.object?["client_id"]?.text?.folded == client?.folded
+    }
+}

@@ -1,0 +1,166 @@
+import OAuth
+import SQLite
+import Sealing
+
+/// The row of an ID token.
+struct StoredIDTokenRow: Equatable {
+    var clientID: String
+    var environment: String
+    var realm: String
+    var realmFold: String
+    var credentialType = "IdToken"
+    var extra = JSON.Object()
+    var secret: Secret
+}
+
+extension StoreSession {
+    static let tokenAlike = SQL(
+        SealedTable.idToken.selection
+            + "WHERE t.account_id = ?1 AND t.client_fold = ?2 AND t.realm_fold = ?3 AND t.environment = ?4"
+    )
+
+    /// Adds the ID token, or replaces the one of the same account, client, tenant and host, with its claim index.
+    ///
+    /// - Returns: whether anything changed.
+    func saveIDToken(_ token: StoredIDTokenRow, claims: Claims?, account: Int64) throws -> Bool {
+        let known = try connection.first(
+            Self.tokenAlike,
+            .integer(account),
+            .text(token.clientID.folded),
+            .text(token.realmFold),
+            .text(token.environment)
+        ) { row in
+            (
+                id: row.integer(0),
+                intact: try intact { (try open(row, of: .idToken), try openMembers(row, of: .idToken, 1)) }
+            )
+        }
+        var token = token
+        if let (secret, extra) = known?.intact {
+            token.extra = extra.merging(token.extra)
+            if secret == token.secret, extra == token.extra { return false }
+        }
+        let id = try known?.id ?? nextID("SELECT max(id) FROM id_token")
+        try writeIDToken(token, account: account, id: id)
+        try indexClaims(claims, idToken: id, isNew: known == nil)
+        return true
+    }
+
+    private func writeIDToken(_ token: StoredIDTokenRow, account: Int64, id: Int64) throws {
+        try write(
+            .idToken,
+            id: id,
+            account: account,
+            clear: [
+                .text(token.clientID), .text(token.clientID.folded), .text(token.environment), .text(token.realm),
+                .text(token.realmFold), .text(token.credentialType), .integer(now),
+            ],
+            sealed: [token.secret, token.extra.isEmpty ? nil : Secret(token.extra)]
+        )
+    }
+
+    /// Makes the index say what the claims of row `idToken` say now; on a refresh most of it stays.
+    private func indexClaims(_ claims: Claims?, idToken: Int64, isNew: Bool) throws {
+        let wanted = try claims.map { Set(ClaimIndex(try currentSealer()).entries(of: $0)) } ?? []
+        let stored = isNew ? [] : Set(try claimEntries(idToken))
+        for entry in stored.subtracting(wanted) {
+            try connection.run(
+                "DELETE FROM claim_index WHERE id_token_id = ?1 AND name_hash = ?2 AND value_hash = ?3",
+                .integer(idToken),
+                .blob(entry.name),
+                .blob(entry.value)
+            )
+        }
+        for entry in wanted.subtracting(stored) {
+            try connection.run(
+                "INSERT INTO claim_index (id_token_id, name_hash, value_hash) VALUES (?1, ?2, ?3)",
+                .integer(idToken),
+                .blob(entry.name),
+                .blob(entry.value)
+            )
+        }
+    }
+
+    func claimEntries(_ idToken: Int64) throws -> [ClaimIndex.Entry] {
+        try connection.all(
+            "SELECT name_hash, value_hash FROM claim_index WHERE id_token_id = ?1",
+            .integer(idToken)
+        ) { ClaimIndex.Entry(name: $0.blob(0), value: $0.blob(1)) }
+    }
+
+    /// Replaces the whole index of a row, under the current data key.
+    func reindexClaims(_ claims: Claims?, idToken: Int64) throws {
+        try indexClaims(claims, idToken: idToken, isNew: false)
+    }
+
+    private static let tokensOfAccount = SQL(
+        SealedTable.idToken.selection + """
+            WHERE t.account_id = ?1 AND t.client_fold = coalesce(?2, t.client_fold)
+            ORDER BY t.updated_at DESC, t.id DESC
+            """
+    )
+
+    /// The ID tokens of an account, newest first.
+    func idTokens(_ account: Int64, client: String? = nil) throws -> [StoredIDToken] {
+        let table = SealedTable.idToken
+        return try connection.all(Self.tokensOfAccount, .integer(account), .optional(client?.folded)) { row in
+            let secret = try open(row, of: table)
+            guard let idToken = try? IDToken(decoding: secret) else { return nil }
+            return StoredIDToken(
+                idToken: idToken,
+                clientID: row.text(table["client_id"]),
+                tenantID: row.text(table["realm_fold"]),
+                updatedAt: row.integer(table["updated_at"])
+            )
+        }.compactMap { $0 }
+    }
+}
+
+/// Keyed hashes of claim names and values, by which accounts are found without opening their ID tokens.
+struct ClaimIndex {
+    struct Entry: Hashable {
+        let name: [UInt8]
+        let value: [UInt8]
+    }
+
+    /// Claims that differ in every token and that nobody looks for.
+    ///
+    /// Indexing them would rewrite the index on every refresh. A question about one of them is answered by opening the tokens.
+    static let unindexed: Set<String> = [
+        "aio", "at_hash", "auth_time", "c_hash", "exp", "iat", "jti", "nbf", "nonce", "rat", "rh", "s_hash", "uti",
+    ]
+
+    private let sealer: Sealer
+
+    init(_ sealer: Sealer) { self.sealer = sealer }
+
+    /// One entry for every value that a claim, or a member of one, has; one for its presence where it has none.
+    func entries(of claims: Claims) -> [Entry] {
+        var entries: [Entry] = []
+        for (name, value) in claims.payload.members where !Self.unindexed.contains(name) {
+            add(value, at: name, to: &entries)
+        }
+        return entries
+    }
+
+    func name(_ path: String) -> [UInt8] { sealer.claimNameHash(path) }
+
+    func value(_ path: String, _ value: String) -> [UInt8] { sealer.claimValueHash(name: path, value: value.folded) }
+
+    private func add(_ value: JSON, at path: String, to entries: inout [Entry]) {
+        switch value {
+        case .array(let elements) where !elements.isEmpty:
+            for element in elements { add(element, at: path, to: &entries) }
+        case .object(let object) where !object.isEmpty:
+            entries.append(Entry(name: name(path), value: self.value(path, "{}")))
+            for (name, value) in object.members { add(value, at: path + "." + name, to: &entries) }
+        default:
+            entries.append(Entry(name: name(path), value: self.value(path, value.claimText)))
+        }
+    }
+}
+
+extension JSON {
+    /// The text that a claim's value is compared by.
+    var claimText: String { text ?? serialized }
+}

@@ -1,0 +1,196 @@
+import OAuth
+import SQLite
+import Sealing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// The row of a refresh token.
+struct StoredRefreshToken {
+    var clientID: String
+    var familyID: String?
+    var environment: String
+
+    /// The scope it was issued for; nil: in a rotation, that of the token it replaces.
+    var target: String?
+    var credentialType = "RefreshToken"
+
+    /// Unix seconds; 0 if it is not known.
+    var modifiedAt: Int64
+    var extra = JSON.Object()
+    var secret: Secret
+}
+
+extension StoreSession {
+    func insertRefreshToken(_ token: StoredRefreshToken, account: Int64) throws {
+        let id = try nextID("SELECT max(id) FROM refresh_token")
+        try writeRefreshToken(token, account: account, id: id, generation: 0)
+    }
+
+    func writeRefreshToken(_ token: StoredRefreshToken, account: Int64, id: Int64, generation: Int64) throws {
+        try write(
+            .refreshToken,
+            id: id,
+            account: account,
+            clear: [
+                .text(token.clientID), .text(token.clientID.folded), .optional(token.familyID),
+                .text(token.environment), .optional(token.target), .text(token.credentialType),
+                .integer(token.modifiedAt), .integer(generation),
+            ],
+            sealed: [token.secret, token.extra.isEmpty ? nil : Secret(token.extra)],
+            derived: [.blob(try currentSealer().fingerprint(token.secret))]
+        )
+    }
+
+    /// Stores the refresh token of a sign-in in the place of the account's current one for the client or its family.
+    ///
+    /// Older ones that an import brought stay behind it, but for copies of the one it replaces, which is spent.
+    func replaceRefreshToken(with token: StoredRefreshToken, account: Int64) throws {
+        let current = try connection.first(
+            """
+            SELECT id FROM refresh_token
+            WHERE account_id = ?1 AND (client_fold = ?2 AND ?3 IS family_id OR family_id = ?3)
+            ORDER BY modified_at DESC, id DESC LIMIT 1
+            """,
+            .integer(account),
+            .text(token.clientID.folded),
+            .optional(token.familyID)
+        ) { $0.integer(0) }
+        guard let current else { return try insertRefreshToken(token, account: account) }
+        try rotateRefreshToken(current, to: token, account: account)
+    }
+
+    /// Replaces the token in row `id` and drops every copy of the old one, under whatever data key.
+    ///
+    /// Of a row that was altered nothing is taken over.
+    func rotateRefreshToken(_ id: Int64, to token: StoredRefreshToken, account: Int64) throws {
+        var replacement = token
+        let replaced = try connection.first(Self.row, .integer(id)) { row -> (secret: Secret?, generation: Int64) in
+            let generation = row.integer(SealedTable.refreshToken["generation"])
+            let intact = try intact { (try open(row, of: .refreshToken), try openMembers(row, of: .refreshToken, 1)) }
+            guard let (secret, extra) = intact else { return (nil, max(0, generation)) }
+            replacement.clientID = row.text(SealedTable.refreshToken["client_id"])
+            replacement.extra = extra.merging(token.extra)
+            replacement.target = token.target ?? row.optionalText(SealedTable.refreshToken["target"])
+            replacement.environment = row.text(SealedTable.refreshToken["environment"])
+            return (secret, generation)
+        }
+        guard let (secret, generation) = replaced else { return }
+        if let secret { try deleteRefreshTokens(secret, account: account, besides: id) }
+        try writeRefreshToken(replacement, account: account, id: id, generation: generation &+ 1)
+    }
+
+    private static let row = SQL(SealedTable.refreshToken.selection + "WHERE t.id = ?1")
+    private static let rowsOfAccount = SQL(SealedTable.refreshToken.selection + "WHERE t.account_id = ?1")
+
+    /// Fingerprints are no help here: they differ between data keys, and the file may be altered.
+    private func deleteRefreshTokens(_ secret: Secret, account: Int64, besides id: Int64) throws {
+        let copies = try connection.all(Self.rowsOfAccount, .integer(account)) { row -> Int64? in
+            guard row.integer(0) != id else { return nil }
+            return try intact { try open(row, of: .refreshToken) } == secret ? row.integer(0) : nil
+        }
+        for case let copy? in copies {
+            try connection.run("DELETE FROM refresh_token WHERE id = ?1", .integer(copy))
+        }
+    }
+
+    private static let usableRows = SQL(
+        SealedTable.refreshToken.ownedSelection + """
+            WHERE a.home_account_fold = ?1 AND a.authority = ?2 AND (t.client_fold = ?3 OR t.family_id = ?4)
+            ORDER BY t.client_fold = ?3 DESC, t.modified_at DESC, t.id DESC
+            """
+    )
+
+    /// The refresh tokens of an account that `client` may use: its own before those of its family, newest first.
+    ///
+    /// A token that cannot be opened is an error here: "damaged" must not read as "there is none". So is an account
+    /// whose row was altered, as that says where the token is sent.
+    func refreshTokens(of id: Account.ID, client: String, family: String?) throws -> [RefreshToken] {
+        let table = SealedTable.refreshToken
+        let tokens = try connection.all(
+            Self.usableRows,
+            .text(id.key),
+            .text(id.authority),
+            .text(client.folded),
+            .optional(family)
+        ) { row in
+            RefreshToken(
+                secret: try open(row, of: table),
+                clientID: row.text(table["client_id"]),
+                familyID: row.optionalText(table["family_id"]),
+                account: id,
+                modifiedAt: row.integer(table["modified_at"]) == 0 ? nil : row.date(table["modified_at"]),
+                scope: row.optionalText(table["target"]).map { Scope($0) },
+                rowID: row.integer(0),
+                generation: row.integer(table["generation"])
+            )
+        }
+        if !tokens.isEmpty { try verifyAccount(id) }
+        return tokens
+    }
+
+    /// Removes exactly `token`; false if its row holds another one by now.
+    func deleteRefreshToken(_ token: RefreshToken) throws -> Bool {
+        guard try isCurrent(token) else { return false }
+        return try connection.run("DELETE FROM refresh_token WHERE id = ?1", .integer(token.rowID)) > 0
+    }
+
+    /// Whether row `token.rowID` still holds exactly `token`, and not one that was altered since.
+    func isCurrent(_ token: RefreshToken) throws -> Bool {
+        try connection.first(Self.row, .integer(token.rowID)) { row in
+            try intact { try open(row, of: .refreshToken) } == token.secret
+        } ?? false
+    }
+
+    /// Whether the answer to a refresh with `token` takes its place: unless another token is there by now.
+    ///
+    /// A row that was altered meanwhile holds nothing that could be used again.
+    func isReplaceable(_ token: RefreshToken) throws -> Bool {
+        try connection.first(Self.row, .integer(token.rowID)) { row in
+            try intact { try open(row, of: .refreshToken) == token.secret } ?? true
+        } ?? false
+    }
+}
+
+extension StoreSession {
+    /// The last use of exactly `token`.
+    func attempt(_ token: RefreshToken) throws -> RefreshAttempt? {
+        let table = SealedTable.refreshAttempt
+        return try connection.first(Self.attempt, .integer(token.rowID), .integer(token.generation)) { row in
+            guard try isIntact(row, of: table) else { return nil }
+            return RefreshAttempt(
+                startedAt: row.integer(table["started_at"]),
+                program: row.text(table["program"]),
+                processID: row.integer(table["process_id"]),
+                hasEnded: row.optionalText(table["outcome"]) != nil
+            )
+        } ?? nil
+    }
+
+    private static let attempt = SQL(SealedTable.refreshAttempt.selection + "WHERE t.id = ?1 AND t.generation = ?2")
+
+    func writeAttempt(_ token: RefreshToken, outcome: String?) throws {
+        try write(
+            .refreshAttempt,
+            id: token.rowID,
+            clear: [
+                .integer(token.generation), .integer(now), .text(options.program), .integer(Int64(getpid())),
+                .optional(outcome),
+            ],
+            sealed: [Secret("")]
+        )
+    }
+
+    func forgetAttempt(_ token: RefreshToken) throws {
+        try connection.run(
+            "DELETE FROM refresh_attempt WHERE id = ?1 AND generation = ?2",
+            .integer(token.rowID),
+            .integer(token.generation)
+        )
+    }
+}

@@ -1,0 +1,97 @@
+import Crypto
+package import OAuth
+import SQLite
+import Sealing
+
+extension StoreSession {
+    /// Stands for one request with one refresh token; the token itself is in it as a keyed hash only.
+    func throttleKey(_ query: TokenQuery, authority: String, token: RefreshToken) throws -> [UInt8] {
+        let parts = [
+            query.clientID.folded, authority.lowercased(), query.account.authority, query.account.key,
+            query.scope.foldedText,
+        ]
+        var hash = SHA256()
+        for part in parts { hash.update(data: Array("\(part.utf8.count):\(part)".utf8)) }
+        hash.update(data: try currentSealer().fingerprint(token.secret))
+        return Array(hash.finalize())
+    }
+
+    /// What holds a request back now.
+    ///
+    /// A wait that begins in the future was written by a clock that has been set back since, and counts for nothing.
+    func throttle(_ key: [UInt8]) throws -> Throttle? {
+        let table = SealedTable.throttle
+        let found =
+            try connection.first(
+                Self.throttleAlike,
+                .blob(key),
+                .integer(now),
+                .integer(Throttle.longest)
+            ) { row -> Throttle? in
+                guard try isIntact(row, of: table) else { return nil }
+                // A failure that cannot be read is one without details; the wait counts all the same.
+                let failure = (try? JSON(parsing: row.text(table["failure"])))?.object ?? JSON.Object()
+                return Throttle(
+                    beganAt: failure[Self.beganAt]?.seconds ?? now,
+                    endsAt: row.integer(table["ends_at"]),
+                    failure: failure
+                )
+            } ?? nil
+        return found.flatMap { $0.beganAt <= now ? $0 : nil }
+    }
+
+    private static let throttleAlike = SQL(
+        SealedTable.throttle.selection + "WHERE t.key = ?1 AND t.ends_at > ?2 AND t.ends_at <= ?2 + ?3"
+    )
+
+    /// The member of a stored failure that says when the wait began.
+    private static let beganAt = "began_at"
+
+    func writeThrottle(_ throttle: Throttle, key: [UInt8], account: Int64, client: String) throws {
+        try connection.run(
+            "DELETE FROM throttle WHERE ends_at <= ?1 OR ends_at > ?1 + ?2",
+            .integer(now),
+            .integer(Throttle.longest)
+        )
+        var failure = throttle.failure
+        failure[Self.beganAt] = .number("\(throttle.beganAt)")
+        try connection.run("DELETE FROM throttle WHERE key = ?1", .blob(key))
+        try write(
+            .throttle,
+            id: nextID("SELECT max(id) FROM throttle"),
+            account: account,
+            clear: [
+                .blob(key), .text(client.folded), .integer(throttle.endsAt), .text(JSON.object(failure).serialized),
+            ],
+            sealed: [Secret("")]
+        )
+    }
+
+    /// Lets every request of an account and a client through again.
+    func liftThrottles(account: Int64, client: String) throws {
+        try connection.run(
+            "DELETE FROM throttle WHERE account_id = ?1 AND client_fold = ?2",
+            .integer(account),
+            .text(client.folded)
+        )
+    }
+}
+
+/// A request that is not to be repeated for a while, and the failure that it would meet.
+package struct Throttle: Hashable, Sendable {
+    /// No request is held back for longer, in seconds, whatever an issuer asks for.
+    package static let longest: Int64 = 3_600
+
+    /// Unix seconds.
+    package let beganAt: Int64
+    package let endsAt: Int64
+
+    /// What the issuer answered, as whoever recorded it wrote it.
+    package let failure: JSON.Object
+
+    package init(beganAt: Int64, endsAt: Int64, failure: JSON.Object) {
+        self.beganAt = beganAt
+        self.endsAt = endsAt
+        self.failure = failure
+    }
+}

@@ -1,0 +1,119 @@
+package import OAuth
+import SQLite
+
+extension TokenStore {
+    /// The access tokens of an account, at most a few dozen, with the reason each answers `query` or does not.
+    package func consideredTokens(for query: TokenQuery) throws -> [ConsideredToken] {
+        try read { session in try session.connection.read { try session.consideredTokens(query) } }
+    }
+}
+
+extension StoreSession {
+    /// How many tokens an explanation names.
+    private static let explained = 50
+
+    fileprivate func consideredTokens(_ query: TokenQuery) throws -> [ConsideredToken] {
+        let tenant = try tenant(query)
+        let isSignedOut = try signInState(of: query.account, client: query.clientID) == .signedOut
+        var considered: [ConsideredToken] = []
+        var best: (index: Int, candidate: AccessTokenCandidate)?
+        try forEachToken(of: query.account) { row in
+            let candidate = AccessTokenCandidate(
+                row,
+                scope: query.scope.foldedText,
+                acceptsDeclined: query.acceptsDeclined,
+                buffer: query.buffer,
+                now: now
+            )
+            let mismatch = mismatch(row, query, tenant: tenant) ?? (isSignedOut ? "the account has signed out" : nil)
+            if let reason = mismatch ?? failure(candidate, row, query) {
+                considered.append(token(row, isTaken: false, reason))
+                return
+            }
+            considered.append(token(row, isTaken: false, "it fits, but another fits better"))
+            guard let candidate, best.map({ candidate.outranks($0.candidate) }) ?? true else { return }
+            best = (considered.count - 1, candidate)
+        }
+        if let (index, candidate) = best {
+            let reason = candidate.isAging ? "it fits, and is worth refreshing" : "it fits best"
+            considered[index] = considered[index].taken(reason)
+        }
+        return considered
+    }
+
+    private static let tokensOfAccount = SQL(
+        SealedTable.accessToken.selection
+            + "WHERE a.home_account_fold = ?1 AND a.authority = ?2 ORDER BY t.expires_on DESC LIMIT ?3"
+    )
+
+    private func forEachToken(of account: Account.ID, _ body: (Row) throws -> Void) throws {
+        try connection.forEach(
+            Self.tokensOfAccount,
+            .text(account.key),
+            .text(account.authority),
+            .integer(Int64(Self.explained)),
+            body: body
+        )
+    }
+
+    private func token(_ row: Row, isTaken: Bool, _ reason: String) -> ConsideredToken {
+        ConsideredToken(
+            clientID: row.text(AccessTokenColumn.clientID),
+            scope: Scope(row.text(AccessTokenColumn.target)),
+            tokenType: row.text(AccessTokenColumn.tokenType).isEmpty ? "Bearer" : row.text(AccessTokenColumn.tokenType),
+            expiresOn: row.integer(AccessTokenColumn.expiresOn),
+            isTaken: isTaken,
+            reason: reason
+        )
+    }
+
+    private func mismatch(_ row: Row, _ query: TokenQuery, tenant: String?) -> String? {
+        if row.text(AccessTokenColumn.clientFold) != query.clientID.folded {
+            return "it is of client \(row.text(AccessTokenColumn.clientID))"
+        }
+        if let tenant, row.text(AccessTokenColumn.realmFold) != tenant {
+            return "it is of tenant \(row.text(AccessTokenColumn.realmFold))"
+        }
+        if row.text(AccessTokenColumn.tokenTypeFold) != StoredAccessToken.fold(tokenType: query.tokenType) {
+            return "its type is \(row.text(AccessTokenColumn.tokenType))"
+        }
+        if row.text(AccessTokenColumn.keyID) != query.keyID ?? "" { return "it is bound to another key" }
+        let variant = query.requestedClaims == nil ? "" : TokenVariant(requestedClaims: query.requestedClaims).text
+        return row.text(AccessTokenColumn.variant) == variant ? nil : "it was issued for other claims"
+    }
+
+    private func failure(_ candidate: AccessTokenCandidate?, _ row: Row, _ query: TokenQuery) -> String? {
+        guard let candidate else {
+            let granted = Scope(row.text(AccessTokenColumn.target))
+            return "it lacks the scope \(query.scope.missing(from: granted).text)"
+        }
+        if candidate.expiresOn <= now { return "it has ended" }
+        return candidate.isUsable ? nil : "it ends too soon"
+    }
+}
+
+/// A stored access token and why it is, or is not, the answer to a query.
+package struct ConsideredToken: Sendable {
+    package let clientID: String
+    package let scope: Scope
+    package let tokenType: String
+
+    /// Unix seconds.
+    package let expiresOn: Int64
+    package let isTaken: Bool
+
+    /// A sentence without a full stop.
+    package let reason: String
+
+    /// The same token, as the answer.
+    func taken(_ reason: String) -> ConsideredToken {
+        ConsideredToken(
+            clientID: clientID,
+            scope: scope,
+            tokenType: tokenType,
+            expiresOn: expiresOn,
+            isTaken: true,
+            reason: reason
+        )
+    }
+}

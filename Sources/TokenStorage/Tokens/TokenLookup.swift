@@ -1,0 +1,277 @@
+import Crypto
+import OAuth
+import SQLite
+import Sealing
+
+extension StoreSession {
+    /// What the store has for `query`.
+    func cachedToken(_ query: TokenQuery) throws -> CachedToken {
+        if let authority = query.authority, !authority.vouches(for: query.account) {
+            return .signInRequired(.otherAuthority)
+        }
+        let (usable, isAging, extended) = try accessTokens(query)
+        if let usable { return .usable(usable, isAging: isAging) }
+        guard try signInState(of: query.account, client: query.clientID) != .signedOut else {
+            return .signInRequired(.signedOut)
+        }
+        let tokens = try usableRefreshTokens(query)
+        guard tokens.isEmpty else { return .refreshable(tokens, extended: extended) }
+        try requireOpenableTokens(query)
+        return .signInRequired(.noRefreshToken)
+    }
+
+    /// The best access token that is good to use, and the best that is good only while the issuer cannot be reached.
+    func accessTokens(_ query: TokenQuery) throws -> (usable: AccessToken?, isAging: Bool, extended: AccessToken?) {
+        var best: (candidate: AccessTokenCandidate, token: AccessToken)?
+        var extended: (candidate: AccessTokenCandidate, token: AccessToken)?
+        let (now, wanted) = (now, query.scope.foldedText)
+        try forEachCandidate(query, scope: wanted, acceptsDeclined: query.acceptsDeclined) { row in
+            let candidate = AccessTokenCandidate(
+                row,
+                scope: wanted,
+                acceptsDeclined: query.acceptsDeclined,
+                buffer: query.buffer,
+                now: now
+            )
+            guard let candidate else { return }
+            if candidate.isUsable {
+                guard best.map({ candidate.outranks($0.candidate) }) ?? true else { return }
+                guard let token = try openCandidate(row, candidate, query.scope), query.scope.isMet(by: token.scope)
+                else { return }
+                best = (candidate, token)
+            } else if let end = candidate.extendedExpiresOn, end > now {
+                guard extended.map({ candidate.outranks($0.candidate) }) ?? true else { return }
+                extended = try openCandidate(row, candidate, query.scope).map { (candidate, $0) }
+            }
+        }
+        return (best?.token, best?.candidate.isAging ?? false, extended?.token)
+    }
+
+    /// An access token for no API in particular, else the newest one, and whether it is good to use.
+    func newestAccessToken(_ query: TokenQuery) throws -> (token: AccessToken, isUsable: Bool)? {
+        var best: (candidate: AccessTokenCandidate, token: AccessToken)?
+        try forEachCandidate(query, scope: "") { row in
+            guard let candidate = AccessTokenCandidate(row, scope: "", buffer: query.buffer, now: now),
+                best.map({ candidate.outranksForAny($0.candidate) }) ?? true,
+                let token = try openCandidate(row, candidate, query.scope)
+            else { return }
+            best = (candidate, token)
+        }
+        return best.map { ($0.token, $0.candidate.isUsable) }
+    }
+
+    /// The refresh tokens that may get a token for `query`, in the order they are to be tried.
+    func usableRefreshTokens(_ query: TokenQuery) throws -> [RefreshToken] {
+        let environment = try connection.first(
+            "SELECT environment FROM account WHERE home_account_fold = ?1 AND authority = ?2",
+            .text(query.account.key),
+            .text(query.account.authority)
+        ) { $0.text(0) }
+        let family: String? =
+            switch try family(of: query.clientID, environment: environment ?? "") {
+            case .unknown: "1"
+            case .none: nil
+            case .member(let family): family
+            }
+        return try refreshTokens(of: query.account, client: query.clientID, family: family)
+    }
+
+    /// The account, with its sign-in state at the client.
+    private static let accountWithState = SQL(
+        SealedTable.accountState.selectionByAccount(on: "t.client_fold = ?3")
+            + "WHERE a.home_account_fold = ?1 AND a.authority = ?2"
+    )
+
+    /// What cannot have the scope is passed over before its columns are read.
+    private static let candidates = SQL(
+        SealedTable.accessToken.selection(ofAccountWithAuthority: "?3", key: "?2") + """
+            WHERE t.account_id = ?1 AND t.client_fold = ?4 AND (?5 IS NULL OR t.realm_fold = ?5)
+                AND t.token_type_fold = ?6 AND t.key_id = ?7 AND t.variant = ?8
+                AND (instr(t.scope_fold, ?9) OR ?10 IS NOT NULL AND t.asked_fold = ?10)
+            """
+    )
+
+    /// Whether an account, selected with its state, has signed out; a state that was altered is an error.
+    private func isSignedOut(_ row: Row) throws -> Bool {
+        guard !row.isNull(0) else { return false }
+        try verify(row, of: .accountState)
+        return row.text(SealedTable.accountState["state"]) == SignInState.signedOut.stored
+    }
+
+    /// Calls `body` with each access token of the account, client, tenant, type, key and variant that may have `scope`,
+    /// a `Scope.foldedText`, or was given for just that; a client that the account has signed out of has none.
+    private func forEachCandidate(
+        _ query: TokenQuery,
+        scope: String,
+        acceptsDeclined: Bool = false,
+        _ body: (Row) throws -> Void
+    ) throws {
+        let (key, authority, client) = (query.account.key, query.account.authority, query.clientID.folded)
+        // The tokens are read before this statement ends, so that all is of one moment, and the lock is taken once.
+        _ = try connection.first(Self.accountWithState, .text(key), .text(authority), .text(client)) { account in
+            guard try !isSignedOut(account) else { return }
+            try connection.forEach(
+                Self.candidates,
+                .integer(account.integer(SealedTable.accountState.end)),
+                .text(key),
+                .text(authority),
+                .text(client),
+                .optional(try tenant(query)),
+                .text(StoredAccessToken.fold(tokenType: query.tokenType)),
+                .text(query.keyID ?? ""),
+                .text(query.requestedClaims == nil ? "" : TokenVariant(requestedClaims: query.requestedClaims).text),
+                .text(scope.utf8.firstIndex(of: UInt8(ascii: " ")).map { String(scope[..<$0]) } ?? scope),
+                .optional(acceptsDeclined ? scope : nil),
+                body: body
+            )
+        }
+    }
+
+    /// Makes sure that "no token" is not the sight of tokens that were altered.
+    func requireOpenableTokens(_ query: TokenQuery) throws {
+        let wanted = query.scope.foldedText
+        try forEachCandidate(query, scope: wanted) { row in
+            guard AccessTokenCandidate(row, scope: wanted, buffer: query.buffer, now: now) != nil
+            else { return }
+            _ = try open(row, of: .accessToken)
+        }
+    }
+
+    /// The token of a row; nil if it cannot be opened: a damaged access token is one that has to be fetched anew.
+    private func openCandidate(
+        _ row: Row,
+        _ candidate: AccessTokenCandidate,
+        _ asked: Scope
+    ) throws -> AccessToken? {
+        guard let secret = try intact({ try open(row, of: .accessToken) }) else { return nil }
+        var token = AccessToken(
+            secret: secret,
+            clientID: row.text(AccessTokenColumn.clientID),
+            target: row.text(AccessTokenColumn.target),
+            tokenType: row.isEmpty(AccessTokenColumn.tokenType) ? "Bearer" : row.text(AccessTokenColumn.tokenType),
+            keyID: row.isEmpty(AccessTokenColumn.keyID) ? nil : row.text(AccessTokenColumn.keyID),
+            realm: row.text(AccessTokenColumn.realm),
+            cachedAt: row.optionalDate(AccessTokenColumn.cachedAt),
+            expiresAt: row.date(AccessTokenColumn.expiresOn),
+            extendedExpiresAt: row.optionalDate(AccessTokenColumn.extendedExpiresOn),
+            refreshAt: row.optionalDate(AccessTokenColumn.refreshOn)
+        )
+        // An earlier version took in what no terminal and no header is to meet.
+        guard token.isPrintable else { return nil }
+        if candidate.isDeclined { token.declinedScope = asked.missing(from: token.scope) }
+        return token
+    }
+}
+
+/// A row that may answer a token query: what ranking needs, read without making strings.
+struct AccessTokenCandidate {
+    let id: Int64
+    let expiresOn: Int64
+    let cachedAt: Int64?
+    let extendedExpiresOn: Int64?
+    let isAging: Bool
+    let isUsable: Bool
+
+    /// How many scope tokens it has beyond those asked for; more than any token has where the issuer declined some.
+    let surplus: Int
+
+    var isDeclined: Bool { surplus == Self.declined }
+
+    private static let declined = Int.max
+
+    /// Nil if the row lacks a token of `scope`, a `Scope.foldedText`, unless it is what the issuer gave for just that.
+    ///
+    /// The row was selected with ``SealedTable/selection``. `acceptsDeclined` says whether what the issuer gave for
+    /// just that scope counts.
+    init?(_ row: Row, scope: String, acceptsDeclined: Bool = false, buffer: ExpiryBuffer, now: Int64) {
+        if let surplus = Self.surplus(of: row.bytes(AccessTokenColumn.scopeFold), beyond: scope) {
+            self.surplus = surplus
+        } else if acceptsDeclined, row.optionalText(AccessTokenColumn.askedFold) == scope {
+            surplus = Self.declined
+        } else {
+            return nil
+        }
+        id = row.integer(0)
+        expiresOn = row.integer(AccessTokenColumn.expiresOn)
+        cachedAt = row.optionalInteger(AccessTokenColumn.cachedAt)
+        extendedExpiresOn = row.optionalInteger(AccessTokenColumn.extendedExpiresOn)
+        isAging = row.optionalInteger(AccessTokenColumn.refreshOn).map { $0 < now } ?? false
+        // A clock that ran ahead when the token was stored makes its end unknowable.
+        let isFromTheFuture = cachedAt.map { $0 > now + 60 } ?? false
+        isUsable = !isFromTheFuture && buffer.isBehind(now, cachedAt: cachedAt, expiresOn: expiresOn)
+    }
+
+    /// Whether this one is the better answer.
+    func outranks(_ other: AccessTokenCandidate) -> Bool {
+        if surplus != other.surplus { return surplus < other.surplus }
+        if isAging != other.isAging { return !isAging }
+        if expiresOn != other.expiresOn { return expiresOn > other.expiresOn }
+        return id > other.id
+    }
+
+    /// Whether this one is the better answer to a request for no API in particular: a token for none, else the newest.
+    func outranksForAny(_ other: AccessTokenCandidate) -> Bool {
+        if isUsable != other.isUsable { return isUsable }
+        if (surplus == 0) != (other.surplus == 0) { return surplus == 0 }
+        let (stored, otherStored) = (cachedAt ?? 0, other.cachedAt ?? 0)
+        return stored != otherStored ? stored > otherStored : id > other.id
+    }
+
+    /// Compares two sorted lists of folded scope tokens, each with single spaces between them.
+    private static func surplus(of stored: UnsafeRawBufferPointer, beyond wanted: String) -> Int? {
+        var wanted = wanted
+        return wanted.withUTF8 { wanted in
+            let space = UInt8(ascii: " ")
+            var (surplus, index, next) = (0, 0, 0)
+            while index < stored.count {
+                // By hand: of all that a lookup does around SQLite, this is what it does most.
+                var end = next
+                while index < stored.count, stored[index] != space, end < wanted.count, stored[index] == wanted[end] {
+                    index += 1
+                    end += 1
+                }
+                let isWhole = index == stored.count || stored[index] == space
+                if isWhole, end == wanted.count || wanted[end] == space {
+                    next = end + 1
+                } else {
+                    surplus += 1
+                    while index < stored.count, stored[index] != space { index += 1 }
+                }
+                index += 1
+            }
+            return next > wanted.count || wanted.isEmpty ? surplus : nil
+        }
+    }
+}
+
+/// What keeps apart access tokens that are equal in everything a lookup names: the claims they were minted for, and
+/// partitions that other programs put into their caches.
+struct TokenVariant {
+    /// Empty for an ordinary token, else a hash.
+    let text: String
+
+    init(requestedClaims: JSON?) {
+        self.init(parts: requestedClaims.map { ["requested_claims": $0] } ?? [:])
+    }
+
+    /// Of an imported row.
+    init(of entity: JSON.Object) {
+        var parts: [String: JSON] = [:]
+        for name in ["user_assertion_hash", "ext_cache_key", "application_cache_identifier", "requested_claims"] {
+            guard let value = entity[name]?.text, !value.isEmpty else { continue }
+            // Requested claims are JSON inside text; other text stands for itself.
+            parts[name] = (try? JSON(parsing: value)) ?? .string(value)
+        }
+        self.init(parts: parts)
+    }
+
+    private init(parts: [String: JSON]) {
+        guard !parts.isEmpty else {
+            text = ""
+            return
+        }
+        let members = parts.map { (name: $0.key, value: $0.value) }
+        let canonical = JSON.object(.init(members)).canonical.serialized
+        text = Base64URL.encode(SHA256.hash(data: Array(canonical.utf8)).prefix(16))
+    }
+}

@@ -1,0 +1,103 @@
+public import OAuth
+
+/// An access token that is wanted from the store.
+public struct TokenQuery: Hashable, Sendable {
+    public let account: Account.ID
+    public let clientID: String
+
+    /// Every token of it must have been granted; reserved tokens such as `openid` take no part beside others.
+    public let scope: Scope
+
+    /// Where the token is to be from; nil or a tenant such as `common`: the tenant the account is at home in.
+    public var authority: Authority?
+    public var tokenType = "Bearer"
+
+    /// The key a proof-of-possession token must be bound to.
+    public var keyID: String?
+
+    /// A token minted for exactly these claims; nil: for none.
+    public var requestedClaims: JSON?
+    public var buffer = ExpiryBuffer.standard
+
+    /// Whether a token serves that the issuer gave for just this scope, although it did not grant all of it.
+    public var acceptsDeclined = false
+
+    public init(account: Account.ID, clientID: String, scope: Scope) {
+        self.account = account
+        self.clientID = clientID
+        self.scope = scope
+    }
+}
+
+/// What the store has for a ``TokenQuery``.
+public enum CachedToken: Sendable {
+    /// A token that is good to use, though it may be worth refreshing (`isAging`).
+    case usable(AccessToken, isAging: Bool)
+
+    /// No token is good to use; these refresh tokens may get one, in this order, and the last token that did may serve
+    /// while the issuer cannot be reached.
+    case refreshable([RefreshToken], extended: AccessToken?)
+
+    /// Someone has to sign in.
+    case signInRequired(Reason)
+
+    /// Why someone has to sign in.
+    public enum Reason: Sendable {
+        case signedOut
+        /// The account is not one of the authority that was asked.
+        case otherAuthority
+        case noRefreshToken
+    }
+}
+
+/// How long before its end an access token is no longer handed out.
+public struct ExpiryBuffer: Hashable, Sendable {
+    /// The most seconds it can be; a short-lived token gets less, a third of its lifetime.
+    public let seconds: Int64
+
+    /// The least seconds it can be, however short the token's lifetime.
+    public let minimum: Int64
+
+    public init(seconds: Int64, minimum: Int64 = 0) {
+        self.seconds = seconds
+        self.minimum = minimum
+    }
+
+    /// Five minutes, as in MSAL.
+    public static let standard = ExpiryBuffer(seconds: 300)
+
+    /// The buffer of one token.
+    func seconds(cachedAt: Int64?, expiresOn: Int64) -> Int64 {
+        guard let cachedAt, expiresOn > cachedAt else { return max(seconds, minimum) }
+        // In a damaged file a time can be any number.
+        let (lifetime, isOverflow) = expiresOn.subtractingReportingOverflow(cachedAt)
+        return max(isOverflow ? seconds : min(seconds, lifetime / 3), minimum)
+    }
+
+    /// Whether a token is good for longer than its buffer.
+    func isBehind(_ now: Int64, cachedAt: Int64?, expiresOn: Int64) -> Bool {
+        let (end, isOverflow) = now.addingReportingOverflow(seconds(cachedAt: cachedAt, expiresOn: expiresOn))
+        return !isOverflow && expiresOn >= end
+    }
+}
+
+/// How fresh an access token is.
+public enum TokenState: String, Sendable {
+    case valid
+    /// Good, but worth refreshing: its refresh time has passed, or it ends too soon to start something with it.
+    case aging
+    case expired
+
+    /// The state of a token at a moment; all times are Unix seconds.
+    init(expiresOn: Int64, cachedAt: Int64?, refreshOn: Int64?, at now: Int64) {
+        if expiresOn <= now {
+            self = .expired
+        } else if refreshOn.map({ $0 < now }) ?? false
+            || !ExpiryBuffer.standard.isBehind(now, cachedAt: cachedAt, expiresOn: expiresOn)
+        {
+            self = .aging
+        } else {
+            self = .valid
+        }
+    }
+}

@@ -1,0 +1,171 @@
+public import OAuth
+import SQLite
+
+extension TokenStore {
+    /// Stores a whole token response in one commit: account, claims, refresh token and access token, or nothing.
+    ///
+    /// When this returns, the tokens are on disk; hand out the access token only then. A response that the store cannot
+    /// take is put, sealed, into a file beside it: ``SavedTokens/Outcome/pending(reason:)``.
+    ///
+    /// - Throws: ``TokenStoreError/notStored(_:reason:)`` with the response, if neither was possible.
+    @discardableResult
+    public func save(_ response: TokenResponse, for request: TokenRequest) throws -> SavedTokens {
+        try save(response, for: request, in: nil)
+    }
+
+    /// Stores the answer to a refresh with `used` in one commit.
+    ///
+    /// A sign-out that came first wins: the answer is discarded. So does a refresh token that another process stored
+    /// first: the answer's is dropped, its access token stored.
+    ///
+    /// - Throws: ``TokenStoreError/notStored(_:reason:)`` with the response, if it could not be stored at all,
+    ///   ``TokenStoreError/otherAccount(_:)`` if it names another account.
+    @discardableResult
+    public func save(
+        _ response: TokenResponse,
+        for request: TokenRequest,
+        refreshing used: RefreshToken
+    ) throws -> SavedTokens {
+        try save(response, for: request, refreshing: used, in: nil)
+    }
+
+    /// Stores a response in room that was taken before its request was sent.
+    @discardableResult
+    package func save(
+        _ response: TokenResponse,
+        for request: TokenRequest,
+        refreshing used: RefreshToken? = nil,
+        in space: AnswerSpace?
+    ) throws -> SavedTokens {
+        let answer = PendingAnswer(
+            response: response,
+            request: request,
+            used: used,
+            receivedAt: options.seconds
+        )
+        return try keep(answer, in: space)
+    }
+}
+
+/// What became of a token response.
+public struct SavedTokens: Sendable {
+    /// The account it was about; nil for a token of the client itself.
+    public let account: Account.ID?
+
+    /// The new access token; nil if the response had none, or was discarded.
+    public let accessToken: AccessToken?
+
+    /// The scope of the new access token.
+    public let grantedScope: Scope
+
+    /// What was asked for and not granted.
+    public let declinedScope: Scope
+
+    /// What was done with it.
+    public let outcome: Outcome
+
+    /// The account as the answer describes it, where that is not in the store yet.
+    package var described: Account?
+
+    /// What was done with a token response.
+    public enum Outcome: Hashable, Sendable {
+        case stored
+        /// Another process had rotated the refresh token meanwhile: its newer one was kept, the access token stored.
+        case storedBesideNewerRefreshToken
+        /// The account was signed out while the response was under way: nothing was stored.
+        case discarded
+        /// The store cannot be written for this reason; the answer is safe in a sealed file beside it, and the next
+        /// process that opens the store takes it in.
+        case pending(reason: String)
+    }
+}
+
+extension TokenStore {
+    /// What the store has for `query`: a token that is good to use, refresh tokens to get one with, or neither.
+    ///
+    /// Nothing is written. An access token is handed out only while it is good for longer than the query's buffer.
+    ///
+    /// - Throws: ``TokenStoreError/invalidArgument(_:)`` if the scope is empty,
+    ///   ``TokenStoreError/policyMismatch(requested:account:)`` if the account signed in with another user flow.
+    public func cachedToken(for query: TokenQuery) throws -> CachedToken {
+        // Microsoft's access tokens are each for one API, which OpenID's scopes do not name.
+        guard !query.scope.isEmpty || query.account.hasIssuer && !query.scope.tokens.isEmpty else {
+            throw TokenStoreError.invalidArgument("no scope of an API was asked for; name at least one")
+        }
+        guard let version = try dataVersion() else { return try storedToken(for: query) }
+        return try opened.token(for: query, at: options.seconds, version: version) { try storedToken(for: query) }
+    }
+
+    /// The scope that the account has signed in to `client` for, as far as its tokens tell.
+    package func sessionScope(of account: Account.ID, client: String) throws -> Scope? {
+        let granted = try refreshTokens(of: account, client: client).lazy.compactMap(\.scope)
+        if let scope = granted.first(where: { !$0.tokens.isEmpty }) { return scope }
+        let query = TokenQuery(account: account, clientID: client, scope: Scope([]))
+        return try newestAccessToken(for: query)?.token.scope
+    }
+
+    /// A token of the account and client whatever its scope: one for no API in particular before others, then the newest.
+    package func newestAccessToken(for query: TokenQuery) throws -> (token: AccessToken, isUsable: Bool)? {
+        try read { session in try session.connection.read { try session.newestAccessToken(query) } }
+    }
+
+    /// What the file has for `query`, opened anew.
+    package func storedToken(for query: TokenQuery) throws -> CachedToken {
+        try read { session in
+            guard let policy = query.authority?.policy else { return try session.cachedToken(query) }
+            return try session.connection.read {
+                try session.requirePolicy(policy, of: query.account)
+                return try session.cachedToken(query)
+            }
+        }
+    }
+
+    /// The clients that have tokens of an account.
+    package func clientIDs(of account: Account.ID) throws -> [String] {
+        try read { session in
+            try session.connection.read { try session.accountRow(account).map { try session.clientIDs($0) } ?? [] }
+        }
+    }
+
+    /// The refresh tokens of an account that `client` may use, its own before its family's, newest first.
+    public func refreshTokens(of account: Account.ID, client: String, family: String? = nil) throws -> [RefreshToken] {
+        try read { session in try session.refreshTokens(of: account, client: client, family: family) }
+    }
+
+    /// Removes exactly `token`, as the issuer has refused it.
+    ///
+    /// - Returns: false if another one is in its place by now, which stays.
+    @discardableResult
+    public func removeRefreshToken(_ token: RefreshToken) throws -> Bool {
+        try write { session in
+            guard try session.deleteRefreshToken(token) else { return false }
+            try session.record(
+                .refused,
+                outcome: "removed",
+                account: token.account,
+                client: token.clientID,
+                refreshToken: token.secret
+            )
+            return true
+        }
+    }
+}
+
+extension StoreSession {
+    func requirePolicy(_ policy: String, of id: Account.ID) throws {
+        guard let row = try accountRow(id), let account = try account(row), let own = account.policy else { return }
+        guard own == policy else { throw TokenStoreError.policyMismatch(requested: policy, account: own) }
+    }
+}
+
+/// An ID token of the store with what it was issued for.
+public struct StoredIDToken: Sendable {
+    public let idToken: IDToken
+    public let clientID: String
+
+    /// The tenant; empty where the provider has none.
+    public let tenantID: String
+
+    /// When it was stored, in Unix seconds.
+    public let updatedAt: Int64
+}
