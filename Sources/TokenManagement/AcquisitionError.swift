@@ -74,3 +74,91 @@ extension AcquisitionError: CustomStringConvertible {
         }
     }
 }
+
+extension AcquisitionError {
+    /// Whether someone has to sign in.
+    public var needsInteraction: Bool {
+        switch self {
+        case .interactionRequired, .possiblyConsumed, .policyRequired: true
+        default: false
+        }
+    }
+
+    /// Whether the issuer cannot be reached or does not serve, which may pass.
+    public var isOutage: Bool {
+        switch self {
+        case .unavailable, .timedOut: true
+        case .network(let error): error.isTransient
+        default: false
+        }
+    }
+
+    /// Whether the issuer refused a token that may have been spent before.
+    var isDoubt: Bool {
+        if case .possiblyConsumed = self { true } else { false }
+    }
+
+    /// A word for the counters.
+    var reason: String {
+        switch self {
+        case .interactionRequired: "interaction_required"
+        case .possiblyConsumed: "possibly_consumed"
+        case .unavailable(_, let isHeldBack): isHeldBack ? "throttled" : "unavailable"
+        case .network: "network"
+        case .unusableAnswer: "unusable_answer"
+        case .clientMisconfigured: "client_misconfigured"
+        case .invalidScope: "invalid_scope"
+        case .policyRequired: "policy_required"
+        case .declinedScopes: "declined_scopes"
+        case .tooShort: "too_short"
+        case .accountMismatch: "account_mismatch"
+        case .invalidIDToken: "invalid_id_token"
+        case .metadata: "metadata"
+        case .timedOut: "timed_out"
+        }
+    }
+}
+
+/// Why someone has to sign in.
+public enum InteractionReason: Sendable {
+    case signedOut
+    case noRefreshToken
+
+    /// The account belongs to another authority than the one asked for.
+    case otherAuthority
+
+    /// Every refresh token has ended, by the issuer's word.
+    case ended
+
+    /// The issuer asks for a person; the last events of the refresh token show a race or a stolen token.
+    case refused(OAuthError, events: [StoreEvent])
+
+    /// The issuer refused without an OAuth error.
+    case refusedWithoutReason(status: Int)
+
+    /// A new password is due.
+    case passwordReset(OAuthError)
+
+    /// The user does not exist any more.
+    case accountDeleted
+
+    /// The token endpoint is outside the account's cloud: the refresh token was not sent.
+    case foreignEndpoint
+}
+
+extension InteractionReason: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .signedOut: "the account has signed out; sign in again"
+        case .noRefreshToken: "there is no refresh token for the account; sign in again"
+        case .otherAuthority: "the account is not one of the authority asked for; sign in there"
+        case .ended: "the session has ended by the issuer's word; sign in again"
+        case .refused(let error, _): "\(error); sign in again"
+        case .refusedWithoutReason(let status):
+            "the issuer refused the refresh token with status \(status); sign in again"
+        case .passwordReset(let error): "\(error); sign in again and choose a new password"
+        case .accountDeleted: "the issuer no longer knows the account; sign in with another"
+        case .foreignEndpoint: "the token endpoint is outside the account's cloud and was not used; sign in again"
+        }
+    }
+}

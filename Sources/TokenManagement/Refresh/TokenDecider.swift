@@ -1,4 +1,4 @@
-import OAuth
+package import OAuth
 import OpenIDConnect
 package import TokenStorage
 
@@ -90,4 +90,15 @@ package struct TokenDecider: Sendable {
     private func isAllowed(_ token: RefreshToken) -> Bool {
         options.usesFamilyTokens || token.clientID.folded == clientID.folded
     }
+}
+
+/// What a silent request comes to, by what the store knows.
+package enum TokenDecision: Sendable {
+    /// A stored token is the answer.
+    case serve(TokenResult)
+
+    /// These refresh tokens are tried in order; the fallback serves where they fail for the right reason.
+    case refresh([RefreshCandidate], at: Authority, fallback: Fallback?)
+
+    case fail(AcquisitionError)
 }

@@ -1,0 +1,144 @@
+package import HTTPTransport
+import OAuth
+import TokenStorage
+
+/// A refresh that any number of callers wait for, each with its own patience.
+///
+/// It goes on when a caller leaves: once sent, a refresh token may be spent, and its successor has to be stored.
+final class Flight: Sendable {
+    private struct State {
+        var waiters: [Int: CheckedContinuation<TokenResult, any Error>] = [:]
+        var lastWaiter = 0
+        var outcome: Result<TokenResult, any Error>?
+        var departed: Set<Int> = []
+    }
+
+    private let state = Guarded(State())
+
+    /// Ends the flight for everyone who waits, now or later.
+    func land(_ outcome: Result<TokenResult, any Error>) {
+        let waiters = state.withLock { state in
+            state.outcome = outcome
+            defer { state.waiters = [:] }
+            return Array(state.waiters.values)
+        }
+        for waiter in waiters { waiter.resume(with: outcome) }
+    }
+
+    /// Waits until the flight lands.
+    ///
+    /// - Throws: what ended the flight, ``AcquisitionError/timedOut`` after `timeout`, `CancellationError`.
+    func result(within timeout: Duration) async throws -> TokenResult {
+        let waiter = state.withLock { state in
+            state.lastWaiter += 1
+            return state.lastWaiter
+        }
+        let alarm = Task {
+            try await Task.sleep(for: timeout)
+            leave(waiter, with: AcquisitionError.timedOut)
+        }
+        defer { alarm.cancel() }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { join(waiter, $0) }
+        } onCancel: {
+            leave(waiter, with: CancellationError())
+        }
+    }
+
+    private func join(_ waiter: Int, _ continuation: CheckedContinuation<TokenResult, any Error>) {
+        let outcome = state.withLock { state -> Result<TokenResult, any Error>? in
+            if let outcome = state.outcome { return outcome }
+            if state.departed.remove(waiter) != nil { return .failure(CancellationError()) }
+            state.waiters[waiter] = continuation
+            return nil
+        }
+        if let outcome { continuation.resume(with: outcome) }
+    }
+
+    /// Lets one waiter go; one that has not begun to wait yet goes when it does.
+    private func leave(_ waiter: Int, with error: any Error) {
+        let continuation = state.withLock { state in
+            let continuation = state.waiters.removeValue(forKey: waiter)
+            if continuation == nil, state.outcome == nil { state.departed.insert(waiter) }
+            return continuation
+        }
+        continuation?.resume(throwing: error)
+    }
+}
+
+/// Requests that one refresh can answer: those that differ only in how a caller waits, and in whether fewer scopes will do,
+/// which is judged for each caller when the answer is there.
+package struct FlightKey: Hashable {
+    private let request: SilentRequest
+    private let clientID: String
+
+    /// All of the request is in it, so that no field that changes the answer can be forgotten.
+    package init(_ request: SilentRequest, clientID: String) {
+        var request = request
+        request.loginHint = nil
+        request.timeout = .zero
+        request.requiresAllScopes = false
+        self.request = request
+        self.clientID = clientID
+    }
+}
+
+/// The right to spend the refresh tokens of an account that a client may use, which one caller at a time has.
+///
+/// The clients of a family share its tokens, and so a lock. It is taken after a client's own, never before, so that no two
+/// callers wait for each other.
+struct RefreshTurn: Sendable {
+    private let account: Account.ID
+    private let path: StorePath
+    private var locks: [RefreshLock]
+    private var families: Set<String> = []
+
+    /// Whether another caller had the turn first, who may have refreshed meanwhile.
+    var wasWaitedFor: Bool { locks.contains(where: \.wasWaitedFor) }
+
+    init(of account: Account.ID, client: String, at path: StorePath) async throws {
+        self.account = account
+        self.path = path
+        locks = [
+            try await .acquire(account, client: client, of: path, patience: TokenManagerOptions.patience)
+        ]
+    }
+
+    /// Takes what else is needed to spend any of `candidates`.
+    ///
+    /// - Returns: whether there was something to take; another client may have spent them meanwhile.
+    mutating func extend(to candidates: [RefreshCandidate]) async throws -> Bool {
+        let missing = Set(candidates.compactMap(\.token.familyID)).subtracting(families)
+        for family in missing.sorted() {
+            locks.append(
+                try await .acquire(account, family: family, of: path, patience: TokenManagerOptions.patience)
+            )
+            families.insert(family)
+        }
+        return !missing.isEmpty
+    }
+}
+
+/// A transport for the requests of one refresh, all of which end by one moment.
+///
+/// Others wait for the lock of the refresh and go on without its holder after a while. A holder that was stopped and
+/// goes on later must not send a refresh token that they have spent meanwhile, so nothing leaves after that moment.
+package struct BoundedTransport: HTTPTransport {
+    private let transport: any HTTPTransport
+    private let end: ContinuousClock.Instant
+
+    package init(_ transport: any HTTPTransport, end: ContinuousClock.Instant) {
+        self.transport = transport
+        self.end = end
+    }
+
+    package func send(_ request: HTTPRequest, limits: HTTPLimits) async throws -> HTTPResponse {
+        var limits = limits
+        limits.total = min(limits.total, end - .now)
+        guard limits.total > .zero else {
+            let host = HTTPAddress(request.url)?.name ?? request.description
+            throw HTTPTransportError.notConnected(host: host, reason: "no time was left")
+        }
+        return try await transport.send(request, limits: limits)
+    }
+}
