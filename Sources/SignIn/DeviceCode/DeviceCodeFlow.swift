@@ -1,6 +1,6 @@
 public import HTTPTransport
 public import OAuth
-import OpenIDConnect
+public import OpenIDConnect
 package import TokenStorage
 
 #if canImport(FoundationEssentials)
@@ -73,5 +73,125 @@ public struct DeviceCodeFlow: Sendable {
         } catch {
             throw SignInError(wrapping: error)
         }
+    }
+}
+
+/// A sign-in that waits for a person on another device.
+public struct PendingDevice: Sendable {
+    /// What to show.
+    public let authorization: DeviceAuthorization
+
+    let flow: DeviceCodeFlow
+    let issuer: IssuerAccess
+    let request: TokenRequest
+
+    /// How long the person has: while the codes live, or less if the app waits less.
+    public let timeLimit: Duration
+
+    let startedAt: Date
+
+    private var metadata: IssuerMetadata { issuer.metadata }
+    private var endpoint: TokenEndpoint {
+        TokenEndpoint(metadata.tokenEndpoint, transport: flow.transport, limits: flow.limits)
+    }
+
+    /// Waits until the person has decided, and returns the tokens, checked and not yet stored.
+    ///
+    /// Cancelling the task ends the waiting.
+    ///
+    /// - Throws: ``SignInError``.
+    public func tokens() async throws -> SignedInTokens {
+        do {
+            var (answer, space) = try await decision()
+            do {
+                answer = try await identified(answer)
+                let idToken = try await checked(answer)
+                try Task.checkCancellation()
+                return SignedInTokens(response: answer.response, request: request, idToken: idToken, space: space)
+            } catch {
+                await issuer.revoke(answer.response.refreshToken, clientID: flow.clientID)
+                throw error
+            }
+        } catch {
+            throw SignInError(wrapping: error)
+        }
+    }
+
+    /// Asks until there is an answer.
+    private func decision() async throws -> (TokenEndpointAnswer, AnswerSpace?) {
+        var form = form
+        authorization.append(to: &form)
+        var polling = DevicePolling(interval: authorization.interval)
+        var delay = polling.interval
+        var waited = Duration.zero
+        while true {
+            let left = timeLeft(after: waited)
+            guard left > .zero else { throw SignInError.timedOut }
+            let pause = min(.seconds(delay), left)
+            try await flow.pause(pause)
+            waited += pause
+            do {
+                let space = try await flow.answerSpace()
+                return (try await endpoint.send(.deviceCode, form, now: flow.seconds), space)
+            } catch {
+                try Task.checkCancellation()
+                delay = try polling.delay(after: error)
+            }
+        }
+    }
+
+    /// What is left of the time, whatever was done to the clock meanwhile.
+    private func timeLeft(after waited: Duration) -> Duration {
+        timeLimit - max(waited, .seconds(flow.now().timeIntervalSince(startedAt)))
+    }
+
+    /// The tokens with an ID token, which some issuers send only with the first refresh.
+    private func identified(_ first: TokenEndpointAnswer) async throws -> TokenEndpointAnswer {
+        try first.response.requireTokenText()
+        guard first.response.idToken == nil, let refreshToken = first.response.refreshToken else { return first }
+        var form = form
+        form.append("refresh_token", refreshToken)
+        // Left out, the scope is all that was granted; Microsoft's issuers do not narrow, and have to be told.
+        if request.authority.issuer == nil { form.append("scope", request.scope.text) }
+        let second = try await refreshed(form)
+        var tokens = second.response
+        tokens.refreshToken = tokens.refreshToken ?? refreshToken
+        tokens.scope = tokens.scope ?? first.response.scope
+        tokens.clientInfo = tokens.clientInfo ?? first.response.clientInfo
+        return TokenEndpointAnswer(response: tokens, issuerNow: second.issuerNow)
+    }
+
+    /// Sends the refresh, and twice more where the way to the issuer or the issuer itself failed.
+    ///
+    /// The person has decided, so it is sent even when the time is over; but no pause goes beyond that.
+    private func refreshed(_ form: FormParameters) async throws -> TokenEndpointAnswer {
+        var polling = DevicePolling(interval: 1)
+        var repetitions = 2
+        while true {
+            do {
+                return try await endpoint.send(.refreshToken, form, now: flow.seconds)
+            } catch {
+                try Task.checkCancellation()
+                let delay = try polling.delay(after: error)
+                guard repetitions > 0 else { throw error }
+                repetitions -= 1
+                try await flow.pause(min(.seconds(delay), max(timeLeft(after: .zero), .zero)))
+            }
+        }
+    }
+
+    private func checked(_ answer: TokenEndpointAnswer) async throws -> IDToken {
+        try answer.response.requireTokenText()
+        guard let secret = answer.response.idToken else { throw SignInError.noIDToken }
+        var validator = IDTokenValidator(issuer: metadata.issuer, clientID: flow.clientID)
+        validator.accessToken = answer.response.accessToken
+        return try await issuer.checked(secret, by: validator, clocks: [flow.seconds, answer.issuerNow])
+    }
+
+    private var form: FormParameters {
+        var form = FormParameters()
+        form.append("client_id", flow.clientID)
+        if request.authority.issuer == nil { form.append("client_info", "1") }
+        return form
     }
 }
