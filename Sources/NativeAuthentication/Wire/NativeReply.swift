@@ -51,3 +51,70 @@ struct NativeReply: Sendable {
         NativeFailure(cause: .unexpected(flaw), correlationID: correlationID, endpoint: endpoint)
     }
 }
+
+/// What the issuer asks for, with the token to answer with.
+enum NativeChallenge: Sendable {
+    case code(CodeDelivery, Secret)
+    case password(Secret)
+
+    /// The contact was verified before; nothing is asked.
+    case preverified(Secret)
+}
+
+/// Where a code was sent.
+public struct CodeDelivery: Hashable, Sendable {
+    /// The address or number, masked unless it was just typed.
+    public let sentTo: String
+    public let channelTargetType: ChannelType
+
+    /// How many characters the code has.
+    public let codeLength: Int
+
+    /// Seconds before another code may be asked for, where the issuer says so.
+    public let resendInterval: Int64?
+
+    init?(_ object: JSON.Object) {
+        guard let target = (object["challenge_target_label"] ?? object["challenge_target"])?.text,
+            let channel = object["challenge_channel"]?.text, let length = object["code_length"]?.seconds,
+            (0...1_000).contains(length)
+        else { return nil }
+        sentTo = target
+        channelTargetType = ChannelType(value: channel)
+        codeLength = Int(length)
+        resendInterval = object["interval"]?.seconds
+    }
+}
+
+/// A way to send a code to a person, or to register (MSAL's `MSALAuthMethod`).
+public struct AuthMethod: Hashable, Sendable, Identifiable {
+    public let id: String
+
+    /// Such as `oob`.
+    public let challengeType: String
+    public let channelTargetType: ChannelType
+
+    /// The address or number, masked.
+    public let loginHint: String?
+
+    init?(_ object: JSON.Object) {
+        guard let id = object["id"]?.text, let type = object["challenge_type"]?.text,
+            let channel = object["challenge_channel"]?.text
+        else { return nil }
+        self.id = id
+        challengeType = type
+        channelTargetType = ChannelType(value: channel)
+        loginHint = object["login_hint"]?.text
+    }
+}
+
+/// By what a code is sent; issuers may add their own, so this is an open set (MSAL's `MSALNativeAuthChannelType`).
+public struct ChannelType: Hashable, Sendable, CustomStringConvertible {
+    /// As the issuer wrote it.
+    public let value: String
+
+    public var isEmailType: Bool { value.lowercased() == "email" }
+    public var isSMSType: Bool { value.lowercased() == "sms" }
+    public var description: String { value }
+
+    init(value: String) { self.value = value }
+}

@@ -1,0 +1,208 @@
+public import HTTPTransport
+import Logging
+import OAuth
+public import SignIn
+import TokenManagement
+public import TokenStorage
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// An app that signs people up and in on its own pages, without a browser, and keeps their sessions
+/// (MSAL's `MSALNativeAuthPublicClientApplication`).
+///
+/// Every step returns what may come next, as a value that has the methods which are legal then, and no others.
+///
+/// ```swift
+/// let application = NativeAuthPublicClientApplication(configuration, store: store, transport: AsyncHTTPTransport())
+/// switch try await application.signIn(SignInParameters(username: "bo@example.org")) {
+/// case .codeRequired(let state): try await state.submitCode(code)
+/// ...
+/// }
+/// ```
+public final class NativeAuthPublicClientApplication: Sendable {
+    public let configuration: NativeAuthConfiguration
+    public let store: TokenStore
+    let transport: any HTTPTransport
+    let manager: TokenManager
+
+    public init(_ configuration: NativeAuthConfiguration, store: TokenStore, transport: any HTTPTransport) {
+        self.configuration = configuration
+        self.store = store
+        self.transport = transport
+        manager = TokenManager(
+            store: store,
+            clientID: configuration.clientID,
+            transport: transport,
+            options: configuration.tokens
+        )
+    }
+
+    var connection: NativeConnection { NativeConnection(configuration: configuration, transport: transport) }
+
+    var now: @Sendable () -> Date { store.options.now }
+
+    /// Begins a sign-in.
+    ///
+    /// A password that the issuer does not ask for is not sent.
+    public func signIn(_ parameters: SignInParameters) async throws(SignInStartError) -> SignInStartResult {
+        var flow = NativeFlow(self, username: parameters.username, correlationID: parameters.correlationID)
+        flow.scope = parameters.scope
+        flow.claims = parameters.claims
+        guard !flow.hasBlankUsername else { throw flow.blankUsername(.invalidUsername) }
+        guard parameters.password?.count != 0 else { throw flow.emptyPassword(.invalidCredentials) }
+        do {
+            return try await flow.startSignIn(parameters.password)
+        } catch {
+            throw SignInStartError(error, in: flow) { failure in
+                if failure.refusal(at: .initiate)?.code == .userNotFound { return .userNotFound }
+                guard let refusal = failure.refusal(at: .token) else { return nil }
+                if refusal.isUserNotFound { return .userNotFound }
+                return refusal.isWrongPassword ? .invalidCredentials : nil
+            }
+        }
+    }
+
+    /// Begins a sign-up; a code to verify the username always comes first.
+    public func signUp(_ parameters: SignUpParameters) async throws(SignUpStartError) -> SignUpStartResult {
+        var flow = NativeFlow(self, username: parameters.username, correlationID: parameters.correlationID)
+        flow.isSignUp = true
+        guard !flow.hasBlankUsername else { throw flow.blankUsername(.invalidUsername) }
+        guard parameters.password?.count != 0 else { throw flow.emptyPassword(.invalidPassword) }
+        let attributes = parameters.attributes?.serializedAttributes
+        guard attributes != nil || parameters.attributes == nil else {
+            throw SignUpStartError(.generalError, JSON.Object.attributeFlaw, flow.correlationID)
+        }
+        do {
+            return .codeRequired(try await flow.startSignUp(parameters.password, attributes: attributes))
+        } catch {
+            let names = error.invalidAttributes
+            if error.refusal(at: .signUpStart)?.isInvalidAttributes(names) == true { return .attributesInvalid(names) }
+            throw SignUpStartError(error, in: flow) { failure in
+                failure.refusal(at: .signUpStart).flatMap { SignUpStartErrorKind(refused: $0) }
+            }
+        }
+    }
+
+    /// Begins a password reset; a code to verify the username comes first.
+    public func resetPassword(
+        username: String,
+        correlationID: UUID? = nil
+    ) async throws(ResetPasswordStartError) -> ResetPasswordCodeRequiredState {
+        let flow = NativeFlow(self, username: username, correlationID: correlationID)
+        guard !flow.hasBlankUsername else { throw flow.blankUsername(.invalidUsername) }
+        do {
+            let token = try await flow.start(.resetStart)
+            let (delivery, next) = try await flow.code(.resetChallenge, token)
+            return ResetPasswordCodeRequiredState(flow: flow, token: next, delivery: delivery)
+        } catch {
+            throw ResetPasswordStartError(error, in: flow) { failure in
+                guard let refusal = failure.refusal(at: .resetStart) else { return nil }
+                if refusal.code == .userNotFound { return .userNotFound }
+                let hasNone = refusal.code == .invalidRequest && refusal.numbers.first == 500_222
+                return hasNone ? .userDoesNotHavePassword : nil
+            }
+        }
+    }
+}
+
+extension SignUpStartErrorKind {
+    /// nil: a general error.
+    fileprivate init?(refused refusal: OAuthError) {
+        let text = refusal.serverDescription ?? ""
+        // One number is for every parameter; the text says which.
+        let isAboutUsername =
+            refusal.code == .invalidRequest && refusal.numbers.first == 90_100
+            && text.contains("username parameter is empty or not valid")
+        if isAboutUsername {
+            self = .invalidUsername
+        } else if refusal.code == .userAlreadyExists {
+            self = .userAlreadyExists
+        } else if refusal.isInvalidPassword {
+            self = .invalidPassword
+        } else {
+            return nil
+        }
+    }
+}
+
+extension NativeAuthPublicClientApplication {
+    /// The account that is signed in, with what is known of it; the network is not asked.
+    ///
+    /// Where several may be signed in it is the one last signed in or refreshed.
+    ///
+    /// - Returns: nil if nobody is signed in.
+    /// - Throws: `TokenStoreError`.
+    public func currentAccount() throws -> NativeAuthUserAccount? { try accounts().first }
+
+    /// Every account that is signed in, the one last signed in or refreshed first.
+    ///
+    /// - Throws: `TokenStoreError`.
+    public func accounts() throws -> [NativeAuthUserAccount] {
+        let found = try ownAccounts(in: store).compactMap { account in
+            try store.idTokens(of: account.id, client: configuration.clientID).first.map { (account, $0) }
+        }
+        return found.sorted { $0.1.updatedAt > $1.1.updatedAt }.map { account, token in
+            NativeAuthUserAccount(application: self, account: account, idToken: token.idToken, scope: Scope([]))
+        }
+    }
+
+    /// Goes on in a browser with what an error calls for: ``NativeAuthError/browserRequest``.
+    ///
+    /// - Throws: `SignInError`, `TokenStoreError`.
+    public func signIn(
+        inBrowser request: InteractiveRequest,
+        userAgent: any UserAgent = SystemBrowser()
+    ) async throws -> NativeAuthUserAccount {
+        guard let redirectURI = configuration.redirectURI else {
+            throw SignInError.invalidRequest("the configuration has no redirect URI; give the one that is registered")
+        }
+        var browser = try PublicClientConfiguration(
+            clientID: configuration.clientID,
+            redirectURI: redirectURI,
+            authority: configuration.authority
+        )
+        browser.tokens = configuration.tokens
+        let app = try PublicClientApplication(browser, store: store, transport: transport, userAgent: userAgent)
+        let result = try await app.acquireToken(request)
+        return try await store.perform { [self] store in try adopt(result, scope: request.scope, in: store) }
+    }
+
+    /// Stores the tokens of a sign-in in one commit.
+    func keep(_ tokens: SignedInTokens, scope: Scope) async throws -> NativeAuthUserAccount {
+        try await store.perform { [self] store in
+            try adopt(try store.keep(tokens), scope: scope, in: store)
+        }
+    }
+
+    /// The account of a sign-in that is stored; whoever was signed in before is signed out unless several may be.
+    private func adopt(
+        _ result: AuthenticationResult,
+        scope: Scope,
+        in store: TokenStore
+    ) throws -> NativeAuthUserAccount {
+        guard let idToken = result.idToken else { throw SignInError.noIDToken }
+        if !configuration.allowsSeveralAccounts {
+            do {
+                for other in try ownAccounts(in: store) where other.id != result.account.id {
+                    try store.removeAccount(other.id, client: configuration.clientID)
+                }
+            } catch {
+                // The sign-in itself is stored; the next one tries again.
+                configuration.logger.warning("an account was not signed out", metadata: ["reason": "\(error)"])
+            }
+        }
+        return NativeAuthUserAccount(application: self, account: result.account, idToken: idToken, scope: scope)
+    }
+
+    /// The accounts that came by native authentication or its browser: user flows have accounts of their own.
+    private func ownAccounts(in store: TokenStore) throws -> [Account] {
+        let authority = Cloud.group(of: configuration.authority.environment)
+        return try store.signedInAccounts(client: configuration.clientID).filter {
+            $0.policy == nil && $0.id.authority == authority
+        }
+    }
+}

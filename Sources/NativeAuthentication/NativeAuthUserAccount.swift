@@ -1,0 +1,127 @@
+public import OAuth
+public import TokenManagement
+import TokenStorage
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A person who is signed in (MSAL's `MSALNativeAuthUserAccountResult`).
+public final class NativeAuthUserAccount: Sendable {
+    let application: NativeAuthPublicClientApplication
+    private let current: Guarded<(account: Account, idToken: IDToken)>
+
+    /// What the sign-in asked for.
+    let signInScope: Scope
+
+    init(application: NativeAuthPublicClientApplication, account: Account, idToken: IDToken, scope: Scope) {
+        self.application = application
+        current = Guarded((account, idToken))
+        signInScope = scope
+    }
+
+    public var account: Account { current.withLock(\.account) }
+
+    /// The newest ID token.
+    public var idToken: IDToken { current.withLock(\.idToken) }
+
+    /// What the issuer says of the person, custom attributes and claims by their configured names among it.
+    public var accountClaims: Claims { idToken.claims }
+
+    /// An access token that is good to use, from the store or by one refresh; nobody is asked.
+    ///
+    /// Tokens for several APIs are kept side by side. Without a scope it is the token of the sign-in, else the newest.
+    public func accessToken(
+        for scope: Scope = Scope([]),
+        forcesRefresh: Bool = false,
+        claims: JSON? = nil
+    ) async throws(RetrieveAccessTokenError) -> TokenResult {
+        let retrieval = TokenRetrieval(application: application, account: account, signInScope: signInScope)
+        let result = try await retrieval.token(scope, forcesRefresh: forcesRefresh, claims: claims)
+        if let idToken = result.idToken { try retrieval.reload(idToken).map(replace) }
+        return result
+    }
+
+    /// Calls a web API with tokens of the account.
+    public func transport(to api: WebAPI) -> AuthorizedTransport {
+        AuthorizedTransport(
+            api,
+            account: account.id,
+            manager: application.manager,
+            transport: application.transport
+        )
+    }
+
+    /// Removes everything that this client knows of the account from this machine, and ends the session at the issuer
+    /// if it is to.
+    ///
+    /// Doing it twice is no error.
+    ///
+    /// - Throws: `TokenStoreError`.
+    @discardableResult
+    public func signOut(atIssuer isGlobal: Bool = false) async throws -> SignOutReport {
+        try await application.manager.signOut(account.id, locally: !isGlobal)
+    }
+
+    private func replace(_ newer: (account: Account, idToken: IDToken)) { current.withLock { $0 = newer } }
+}
+
+/// Gets an access token for an account, and says in the terms of native authentication why there is none.
+struct TokenRetrieval: Sendable {
+    let application: NativeAuthPublicClientApplication
+    let account: Account
+    let signInScope: Scope
+
+    private static let usual: Scope = "openid profile offline_access"
+
+    private var correlationID: UUID { UUID() }
+
+    func token(
+        _ scope: Scope,
+        forcesRefresh: Bool,
+        claims: JSON?
+    ) async throws(RetrieveAccessTokenError) -> TokenResult {
+        guard scope.reservedTokens.isEmpty else {
+            let reason = "\(scope.reservedTokens.joined(separator: " ")) is asked for by itself; leave it out"
+            throw RetrieveAccessTokenError(.invalidScope, reason, correlationID)
+        }
+        do {
+            var scope = scope.isEmpty ? signInScope : scope
+            var forcesRefresh = forcesRefresh
+            if scope.isEmpty {
+                let newest = try await newestToken()
+                if let newest, newest.isUsable, !forcesRefresh, claims == nil {
+                    return TokenResult(newest.token, account: account.id, source: .cache)
+                }
+                // A request for no API in particular finds nothing in the store.
+                forcesRefresh = true
+                scope = newest.map { $0.token.scope.isEmpty ? Self.usual : $0.token.scope } ?? Self.usual
+            }
+            var request = SilentRequest(account: account.id, scope: scope)
+            request.forcesRefresh = forcesRefresh
+            request.claims = claims
+            request.requiresAllScopes = true
+            return try await application.manager.acquireTokenSilently(request)
+        } catch {
+            throw RetrieveAccessTokenError(error, account, scope, application, correlationID)
+        }
+    }
+
+    private func newestToken() async throws -> (token: AccessToken, isUsable: Bool)? {
+        let configuration = application.configuration
+        var query = TokenQuery(account: account.id, clientID: configuration.clientID, scope: Scope([]))
+        query.buffer = configuration.tokens.buffer
+        return try await application.store.perform { [query] in try $0.newestAccessToken(for: query) }
+    }
+
+    /// The account as the store has it after a refresh.
+    func reload(_ idToken: IDToken) throws(RetrieveAccessTokenError) -> (account: Account, idToken: IDToken)? {
+        do {
+            return try application.store.account(account.id).map { ($0, idToken) }
+        } catch {
+            throw RetrieveAccessTokenError(error, account, signInScope, application, correlationID)
+        }
+    }
+}

@@ -1,0 +1,138 @@
+public import OAuth
+
+/// A second factor is due; the person chooses by which method the code comes.
+public struct AwaitingMFAState: Sendable {
+    let flow: NativeFlow
+    let token: Secret
+
+    /// The person's methods.
+    public let authMethods: [AuthMethod]
+
+    /// Has a code sent by one of the methods.
+    ///
+    /// - Throws: the error, with this state to choose another method from.
+    public func requestChallenge(
+        _ method: AuthMethod
+    ) async throws(StepError<MFARequestChallengeErrorKind, AwaitingMFAState>) -> MFARequiredState {
+        do {
+            return try await flow.secondFactor(method, token, authMethods)
+        } catch {
+            throw StepError(flow.challengeError(error), error.endsFlow ? nil : self)
+        }
+    }
+}
+
+/// A code for the second factor was sent.
+public struct MFARequiredState: Sendable {
+    let flow: NativeFlow
+
+    /// What methods are chosen with, however often.
+    let methodsToken: Secret
+
+    /// What the code is submitted with.
+    let token: Secret
+
+    /// The person's methods.
+    public let authMethods: [AuthMethod]
+    public let delivery: CodeDelivery
+
+    /// Has a code sent, by the same method or another; those before it are good no more.
+    ///
+    /// - Throws: the error, with this state for another try.
+    public func requestChallenge(
+        _ method: AuthMethod
+    ) async throws(StepError<MFARequestChallengeErrorKind, MFARequiredState>) -> MFARequiredState {
+        do {
+            return try await flow.secondFactor(method, methodsToken, authMethods)
+        } catch {
+            throw StepError(flow.challengeError(error), error.endsFlow ? nil : self)
+        }
+    }
+
+    /// Submits the code that the person received.
+    ///
+    /// - Throws: the error, with this state for another try where there is one.
+    public func submitChallenge(
+        _ code: Secret
+    ) async throws(StepError<MFASubmitChallengeErrorKind, MFARequiredState>) -> NativeAuthUserAccount {
+        guard code.count > 0 else { throw StepError(flow.emptyCode(.invalidChallenge), self) }
+        do {
+            return try await flow.tokens(.secondFactor(code), token)
+        } catch {
+            let reason = MFASubmitChallengeError(error, in: flow) {
+                $0.refusal?.isInvalidCode == true ? .invalidChallenge : nil
+            }
+            // Asked for yet another factor, the issuer has moved on to where no state leads.
+            let isAskedAgain = error.continuationToken != nil
+            throw StepError(reason, error.endsFlow || isAskedAgain ? nil : self)
+        }
+    }
+}
+
+extension NativeFlow {
+    /// Has a code for the second factor sent; `token` is good for any number of methods.
+    func secondFactor(
+        _ method: AuthMethod,
+        _ token: Secret,
+        _ methods: [AuthMethod]
+    ) async throws(NativeFailure) -> MFARequiredState {
+        let (delivery, next) = try await code(.challenge, token, method: method)
+        return MFARequiredState(
+            flow: self,
+            methodsToken: token,
+            token: next,
+            authMethods: methods,
+            delivery: delivery
+        )
+    }
+
+    func challengeError(_ failure: NativeFailure) -> MFARequestChallengeError {
+        MFARequestChallengeError(failure, in: self) { $0.refusal?.isBlocked == true ? .authMethodBlocked : nil }
+    }
+}
+
+/// Why no code was sent by a method.
+public typealias MFARequestChallengeError = NativeAuthError<MFARequestChallengeErrorKind>
+
+/// The kinds of ``MFARequestChallengeError``.
+public enum MFARequestChallengeErrorKind: String, NativeAuthErrorKind {
+    /// The method is blocked.
+    case authMethodBlocked
+    case browserRequired
+    case generalError
+
+    public var advice: String {
+        switch self {
+        case .authMethodBlocked: "choose another method"
+        case .browserRequired: "go on in a browser"
+        case .generalError: "start the sign-in again"
+        }
+    }
+}
+
+extension NativeAuthError<MFARequestChallengeErrorKind> {
+    public var isAuthMethodBlocked: Bool { kind == .authMethodBlocked }
+}
+
+/// Why the code of a second factor was not taken.
+public typealias MFASubmitChallengeError = NativeAuthError<MFASubmitChallengeErrorKind>
+
+/// The kinds of ``MFASubmitChallengeError``.
+public enum MFASubmitChallengeErrorKind: String, NativeAuthErrorKind {
+    /// The code is wrong, old or empty.
+    case invalidChallenge
+    case browserRequired
+    case generalError
+
+    public var advice: String {
+        switch self {
+        case .invalidChallenge: "enter the newest code, or ask for another"
+        case .browserRequired: "go on in a browser"
+        case .generalError: "start the sign-in again"
+        }
+    }
+}
+
+extension NativeAuthError<MFASubmitChallengeErrorKind> {
+    public var isInvalidChallenge: Bool { kind == .invalidChallenge }
+}

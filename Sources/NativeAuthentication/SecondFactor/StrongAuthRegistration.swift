@@ -1,0 +1,136 @@
+public import OAuth
+
+/// The person has no method for a second factor yet, and is to register one.
+public struct RegisterStrongAuthState: Sendable {
+    let flow: NativeFlow
+    let token: Secret
+
+    /// What may be registered.
+    public let authMethods: [AuthMethod]
+
+    /// Has a code sent to a contact that is to become the person's method.
+    ///
+    /// - Throws: the error, with this state for another try where there is one.
+    public func challengeAuthMethod(
+        _ method: AuthMethod,
+        contact: String
+    ) async throws(StepError<RegisterStrongAuthChallengeErrorKind, RegisterStrongAuthState>)
+        -> RegisterStrongAuthChallengeResult
+    {
+        do {
+            return try await flow.register(contact, as: method, token, authMethods)
+        } catch {
+            let isOver = error.failure.map { $0.endsFlow || $0.isRedirect } ?? false
+            throw StepError(error.reason, isOver ? nil : self)
+        }
+    }
+}
+
+/// What the registration of a method comes to.
+public enum RegisterStrongAuthChallengeResult: Sendable {
+    case verificationRequired(RegisterStrongAuthVerificationRequiredState)
+
+    /// The contact was verified before, and the person is signed in.
+    case completed(NativeAuthUserAccount)
+}
+
+/// A code was sent to the contact that is to be registered.
+public struct RegisterStrongAuthVerificationRequiredState: Sendable {
+    let flow: NativeFlow
+
+    /// What contacts are challenged with, however often.
+    let registrationToken: Secret
+
+    /// What the code is submitted with.
+    let token: Secret
+
+    /// What may be registered.
+    public let authMethods: [AuthMethod]
+    public let delivery: CodeDelivery
+
+    /// Has a code sent to another contact, or another code to the same.
+    ///
+    /// - Throws: the error, with this state for another try where there is one.
+    public func challengeAuthMethod(
+        _ method: AuthMethod,
+        contact: String
+    ) async throws(StepError<RegisterStrongAuthChallengeErrorKind, RegisterStrongAuthVerificationRequiredState>)
+        -> RegisterStrongAuthChallengeResult
+    {
+        do {
+            return try await flow.register(contact, as: method, registrationToken, authMethods)
+        } catch {
+            let isOver = error.failure.map { $0.endsFlow || $0.isRedirect } ?? false
+            throw StepError(error.reason, isOver ? nil : self)
+        }
+    }
+
+    /// Submits the code that came to the contact, and signs in.
+    ///
+    /// - Throws: the error, with this state for another try where there is one.
+    public func submitChallenge(
+        _ code: Secret
+    ) async throws(StepError<RegisterStrongAuthSubmitChallengeErrorKind, RegisterStrongAuthVerificationRequiredState>)
+        -> NativeAuthUserAccount
+    {
+        guard code.count > 0 else { throw StepError(flow.emptyCode(.invalidChallenge), self) }
+        do {
+            return try await flow.finishRegistration("oob", token, code: code)
+        } catch {
+            let reason = RegisterStrongAuthSubmitChallengeError(error, in: flow) {
+                $0.refusal(at: .registerContinue)?.isInvalidCode == true ? .invalidChallenge : nil
+            }
+            throw StepError(reason, error.endsFlow || error.isRedirect ? nil : self)
+        }
+    }
+}
+
+/// Why no code was sent to a contact that was to be registered.
+public typealias RegisterStrongAuthChallengeError = NativeAuthError<RegisterStrongAuthChallengeErrorKind>
+
+/// The kinds of ``RegisterStrongAuthChallengeError``.
+public enum RegisterStrongAuthChallengeErrorKind: String, NativeAuthErrorKind {
+    /// The contact is empty, or no address or number.
+    case invalidInput
+    /// The contact may not be used.
+    case verificationContactBlocked
+    case browserRequired
+    case generalError
+
+    public var advice: String {
+        switch self {
+        case .invalidInput: "correct the contact"
+        case .verificationContactBlocked: "give another contact"
+        case .browserRequired: "go on in a browser"
+        case .generalError: "start the sign-in again"
+        }
+    }
+}
+
+extension NativeAuthError<RegisterStrongAuthChallengeErrorKind> {
+    public var isInvalidInput: Bool { kind == .invalidInput }
+    public var isVerificationContactBlocked: Bool { kind == .verificationContactBlocked }
+}
+
+/// Why a contact was not registered.
+public typealias RegisterStrongAuthSubmitChallengeError = NativeAuthError<RegisterStrongAuthSubmitChallengeErrorKind>
+
+/// The kinds of ``RegisterStrongAuthSubmitChallengeError``.
+public enum RegisterStrongAuthSubmitChallengeErrorKind: String, NativeAuthErrorKind {
+    /// The code is wrong, old or empty.
+    case invalidChallenge
+    case browserRequired
+    case generalError
+
+    public var advice: String {
+        switch self {
+        case .invalidChallenge: "enter the newest code, or ask for another"
+        case .browserRequired: "go on in a browser"
+        case .generalError: "start the sign-in again"
+        }
+    }
+}
+
+extension NativeAuthError<RegisterStrongAuthSubmitChallengeErrorKind> {
+    public var isInvalidChallenge: Bool { kind == .invalidChallenge }
+}

@@ -1,0 +1,203 @@
+import Logging
+import OAuth
+import OpenIDConnect
+import SignIn
+import TokenManagement
+import TokenStorage
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension NativeFlow {
+    /// Begins a sign-in, and ends it where a password was given that the issuer asks for.
+    func startSignIn(_ password: Secret?) async throws(NativeFailure) -> SignInStartResult {
+        let token = try await start(.initiate)
+        switch try await challenge(.challenge, token) {
+        case .code(let delivery, let token):
+            if password != nil { configuration.logger.warning("the issuer asks for a code; the password was not sent") }
+            return .codeRequired(SignInCodeRequiredState(flow: self, token: token, delivery: delivery))
+        case .password(let token):
+            guard let password else {
+                return .passwordRequired(SignInPasswordRequiredState(flow: self, token: token))
+            }
+            return SignInStartResult(try await signIn(.password(password), token))
+        case .preverified: throw unexpected("asks for nothing", at: .challenge)
+        }
+    }
+
+    /// The flow for the sign-in that follows a sign-up or a reset.
+    func signingIn(_ scope: Scope, _ claims: JSON?) -> NativeFlow {
+        var flow = self
+        flow.scope = scope
+        flow.claims = claims
+        flow.isSignUp = false
+        return flow
+    }
+
+    /// Signs in with what a sign-up or a reset left.
+    func signIn(after token: Secret?) async throws(NativeFailure) -> SignInResult {
+        guard let token else {
+            throw NativeFailure(
+                cause: .unexpected("held nothing to sign in with; sign in as usual"),
+                correlationID: correlationID
+            )
+        }
+        return try await signIn(.continuation, token)
+    }
+}
+
+extension NativeFlow {
+    /// Asks for tokens, checks them and stores them in one commit, or goes on to the second factor.
+    func signIn(_ grant: NativeGrant, _ token: Secret) async throws(NativeFailure) -> SignInResult {
+        do {
+            return .completed(try await tokens(grant, token))
+        } catch {
+            guard let refusal = error.refusal, refusal.code == .invalidGrant, let next = error.continuationToken else {
+                throw error
+            }
+            switch refusal.suberror {
+            case "mfa_required":
+                let (token, methods) = try await methods(.introspect, next)
+                return .awaitingMFA(AwaitingMFAState(flow: self, token: token, authMethods: methods))
+            case "registration_required":
+                let (token, methods) = try await methods(.registerIntrospect, next)
+                let state = RegisterStrongAuthState(flow: self, token: token, authMethods: methods)
+                return .strongAuthMethodRegistration(state)
+            default: throw error
+            }
+        }
+    }
+
+    /// Asks for tokens, checks them and stores them in one commit.
+    func tokens(_ grant: NativeGrant, _ token: Secret) async throws(NativeFailure) -> NativeAuthUserAccount {
+        let asked = Scope(scope.tokens + ["openid", "profile", "offline_access"])
+        var form = form(token)
+        form.append("grant_type", grant.name)
+        form.append("username", grant.sendsUsername ? username : nil)
+        form.append(grant.credentialName, grant.credential)
+        form.append("challenge_type", grant.sendsChallengeTypes ? configuration.challengeTypes.text : nil)
+        form.append("scope", asked.text)
+        form.append("claims", claims?.serialized)
+        form.append("client_info", "true")
+        // Fetched before anything is spent: between the tokens and the commit nothing is to take its time.
+        let issuer = try await issuer()
+        let space = try await answerSpace()
+        let reply = try await send(.token, form)
+        do {
+            let signedIn = try await checked(reply, asked, grant, issuer, space)
+            do {
+                try Task.checkCancellation()
+            } catch {
+                await issuer.revoke(signedIn.response.refreshToken, clientID: configuration.clientID)
+                throw error
+            }
+            return try await application.keep(signedIn, scope: scope)
+        } catch {
+            throw NativeFailure(
+                cause: .failed(error),
+                correlationID: reply.correlationID,
+                endpoint: .token,
+                endsFlow: true
+            )
+        }
+    }
+
+    private func issuer() async throws(NativeFailure) -> IssuerAccess {
+        do {
+            return try await IssuerAccess(
+                configuration.authority,
+                transport: application.transport,
+                limits: configuration.tokens.limits
+            )
+        } catch {
+            throw failed(error)
+        }
+    }
+
+    private func answerSpace() async throws(NativeFailure) -> AnswerSpace {
+        do {
+            return try await application.store.perform { try $0.reserveAnswerSpace() }
+        } catch {
+            throw failed(error)
+        }
+    }
+
+    private func checked(
+        _ reply: NativeReply,
+        _ asked: Scope,
+        _ grant: NativeGrant,
+        _ issuer: IssuerAccess,
+        _ space: AnswerSpace
+    ) async throws -> SignedInTokens {
+        let response = try reply.body.withUnsafeBytes { try TokenResponse(parsing: $0) }
+        do {
+            try response.requireTokenText()
+            guard let secret = response.idToken, response.accessToken != nil else { throw SignInError.noIDToken }
+            var validator = IDTokenValidator(issuer: issuer.metadata.issuer, clientID: configuration.clientID)
+            validator.accessToken = response.accessToken
+            let clocks = [Int64(application.now().timeIntervalSince1970), reply.issuerNow]
+            let idToken = try await issuer.checked(secret, by: validator, clocks: clocks)
+            var request = TokenRequest(
+                clientID: configuration.clientID,
+                authority: configuration.authority,
+                scope: asked,
+                grant: Grant(rawValue: grant.name)
+            )
+            request.username = username
+            return SignedInTokens(response: response, request: request, idToken: idToken, space: space)
+        } catch {
+            await issuer.revoke(response.refreshToken, clientID: configuration.clientID)
+            throw error
+        }
+    }
+}
+
+/// What a token request of a native flow offers beside its continuation token.
+enum NativeGrant: Sendable {
+    case password(Secret)
+    case code(Secret)
+    case secondFactor(Secret)
+
+    /// After a sign-up or a reset.
+    case continuation
+
+    /// After a method was registered.
+    case registration
+
+    var name: String {
+        switch self {
+        case .password: "password"
+        case .code: "oob"
+        case .secondFactor: "mfa_oob"
+        case .continuation, .registration: "continuation_token"
+        }
+    }
+
+    var credentialName: String {
+        if case .password = self { "password" } else { "oob" }
+    }
+
+    var credential: Secret? {
+        switch self {
+        case .password(let secret), .code(let secret), .secondFactor(let secret): secret
+        case .continuation, .registration: nil
+        }
+    }
+
+    var sendsUsername: Bool {
+        switch self {
+        case .password, .continuation: true
+        default: false
+        }
+    }
+
+    var sendsChallengeTypes: Bool {
+        switch self {
+        case .password, .continuation, .registration: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,62 @@
+/// Why a sign-in did not begin, or did not succeed with the password it began with.
+public typealias SignInStartError = NativeAuthError<SignInStartErrorKind>
+
+/// The kinds of ``SignInStartError``.
+public enum SignInStartErrorKind: String, NativeAuthErrorKind {
+    /// Nobody has the username.
+    case userNotFound
+    /// The username is empty.
+    case invalidUsername
+    /// The password is wrong, or empty.
+    case invalidCredentials
+    case browserRequired
+    case generalError
+
+    public var advice: String {
+        switch self {
+        case .userNotFound: "check the username, or sign up"
+        case .invalidUsername: "give a username"
+        case .invalidCredentials: "check the username and the password"
+        case .browserRequired: "go on in a browser"
+        case .generalError: "start the sign-in again"
+        }
+    }
+}
+
+extension NativeAuthError<SignInStartErrorKind> {
+    public var isUserNotFound: Bool { kind == .userNotFound }
+    public var isInvalidUsername: Bool { kind == .invalidUsername }
+    public var isInvalidCredentials: Bool { kind == .invalidCredentials }
+}
+
+/// Why nobody was signed in after a sign-up, which has succeeded all the same.
+public typealias SignInAfterSignUpError = NativeAuthError<SignInAfterSignUpErrorKind>
+
+/// The kinds of ``SignInAfterSignUpError``.
+public enum SignInAfterSignUpErrorKind: String, NativeAuthErrorKind {
+    case browserRequired
+    case generalError
+
+    public var advice: String {
+        switch self {
+        case .browserRequired: "go on in a browser"
+        case .generalError: "sign in as usual"
+        }
+    }
+}
+
+/// Why nobody was signed in after a reset, which has succeeded all the same.
+public typealias SignInAfterResetPasswordError = NativeAuthError<SignInAfterResetPasswordErrorKind>
+
+/// The kinds of ``SignInAfterResetPasswordError``.
+public enum SignInAfterResetPasswordErrorKind: String, NativeAuthErrorKind {
+    case browserRequired
+    case generalError
+
+    public var advice: String {
+        switch self {
+        case .browserRequired: "go on in a browser"
+        case .generalError: "sign in with the new password"
+        }
+    }
+}

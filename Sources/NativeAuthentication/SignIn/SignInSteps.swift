@@ -1,0 +1,156 @@
+public import OAuth
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// A sign-in to begin.
+public struct SignInParameters: Sendable {
+    public var username: String
+
+    /// nil: the issuer asks for it, or for a code.
+    public var password: Secret?
+
+    /// What the access token has to be granted; the scopes for an ID token and a refresh token are added.
+    public var scope = Scope([])
+
+    /// The `claims` parameter ([OpenID Connect Core §5.5](https://openid.net/specs/openid-connect-core-1_0.html#ClaimsParameter)).
+    public var claims: JSON?
+
+    /// What the requests of the flow are marked with; nil: a new one.
+    public var correlationID: UUID?
+
+    public init(username: String, password: Secret? = nil, scope: Scope = Scope([])) {
+        self.username = username
+        self.password = password
+        self.scope = scope
+    }
+}
+
+/// What a sign-in comes to at its beginning.
+public enum SignInStartResult: Sendable {
+    case codeRequired(SignInCodeRequiredState)
+    case passwordRequired(SignInPasswordRequiredState)
+    case awaitingMFA(AwaitingMFAState)
+    case strongAuthMethodRegistration(RegisterStrongAuthState)
+    case completed(NativeAuthUserAccount)
+
+    init(_ result: SignInResult) {
+        self =
+            switch result {
+            case .awaitingMFA(let state): .awaitingMFA(state)
+            case .strongAuthMethodRegistration(let state): .strongAuthMethodRegistration(state)
+            case .completed(let account): .completed(account)
+            }
+    }
+}
+
+/// What the first factor of a sign-in comes to.
+public enum SignInResult: Sendable {
+    case awaitingMFA(AwaitingMFAState)
+    case strongAuthMethodRegistration(RegisterStrongAuthState)
+    case completed(NativeAuthUserAccount)
+}
+
+/// A code was sent to the person who signs in.
+public struct SignInCodeRequiredState: Sendable {
+    let flow: NativeFlow
+    let token: Secret
+    public let delivery: CodeDelivery
+
+    /// Submits the code that the person received.
+    ///
+    /// - Throws: the error, with this state for another try.
+    public func submitCode(
+        _ code: Secret
+    ) async throws(StepError<VerifyCodeErrorKind, SignInCodeRequiredState>) -> SignInResult {
+        guard code.count > 0 else { throw StepError(flow.emptyCode(.invalidCode), self) }
+        do {
+            return try await flow.signIn(.code(code), token)
+        } catch {
+            let reason = VerifyCodeError(error, in: flow) { $0.refusal?.isInvalidCode == true ? .invalidCode : nil }
+            throw StepError(reason, error.endsFlow ? nil : self)
+        }
+    }
+
+    /// Has another code sent; those before it are good no more.
+    ///
+    /// - Throws: the error, with this state for another try.
+    public func resendCode() async throws(StepError<ResendCodeErrorKind, SignInCodeRequiredState>)
+        -> SignInCodeRequiredState
+    {
+        do {
+            let (delivery, token) = try await flow.code(.challenge, token)
+            return SignInCodeRequiredState(flow: flow, token: token, delivery: delivery)
+        } catch {
+            throw StepError(ResendCodeError(error, in: flow), error.endsFlow ? nil : self)
+        }
+    }
+}
+
+/// The person who signs in has a password.
+public struct SignInPasswordRequiredState: Sendable {
+    let flow: NativeFlow
+    let token: Secret
+
+    /// Submits the password.
+    ///
+    /// - Throws: the error, with this state for another try.
+    public func submitPassword(
+        _ password: Secret
+    ) async throws(StepError<PasswordRequiredErrorKind, SignInPasswordRequiredState>) -> SignInResult {
+        guard password.count > 0 else { throw StepError(flow.emptyPassword(.invalidPassword), self) }
+        do {
+            return try await flow.signIn(.password(password), token)
+        } catch {
+            let reason = PasswordRequiredError(error, in: flow) {
+                $0.refusal?.isWrongPassword == true ? .invalidPassword : nil
+            }
+            throw StepError(reason, error.endsFlow ? nil : self)
+        }
+    }
+}
+
+/// The account exists; whoever made it can be signed in without being asked again.
+public struct SignInAfterSignUpState: Sendable {
+    let flow: NativeFlow
+
+    /// nil where the issuer sent none; then a usual sign-in is needed.
+    let token: Secret?
+
+    /// Signs in.
+    public func signIn(
+        scope: Scope = Scope([]),
+        claims: JSON? = nil
+    ) async throws(SignInAfterSignUpError) -> SignInResult {
+        let flow = flow.signingIn(scope, claims)
+        do {
+            return try await flow.signIn(after: token)
+        } catch {
+            throw SignInAfterSignUpError(error, in: flow)
+        }
+    }
+}
+
+/// The new password is set; whoever set it can be signed in without being asked again.
+public struct SignInAfterResetPasswordState: Sendable {
+    let flow: NativeFlow
+
+    /// nil where the issuer sent none; then a usual sign-in is needed.
+    let token: Secret?
+
+    /// Signs in.
+    public func signIn(
+        scope: Scope = Scope([]),
+        claims: JSON? = nil
+    ) async throws(SignInAfterResetPasswordError) -> SignInResult {
+        let flow = flow.signingIn(scope, claims)
+        do {
+            return try await flow.signIn(after: token)
+        } catch {
+            throw SignInAfterResetPasswordError(error, in: flow)
+        }
+    }
+}

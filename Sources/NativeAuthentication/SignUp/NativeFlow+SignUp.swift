@@ -1,0 +1,88 @@
+import OAuth
+import OpenIDConnect
+
+extension NativeFlow {
+    /// What a step of a sign-up comes to.
+    enum SignUpProgress {
+        case credentialRequired(Secret)
+        case attributesRequired(SignUpAttributesRequiredState)
+        case completed(SignInAfterSignUpState)
+    }
+
+    /// Begins a sign-up and has the code sent, which always comes first.
+    func startSignUp(_ password: Secret?, attributes: String?) async throws(NativeFailure) -> SignUpCodeRequiredState {
+        let token = try await start(.signUpStart, password: password, attributes: attributes)
+        let (delivery, next) = try await code(.signUpChallenge, token)
+        return SignUpCodeRequiredState(flow: self, token: next, delivery: delivery)
+    }
+
+    func continueSignUp(
+        _ grant: String,
+        _ token: Secret,
+        credential: (name: String, value: Secret)? = nil,
+        attributes: String? = nil
+    ) async throws(NativeFailure) -> SignUpProgress {
+        var form = form(token)
+        form.append("grant_type", grant)
+        if let credential { form.append(credential.name, credential.value) }
+        form.append("attributes", attributes)
+        do throws(NativeFailure) {
+            // An account that was created without a token is an account all the same.
+            let reply = try await send(.signUpContinue, form)
+            return .completed(SignInAfterSignUpState(flow: self, token: reply.optionalToken))
+        } catch {
+            guard let refusal = error.refusal, let next = error.continuationToken else { throw error }
+            switch refusal.code {
+            case .credentialRequired: return .credentialRequired(next)
+            case .attributesRequired where !error.requiredAttributes.isEmpty:
+                let asked = error.requiredAttributes
+                return .attributesRequired(SignUpAttributesRequiredState(flow: self, token: next, attributes: asked))
+            default: throw error
+            }
+        }
+    }
+}
+
+extension NativeFailure {
+    /// Whether the state from before the request is as good as it was, because the request was never sent.
+    var keepsState: Bool { isUnsent && !endsFlow }
+}
+
+/// Something that the tenant wants to know of a person who signs up (MSAL's `MSALNativeAuthRequiredAttribute`).
+public struct RequiredAttribute: Hashable, Sendable {
+    public let name: String
+
+    /// Such as `string`, `integer` or `boolean`.
+    public let type: String
+    public let required: Bool
+
+    /// The pattern that a value has to match as a whole.
+    public let regex: String?
+
+    init?(_ object: JSON.Object) {
+        guard let name = object["name"]?.text else { return nil }
+        self.name = name
+        type = object["type"]?.text ?? "string"
+        required = object["required"] != .bool(false)
+        regex = object["options"]?.object?["regex"]?.text
+    }
+
+    /// Whether `value` fits the pattern; true where there is none, or it is none that can be read here.
+    public func accepts(_ value: String) -> Bool {
+        guard let regex else { return true }
+        // The issuer judges in the end; a pattern of another dialect must not keep anyone out.
+        guard let pattern = try? Regex(regex) else { return true }
+        return (try? pattern.wholeMatch(in: value)) != nil
+    }
+}
+
+extension JSON.Object {
+    static let attributeFlaw = "the attributes hold a value that JSON does not know; give texts"
+
+    /// The attributes as they are sent; nil where a value is none that JSON knows.
+    var serializedAttributes: String? {
+        let text = JSON.object(self).serialized
+        // A number is kept as it was written, whatever that is.
+        return (try? JSON(parsing: text)) == nil ? nil : text
+    }
+}
