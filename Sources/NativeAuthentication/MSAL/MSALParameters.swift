@@ -1,0 +1,135 @@
+public import OAuth
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// A sign-in to begin.
+public final class MSALNativeAuthSignInParameters {
+    public let username: String
+    public var password: String?
+    public var scopes: [String]?
+    public var claimsRequest: JSON?
+    public var correlationId: UUID?
+
+    public init(username: String) { self.username = username }
+
+    var parameters: SignInParameters {
+        var parameters = SignInParameters(
+            username: username,
+            password: password.map { Secret($0) },
+            scope: Scope(scopes ?? [])
+        )
+        parameters.claims = claimsRequest
+        parameters.correlationID = correlationId
+        return parameters
+    }
+}
+
+/// A sign-up to begin.
+public final class MSALNativeAuthSignUpParameters {
+    public let username: String
+    public var password: String?
+    public var attributes: [String: Any]?
+    public var correlationId: UUID?
+
+    public init(username: String) { self.username = username }
+
+    var parameters: SignUpParameters {
+        var parameters = SignUpParameters(
+            username: username,
+            password: password.map { Secret($0) },
+            attributes: attributes.map { JSON.Object(attributes: $0) }
+        )
+        parameters.correlationID = correlationId
+        return parameters
+    }
+}
+
+/// A password reset to begin.
+public final class MSALNativeAuthResetPasswordParameters {
+    public let username: String
+    public var correlationId: UUID?
+
+    public init(username: String) {
+        self.username = username
+    }
+}
+
+/// An access token that is wanted.
+public final class MSALNativeAuthGetAccessTokenParameters {
+    public var forceRefresh = false
+
+    /// Whether the result has the refresh token too.
+    public var returnRefreshToken = false
+    public var scopes: [String]?
+    public var claimsRequest: JSON?
+    public var correlationId: UUID?
+
+    public init() {}
+}
+
+/// The sign-in after a sign-up.
+public final class MSALNativeAuthSignInAfterSignUpParameters {
+    public var scopes: [String]?
+    public var claimsRequest: JSON?
+
+    public init() {}
+}
+
+/// The sign-in after a reset.
+public final class MSALNativeAuthSignInAfterResetPasswordParameters {
+    public var scopes: [String]?
+    public var claimsRequest: JSON?
+
+    public init() {}
+}
+
+/// A contact that is to become a person's method.
+public final class MSALNativeAuthChallengeAuthMethodParameters {
+    public let authMethod: MSALAuthMethod
+    public let verificationContact: String
+
+    public init(authMethod: MSALAuthMethod, verificationContact: String) {
+        self.authMethod = authMethod
+        self.verificationContact = verificationContact
+    }
+}
+
+extension JSON.Object {
+    /// Attributes as MSAL takes them; what JSON does not know becomes a number that is none, and is refused as such.
+    init(attributes: [String: Any]) {
+        self.init(attributes.sorted { $0.key < $1.key }.map { (name: $0.key, value: JSON(attribute: $0.value)) })
+    }
+
+    /// The members as MSAL gives claims: texts, numbers, truth values, lists and dictionaries.
+    var dictionary: [String: Any] { Dictionary(members.map { ($0.name, $0.value.any) }) { $1 } }
+}
+
+extension JSON {
+    fileprivate init(attribute: Any) {
+        self =
+            switch attribute {
+            case let text as String: .string(text)
+            case let truth as Bool: .bool(truth)
+            case let number as any BinaryInteger: .number("\(number)")
+            case let number as Double: .number("\(number)")
+            case let list as [Any]: .array(list.map { JSON(attribute: $0) })
+            case let members as [String: Any]: .object(Object(attributes: members))
+            default: .number("no JSON")
+            }
+    }
+
+    fileprivate var any: Any {
+        switch self {
+        case .null: Any?.none as Any
+        case .bool(let truth): truth
+        case .number(let text): Int(text) as Any? ?? Double(text) as Any? ?? text
+        case .string(let text): text
+        case .array(let elements): elements.map(\.any)
+        case .object(let object): object.dictionary
+        }
+    }
+}

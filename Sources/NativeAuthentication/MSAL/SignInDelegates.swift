@@ -1,0 +1,139 @@
+/// Hears how a sign-in begins; a callback that is left out comes back as an error.
+@MainActor
+public protocol SignInStartDelegate: SignInOutcomeDelegate {
+    func onSignInStartError(error: SignInStartError)
+    func onSignInCodeRequired(
+        newState: SignInCodeRequiredState,
+        sentTo: String,
+        channelTargetType: MSALNativeAuthChannelType,
+        codeLength: Int
+    )
+    func onSignInPasswordRequired(newState: SignInPasswordRequiredState)
+}
+
+extension SignInStartDelegate {
+    public func onSignInCodeRequired(
+        newState: SignInCodeRequiredState,
+        sentTo: String,
+        channelTargetType: MSALNativeAuthChannelType,
+        codeLength: Int
+    ) {
+        onSignInStartError(error: .unheard("onSignInCodeRequired(newState:sentTo:channelTargetType:codeLength:)"))
+    }
+
+    public func onSignInPasswordRequired(newState: SignInPasswordRequiredState) {
+        onSignInStartError(error: .unheard("onSignInPasswordRequired(newState:)"))
+    }
+}
+
+/// Hears that somebody is signed in.
+@MainActor
+public protocol SignInCompletedDelegate: AnyObject, Sendable {
+    func onSignInCompleted(result: MSALNativeAuthUserAccountResult)
+}
+
+extension SignInCompletedDelegate {
+    public func onSignInCompleted(result: MSALNativeAuthUserAccountResult) {
+        UnheardCallback.tell("onSignInCompleted(result:)")
+    }
+
+    func hear(_ account: NativeAuthUserAccount, else report: @escaping UnheardCallback.Report) {
+        UnheardCallback.hear(else: report) { onSignInCompleted(result: MSALNativeAuthUserAccountResult(account)) }
+    }
+}
+
+/// Hears what the first factor of a sign-in comes to.
+@MainActor
+public protocol SignInOutcomeDelegate: SignInCompletedDelegate {
+    func onSignInAwaitingMFA(authMethods: [MSALAuthMethod], newState: AwaitingMFAState)
+    func onSignInStrongAuthMethodRegistration(authMethods: [MSALAuthMethod], newState: RegisterStrongAuthState)
+}
+
+extension SignInOutcomeDelegate {
+    public func onSignInAwaitingMFA(authMethods: [MSALAuthMethod], newState: AwaitingMFAState) {
+        UnheardCallback.tell("onSignInAwaitingMFA(authMethods:newState:)")
+    }
+
+    public func onSignInStrongAuthMethodRegistration(
+        authMethods: [MSALAuthMethod],
+        newState: RegisterStrongAuthState
+    ) {
+        UnheardCallback.tell("onSignInStrongAuthMethodRegistration(authMethods:newState:)")
+    }
+
+    func hear(_ result: SignInResult, else report: @escaping UnheardCallback.Report) {
+        UnheardCallback.hear(else: report) {
+            switch result {
+            case .awaitingMFA(let state): onSignInAwaitingMFA(authMethods: state.authMethods, newState: state)
+            case .strongAuthMethodRegistration(let state):
+                onSignInStrongAuthMethodRegistration(authMethods: state.authMethods, newState: state)
+            case .completed(let account): onSignInCompleted(result: MSALNativeAuthUserAccountResult(account))
+            }
+        }
+    }
+}
+
+/// Hears what became of the code of a sign-in; a callback that is left out comes back as an error.
+@MainActor
+public protocol SignInVerifyCodeDelegate: SignInOutcomeDelegate {
+    func onSignInVerifyCodeError(error: VerifyCodeError, newState: SignInCodeRequiredState?)
+}
+
+/// Hears of another code of a sign-in; a callback that is left out comes back as an error.
+@MainActor
+public protocol SignInResendCodeDelegate: AnyObject, Sendable {
+    func onSignInResendCodeError(error: ResendCodeError, newState: SignInCodeRequiredState?)
+    func onSignInResendCodeCodeRequired(
+        newState: SignInCodeRequiredState,
+        sentTo: String,
+        channelTargetType: MSALNativeAuthChannelType,
+        codeLength: Int
+    )
+}
+
+extension SignInResendCodeDelegate {
+    public func onSignInResendCodeCodeRequired(
+        newState: SignInCodeRequiredState,
+        sentTo: String,
+        channelTargetType: MSALNativeAuthChannelType,
+        codeLength: Int
+    ) {
+        onSignInResendCodeError(
+            error: .unheard("onSignInResendCodeCodeRequired(newState:sentTo:channelTargetType:codeLength:)"),
+            newState: nil
+        )
+    }
+}
+
+/// Hears what became of the password of a sign-in; a callback that is left out comes back as an error.
+@MainActor
+public protocol SignInPasswordRequiredDelegate: SignInOutcomeDelegate {
+    func onSignInPasswordRequiredError(error: PasswordRequiredError, newState: SignInPasswordRequiredState?)
+}
+
+/// Hears what became of the sign-in after a sign-up; a callback that is left out comes back as an error.
+@MainActor
+public protocol SignInAfterSignUpDelegate: SignInOutcomeDelegate {
+    func onSignInAfterSignUpError(error: SignInAfterSignUpError)
+}
+
+/// Hears what became of the sign-in after a reset; a callback that is left out comes back as an error.
+@MainActor
+public protocol SignInAfterResetPasswordDelegate: SignInOutcomeDelegate {
+    func onSignInAfterResetPasswordError(error: SignInAfterResetPasswordError)
+}
+
+/// How a delegate hears that it lacks a callback: by the error of the step that is under way.
+enum UnheardCallback {
+    typealias Report = @MainActor @Sendable (_ callback: String) -> Void
+
+    @TaskLocal private static var report: Report?
+
+    /// Calls back; what the delegate leaves out goes to `report`.
+    @MainActor
+    static func hear(else report: @escaping Report, _ call: () -> Void) { $report.withValue(report, operation: call) }
+
+    /// Tells that the delegate has no `callback`.
+    @MainActor
+    static func tell(_ callback: String) { report?(callback) }
+}
