@@ -1,3 +1,4 @@
+package import Foundation
 import OAuth
 
 /// What was asked of the provider, for tests to assert on.
@@ -33,4 +34,51 @@ package final class AuditLog: Sendable {
             $0.entries.append(entry)
         }
     }
+}
+
+/// One request as the audit log keeps it: no parameter, header or token.
+package struct AuditEntry: Codable, Sendable {
+    package let time: Date
+    package let route: String
+    package let status: Int
+    /// `200`, or the error and suberror of the answer.
+    package let outcome: String
+    package let correlationID: String
+}
+
+/// What the provider would have sent by mail or text message.
+package final class Outbox: Sendable {
+    private let sent = Guarded<[OutboxMessage]>([])
+
+    /// Every message, oldest first; to one recipient when `recipient` is given.
+    package func messages(to recipient: String? = nil) -> [OutboxMessage] {
+        sent.withLock { $0.filter { recipient == nil || $0.to == recipient } }
+    }
+
+    func deliver(_ code: String, to method: AuthMethod, purpose: String, at time: Date) {
+        sent.withLock {
+            $0.append(
+                OutboxMessage(
+                    id: $0.count + 1,
+                    to: method.target,
+                    channel: method.channel,
+                    purpose: purpose,
+                    subject: "Your code for \(purpose)",
+                    code: code,
+                    sentAt: time
+                )
+            )
+        }
+    }
+}
+
+/// One code on its way to a person; the only place where a code stands in clear, because it is the delivery.
+package struct OutboxMessage: Codable, Sendable {
+    package let id: Int
+    package let to: String
+    package let channel: String
+    package let purpose: String
+    package let subject: String
+    package let code: String
+    package let sentAt: Date
 }

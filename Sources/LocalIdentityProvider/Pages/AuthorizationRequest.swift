@@ -1,3 +1,5 @@
+import Foundation
+
 /// The checked parameters of an authorization request.
 struct AuthorizationRequest: Sendable {
     let realm: Realm
@@ -39,4 +41,48 @@ struct AuthorizationRequest: Sendable {
         guard maximumAge ?? 0 >= 0 else { throw ProtocolError.invalidParameter("max_age") }
         scopes = try ScopeRequest(scope, tenant: realm.tenant)
     }
+}
+
+/// The way back to the client (RFC 6749 section 4.1.2).
+struct AuthorizationResponse: Sendable {
+    let redirectURI: String
+    let mode: String
+    let state: String?
+
+    func success(_ code: String) -> Reply { reply(["code": code], outcome: "code") }
+
+    func failure(_ error: String, _ text: String) -> Reply {
+        reply(["error": error, "error_description": text], outcome: error)
+    }
+
+    private func reply(_ parameters: KeyValuePairs<String, String>, outcome: String) -> Reply {
+        let parameters = parameters.map { ($0, $1) } + (state.map { [("state", $0)] } ?? [])
+        if mode == "form_post" { return formPost(parameters, outcome) }
+        let encoded = parameters.map { "\($0)=\(Self.encode($1))" }.joined(separator: "&")
+        let separator = mode == "fragment" ? "#" : (redirectURI.contains("?") ? "&" : "?")
+        return .found(redirectURI + separator + encoded, outcome: outcome)
+    }
+
+    private func formPost(_ parameters: [(String, String)], _ outcome: String) -> Reply {
+        let fields = parameters.map { name, value -> HTML in
+            "<input type=\"hidden\" name=\"\(name)\" value=\"\(value)\">"
+        }
+        let nonce = RandomToken.make()
+        let content: HTML = """
+            <form method="post" action="\(redirectURI)">\(fields)<button>Continue</button></form>\
+            <script nonce="\(nonce)">document.forms[0].submit()</script>
+            """
+        var reply = Page(title: "Back to the app", content: content).reply(outcome: outcome)
+        reply.headers["content-security-policy"]? += "; script-src 'nonce-\(nonce)'"
+        return reply
+    }
+
+    /// Leaves only the unreserved characters of RFC 3986.
+    static func encode(_ text: String) -> String {
+        text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? text
+    }
+
+    private static let unreserved = CharacterSet(
+        charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~"
+    )
 }

@@ -33,3 +33,52 @@ extension Tenant {
         }
     }
 }
+
+/// A value with a default that a seed need not spell out.
+package protocol Omittable: Codable {
+    init()
+}
+
+extension Bool: Omittable {}
+extension Int: Omittable {}
+extension Array: Omittable where Element: Codable {}
+extension Dictionary: Omittable where Key: Codable, Value: Codable {}
+
+/// A member that JSON may leave out; it is then what ``Omittable/init()`` makes.
+@propertyWrapper
+package struct Defaulted<Value: Omittable>: Codable {
+    package var wrappedValue: Value
+
+    package init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
+
+    package func encode(to encoder: any Encoder) throws { try wrappedValue.encode(to: encoder) }
+}
+
+extension Defaulted: Sendable where Value: Sendable {}
+
+extension KeyedDecodingContainer {
+    /// What the synthesized decoding of a ``Defaulted`` member calls.
+    package func decode<Value>(_: Defaulted<Value>.Type, forKey key: Key) throws -> Defaulted<Value> {
+        Defaulted(wrappedValue: try decodeIfPresent(Value.self, forKey: key) ?? Value())
+    }
+}
+
+/// How long things live, in seconds.
+enum Lifetime {
+    static let accessToken = 3600
+    static let idToken = 3600
+    static let refreshToken = 14 * 86_400
+    static let refreshFamily = 90 * 86_400
+    static let continuationToken = 600
+    static let deviceCode = 900
+    static let devicePollInterval = 5
+    static let resetPollInterval = 1
+    static let resendInterval = 60
+
+    static let authorizationCode: TimeInterval = 60
+    static let flow: TimeInterval = 900
+    static let oneTimeCode: TimeInterval = 300
+    static let browserSession: TimeInterval = 86_400
+    static let retiringKey: TimeInterval = 86_400
+    static let passwordLock: TimeInterval = 60
+}

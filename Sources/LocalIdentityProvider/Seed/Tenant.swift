@@ -48,3 +48,72 @@ package struct Tenant: Codable, Sendable {
         return missing.first { !$0.isEmpty }?.compactMap { attribute($0.name) } ?? []
     }
 }
+
+/// A B2C policy: one browser journey with an issuer of its own.
+package struct UserFlow: Codable, Sendable {
+    package enum Kind: String, Omittable, Sendable {
+        case signUpOrSignIn = "susi"
+        case editProfile = "edit_profile"
+        case resetPassword = "reset"
+
+        package init() { self = .signUpOrSignIn }
+    }
+
+    /// Such as `b2c_1_susi`; ``Seed`` makes it lower case.
+    package var name: String
+    @Defaulted package var kind: Kind
+    @Defaulted package var attributePages: [[FlowAttribute]]
+    package var accessTokenLifetime: Int?
+    package var refreshTokenLifetime: Int?
+}
+
+/// An attribute that a sign-up asks for.
+package struct FlowAttribute: Codable, Sendable {
+    package var name: String
+    /// Nil means yes.
+    package var isRequired: Bool?
+}
+
+/// What a tenant can know of a person, and the claim that carries it.
+package struct AttributeDefinition: Codable, Sendable {
+    package var name: String
+    /// `integer`, or anything else for text.
+    package var type: String?
+    package var regex: String?
+    package var maximumLength: Int?
+    package var claim: String?
+
+    static let builtIn =
+        [
+            AttributeDefinition(name: "displayName", claim: "name"),
+            AttributeDefinition(name: "givenName", claim: "given_name"),
+            AttributeDefinition(name: "surname", claim: "family_name"),
+        ]
+        + ["city", "country", "state", "postalCode", "streetAddress", "jobTitle"].map { AttributeDefinition(name: $0) }
+
+    var isWellFormed: Bool {
+        guard let regex else { return true }
+        return (try? Regex(regex)) != nil  // the question is whether it parses
+    }
+
+    func accepts(_ value: JSON) -> Bool {
+        guard let text = value.text, !text.isEmpty, text.count <= maximumLength ?? 256 else { return false }
+        if type == "integer", Int(text) == nil { return false }
+        guard let regex else { return true }
+        return (try? Regex(regex).wholeMatch(in: text)) != nil  // one that does not parse was refused in the seed
+    }
+
+    /// As `required_attributes` lists it.
+    var requirement: JSON {
+        var members: [String: JSON] = ["name": .string(name), "type": .string(type ?? "string"), "required": true]
+        members["options"] = regex.map { ["regex": .string($0)] }
+        return .object(members)
+    }
+}
+
+package enum SigningAlgorithm: String, Omittable, Sendable {
+    case rs256 = "RS256"
+    case es256 = "ES256"
+
+    package init() { self = .rs256 }
+}

@@ -1,4 +1,7 @@
+import Crypto
+import CryptoExtras
 import Foundation
+import JWTKit
 
 /// The signing keys of every issuer, made when an issuer is first used.
 actor Keys {
@@ -37,5 +40,50 @@ actor Keys {
 
     private func make(_ algorithm: SigningAlgorithm) async throws -> SigningKey {
         try await .make(algorithm, pem: algorithm == .rs256 ? spare.popLast() : nil)
+    }
+}
+
+struct SigningKey: Sendable {
+    let id: String
+    let algorithm: SigningAlgorithm
+    /// The public half as the key set shows it (RFC 7517).
+    let jwk: JSON
+    /// When the key set stops listing it; nil while it signs or waits to.
+    var retiresAt: Date?
+    let keys: JWTKeyCollection
+
+    func sign(_ claims: Claims) async throws -> String {
+        try await keys.sign(claims, kid: JWKIdentifier(string: id))
+    }
+
+    /// Makes a key, or takes the RSA key in `pem`, which saves tests the time to find primes.
+    static func make(_ algorithm: SigningAlgorithm, pem: String?) async throws -> SigningKey {
+        let id = RandomToken.bytes(12).base64URL
+        let keys = JWTKeyCollection()
+        var jwk: [String: JSON] = ["kid": .string(id), "use": "sig", "alg": .string(algorithm.rawValue)]
+        switch algorithm {
+        case .rs256:
+            let key =
+                try pem.map { try _RSA.Signing.PrivateKey(pemRepresentation: $0) }
+                ?? _RSA.Signing.PrivateKey(keySize: .bits2048)
+            await keys.add(
+                rsa: try Insecure.RSA.PrivateKey(backing: key),
+                digestAlgorithm: .sha256,
+                kid: .init(string: id)
+            )
+            let numbers = try key.publicKey.getKeyPrimitives()
+            jwk["kty"] = "RSA"
+            jwk["n"] = .string(numbers.modulus.base64URL)
+            jwk["e"] = .string(numbers.publicExponent.base64URL)
+        case .es256:
+            let key = P256.Signing.PrivateKey()
+            await keys.add(ecdsa: try ES256PrivateKey(backing: key), kid: .init(string: id))
+            let point = key.publicKey.rawRepresentation
+            jwk["kty"] = "EC"
+            jwk["crv"] = "P-256"
+            jwk["x"] = .string(point.prefix(32).base64URL)
+            jwk["y"] = .string(point.suffix(32).base64URL)
+        }
+        return SigningKey(id: id, algorithm: algorithm, jwk: .object(jwk), retiresAt: nil, keys: keys)
     }
 }

@@ -56,3 +56,39 @@ enum Route: String, CaseIterable, Sendable {
 
     private var isVersion1: Bool { rawValue.contains("/v1.0/") }
 }
+
+/// The tenant, or one user flow of it, that a request speaks to; each is an issuer of its own.
+struct Realm: Sendable {
+    let tenant: Tenant
+    let policy: UserFlow?
+    let baseURL: String
+
+    var authority: String { baseURL + (policy.map { "/tfp/\(tenant.id)/\($0.name)" } ?? "/\(tenant.id)") }
+    var issuer: String { authority + (policy == nil ? "/v2.0" : "/v2.0/") }
+    /// The audience of a token that was asked for no API.
+    var userInfoAudience: String { "\(baseURL)/\(tenant.id)/\(Route.userInfo.rawValue)" }
+
+    func url(_ route: Route) -> String { "\(authority)/\(route.rawValue)" }
+
+    /// The first half of `client_info`: one person has one account per policy.
+    func accountID(of oid: String) -> String { policy.map { "\(oid)-\($0.name)" } ?? oid }
+
+    func holder(_ clientID: String) -> Holder {
+        Holder(clientID: clientID, tenantID: tenant.id, policy: policy?.name)
+    }
+
+    func client(_ id: String?) throws -> Client {
+        guard let id, id.count <= 128, id.wholeMatch(of: /[A-Za-z0-9._-]+/) != nil else {
+            throw ProtocolError.invalidParameter("client_id")
+        }
+        guard let client = tenant.clients.first(where: { $0.id == id }) else { throw ProtocolError.unknownClient }
+        return client
+    }
+}
+
+/// Who may use a code or a token: one client at one issuer (L09).
+struct Holder: Hashable, Sendable {
+    let clientID: String
+    let tenantID: String
+    let policy: String?
+}
