@@ -1,0 +1,180 @@
+import ArgumentParser
+import OAuth
+import TokenStorage
+
+/// The selector and the filters that say which accounts are meant.
+struct AccountFilters: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "One account: its home account id, username or local account id, or a unique prefix of at least 4 "
+                + "characters of the first.",
+            valueName: "account"
+        )
+    )
+    var account: String?
+
+    @Option(help: ArgumentHelp("Accounts of a B2C user flow, such as B2C_1_SUSI.", valueName: "policy"))
+    var policy: String?
+
+    @Option(help: ArgumentHelp("Accounts seen in a tenant.", valueName: "tenant"))
+    var tenant: String?
+
+    @Option(help: ArgumentHelp("Accounts of an issuer.", valueName: "url"))
+    var issuer: String?
+
+    @Option(help: ArgumentHelp("Accounts with a token of a client.", valueName: "id"))
+    var clientID: String?
+
+    @Option(
+        name: .customLong("where"),
+        help: ArgumentHelp(
+            "Accounts by a claim: NAME=VALUE, NAME~=TEXT (contains) or NAME (present). Dots reach into objects; a "
+                + "list fits when one element does. Repeatable.",
+            valueName: "claim"
+        ),
+        transform: { try ClaimCondition(parsing: $0) }
+    )
+    var conditions: [ClaimCondition] = []
+
+    /// What the filters say, without `--account`; nil if there are none.
+    var filter: AccountPolicy? {
+        let policies: [AccountPolicy] =
+            [policy.map { .userFlow($0) }, tenant.map { .tenant($0) }, issuer.map { .issuer($0) }].compactMap(\.self)
+            + [clientID.map { .client($0) }].compactMap(\.self) + conditions.map(\.policy)
+        return policies.reduce(nil) { $0?.and($1) ?? $1 }
+    }
+
+    /// What all of them say, `account` standing in for `--account`; nil if nothing is said.
+    func policy(account positional: String? = nil) -> AccountPolicy? {
+        guard let account = account ?? positional else { return filter }
+        let selector = AccountPolicy.identifier(account)
+        return filter.map { selector.and($0) } ?? selector
+    }
+
+    /// Whether what an account is in `tenant` is meant: a guest has other names and claims than at home.
+    func includes(tenant other: String) -> Bool {
+        tenant.map { $0.lowercased() == other.lowercased() } ?? true
+    }
+
+    var isEmpty: Bool { account == nil && filter == nil }
+
+    /// Whether claims have to be looked at, for which the store's key is needed.
+    var needsKey: Bool { !conditions.isEmpty }
+}
+
+/// What `--where` asks of a claim.
+struct ClaimCondition {
+    let policy: AccountPolicy
+
+    /// Whether it cannot be answered by the index of claims.
+    private(set) var opensTokens = false
+
+    init(parsing text: String) throws {
+        // Not by characters: a value may begin with an accent, which would be one character with the sign before it.
+        let scalars = text.unicodeScalars
+        guard let sign = scalars.firstIndex(of: "=") else {
+            policy = .claim(try Self.name(text[...], of: text))
+            return
+        }
+        let value = String(scalars[scalars.index(after: sign)...])
+        let name = text[..<sign]
+        if name.hasSuffix("~") {
+            opensTokens = true
+            policy = .claim(try Self.name(name.dropLast(), of: text), contains: value)
+        } else {
+            policy = .claim(try Self.name(name, of: text), equals: .string(value))
+        }
+    }
+
+    private static func name(_ name: Substring, of text: String) throws -> String {
+        guard !name.isEmpty else {
+            throw ValidationError("'\(text)' names no claim; write NAME=VALUE, NAME~=TEXT or NAME.")
+        }
+        return String(name)
+    }
+}
+
+extension TokenStore {
+    /// The one account that `filters` select, and the client whose tokens are meant.
+    func account(_ filters: AccountFilters) throws -> (Account, client: String) {
+        let policy = filters.policy()
+        let account = try account(policy ?? .only, isNamed: policy != nil)
+        if let client = filters.clientID { return (account, client) }
+        let clients = try summary(of: account)?.clientIDs ?? []
+        guard let client = clients.first else {
+            throw CommandFailure(.interactionRequired, "no client has tokens of the account", "sign in again")
+        }
+        guard clients.count == 1 else {
+            let names = clients.joined(separator: ", ")
+            throw CommandFailure(.ambiguous, "the account has tokens of \(names)", "name one with --client-id")
+        }
+        return (account, client)
+    }
+}
+
+extension CommandFailure {
+    /// How accounts come into a store.
+    static let filling = "sign in with 'tokenstore login', or fill it with 'tokenstore import FILE'"
+
+    static func noStore(at path: StorePath) -> CommandFailure {
+        CommandFailure(.noMatch, "no account fits, for there is no store at \(path.database)", filling)
+    }
+}
+
+extension TokenStore {
+    /// The one account that `policy` selects; it fails otherwise, in words that depend on whether a person named an
+    /// account (`isNamed`) or relied on there being only one.
+    func account(_ policy: AccountPolicy, isNamed: Bool = true) throws -> Account {
+        let (outcome, fitting) = try outcome(of: policy)
+        switch outcome {
+        case .account(let account): return account
+        case .none:
+            throw CommandFailure(
+                .noMatch,
+                isNamed ? "no account fits" : "the store has no account",
+                isNamed ? "see the accounts with 'tokenstore list'" : CommandFailure.filling
+            )
+        case .ambiguous(let accounts):
+            throw CommandFailure(ambiguous: accounts, of: fitting, isNamed: isNamed)
+        }
+    }
+
+    /// The one account that `policy` selects, with what is known of its tokens.
+    func summary(of account: Account) throws -> AccountSummary? {
+        var found: AccountSummary?
+        try forEachAccount(matching: .homeAccountID(account.id.homeAccountID)) { summary in
+            if summary.account.id == account.id { found = summary }
+        }
+        return found
+    }
+}
+
+extension CommandFailure {
+    /// Several accounts fit: `accounts` are the first of `total`.
+    init(ambiguous accounts: [Account], of total: Int, isNamed: Bool = true) {
+        let message = "\(total.counting("account")) \(isNamed ? "fit" : "are in the store")"
+        self.init(.ambiguous, message, Self.choice(of: accounts, isNamed), candidates: accounts, of: total)
+    }
+
+    /// The option that tells the accounts apart, where one does: an id can be 90 letters long, or be that of both.
+    private static func choice(of accounts: [Account], _ isNamed: Bool) -> String {
+        let options: [(name: String, value: (Account) -> String?)] = [
+            ("--account", { isNamed ? nil : $0.username }), ("--policy", { $0.policy }),
+            ("--issuer", { $0.issuer ?? $0.environment }),
+            ("--tenant", { $0.utid ?? $0.tenantProfiles.first?.tenantID }),
+            ("--account", { $0.username }),
+        ]
+        for (name, value) in options {
+            let values = accounts.compactMap(value).filter { !$0.isEmpty }
+            guard let first = values.first, values.count == accounts.count,
+                Set(values.map { $0.lowercased() }).count == values.count
+            else { continue }
+            let isPlain = first.utf8.allSatisfy { byte in
+                UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20
+                    || "/._:@-".utf8.contains(byte)
+            }
+            return "name one with \(name)" + (isPlain ? ", such as '\(name) \(first)'" : "")
+        }
+        return "name one by its home account id"
+    }
+}

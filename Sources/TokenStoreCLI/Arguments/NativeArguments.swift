@@ -1,0 +1,77 @@
+import ArgumentParser
+import NativeAuthentication
+import OAuth
+
+/// Who signs in without a browser, and where the answers come from.
+struct NativeArguments: ParsableArguments {
+    @Option(help: ArgumentHelp("The e-mail address; asked for where it is missing.", valueName: "address"))
+    var username: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Read codes from this descriptor, one a line; an empty line asks for another.",
+            valueName: "fd"
+        )
+    )
+    var codeFrom: Int32?
+
+    @Option(help: ArgumentHelp("Read passwords from this descriptor, one a line.", valueName: "fd"))
+    var passwordFrom: Int32?
+
+    @Option(
+        help: ArgumentHelp("The second factor: its number in the list, its id, or email or sms.", valueName: "method")
+    )
+    var secondFactor: String?
+
+    @Option(help: ArgumentHelp("The address or number to register as a second factor.", valueName: "contact"))
+    var contact: String?
+
+    @Option(
+        help: ArgumentHelp("What the client takes: oob (codes), password, or both.", valueName: "types"),
+        transform: { text in
+            let words = text.split { $0 == "," || $0.isWhitespace }
+            let known: [Substring: ChallengeTypes] = ["oob": .oob, "password": .password, "redirect": []]
+            let types = try words.map { word in
+                guard let type = known[word] else {
+                    throw ValidationError("'\(word)' is no challenge type; give oob, password or both")
+                }
+                return type
+            }
+            return ChallengeTypes(types)
+        }
+    )
+    var challengeTypes: ChallengeTypes = [.oob, .password]
+
+    func validate() throws {
+        let isNegative = [codeFrom, passwordFrom].contains { $0.map { $0 < 0 } ?? false }
+        guard !isNegative else { throw ValidationError("a descriptor is less than 0; give the number of an open one") }
+    }
+
+    /// Whether anything but the defaults is given.
+    var isGiven: Bool {
+        let texts = [username, secondFactor, contact].compactMap(\.self)
+        return !texts.isEmpty || codeFrom != nil || passwordFrom != nil || challengeTypes != [.oob, .password]
+    }
+}
+
+/// The tenant with native authentication, and the client of it.
+struct NativePlace: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("The tenant: https://NAME.ciamlogin.com or https://HOST/TENANT.", valueName: "url"),
+        transform: { text in
+            do { return try Authority(parsing: text) } catch { throw ValidationError("\(error)") }
+        }
+    )
+    var authority: Authority
+
+    @Option(help: ArgumentHelp("The client, as it is registered there.", valueName: "id"))
+    var clientID: String
+
+    func validate() throws {
+        do {
+            _ = try NativeAuthConfiguration(clientID: clientID, authority: authority)
+        } catch {
+            throw ValidationError("\(error)")
+        }
+    }
+}

@@ -1,0 +1,115 @@
+public import ArgumentParser
+import HTTPTransport
+import Logging
+import OAuth
+public import SignIn
+import TokenManagement
+import TokenStorage
+
+/// How a command reaches an issuer.
+struct NetworkArguments: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "PEM file of the authorities to trust. Default: $SSL_CERT_FILE, else the system's.",
+            valueName: "path"
+        ),
+        completion: .file()
+    )
+    var caFile: String?
+
+    func options(_ arguments: StoreArguments) -> TokenManagerOptions {
+        var options = TokenManagerOptions()
+        options.logger = Logger(label: "tokenstore") { _ in StandardErrorLog(level: arguments.logLevel) }
+        // As long as the caller waits, but for what there is to do then: a request that is cut off while the issuer
+        // takes its time may have spent a refresh token.
+        let limit = Duration.seconds(max(arguments.timeout - 1, arguments.timeout / 2, 0.1))
+        options.refreshLimit = limit
+        options.limits.head = limit
+        options.limits.total = limit
+        return options
+    }
+
+    func manager(_ store: TokenStore, client: String, _ arguments: StoreArguments) -> TokenManager {
+        let transport = AsyncHTTPTransport(options: HTTPTransportOptions(caFile: caFile))
+        return TokenManager(store: store, clientID: client, transport: transport, options: options(arguments))
+    }
+}
+
+/// What is asked for.
+struct ScopeArguments: ParsableArguments {
+    @Option(
+        parsing: .singleValue,
+        help: ArgumentHelp(
+            "A scope to ask for; repeatable, or a list with commas or spaces. Those for an ID token and a refresh "
+                + "token are added.",
+            valueName: "scope"
+        )
+    )
+    var scope: [String] = []
+
+    var value: Scope { Scope(scope.flatMap { $0.split { $0 == "," || $0.isWhitespace }.map(String.init) }) }
+}
+
+/// How the issuer's page is shown and its answer received.
+struct RedirectArguments: ParsableArguments {
+    @Flag(help: "Print the address of the page instead of opening it.")
+    var noBrowser = false
+
+    @Flag(help: "Show a code to enter on another device; nothing is opened or listened to here.")
+    var device = false
+
+    @Option(
+        help: ArgumentHelp(
+            "The loopback address that is registered for the client; without a port any free one is used.",
+            valueName: "uri"
+        ),
+        transform: { text in
+            do { return try RedirectURI(text) } catch { throw ValidationError("\(error)") }
+        }
+    )
+    var redirectURI = RedirectURI.anyPort
+
+    @Option(help: ArgumentHelp("How the browser brings the answer: query or form_post.", valueName: "mode"))
+    var responseMode = ResponseMode.query
+
+    @Option(
+        help: ArgumentHelp(
+            "How long to wait for the person. Default: 300, and with --device as long as the code lives.",
+            valueName: "seconds"
+        )
+    )
+    var wait: Double?
+
+    /// How long a person at a browser may take.
+    var timeLimit: Duration { .seconds(wait ?? 300) }
+
+    func validate() throws {
+        guard !device || !noBrowser else {
+            throw ValidationError("--device opens no browser here anyway; leave --no-browser out")
+        }
+        if let wait, !(wait > 0 && wait <= 1e6) {
+            throw ValidationError("--wait is not a time; give a number of seconds")
+        }
+        guard redirectURI.isLoopback else {
+            throw ValidationError("--redirect-uri is not on loopback; use one such as http://127.0.0.1/")
+        }
+    }
+}
+
+extension Prompt: ExpressibleByArgument {}
+extension ResponseMode: ExpressibleByArgument {}
+
+// What the parser finds out by itself, through key paths and generic collections, at a tenth of the cost: it asks for
+// all of it in every run.
+extension ExpressibleByArgument where Self: CaseIterable & RawRepresentable, RawValue == String {
+    public static var allValueStrings: [String] {
+        var names: [String] = []
+        for value in allCases { names.append(value.rawValue) }
+        return names
+    }
+
+    /// None has a description besides its name.
+    public static var allValueDescriptions: [String: String] { [:] }
+
+    public var defaultValueDescription: String { rawValue }
+}

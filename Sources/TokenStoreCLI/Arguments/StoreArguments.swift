@@ -1,0 +1,183 @@
+import ArgumentParser
+import OAuth
+import Sealing
+import TokenStorage
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// The options of every command.
+struct StoreArguments: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The database file, or the directory that holds tokenstore.db. Default: $TOKENSTORE_PATH, else "
+                + "$XDG_STATE_HOME/tokenstore/tokenstore.db, else ~/.local/state/tokenstore/tokenstore.db; on macOS "
+                + "~/Library/Application Support/tokenstore/tokenstore.db.",
+            valueName: "path"
+        ),
+        completion: .file()
+    )
+    var store: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Where the store's key comes from: file, file:PATH, passphrase, passphrase:fd=N, secret-service, "
+                + "credential:NAME, credential:/PATH or environment. Fixed when the store is created; then it may be "
+                + "left out. Default for a new store: file.",
+            valueName: "source"
+        ),
+        completion: .list(["file", "passphrase", "secret-service", "credential:", "environment"]),
+        transform: { try KeySource(parsing: $0) }
+    )
+    var key: KeySource?
+
+    @Flag(help: "Print one JSON document on standard output, and errors as JSON on standard error.")
+    var json = false
+
+    @Flag(help: "Print nothing but errors and what was asked for.")
+    var quiet = false
+
+    @Flag(help: "Never ask a question; so also wherever standard input is no terminal.")
+    var noInput = false
+
+    @Flag(help: "No colour; so also with NO_COLOR set, with TERM=dumb and in a pipe.")
+    var noColor = false
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("How long to wait for the network, or for a store that is in use.", valueName: "seconds")
+    )
+    var timeout = 30.0
+
+    @Option(help: ArgumentHelp("How much to say on standard error.", valueName: "level"))
+    var logLevel = LogLevel.warning
+
+    func validate() throws {
+        guard timeout.isFinite, timeout >= 0, timeout <= 1e9 else {
+            throw ValidationError("--timeout is less than 0 or no number; give a number of seconds")
+        }
+        guard store != "" else { throw ValidationError("--store is empty; give a path, or leave it out") }
+    }
+
+    var path: StorePath {
+        store.map { StorePath($0) } ?? .standard(environment: ProcessInfo.processInfo.environment)
+    }
+
+    var console: Console {
+        let terminal = Terminal(isPlain: noColor, environment: ProcessInfo.processInfo.environment)
+        return Console(terminal: terminal, isQuiet: quiet, logLevel: logLevel)
+    }
+
+    var mayAsk: Bool { !noInput && StandardInput.isTerminal }
+}
+
+extension StoreArguments {
+    /// How the store is opened; without unlocking, rows can be counted and deleted, not read.
+    func options(unlocks: Bool = true) -> StoreOptions {
+        var options = StoreOptions(keySource: key)
+        options.busyTimeout = .seconds(timeout)
+        options.program = "tokenstore"
+        options.unlocks = unlocks
+        if mayAsk { options.askPassphrase = { try PassphraseMemory.shared.passphrase(isNew: $0) } }
+        return options
+    }
+
+    /// Opens the store for reading only, and once; nil, after a line that says how to fill it, where there is none.
+    func inspect(_ console: Console, unlocks: Bool = true) throws -> TokenStore? {
+        console.log(.debug, "inspecting \(path.database)")
+        guard let store = try inspected(unlocks: unlocks) else {
+            console.note("no store at \(path.database) yet; \(CommandFailure.filling)")
+            return nil
+        }
+        return store
+    }
+
+    /// The store for reading only, nil where there is none; it has to be gone before the store is opened for writing.
+    func inspected(unlocks: Bool = true) throws -> TokenStore? {
+        var options = options(unlocks: unlocks)
+        options.keepsInspectionOpen = true
+        return try TokenStore.inspect(at: path, options: options)
+    }
+
+    /// Opens the store for reading its accounts, after the answers that wait in files were stored.
+    func inspectAccounts(_ console: Console) throws -> TokenStore? {
+        try takeInAnswers(console)
+        return try inspect(console)
+    }
+
+    /// Has the answers stored that wait in files, which hold newer refresh tokens than the store.
+    ///
+    /// Where that is not possible, as in a copy that cannot be written, a line says so.
+    func takeInAnswers(_ console: Console) throws {
+        let waiting = try path.pendingAnswers()
+        guard !waiting.isEmpty, !path.isVacant else { return }
+        var options = options()
+        // A command that only reads does not wait long for another process that writes.
+        options.busyTimeout = min(options.busyTimeout, .seconds(1))
+        do {
+            let store = try TokenStore.open(at: path, options: options)
+            defer { store.close() }
+            try store.takeInAnswers()
+        } catch let error as TokenStoreError {
+            console.note(
+                "\(waiting.joined(separator: ", ")) could not be stored, and a refresh token may be spent: \(error)"
+            )
+        }
+    }
+
+    /// Opens the store for writing, creating it where there is none.
+    func open(_ console: Console, unlocks: Bool = true) throws -> TokenStore {
+        console.log(.debug, "opening \(path.database)")
+        return try TokenStore.open(at: path, options: options(unlocks: unlocks))
+    }
+
+    /// Opens the store for writing; where there is none, it is created when there is something in it.
+    func openOrDefer(_ console: Console) throws -> TokenStore {
+        guard path.isVacant else { return try open(console) }
+        var options = options()
+        // Asked for now, as nobody else may be reading from the terminal then.
+        if key == .passphrase, options.environment["TOKENSTORE_PASSPHRASE"] == nil, let ask = options.askPassphrase {
+            let passphrase = try ask(true)
+            options.askPassphrase = { _ in passphrase }
+        }
+        return .deferred(at: path, options: options)
+    }
+}
+
+extension StorePath {
+    /// Whether there is no store, so that opening one would create it.
+    ///
+    /// A log without its database is what is left of a store: opening it says so.
+    var isVacant: Bool { Self.isAbsent(database) && Self.isAbsent(log) }
+
+    private static func isAbsent(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) != 0 && (errno == ENOENT || errno == ENOTDIR)
+    }
+}
+
+/// How much is said on standard error beside errors.
+enum LogLevel: String, CaseIterable, Comparable, ExpressibleByArgument {
+    case trace
+    case debug
+    case info
+    case notice
+    case warning
+    case error
+    case critical
+
+    static func < (lhs: LogLevel, rhs: LogLevel) -> Bool { lhs.rank < rhs.rank }
+
+    private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+}

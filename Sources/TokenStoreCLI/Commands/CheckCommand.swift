@@ -1,0 +1,161 @@
+import ArgumentParser
+import OAuth
+import TokenStorage
+
+struct CheckCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        _superCommandName: "tokenstore",
+        abstract: "Check the file, the schema and every sealed value.",
+        discussion: """
+            Prints each problem and where it is; the exit status is 6 if there is one. Nothing is written without \
+            --repair, which copies what can be read into a new file, keeps the damaged one beside it and says which \
+            accounts have to sign in again. It asks once. After a repair the exit status is 0 if every sign-in was \
+            saved, 6 if one was lost or may be, and 1 if the file cannot be repaired, which then is as it was.
+
+            EXAMPLES
+              tokenstore check
+              tokenstore check --repair
+            """
+    )
+
+    @Flag(help: "Salvage what can be read into a new file.")
+    var repair = false
+
+    @Flag(help: "With --repair: change nothing; print the problems.")
+    var dryRun = false
+
+    @Flag(help: "With --repair: go ahead without asking.")
+    var yes = false
+
+    @OptionGroup(title: "Options of every command") var arguments: StoreArguments
+
+    func run() throws {
+        let console = arguments.console
+        let path = arguments.path.database
+        let problems = try problems(console)
+        // What is not a store at all is 6, as for every command, and is not offered for a repair.
+        if repair, !problems.isEmpty { try StoreFiles(arguments.path, source: arguments.key).requireOwnDatabase() }
+        guard repair, !dryRun, !problems.isEmpty else {
+            try CheckReport(problems: problems, repair: nil).write(arguments, on: console)
+            guard problems.isEmpty else {
+                let message = "\(path) has \(problems.count.counting("problem"))"
+                throw CommandFailure(.storeDamaged, message, "salvage it with 'tokenstore check --repair'")
+            }
+            return
+        }
+        let question = "\(path) has \(problems.count.counting("problem")). Replace it by what is readable"
+        try Confirmation(question: question).ask(arguments, isGiven: yes)
+        let report = try repaired(console)
+        try CheckReport(problems: problems, repair: report).write(arguments, on: console)
+        guard report.lostSignIns.isEmpty, !report.mayHaveLostOthers else {
+            let count = report.lostSignIns.count
+            let bound = report.mayHaveLostOthers ? "at least " : ""
+            let lost = "\(bound)\(count.counting("sign-in")) \(count == 1 ? "was" : "were") lost"
+            throw CommandFailure(
+                .storeDamaged,
+                "the store is repaired, but \(count == 0 ? "sign-ins may have been lost" : lost)",
+                "sign in again with 'tokenstore login'"
+            )
+        }
+    }
+
+    private func repaired(_ console: Console) throws -> RepairReport {
+        do {
+            return try ProgressLine("repairing", console).showing { update in
+                try TokenStore.repair(at: arguments.path, options: arguments.options(), progress: update)
+            }
+        } catch let error as TokenStoreError where error.kind == .damaged {
+            // After a repair 6 says that the store is sound again, without some sign-ins.
+            throw CommandFailure(.failure, sentence: error.description)
+        }
+    }
+
+    private func problems(_ console: Console) throws -> [StoreProblem] {
+        do {
+            guard let store = try arguments.inspect(console) else { return [] }
+            return try ProgressLine("checking", console).showing { try store.check(progress: $0) }
+        } catch let error as TokenStoreError where repair && isForRepair(error) {
+            return [StoreProblem(place: "file", problem: error.description)]
+        }
+    }
+
+    /// Whether a store that cannot be inspected for this reason may be one that a repair mends.
+    private func isForRepair(_ error: TokenStoreError) -> Bool {
+        // A store of an older version is brought up to date, and the version may be what is damaged.
+        if case .olderStore = error { return true }
+        return error.kind == .damaged || error.kind == .newerStore
+    }
+}
+
+/// What a check found, and what a repair made of it.
+struct CheckReport {
+    let problems: [StoreProblem]
+    let repair: RepairReport?
+
+    func write(_ arguments: StoreArguments, on console: Console) throws {
+        if arguments.json { return try document(on: console) }
+        for problem in problems { try console.line("\(problem.place): \(problem.problem)".printable) }
+        if let repair {
+            try text(repair, on: console)
+        } else if problems.isEmpty, !console.isQuiet {
+            try console.line("no problems")
+        }
+        try console.output.flush()
+    }
+
+    private func text(_ repair: RepairReport, on console: Console) throws {
+        let saved = [("account", "account"), ("refresh_token", "refresh token"), ("access_token", "access token")]
+            .map { table, noun in (repair.salvaged.first { $0.table == table }?.rows ?? 0).counting(noun) }
+        try console.line("saved " + saved.joined(separator: ", "))
+        for signIn in repair.lostSignIns { try console.line("has to sign in again: \(name(of: signIn))".printable) }
+        if repair.mayHaveLostOthers {
+            try console.line("others may have to sign in again too: a list of accounts or sessions is damaged")
+        }
+        for (table, rows) in repair.lost {
+            try console.line("lost \(rows.map { $0.counting("row") } ?? "an unknown number of rows") of \(table)")
+        }
+        try console.line("the damaged file is kept as \(repair.damagedCopy)".printable)
+    }
+
+    private func name(of signIn: LostSignIn) -> String {
+        let name = signIn.username ?? signIn.homeAccountID ?? "an account whose name is lost"
+        return name + (signIn.clientID.map { " (client \($0))" } ?? "")
+    }
+
+    private func document(on console: Console) throws {
+        try console.document {
+            $0.array("problems", problems) { problem, json in
+                json.object {
+                    $0.member("place", problem.place)
+                    $0.member("problem", problem.problem)
+                }
+            }
+            guard let repair else { return $0.member("repair", JSON.null) }
+            $0.object("repair") {
+                $0.member("damagedCopy", repair.damagedCopy)
+                $0.array("salvaged", repair.salvaged) { table, json in
+                    json.object {
+                        $0.member("table", table.table)
+                        $0.member("rows", table.rows)
+                    }
+                }
+                $0.array("lostSignIns", repair.lostSignIns) { signIn, json in
+                    json.object {
+                        $0.member("username", signIn.username)
+                        $0.member("homeAccountId", signIn.homeAccountID)
+                        $0.member("authority", signIn.authority)
+                        $0.member("clientId", signIn.clientID)
+                    }
+                }
+                $0.member("mayHaveLostOthers", repair.mayHaveLostOthers)
+                $0.array("lost", repair.lost) { table, json in
+                    json.object {
+                        $0.member("table", table.table)
+                        $0.member("rows", table.rows)
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,213 @@
+import ArgumentParser
+import OAuth
+import TokenManagement
+import TokenStorage
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+struct ExplainCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "explain",
+        _superCommandName: "tokenstore",
+        abstract: "Print how 'token' would decide, touching nothing.",
+        discussion: """
+            Takes what 'token' takes, and prints the accounts considered and why each was taken or left, the access \
+            tokens considered, and what would happen: a stored token, a refresh, or that someone has to sign in. \
+            No token is printed, nothing is written and no network is used.
+
+            EXAMPLES
+              tokenstore explain --scope api://todo/Read
+              tokenstore explain --policy B2C_1_SUSI --scope api://todo/Read --json
+            """
+    )
+
+    @OptionGroup(title: "Which token") var token: TokenArguments
+
+    @OptionGroup(title: "Which account") var filters: AccountFilters
+
+    @OptionGroup(title: "The network") var network: NetworkArguments
+
+    @OptionGroup(title: "Options of every command") var arguments: StoreArguments
+
+    func run() throws {
+        let console = arguments.console
+        var explanation = Explanation(opensTokens: filters.conditions.contains(where: \.opensTokens))
+        if let store = try arguments.inspect(console) { try explain(store, in: &explanation) }
+        try explanation.write(arguments, on: console)
+    }
+
+    private func explain(_ store: TokenStore, in explanation: inout Explanation) throws {
+        let selection = try store.select(filters.policy() ?? .only)
+        explanation.accounts = selection.considered
+        explanation.accountCount = try store.accountCount()
+        guard case .account(let account) = selection.outcome else {
+            let sentence = selection.isAmbiguous ? "several accounts fit; name one" : "no account fits; sign in"
+            explanation.decision = .fail(sentence)
+            return
+        }
+        let client: String
+        do {
+            (_, client) = try store.account(filters)
+        } catch let failure as CommandFailure {
+            explanation.decision = .fail("\(failure.message); \(failure.hint ?? "")")
+            return
+        }
+        let decider = TokenDecider(store: store, clientID: client, options: network.options(arguments))
+        let request = try token.request(
+            for: account,
+            in: filters.tenant,
+            of: client,
+            in: store,
+            timeout: arguments.timeout
+        )
+        explanation.clientID = client
+        explanation.tokenCount = try store.summary(of: account)?.accessTokenCount ?? 0
+        explanation.tokens = try store.consideredTokens(for: decider.query(request))
+        do {
+            explanation.decision = .init(try decider.decide(request))
+        } catch let error as TokenStoreError where error.kind == .failure {
+            explanation.decision = .fail(error.description)
+        }
+    }
+}
+
+extension AccountSelection {
+    fileprivate var isAmbiguous: Bool {
+        if case .ambiguous = outcome { true } else { false }
+    }
+}
+
+/// How `token` would decide.
+struct Explanation {
+    /// Whether a filter makes ID tokens be opened one by one.
+    let opensTokens: Bool
+    var accounts: [AccountSelection.Consideration] = []
+    var accountCount = 0
+    var clientID: String?
+    var tokens: [ConsideredToken] = []
+    var tokenCount = 0
+    var decision = ExplainedDecision.fail("no account fits, for there is no store; sign in or import")
+
+    func write(_ arguments: StoreArguments, on console: Console) throws {
+        if arguments.json { return try document(on: console) }
+        try console.line("accounts considered:")
+        if opensTokens { try console.line("  ~= opens the ID tokens of the accounts that the other filters leave") }
+        for entry in accounts {
+            let name = "\(entry.account.username) (\(entry.account.id.homeAccountID))"
+            try console.line("  \(entry.isTaken ? "taken" : "left"): \(name): \(entry.reason)".printable)
+        }
+        try writeRest(accountCount - accounts.count, "account", on: console)
+        try console.line("access tokens considered:")
+        for token in tokens {
+            let end = console.time(token.expiresOn)
+            let name = "\(token.tokenType) \(token.scope.text), ends \(end)"
+            try console.line("  \(token.isTaken ? "taken" : "left"): \(name): \(token.reason)".printable)
+        }
+        try writeRest(tokenCount - tokens.count, "token", on: console)
+        try console.line("decision: \(decision.sentence)".printable)
+        for candidate in decision.refreshTokens {
+            let doubt = candidate.isPossiblySpent ? ", may have been spent by an interrupted refresh" : ""
+            let stored = console.time(candidate.storedAt)
+            try console.line(
+                "  refresh token of client \(candidate.token.clientID), stored \(stored)\(doubt)".printable
+            )
+        }
+        try console.output.flush()
+    }
+
+    private func writeRest(_ count: Int, _ noun: String, on console: Console) throws {
+        if count > 0 { try console.line("  (and \(count.grouped) more \(noun)\(count == 1 ? "" : "s"))") }
+    }
+
+    private func document(on console: Console) throws {
+        try console.document {
+            $0.array("accounts", accounts) { entry, json in
+                json.object {
+                    $0.member("homeAccountId", entry.account.id.homeAccountID)
+                    $0.identifier("username", entry.account.username)
+                    $0.member("isTaken", entry.isTaken)
+                    $0.member("reason", entry.reason)
+                }
+            }
+            $0.member("total", accountCount)
+            $0.identifier("clientId", clientID)
+            $0.member("accessTokenTotal", tokenCount)
+            $0.array("accessTokens", tokens) { token, json in
+                json.object {
+                    $0.identifier("clientId", token.clientID)
+                    $0.array("scopes", token.scope.tokens)
+                    $0.member("tokenType", token.tokenType)
+                    $0.time("expiresAt", Timestamp(token.expiresOn))
+                    $0.member("isTaken", token.isTaken)
+                    $0.member("reason", token.reason)
+                }
+            }
+            $0.object("decision") { write(decision, to: &$0) }
+        }
+    }
+
+    private func write(_ decision: ExplainedDecision, to json: inout JSONOutput) {
+        json.member("action", decision.action)
+        json.member("reason", decision.sentence)
+        json.array("refreshTokens", decision.refreshTokens) { candidate, json in
+            json.object {
+                $0.identifier("clientId", candidate.token.clientID)
+                $0.identifier("familyId", candidate.token.familyID)
+                $0.time("storedAt", Timestamp(candidate.storedAt))
+                $0.member("isPossiblySpent", candidate.isPossiblySpent)
+            }
+        }
+    }
+}
+
+/// A decision in words.
+enum ExplainedDecision {
+    case serve(String)
+    case refresh(String, tokens: [RefreshCandidate])
+    case fail(String)
+
+    init(_ decision: TokenDecision) {
+        switch decision {
+        case .serve(let result):
+            self = .serve(
+                result.freshness == .fresh
+                    ? "the stored token would be handed out"
+                    : "the stored token would be handed out, as it cannot be refreshed now"
+            )
+        case .refresh(let tokens, let authority, let fallback):
+            let more = fallback == nil ? "" : "; if that fails the stored token may still serve"
+            self = .refresh("a refresh at \(authority.url) would be needed\(more)", tokens: tokens)
+        case .fail(let error): self = .fail(error.description)
+        }
+    }
+
+    /// For scripts.
+    var action: String {
+        switch self {
+        case .serve: "serve"
+        case .refresh: "refresh"
+        case .fail: "fail"
+        }
+    }
+
+    var sentence: String {
+        switch self {
+        case .serve(let sentence), .refresh(let sentence, tokens: _), .fail(let sentence): sentence
+        }
+    }
+
+    var refreshTokens: [RefreshCandidate] {
+        if case .refresh(_, let tokens) = self { tokens } else { [] }
+    }
+}
+
+extension RefreshCandidate {
+    /// Unix seconds.
+    var storedAt: Int64? { token.modifiedAt.map { Int64($0.timeIntervalSince1970) } }
+
+    var isPossiblySpent: Bool { attempt != nil }
+}

@@ -1,0 +1,133 @@
+import ArgumentParser
+import NativeAuthentication
+import OAuth
+import SignIn
+
+struct LoginCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "login",
+        _superCommandName: "tokenstore",
+        abstract: "Sign in with a browser, another device or on the terminal, and store the session.",
+        discussion: """
+            Opens the issuer's page in $BROWSER or the desktop's browser, prints its address for where that fails, and \
+            waits for the answer on a loopback port, which the issuer has to know as a redirect URI (http://127.0.0.1/ unless --redirect-uri says otherwise). \
+            The account, its claims and its tokens are stored in one commit; where the person cancels (Ctrl-C, or the \
+            page's own button) or anything goes wrong, nothing is stored. Cancelled is exit status 9.
+
+            --device shows an address and a code instead (RFC 8628), for a machine without a browser; the person signs \
+            in on any other device for as long as the code lives, or --wait allows.
+
+            --native asks for the code or the password on the terminal, which does not show them, where the tenant has \
+            native authentication (Microsoft Entra External ID). Where it wants a browser after all, that is opened.
+
+            EXAMPLES
+              tokenstore login --issuer https://login.example.com --client-id my-app --scope "read write"
+              tokenstore login --authority https://contoso.b2clogin.com/contoso.onmicrosoft.com --policy B2C_1_SUSI \\
+                --client-id 11111111-2222-3333-4444-555555555555 --scope https://contoso.onmicrosoft.com/api/read
+              tokenstore login --issuer https://login.example.com --client-id my-app --no-browser
+              tokenstore login --issuer https://login.example.com --client-id my-app --device
+              tokenstore login --native --authority https://contoso.ciamlogin.com --client-id my-app --username me@example.org
+            """
+    )
+
+    @OptionGroup(title: "Where") var place: LoginPlace
+
+    @OptionGroup var scope: ScopeArguments
+
+    @Option(help: ArgumentHelp("The name to fill in.", valueName: "name"))
+    var loginHint: String?
+
+    @Option(help: ArgumentHelp("select_account, login, consent or create.", valueName: "prompt"))
+    var prompt: Prompt?
+
+    @OptionGroup(title: "How") var redirect: RedirectArguments
+
+    @Flag(help: "Sign in on the terminal, with an e-mail address and a code or a password.")
+    var native = false
+
+    @OptionGroup(title: "With --native") var answers: NativeArguments
+
+    @OptionGroup(title: "The network") var network: NetworkArguments
+
+    @OptionGroup(title: "Options of every command") var arguments: StoreArguments
+
+    func validate() throws {
+        guard !redirect.device || loginHint == nil && prompt == nil else {
+            throw ValidationError("--device takes no --login-hint and no --prompt; leave them out")
+        }
+        guard native || !answers.isGiven else {
+            throw ValidationError("--username and what answers questions is for --native; add that")
+        }
+        guard !native || !redirect.device && loginHint == nil && prompt == nil else {
+            throw ValidationError("--native takes no --device, --login-hint or --prompt; --username says who it is")
+        }
+        if native { try place.validateNative() }
+    }
+
+    func run() throws {
+        let page = PageLogin(clientID: place.clientID, redirect: redirect, network: network, arguments: arguments)
+        let authority = try place.whereTo()
+        guard !native else { return try NativeLogin(page: page, answers: answers).run(scope.value, at: authority) }
+        var request = InteractiveRequest(scope: scope.value)
+        request.loginHint = loginHint
+        request.prompt = prompt
+        request.responseMode = redirect.responseMode
+        request.timeLimit = redirect.timeLimit
+        try page.run(request, at: authority)
+    }
+}
+
+/// Where someone signs in, and to which client.
+struct LoginPlace: ParsableArguments {
+    @Option(help: ArgumentHelp("An OpenID provider, by its issuer identifier.", valueName: "url"))
+    var issuer: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A Microsoft tenant: https://HOST/TENANT, and for Azure AD B2C with --policy or .../tfp/TENANT/POLICY.",
+            valueName: "url"
+        )
+    )
+    var authority: String?
+
+    @Option(help: ArgumentHelp("The B2C user flow, such as B2C_1_SUSI; with --authority.", valueName: "name"))
+    var policy: String?
+
+    @Option(help: ArgumentHelp("The client, as it is registered there.", valueName: "id"))
+    var clientID: String
+
+    func validate() throws {
+        guard (issuer == nil) != (authority == nil) else {
+            throw ValidationError("--issuer and --authority exclude each other; give one of them")
+        }
+        guard policy == nil || authority != nil else {
+            throw ValidationError("--policy needs --authority; give the tenant's address")
+        }
+        guard !clientID.isEmpty else { throw ValidationError("--client-id is empty; give the client's id") }
+        do { _ = try whereTo() } catch { throw ValidationError("\(error)") }
+    }
+
+    /// Throws unless it is a tenant that may have native authentication.
+    func validateNative() throws {
+        guard let authority, policy == nil else {
+            throw ValidationError("--native is for a tenant; give --authority, and neither --issuer nor --policy")
+        }
+        do {
+            _ = try NativeAuthConfiguration(clientID: clientID, authority: Authority(parsing: authority))
+        } catch {
+            throw ValidationError("\(error)")
+        }
+    }
+
+    func whereTo() throws -> Authority {
+        if let issuer { return try Authority(issuer: issuer) }
+        let address = authority ?? ""
+        guard let policy else { return try Authority(parsing: address) }
+        guard let colon = address.firstRange(of: "://") else { throw AuthorityError.notAURL(address) }
+        var parts = address[colon.upperBound...].parts(separatedBy: "/")
+        if parts.count > 1, parts[1].lowercased() == "tfp" { parts.remove(at: 1) }
+        guard parts.count == 2 else { throw parts.count < 2 ? AuthorityError.noTenant(address) : .notAURL(address) }
+        let scheme = address[..<colon.lowerBound].lowercased()
+        return try Authority(host: parts[0], tenant: parts[1], policy: policy, scheme: scheme)
+    }
+}

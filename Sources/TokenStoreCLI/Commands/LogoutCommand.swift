@@ -1,0 +1,167 @@
+import ArgumentParser
+import HTTPTransport
+import OAuth
+import TokenManagement
+import TokenStorage
+
+struct LogoutCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "logout",
+        _superCommandName: "tokenstore",
+        abstract: "Sign an account out: end its session at the issuer, then delete it.",
+        discussion: """
+            It asks once. The refresh token is revoked where the issuer offers that. A revocation that fails is \
+            reported, and the account is deleted all the same. --client-id signs it out of one client only.
+
+            EXAMPLES
+              tokenstore logout mara@example.net
+              tokenstore logout mara@example.net --dry-run
+              tokenstore logout mara@example.net --local-only --yes
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The account.", valueName: "account"))
+    var account: String?
+
+    @Flag(help: "Leave the issuer out of it.")
+    var localOnly = false
+
+    @Flag(help: "Change nothing; print what would be done.")
+    var dryRun = false
+
+    @Flag(help: "Go ahead without asking.")
+    var yes = false
+
+    @OptionGroup(title: "Which account") var filters: AccountFilters
+
+    @OptionGroup(title: "The network") var network: NetworkArguments
+
+    @OptionGroup(title: "Options of every command") var arguments: StoreArguments
+
+    func validate() throws {
+        guard account == nil || filters.account == nil else {
+            throw ValidationError("the account is named twice; leave --account out")
+        }
+        guard account != nil || !filters.isEmpty else { throw ValidationError("no account is named; name one") }
+    }
+
+    func run() throws {
+        let console = arguments.console
+        guard !arguments.path.isVacant else { throw CommandFailure.noStore(at: arguments.path) }
+        if dryRun {
+            guard let store = try arguments.inspectAccounts(console) else {
+                throw CommandFailure.noStore(at: arguments.path)
+            }
+            return try plan(in: store).write(arguments, on: console)
+        }
+        let store = try arguments.open(console)
+        defer { store.close() }
+        let plan = try plan(in: store)
+        try Confirmation(question: plan.question).ask(arguments, isGiven: yes)
+        let account = plan.account
+        let manager = network.manager(store, client: filters.clientID ?? "", arguments)
+        let (clients, isLocal) = (filters.clientID.map { [$0] }, localOnly)
+        let outcome = try AsynchronousWork.run {
+            try await manager.signOut(account.id, ofClients: clients, locally: isLocal)
+        }
+        try LogoutReport(account: account, outcome: outcome).write(arguments, on: console)
+    }
+
+    private func plan(in store: TokenStore) throws -> LogoutPlan {
+        let account = try store.account(filters.policy(account: account) ?? .only)
+        let known = try store.summary(of: account)?.clientIDs ?? []
+        return LogoutPlan(account: account, clients: filters.clientID.map { [$0] } ?? known, isLocal: localOnly)
+    }
+}
+
+/// What a sign-out is about to do.
+struct LogoutPlan {
+    let account: Account
+    let clients: [String]
+    let isLocal: Bool
+
+    var question: String { "Sign out \(what)" }
+
+    private var what: String {
+        let policy = account.policy.map { " (\($0))" } ?? ""
+        let clients = clients.isEmpty ? "" : " of \(clients.joined(separator: ", "))"
+        return account.shownName + policy + clients + (isLocal ? ", here only" : ", here and at the issuer")
+    }
+
+    /// Prints what would be done.
+    func write(_ arguments: StoreArguments, on console: Console) throws {
+        guard arguments.json else {
+            try console.line("would sign out \(what)".printable)
+            return try console.output.flush()
+        }
+        try console.document {
+            $0.member("dryRun", true)
+            $0.member("homeAccountId", account.id.homeAccountID)
+            $0.array("clientIds", clients)
+            $0.member("localOnly", isLocal)
+        }
+    }
+}
+
+extension Account {
+    /// What people call the account.
+    fileprivate var shownName: String { username.isEmpty ? id.homeAccountID : username }
+}
+
+/// What became of an account's sessions.
+struct LogoutReport {
+    let account: Account
+    let outcome: SignOutOutcome
+
+    private var reports: [(client: String, report: SignOutReport)] { outcome.reports }
+
+    func write(_ arguments: StoreArguments, on console: Console) throws {
+        for (client, report) in reports {
+            switch report {
+            case .failed(let reason):
+                console.note("the session of client \(client) was not ended at the issuer: \(reason)")
+            case .notOffered:
+                console.note("the issuer revokes no tokens; that of client \(client) is good there until it expires")
+            case .revoked, .nothingToRevoke, .localOnly: break
+            }
+        }
+        if case .unfinished(let sentence) = outcome.erasure { console.note(sentence) }
+        guard !arguments.json else { return try document(on: console) }
+        guard !console.isQuiet else { return }
+        let isRevoked = reports.contains { $0.report == .revoked }
+        try console.line(
+            "signed out \(account.shownName)\(isRevoked ? "; the issuer ended the session" : "")".printable
+        )
+        try console.output.flush()
+    }
+
+    private func document(on console: Console) throws {
+        try console.document {
+            $0.member("homeAccountId", account.id.homeAccountID)
+            $0.array("revocations", reports) { entry, json in
+                json.object {
+                    $0.member("clientId", entry.client)
+                    $0.member("outcome", entry.report.word)
+                    $0.member("reason", entry.report.reason)
+                }
+            }
+            $0.member("oldBytesRemain", outcome.erasure != .complete)
+        }
+    }
+}
+
+extension SignOutReport {
+    fileprivate var word: String {
+        switch self {
+        case .revoked: "revoked"
+        case .nothingToRevoke: "nothing_to_revoke"
+        case .notOffered: "not_offered"
+        case .localOnly: "local_only"
+        case .failed: "failed"
+        }
+    }
+
+    fileprivate var reason: String? {
+        if case .failed(let reason) = self { reason } else { nil }
+    }
+}

@@ -1,0 +1,164 @@
+import ArgumentParser
+import TokenStorage
+
+struct PurgeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "purge",
+        _superCommandName: "tokenstore",
+        abstract: "Delete expired access tokens, or accounts with everything they have.",
+        discussion: """
+            Without a selector it deletes expired access tokens and nothing else, and asks nothing. With --account, a \
+            filter, --older-than or --all it deletes those accounts with all their tokens and claims, and asks once. \
+            Deleted bytes are gone from the database, its log and its free pages. --all also removes copies that \
+            a repair or an update of the store left beside it, and works on a store that is too damaged to open, and \
+            on one whose key is lost: the next sign-in makes a new key.
+
+            EXAMPLES
+              tokenstore purge
+              tokenstore purge --account mara@example.net
+              tokenstore purge --older-than 90d --dry-run
+              tokenstore purge --all --yes
+            """
+    )
+
+    @OptionGroup(title: "Which accounts") var filters: AccountFilters
+
+    @Option(
+        help: ArgumentHelp("Accounts not used for so long, such as 12h, 30d or 8w.", valueName: "age"),
+        transform: { try Age(parsing: $0) }
+    )
+    var olderThan: Age?
+
+    @Flag(help: "All accounts, and whatever else the store holds.")
+    var all = false
+
+    @Flag(help: "Change nothing; print what would go.")
+    var dryRun = false
+
+    @Flag(help: "Go ahead without asking.")
+    var yes = false
+
+    @OptionGroup(title: "Options of every command") var arguments: StoreArguments
+
+    func validate() throws {
+        guard !all || filters.isEmpty && olderThan == nil else {
+            throw ValidationError("--all leaves nothing to select; give it, or what selects accounts")
+        }
+    }
+
+    func run() throws {
+        let console = arguments.console
+        guard !arguments.path.isVacant else {
+            console.note("no store at \(arguments.path.database), nothing to purge")
+            return try report(PurgeCounts(), isDryRun: dryRun).write(arguments, on: console)
+        }
+        if dryRun || isDestructive {
+            let trial = report(try purge(console, isTrial: true), isDryRun: true)
+            if dryRun { return try trial.write(arguments, on: console) }
+            if all || !trial.isEmpty { try Confirmation(question: trial.question).ask(arguments, isGiven: yes) }
+        }
+        let counts = try purge(console, isTrial: false)
+        try report(counts, isDryRun: false).write(arguments, on: console)
+    }
+
+    private func report(_ counts: PurgeCounts, isDryRun: Bool) -> PurgeReport {
+        PurgeReport(counts: counts, isDryRun: isDryRun, database: arguments.path.database)
+    }
+
+    private var isDestructive: Bool { all || olderThan != nil || !filters.isEmpty }
+
+    /// Deletes, or on a trial looks at a store that is not even opened for writing.
+    private func purge(_ console: Console, isTrial: Bool) throws -> PurgeCounts {
+        let options = arguments.options(unlocks: filters.needsKey)
+        if all { return try TokenStore.purgeAll(at: arguments.path, options: options, dryRun: isTrial) }
+        let open = isTrial ? arguments.inspect : arguments.open
+        guard let store = try open(console, filters.needsKey) else { return PurgeCounts() }
+        let selected = filters.policy()
+        if filters.account != nil, let selected { _ = try store.account(selected) }
+        let unused = olderThan.map { AccountPolicy.unused(since: max(0, console.now - $0.seconds)) }
+        guard let policy = selected.map({ policy in unused.map { policy.and($0) } ?? policy }) ?? unused else {
+            return try store.purgeExpired(dryRun: isTrial)
+        }
+        return try store.purge(policy, dryRun: isTrial)
+    }
+}
+
+/// What a purge deleted, or would delete.
+struct PurgeReport {
+    let counts: PurgeCounts
+    let isDryRun: Bool
+    let database: String
+
+    var isEmpty: Bool { counts == PurgeCounts() }
+
+    /// What a store holds that is too damaged to be read cannot be counted; its file is named instead.
+    var question: String {
+        let files = counts.removedFiles.joined(separator: ", ")
+        guard isDatabaseReadable else { return "Overwrite and remove \(files)" }
+        let rows = hasRows ? text : "everything in the store"
+        return "Delete \(rows)" + (files.isEmpty ? "" : ", and overwrite and remove \(files)")
+    }
+
+    /// Whether the store itself is not among the files that go.
+    private var isDatabaseReadable: Bool { !counts.removedFiles.contains(database) }
+
+    private var hasRows: Bool {
+        counts.accounts + counts.accessTokens + counts.refreshTokens + counts.idTokens > 0
+    }
+
+    func write(_ arguments: StoreArguments, on console: Console) throws {
+        if arguments.json {
+            try console.document {
+                $0.member("dryRun", isDryRun)
+                $0.object("deleted") {
+                    $0.member("accounts", counts.accounts)
+                    $0.member("accessTokens", counts.accessTokens)
+                    $0.member("refreshTokens", counts.refreshTokens)
+                    $0.member("idTokens", counts.idTokens)
+                }
+                $0.array("accountNames", counts.accountNames)
+                $0.array("removedFiles", counts.removedFiles)
+                $0.array("keptFiles", counts.keptFiles)
+            }
+        } else if !console.isQuiet || isDryRun {
+            try console.line(((isDryRun ? "would delete " : "deleted ") + text).printable)
+            for file in counts.removedFiles {
+                try console.line(((isDryRun ? "would remove " : "removed ") + file).printable)
+            }
+            try console.output.flush()
+        }
+        for file in counts.keptFiles {
+            console.note("\(file) stays, for it does not show that it is a copy of a store; remove it yourself")
+        }
+    }
+
+    private var text: String {
+        [
+            counts.accounts.counting("account"), counts.accessTokens.counting("access token"),
+            counts.refreshTokens.counting("refresh token"), counts.idTokens.counting("ID token"),
+        ].joined(separator: ", ") + names
+    }
+
+    /// The accounts by name, as far as they are few.
+    private var names: String {
+        guard !counts.accountNames.isEmpty else { return "" }
+        let more = counts.accounts - counts.accountNames.count
+        let names = counts.accountNames.joined(separator: ", ")
+        return ": " + names + (more > 0 ? " and \(more.grouped) more" : "")
+    }
+}
+
+/// A span of time as people write it: `90s`, `15m`, `12h`, `30d`, `8w`.
+struct Age {
+    let seconds: Int64
+
+    init(parsing text: String) throws {
+        let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604_800]
+        guard let unit = text.last.flatMap({ units[$0] }), let number = Int64(text.dropLast()), number >= 0 else {
+            throw ValidationError("'\(text)' is no age; write one such as 90s, 15m, 12h, 30d or 8w")
+        }
+        let (seconds, overflow) = number.multipliedReportingOverflow(by: unit)
+        guard !overflow else { throw ValidationError("'\(text)' is too long; write one such as 30d or 8w") }
+        self.seconds = seconds
+    }
+}

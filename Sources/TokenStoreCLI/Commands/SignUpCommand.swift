@@ -1,0 +1,82 @@
+import ArgumentParser
+import NativeAuthentication
+import OAuth
+
+struct SignUpCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "signup",
+        _superCommandName: "tokenstore",
+        abstract: "Make an account without a browser, sign in with it, and store the session.",
+        discussion: """
+            For tenants with native authentication (Microsoft Entra External ID). A code goes to the e-mail address; \
+            then the tenant may want a password and attributes, which are asked for as they are due. What is secret is \
+            never shown and never an argument; scripts give it with --code-from and --password-from, a line for each \
+            answer. Ctrl-C ends with exit status 9; nothing is stored unless somebody is signed in.
+
+            EXAMPLES
+              tokenstore signup --authority https://contoso.ciamlogin.com --client-id my-app --username me@example.org
+              tokenstore signup --authority https://contoso.ciamlogin.com --client-id my-app --username me@example.org \\
+                --attribute country=Ecuador --code-from 3 3< <(read-mail) --password-from 4 4<password
+            """
+    )
+
+    @OptionGroup(title: "Where") var place: NativePlace
+
+    @OptionGroup(title: "Who") var answers: NativeArguments
+
+    @OptionGroup var attributes: AttributeArguments
+
+    @OptionGroup var scope: ScopeArguments
+
+    @OptionGroup(title: "The network") var network: NetworkArguments
+
+    @OptionGroup(title: "Options of every command") var arguments: StoreArguments
+
+    func run() throws {
+        let run = try NativeRun("sign-up", at: place.authority, client: place.clientID, answers, network, arguments)
+        defer { run.close() }
+        try run.withoutBrowser {
+            let signUp = NativeSignUp(
+                application: run.application,
+                interview: run.interview,
+                username: run.username,
+                attributes: attributes.object
+            )
+            let state = try signUp.run()
+            run.interview.note("the account exists")
+            run.interview.subject = "sign-in of the new account"
+            let scope = scope.value
+            let result = try run.interview.perform { try await state.signIn(scope: scope) }
+            try run.report(run.signIn.finish(result), "signed up")
+        }
+    }
+}
+
+/// What a script says of who signs up.
+struct AttributeArguments: ParsableArguments {
+    @Option(
+        name: .customLong("attribute"),
+        parsing: .singleValue,
+        help: ArgumentHelp(
+            "An attribute of the account, such as country=Ecuador; repeatable. Those that are missing are asked for.",
+            valueName: "name=value"
+        )
+    )
+    var pairs: [String] = []
+
+    func validate() throws {
+        guard pairs.allSatisfy({ ($0.unicodeScalars.firstIndex(of: "=") ?? $0.startIndex) > $0.startIndex }) else {
+            throw ValidationError("an --attribute is not NAME=VALUE; give it as in --attribute country=Ecuador")
+        }
+    }
+
+    /// nil if there are none.
+    var object: JSON.Object? {
+        guard !pairs.isEmpty else { return nil }
+        let members = pairs.map { pair in
+            let parts = pair.unicodeScalars.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            return (String(parts[0]), JSON.string(String(parts[1])))
+        }
+        return JSON.Object(members)
+    }
+}

@@ -1,0 +1,233 @@
+import ArgumentParser
+import HTTPTransport
+import Logging
+import OAuth
+import Sealing
+import TokenManagement
+import TokenStorage
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+struct TokenCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "token",
+        _superCommandName: "tokenstore",
+        abstract: "Print an access token that is good to use, refreshing it if need be.",
+        discussion: """
+            The token comes from the store, or from the issuer with a refresh token, but never by asking a person: \
+            where someone has to sign in the exit status is 4. However many processes ask at once, the issuer sees one \
+            request. --client-id may be left out where the account has tokens of one client only. For a guest, \
+            --tenant is the tenant that the token is of; else it is that of the sign-in.
+
+            EXAMPLES
+              curl -H "$(tokenstore token --scope api://todo/Read --format header)" https://api.example.com/
+              tokenstore token --account mara@example.net --scope api://todo/Read --min-ttl 600
+              tokenstore token --scope api://todo/Read --format exec-credential
+            """
+    )
+
+    @OptionGroup(title: "Which token") var token: TokenArguments
+
+    @Option(
+        help: ArgumentHelp("text, json, header, env (for sh, bash and zsh) or exec-credential.", valueName: "format")
+    )
+    var format: TokenFormat?
+
+    @OptionGroup(title: "Which account") var filters: AccountFilters
+
+    @OptionGroup(title: "The network") var network: NetworkArguments
+
+    @OptionGroup(title: "Options of every command") var arguments: StoreArguments
+
+    func run() throws {
+        let console = arguments.console
+        let result = try stored() ?? acquire(console)
+        if let reason = result.pendingReason { console.notePending(reason) }
+        if result.refreshFailed { console.note("the refresh failed; the stored token is good for now") }
+        if result.interactionSoon { console.note("someone has to sign in before this token ends") }
+        let missing = result.declinedScope.text
+        if !missing.isEmpty { console.note("the issuer did not grant \(missing)") }
+        try (format ?? (arguments.json ? .json : .text)).write(result, on: console)
+    }
+
+    /// The answer where the store alone has it, found without opening the store for writing.
+    private func stored() throws -> TokenResult? {
+        do {
+            guard let store = try arguments.inspected(), let (account, client) = try selected(store) else { return nil }
+            let decider = TokenDecider(store: store, clientID: client, options: network.options(arguments))
+            let request = try request(account, of: client, in: store)
+            guard case .serve(let result) = try decider.decide(request) else { return nil }
+            return result
+        } catch let error as TokenStoreError where error.kind == .busy || error.kind == .failure {
+            // A store that somebody opened meanwhile, or of an older version, is opened for writing instead.
+            return nil
+        }
+    }
+
+    /// The account and client; nil where there is none, and an answer waits in a file, which an opening for writing
+    /// stores.
+    private func selected(_ store: TokenStore) throws -> (Account, String)? {
+        do {
+            return try store.account(filters)
+        } catch {
+            guard try arguments.path.pendingAnswers().isEmpty else { return nil }
+            throw error
+        }
+    }
+
+    private func acquire(_ console: Console) throws -> TokenResult {
+        guard !arguments.path.isVacant else { throw CommandFailure.noStore(at: arguments.path) }
+        let store = try arguments.open(console)
+        defer { store.close() }
+        let (account, client) = try store.account(filters)
+        let manager = network.manager(store, client: client, arguments)
+        var request = try request(account, of: client, in: store)
+        // The time is kept here: a caller that left would not learn what became of an answer that is waited for.
+        let time = request.timeout
+        request.timeout = time + .seconds(3600)
+        let unhurried = request
+        do {
+            return try AsynchronousWork.run(keepingAnswersOf: store, within: time) {
+                try await manager.acquireTokenSilently(unhurried)
+            }
+        } catch is CancellationError {
+            try store.requireNoHolder()
+            throw AcquisitionError.timedOut
+        }
+    }
+
+    private func request(_ account: Account, of client: String, in store: TokenStore) throws -> SilentRequest {
+        try token.request(for: account, in: filters.tenant, of: client, in: store, timeout: arguments.timeout)
+    }
+}
+
+/// What `token` takes, and `explain` with it.
+struct TokenArguments: ParsableArguments {
+    @Option(
+        parsing: .singleValue,
+        help: ArgumentHelp(
+            "A scope the token must have; repeatable, or a list with commas or spaces. Default: what the account has "
+                + "signed in for.",
+            valueName: "scope"
+        )
+    )
+    var scope: [String] = []
+
+    @Option(
+        name: .customLong("min-ttl"),
+        help: ArgumentHelp("How long the token must be good for.", valueName: "seconds")
+    )
+    var minTTL: Int64 = 0
+
+    @Flag(help: "Refresh although a stored token is good.")
+    var forceRefresh = false
+
+    @Option(
+        help: ArgumentHelp("The claims challenge of a web API, as JSON.", valueName: "json"),
+        transform: { try JSON(parsing: $0) }
+    )
+    var claims: JSON?
+
+    @Option(
+        help: ArgumentHelp("Where the token is to be from; else where the account signed in.", valueName: "url"),
+        transform: { try Authority(parsing: $0) }
+    )
+    var authority: Authority?
+
+    func validate() throws {
+        guard minTTL >= 0 else { throw ValidationError("--min-ttl is less than 0; give a number of seconds") }
+    }
+
+    var scopes: Scope { Scope(scope.flatMap { $0.split { $0 == "," || $0.isWhitespace }.map(String.init) }) }
+
+    /// What is asked for in the name of `account`, by default what it has signed in to `client` for.
+    func request(
+        for account: Account,
+        in tenant: String?,
+        of client: String,
+        in store: TokenStore,
+        timeout: Double
+    ) throws -> SilentRequest {
+        let scope = try scopes.tokens.isEmpty ? store.sessionScope(of: account.id, client: client) : scopes
+        guard let scope, !scope.tokens.isEmpty else {
+            throw CommandFailure(.usage, "the scope of the sign-in is not known", "give one with --scope")
+        }
+        guard !scope.isEmpty || account.id.hasIssuer else {
+            throw CommandFailure(.usage, "OpenID's scopes alone name no API", "give one of the API's with --scope")
+        }
+        var request = SilentRequest(account: account.id, scope: scope)
+        request.authority = try authority ?? Self.authority(of: account, in: tenant)
+        request.claims = claims
+        request.forcesRefresh = forceRefresh
+        request.minimumLifetime = minTTL
+        request.timeout = .seconds(timeout)
+        return request
+    }
+
+    /// The tenant that a guest is asked for; nil where it is not named, or is the one the account is at home in.
+    private static func authority(of account: Account, in tenant: String?) throws -> Authority? {
+        guard let tenant, let home = account.utid, home.lowercased() != tenant.lowercased(), account.policy == nil,
+            !account.id.hasIssuer
+        else { return nil }
+        return try Authority(parsing: "https://\(account.environment)/\(tenant)")
+    }
+}
+
+/// How `token` prints an access token.
+enum TokenFormat: String, CaseIterable, ExpressibleByArgument {
+    case text
+    case json
+    case header
+    case env
+    case execCredential = "exec-credential"
+
+    func write(_ result: TokenResult, on console: Console) throws {
+        guard result.accessToken.isPrintable else {
+            throw CommandFailure(
+                .failure,
+                "the access token has characters that a terminal or a header would obey, and was not printed",
+                "ask the issuer for another one with --force-refresh"
+            )
+        }
+        let secret = result.accessToken.secret.reveal()
+        switch self {
+        case .text: try console.line(secret)
+        case .header: try console.line("Authorization: \(result.accessToken.authorizationScheme) \(secret)")
+        case .env: try console.line("ACCESS_TOKEN=\(secret.shellQuoted)")
+        case .json: return try console.document { Self.members(result, secret, to: &$0) }
+        case .execCredential: try console.line(Self.credential(result, secret))
+        }
+        try console.output.flush()
+    }
+
+    private static func members(_ result: TokenResult, _ secret: String, to json: inout JSONOutput) {
+        json.member("accessToken", secret)
+        json.member("tokenType", result.accessToken.authorizationScheme)
+        json.time("expiresAt", end(result))
+        json.array("scopes", result.accessToken.scope.tokens)
+        json.member("homeAccountId", result.account.homeAccountID)
+        json.member("source", result.source.rawValue)
+    }
+
+    /// What kubectl reads from a credential plugin.
+    private static func credential(_ result: TokenResult, _ secret: String) -> String {
+        var json = JSONOutput()
+        json.object {
+            $0.member("apiVersion", "client.authentication.k8s.io/v1")
+            $0.member("kind", "ExecCredential")
+            $0.object("status") {
+                $0.member("token", secret)
+                $0.member("expirationTimestamp", end(result).description)
+            }
+        }
+        return String(decoding: json.bytes, as: UTF8.self)
+    }
+
+    private static func end(_ result: TokenResult) -> Timestamp {
+        Timestamp(Int64(result.accessToken.expiresAt.timeIntervalSince1970))
+    }
+}

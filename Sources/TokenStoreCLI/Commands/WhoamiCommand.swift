@@ -1,0 +1,97 @@
+import ArgumentParser
+import OAuth
+import TokenStorage
+
+struct WhoamiCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "whoami",
+        _superCommandName: "tokenstore",
+        abstract: "Print the display name of who is signed in.",
+        discussion: """
+            The name is the 'name' claim of the newest ID token, else the username; with --tenant that of the tenant, \
+            else that of the account's own. Where the store has several accounts, one has to be named. Nothing is \
+            written, and no prompt is shown.
+
+            EXAMPLES
+              tokenstore whoami
+              tokenstore whoami --policy B2C_1_SUSI
+              tokenstore whoami --json | jq -r .account.username
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The account.", valueName: "account"))
+    var account: String?
+
+    @OptionGroup(title: "Which account") var filters: AccountFilters
+
+    @OptionGroup(title: "Options of every command") var arguments: StoreArguments
+
+    func validate() throws {
+        guard account == nil || filters.account == nil else {
+            throw ValidationError("the account is named twice; leave --account out")
+        }
+    }
+
+    func run() throws {
+        let console = arguments.console
+        let policy = filters.policy(account: account)
+        guard policy == nil || !arguments.path.isVacant else { throw CommandFailure.noStore(at: arguments.path) }
+        guard let store = try arguments.inspectAccounts(console) else {
+            if arguments.json { try AccountReport.nobody(on: console) }
+            return
+        }
+        let found = try store.account(policy ?? .only, isNamed: policy != nil)
+        let guest = try filters.tenant.flatMap { _ in
+            try store.idTokens(of: found.id).first { filters.includes(tenant: $0.tenantID) }
+        }
+        try AccountReport(account: found, summary: store.summary(of: found), claims: guest?.idToken.claims)
+            .writeName(asJSON: arguments.json, on: console)
+    }
+}
+
+/// Who somebody is.
+struct AccountReport {
+    let account: Account
+    let summary: AccountSummary?
+
+    /// Those of one tenant, where that is what is asked for.
+    var claims: Claims?
+
+    /// The name to show: the `name` claim, else the username, else the id.
+    var name: String {
+        let names = [claims?.name ?? "", claims?.username ?? "", account.name ?? "", account.username]
+        return names.first { !$0.isEmpty } ?? account.id.homeAccountID
+    }
+
+    /// Writes `deed` with the name and the username.
+    func write(_ deed: String, asJSON isJSON: Bool, on console: Console) throws {
+        guard !isJSON else { return try document(on: console) }
+        guard !console.isQuiet else { return }
+        let username = account.username.isEmpty || account.username == name ? "" : " (\(account.username))"
+        try console.line("\(deed) \(name)\(username)".printable)
+        try console.output.flush()
+    }
+
+    /// Writes the name alone.
+    func writeName(asJSON isJSON: Bool, on console: Console) throws {
+        guard !isJSON else { return try document(on: console) }
+        try console.line(console.terminal.isTerminal ? name.printable : name)
+        try console.output.flush()
+    }
+
+    /// What JSON says of a store that is not there yet.
+    static func nobody(on console: Console) throws {
+        try console.document {
+            $0.member("displayName", JSON.null)
+            $0.member("account", JSON.null)
+        }
+    }
+
+    private func document(on console: Console) throws {
+        guard let summary else { return try Self.nobody(on: console) }
+        try console.document {
+            $0.member("displayName", name)
+            $0.object("account") { $0.members(of: summary) }
+        }
+    }
+}

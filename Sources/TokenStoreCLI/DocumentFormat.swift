@@ -1,6 +1,0 @@
-import ArgumentParser
-
-/// What an import reads and an export writes.
-enum DocumentFormat: String, CaseIterable, ExpressibleByArgument {
-    case msal
-}

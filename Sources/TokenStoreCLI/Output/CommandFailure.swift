@@ -1,0 +1,209 @@
+import HTTPTransport
+import OAuth
+import Sealing
+import SignIn
+import TokenManagement
+import TokenStorage
+
+/// An error as a person reads it: what happened, and what to do.
+struct CommandFailure: Error {
+    let status: ExitStatus
+    let message: String
+    let hint: String?
+
+    /// The first of the accounts of which one has to be named, and how many there are.
+    let candidates: [Account]
+    let candidateCount: Int
+
+    init(
+        _ status: ExitStatus,
+        _ message: String,
+        _ hint: String?,
+        candidates: [Account] = [],
+        of candidateCount: Int? = nil
+    ) {
+        self.status = status
+        // What an issuer or a file put into it may be of any length.
+        self.message = message.bounded
+        self.hint = hint?.bounded
+        self.candidates = candidates
+        self.candidateCount = candidateCount ?? candidates.count
+    }
+
+    /// Takes apart a sentence such as `the store is damaged; run 'tokenstore check'`.
+    init(_ status: ExitStatus, sentence: String) {
+        guard let semicolon = sentence.lastSemicolon else {
+            self.init(status, sentence, nil)
+            return
+        }
+        self.init(status, String(sentence[..<semicolon.lowerBound]), String(sentence[semicolon.upperBound...]))
+    }
+
+    init(_ error: any Error) {
+        switch error {
+        case let failure as CommandFailure: self = failure
+        case let error as TokenStoreError: self.init(error)
+        case let error as AcquisitionError: self.init(error)
+        case let error as SignInError: self.init(error)
+        case let refusal as any NativeRefusal: self.init(refusal)
+        case let error as SealingError: self.init(TokenStoreError.key(error))
+        default: self.init(.failure, sentence: String(describing: error))
+        }
+    }
+
+    private init(_ error: TokenStoreError) {
+        let status: ExitStatus =
+            switch error.kind {
+            case .failure: .failure
+            case .selection: .ambiguous
+            case .busy: .storeBusy
+            case .damaged: .storeDamaged
+            case .keyUnavailable: .keyUnavailable
+            case .newerStore: .newerStore
+            }
+        guard case .ambiguousAccount(let accounts, let total) = error else {
+            self.init(status, sentence: error.description)
+            return
+        }
+        self.init(ambiguous: accounts, of: total)
+    }
+}
+
+extension String {
+    fileprivate var lastSemicolon: Range<String.Index>? {
+        guard let end = ranges(of: "; ").last else { return nil }
+        return end
+    }
+}
+
+extension CommandFailure {
+    /// Why there is no token.
+    init(_ error: AcquisitionError) {
+        let status: ExitStatus =
+            if error.needsInteraction || error.isTooShort {
+                .interactionRequired
+            } else if error.isOutage {
+                .network
+            } else {
+                .failure
+            }
+        self.init(status, sentence: error.description)
+    }
+}
+
+extension AcquisitionError {
+    /// A new session may get a longer token, where the issuer ends the token with the session.
+    fileprivate var isTooShort: Bool {
+        if case .tooShort = self { true } else { false }
+    }
+}
+
+extension CommandFailure {
+    /// Why nobody was signed in.
+    init(_ error: SignInError) {
+        let status: ExitStatus =
+            switch error {
+            case .cancelled, .timedOut: .cancelled
+            case .forgotPassword: .interactionRequired
+            default: error.isOutage ? .network : .failure
+            }
+        self.init(status, sentence: error.description)
+    }
+}
+
+extension CommandFailure {
+    /// What the argument parser says, as one line without a capital or a full stop.
+    init(usage message: String, of command: String?) {
+        var sentence = message.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        while sentence.hasSuffix(".") { sentence.removeLast() }
+        sentence = sentence.prefix(1).lowercased() + sentence.dropFirst()
+        if sentence.contains("; ") {
+            self.init(.usage, sentence: sentence)
+        } else {
+            self.init(.usage, sentence, "see 'tokenstore \(command.map { "\($0) " } ?? "")--help'")
+        }
+    }
+}
+
+/// Why a command ended without having done its work; the raw value is the error code that scripts see.
+enum ExitStatus: String {
+    case failure
+    case noMatch = "no_match"
+    case ambiguous
+    case interactionRequired = "interaction_required"
+    case storeBusy = "store_busy"
+    case storeDamaged = "store_damaged"
+    case keyUnavailable = "key_unavailable"
+    case network
+    case cancelled
+    case newerStore = "newer_store"
+    case usage
+
+    /// The exit status of the process.
+    var code: Int32 {
+        switch self {
+        case .failure: 1
+        case .noMatch, .ambiguous: 3
+        case .interactionRequired: 4
+        case .storeBusy: 5
+        case .storeDamaged: 6
+        case .keyUnavailable: 7
+        case .network: 8
+        case .cancelled: 9
+        case .newerStore: 10
+        case .usage: 64
+        }
+    }
+}
+
+/// Writes why a command ended to standard error, as a line or as JSON.
+struct ErrorReport {
+    private static let candidateLimit = 20
+
+    let failure: CommandFailure
+
+    func write(asJSON: Bool) {
+        StandardError.write(asJSON ? json : text)
+    }
+
+    var text: String {
+        var text = "tokenstore: error: \(failure.message)"
+        if let hint = failure.hint { text += "; \(hint)" }
+        text = text.printable + "\n"
+        for account in failure.candidates.prefix(Self.candidateLimit) {
+            let parts = [account.id.homeAccountID, account.username, account.issuer ?? account.environment]
+            text +=
+                "  " + (parts + [account.policy].compactMap(\.self)).joined(separator: "  ").bounded.printable + "\n"
+        }
+        let more = failure.candidateCount - min(failure.candidates.count, Self.candidateLimit)
+        return more > 0 ? text + "  and \(more.grouped) more\n" : text
+    }
+
+    private var json: String {
+        var json = JSONOutput()
+        json.object {
+            $0.object("error") {
+                $0.member("code", failure.status.rawValue)
+                $0.member("exitCode", Int(failure.status.code))
+                $0.member("message", failure.message)
+                $0.member("hint", failure.hint)
+                if failure.status == .ambiguous { candidates(to: &$0) }
+            }
+        }
+        json.endLine()
+        return String(decoding: json.bytes, as: UTF8.self)
+    }
+
+    private func candidates(to json: inout JSONOutput) {
+        json.member("total", failure.candidateCount)
+        json.array("candidates", failure.candidates) { account, json in
+            json.object {
+                $0.member("homeAccountId", account.id.homeAccountID)
+                $0.identifier("username", account.username)
+                $0.identifier("environment", account.environment)
+                $0.identifier("issuer", account.issuer)
+                $0.identifier("policy", account.policy)
+            }
+        }
+    }
+}

@@ -1,5 +1,0 @@
-public import ArgumentParser
-public import SignIn
-
-extension Prompt: ExpressibleByArgument {}
-extension ResponseMode: ExpressibleByArgument {}

@@ -1,0 +1,178 @@
+import NativeAuthentication
+import OAuth
+
+extension Interview {
+    /// Who it is about.
+    func username() throws -> String {
+        if let username = answers.username { return username }
+        guard mayAsk else { throw nobody("a username", "--username ADDRESS") }
+        return try line("E-mail address: ")
+    }
+
+    /// The code that was sent; nil: another one is wanted.
+    func code(_ delivery: CodeDelivery) throws -> Secret? {
+        let place = "\(delivery.sentTo) (\(delivery.codeLength) characters)"
+        let code: Secret
+        if let descriptor = answers.codeFrom {
+            if refusal == nil { note("a code was sent to \(place)") }
+            code = try read(descriptor, "a code")
+        } else {
+            guard mayAsk else { throw nobody("the code sent to \(delivery.sentTo)", "--code-from FD") }
+            code = try typed("Code sent to \(place), Return alone for another: ", isSecret: true)
+        }
+        let trimmed = code.trimmed
+        return trimmed.count > 0 ? trimmed : nil
+    }
+
+    /// The password; a new one is typed twice, because a slip of the finger would lock the account.
+    func password(isNew: Bool = false) throws -> Secret {
+        if let descriptor = answers.passwordFrom { return try read(descriptor, "a password") }
+        guard mayAsk else { throw nobody("a password", "--password-from FD") }
+        while true {
+            let password = try typed(isNew ? "New password: " : "Password: ", isSecret: true)
+            guard isNew else { return password }
+            if try typed("The same again: ", isSecret: true) == password { return password }
+            tell("the passwords differ; type both once more")
+        }
+    }
+
+    /// A method of several, by a numbered list; `before` is the one chosen already.
+    func method(of methods: [AuthMethod], before: AuthMethod? = nil) throws -> AuthMethod {
+        let isRefused = before == nil && refusal != nil
+        if !isRefused, methods.count == 1 { return methods[0] }
+        if let before, !mayAsk { return before }
+        if !isRefused, before == nil, let named = answers.secondFactor {
+            guard let method = Self.method(named, of: methods) else { throw unknownMethod(named, methods) }
+            return method
+        }
+        guard mayAsk, methods.count > 1 else { throw nobody("one of several methods", "--second-factor METHOD") }
+        var text = "A second factor is needed:\n"
+        for (index, method) in methods.enumerated() {
+            text += "  \(index + 1)  \(method.channelTargetType)  \(method.loginHint ?? "")".printable + "\n"
+        }
+        StandardError.write(text)
+        let usual = before.flatMap { methods.firstIndex(of: $0) } ?? 0
+        while true {
+            let answer = try line("Number [\(usual + 1)]: ")
+            if answer.isEmpty { return methods[usual] }
+            if let method = Self.method(answer, of: methods) { return method }
+        }
+    }
+
+    /// The address or number to register, as a method of the tenant's.
+    func contact(for method: AuthMethod, username: String) throws -> String {
+        if refusal == nil, let contact = answers.contact { return contact }
+        guard mayAsk else { throw nobody("a contact to register", "--contact ADDRESS") }
+        guard method.channelTargetType.isEmailType else {
+            return try line("Phone number to register, such as +593987654321: ")
+        }
+        let contact = try line("E-mail address to register [\(username)]: ")
+        return contact.isEmpty ? username : contact
+    }
+
+    /// A line that is shown.
+    func line(_ question: String) throws -> String { try typed(question).trimmed.reveal() }
+
+    /// By number, id or channel; a channel that several have is no name.
+    private static func method(_ name: String, of methods: [AuthMethod]) -> AuthMethod? {
+        if let number = Int(name) { return methods.indices.contains(number - 1) ? methods[number - 1] : nil }
+        if let method = methods.first(where: { $0.id == name }) { return method }
+        let alike = methods.filter { $0.channelTargetType.value.lowercased() == name.lowercased() }
+        return alike.count == 1 ? alike[0] : nil
+    }
+
+    private func unknownMethod(_ name: String, _ methods: [AuthMethod]) -> CommandFailure {
+        let ids = methods.map(\.id).joined(separator: ", ")
+        return CommandFailure(.usage, "'\(name)' is not one of the methods", "give one of \(ids) as --second-factor")
+    }
+}
+
+extension Secret {
+    /// The same without white space at its ends.
+    fileprivate var trimmed: Secret {
+        withUnsafeBytes { bytes in
+            let isSpace = { (byte: UInt8) in byte == 0x20 || byte &- 0x09 < 5 }
+            let start = bytes.firstIndex { !isSpace($0) } ?? bytes.endIndex
+            let end = bytes.lastIndex { !isSpace($0) }.map { $0 + 1 } ?? start
+            return Secret(copying: UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
+        }
+    }
+}
+
+extension Interview {
+    /// The values of the attributes that the tenant wants to know; `given` are at hand, `refused` were not taken.
+    func attributes(
+        _ wanted: [RequiredAttribute],
+        given: JSON.Object?,
+        refused: [String]
+    ) throws -> JSON.Object {
+        var values: [(String, JSON)] = []
+        for attribute in wanted {
+            if let value = given?[attribute.name], !refused.contains(attribute.name) {
+                values.append((attribute.name, value))
+            } else if let value = try value(of: attribute, isRefused: refused.contains(attribute.name)) {
+                values.append((attribute.name, .string(value)))
+            }
+        }
+        return JSON.Object(values)
+    }
+
+    /// nil: one that may be left out was.
+    private func value(of attribute: RequiredAttribute, isRefused: Bool) throws -> String? {
+        let format = attribute.format.map { " (\($0))" } ?? ""
+        guard mayAsk else {
+            guard attribute.required else { return nil }
+            if isRefused { throw Self.refused([attribute.name]) }
+            throw nobody(attribute.name + format, "--attribute \(attribute.name)=VALUE")
+        }
+        while true {
+            let value = try line("\(attribute.name)\(format)\(attribute.required ? "" : ", Return for none"): ")
+            if value.isEmpty, !attribute.required { return nil }
+            if !value.isEmpty, attribute.accepts(value) { return value }
+            let pattern = attribute.regex.map { "; it has to match \($0)" } ?? "; give a value"
+            tell("'\(value)' is no \(attribute.name)\(pattern)")
+        }
+    }
+
+    /// The tenant does not take the values of some attributes.
+    static func refused(_ names: [String]) -> CommandFailure {
+        let text = names.joined(separator: ", ")
+        return CommandFailure(.failure, "the tenant does not take the value of \(text)", "correct it and start again")
+    }
+}
+
+extension RequiredAttribute {
+    /// What a value has to look like, for a person; nil: any text.
+    var format: String? {
+        if let regex { return Self.words(for: regex) ?? "matching \(regex)" }
+        switch type.lowercased() {
+        case "integer", "int": return "a whole number"
+        case "boolean", "bool": return "true or false"
+        default: return nil
+        }
+    }
+
+    /// A pattern such as `^[A-Z ]{2,60}$` in words; nil for any other.
+    private static func words(for regex: String) -> String? {
+        guard let match = regex.wholeMatch(of: /\^?\[([^\]\[\\^]+)\](?:\{(\d+)(,?)(\d*)\}|([+*]))\$?/) else {
+            return nil
+        }
+        var rest = match.1[...]
+        var members: [String] = []
+        while let first = rest.popFirst() {
+            if rest.first == "-", rest.count > 1, let last = rest.dropFirst().first {
+                members.append("\(first)-\(last)")
+                rest = rest.dropFirst(2)
+            } else {
+                members.append(first == " " ? "space" : String(first))
+            }
+        }
+        return length(match.2, match.3, match.4) + members.joined(separator: ", ")
+    }
+
+    private static func length(_ least: Substring?, _ comma: Substring?, _ most: Substring?) -> String {
+        guard let least else { return "only " }
+        guard comma == "," else { return "\(least) of " }
+        return most.map { $0.isEmpty ? "\(least) or more of " : "\(least) to \($0) of " } ?? ""
+    }
+}

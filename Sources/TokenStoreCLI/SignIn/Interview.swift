@@ -1,0 +1,171 @@
+import HTTPTransport
+import OAuth
+import TokenStorage
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Asks whoever signs in: a person at the terminal, or a script by descriptors.
+///
+/// From its beginning to its end Ctrl-C cancels what is under way instead of ending the program.
+final class Interview {
+    /// What an answer leads to.
+    enum Step<State, Result> {
+        /// Another answer is due.
+        case again(State)
+        case done(Result)
+    }
+
+    private static let tries = 5
+
+    let answers: NativeArguments
+    let mayAsk: Bool
+    private let isQuiet: Bool
+    private let interruption = Interruption()
+    private var terminal: PersonalTerminal?
+
+    /// The store that the answers of the issuer go to.
+    var store: TokenStore?
+
+    /// Why the answer before was not taken.
+    private(set) var refusal: (any NativeRefusal)?
+
+    /// What is under way, such as `sign-in`.
+    var subject: String
+
+    /// Throws unless there is somebody to ask, or something to read answers from.
+    init(_ subject: String, _ answers: NativeArguments, _ arguments: StoreArguments) throws {
+        self.subject = subject
+        self.answers = answers
+        mayAsk = arguments.mayAsk
+        isQuiet = arguments.quiet || arguments.json
+        let inputs = [("--code-from", answers.codeFrom), ("--password-from", answers.passwordFrom)]
+        for (option, descriptor) in inputs {
+            if let descriptor { try AnswerInput(descriptor: descriptor).check(option) }
+        }
+        guard mayAsk || answers.codeFrom != nil || answers.passwordFrom != nil else {
+            throw nobody("a code or a password", "--code-from FD or --password-from FD")
+        }
+    }
+
+    /// Says something that does not depend on an answer.
+    func note(_ text: String) {
+        if !isQuiet { StandardError.write("tokenstore: \(text.printable)\n") }
+    }
+
+    /// Says what the next question depends on.
+    func tell(_ text: String) {
+        if mayAsk { StandardError.write("tokenstore: \(text.printable)\n") }
+    }
+
+    /// Does a step at the issuer.
+    func perform<Result: Sendable>(_ step: @escaping @Sendable () async throws -> Result) throws -> Result {
+        try checkCancellation()
+        var isCancelled = false
+        do {
+            return try AsynchronousWork.run(step) {
+                // What the issuer has given is stored first.
+                if store?.isExpectingAnswer != true { interruption.letThrough() }
+                isCancelled = interruption.takeInterrupt()
+                return isCancelled
+            }
+        } catch {
+            throw isCancelled ? cancelled : error
+        }
+    }
+
+    /// Takes `step` until it is done, and again after a refusal that another answer may put right.
+    func settle<State, Result>(_ first: State, _ step: (State) throws -> Step<State, Result>) throws -> Result {
+        var state = first
+        var triesLeft = Self.tries
+        defer { refusal = nil }
+        while true {
+            do {
+                switch try step(state) {
+                case .again(let next): state = next
+                case .done(let result): return result
+                }
+            } catch let error as any NativeRefusal {
+                triesLeft -= 1
+                guard triesLeft > 0, let next = error.nextState as? State else { throw error }
+                guard error.isAboutAnswer || mayAsk && error.isOutage else { throw error }
+                refusal = error
+                state = next
+                tell(error.description)
+            }
+        }
+    }
+
+    /// What is typed, which is not shown if it is secret.
+    func typed(_ question: String, isSecret: Bool = false) throws -> Secret {
+        try checkCancellation()
+        terminal = terminal ?? PersonalTerminal()
+        guard let terminal else { throw nobody("an answer", "--code-from FD or --password-from FD") }
+        let answer = try interruptible { try terminal.answer(to: question.printable, isSecret: isSecret) }
+        guard let answer else { throw cancelled }
+        return answer
+    }
+
+    /// The next line of a descriptor; what was refused before it is the error where there is none.
+    func read(_ descriptor: Int32, _ what: String) throws -> Secret {
+        let input = AnswerInput(descriptor: descriptor)
+        if let line = try interruptible({ try input.next(interruption) }) { return line }
+        if let refusal { throw refusal }
+        throw CommandFailure(
+            .failure,
+            "the issuer asks for \(what), and the descriptor \(descriptor) has come to its end",
+            "write one line for each answer"
+        )
+    }
+
+    /// Why nobody can be asked; what was refused before is the better reason.
+    func nobody(_ what: String, _ option: String) -> any Error {
+        refusal ?? CommandFailure(.usage, "the issuer asks for \(what), and nobody can be asked", "give \(option)")
+    }
+
+    private func interruptible<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch {
+            try checkCancellation()
+            throw error
+        }
+    }
+
+    private func checkCancellation() throws {
+        if interruption.takeInterrupt() { throw cancelled }
+    }
+
+    private var cancelled: CommandFailure {
+        CommandFailure(.cancelled, "the \(subject) was cancelled", "nothing was stored, start again when you like")
+    }
+}
+
+/// A descriptor that a script gives its answers by, one a line.
+struct AnswerInput {
+    let descriptor: Int32
+
+    /// Throws unless the descriptor is open.
+    func check(_ option: String) throws {
+        guard fcntl(descriptor, F_GETFD) >= 0 else {
+            throw CommandFailure(
+                .usage,
+                "\(option) names the descriptor \(descriptor), which is not open",
+                "open it, as in \(option) 3 3<FILE"
+            )
+        }
+    }
+
+    /// The next line, nil at the end of the input.
+    func next(_ interruption: Interruption) throws -> Secret? {
+        try LineReader(descriptor: descriptor).line {
+            if interruption.isInterrupted { throw CommandFailure(.cancelled, "interrupted", "try again") }
+            interruption.letThrough()
+        }
+    }
+}

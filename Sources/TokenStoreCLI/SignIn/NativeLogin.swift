@@ -1,0 +1,136 @@
+import HTTPTransport
+import NativeAuthentication
+import OAuth
+import Sealing
+import SignIn
+import TokenManagement
+import TokenStorage
+
+/// One run of a command of native authentication: the store, the application, and who is asked.
+struct NativeRun {
+    let console: Console
+    let application: NativeAuthPublicClientApplication
+    let interview: Interview
+    let username: String
+    private let isJSON: Bool
+
+    init(
+        _ subject: String,
+        at authority: Authority,
+        client: String,
+        _ answers: NativeArguments,
+        _ network: NetworkArguments,
+        _ arguments: StoreArguments
+    ) throws {
+        console = arguments.console
+        isJSON = arguments.json
+        var configuration = try NativeAuthConfiguration(
+            clientID: client,
+            authority: authority,
+            challengeTypes: answers.challengeTypes
+        )
+        configuration.capabilities = [.mfaRequired, .registrationRequired]
+        configuration.allowsSeveralAccounts = true
+        configuration.tokens = network.options(arguments)
+        configuration.logger = configuration.tokens.logger
+        // Nobody is asked to sign in for a store that cannot be opened.
+        let store = try arguments.openOrDefer(console)
+        // Before the network has its threads, which hold back what the first one does.
+        interview = try Interview(subject, answers, arguments)
+        interview.store = store
+        let transport = AsyncHTTPTransport(options: HTTPTransportOptions(caFile: network.caFile))
+        application = NativeAuthPublicClientApplication(configuration, store: store, transport: transport)
+        username = try interview.username()
+    }
+
+    var signIn: NativeSignIn { NativeSignIn(application: application, interview: interview, username: username) }
+
+    /// Closes the store; nothing else is done with it after that.
+    func close() { application.store.close() }
+
+    /// Says who was signed in.
+    func report(_ account: NativeAuthUserAccount, _ deed: String = "signed in") throws {
+        let summary = try application.store.summary(of: account.account)
+        try AccountReport(account: account.account, summary: summary).write(deed, asJSON: isJSON, on: console)
+    }
+
+    /// Does what is to be done; where the issuer wants a browser, says how to go on in one.
+    func withoutBrowser(_ body: () throws -> Void) throws {
+        do {
+            try body()
+        } catch let refusal as any NativeRefusal {
+            throw failure(refusal)
+        }
+    }
+
+    /// The refusal; where the issuer wants a browser, how to go on in one.
+    func failure(_ refusal: any NativeRefusal) -> any Error {
+        guard let request = refusal.browserRequest else { return refusal }
+        let configuration = application.configuration
+        var words = ["tokenstore", "login", "--authority", configuration.authority.url]
+        words += ["--client-id", configuration.clientID, "--login-hint", username]
+        if !request.scope.tokens.isEmpty { words += ["--scope", request.scope.text] }
+        if let prompt = request.prompt { words += ["--prompt", prompt.rawValue] }
+        let reason = refusal.reason.hasSuffix(".") ? String(refusal.reason.dropLast()) : refusal.reason
+        let command = words.map(\.shellWord).joined(separator: " ")
+        return CommandFailure(.interactionRequired, reason, "go on in a browser: \(command)")
+    }
+}
+
+/// A sign-in on the terminal, which goes on in a browser where it has to and somebody sits there.
+struct NativeLogin {
+    let page: PageLogin
+    let answers: NativeArguments
+
+    func run(_ scope: Scope, at authority: Authority) throws {
+        guard var request = try signIn(scope, at: authority) else { return }
+        StandardError.write("tokenstore: the issuer wants a browser for this\n")
+        request.responseMode = page.redirect.responseMode
+        request.timeLimit = page.redirect.timeLimit
+        try page.run(request, at: authority)
+    }
+
+    /// What to ask a browser for; nil if nothing is left to do.
+    private func signIn(_ scope: Scope, at authority: Authority) throws -> InteractiveRequest? {
+        let run = try NativeRun(
+            "sign-in",
+            at: authority,
+            client: page.clientID,
+            answers,
+            page.network,
+            page.arguments
+        )
+        defer { run.close() }
+        do {
+            try run.report(run.signIn.run(scope))
+            return nil
+        } catch let refusal as any NativeRefusal {
+            guard run.interview.mayAsk, let request = refusal.browserRequest else { throw run.failure(refusal) }
+            return request
+        }
+    }
+}
+
+/// A password reset without a browser.
+struct NativeReset {
+    let application: NativeAuthPublicClientApplication
+    let interview: Interview
+    let username: String
+
+    /// Sets the new password.
+    func run() throws -> SignInAfterResetPasswordState {
+        let start = try interview.perform { [application, username] in
+            try await application.resetPassword(username: username)
+        }
+        let verified: ResetPasswordRequiredState = try interview.settle(start) { state in
+            guard let code = try interview.code(state.delivery) else {
+                return .again(try interview.perform { try await state.resendCode() })
+            }
+            return .done(try interview.perform { try await state.submitCode(code) })
+        }
+        return try interview.settle(verified) { state in
+            let password = try interview.password(isNew: true)
+            return .done(try interview.perform { try await state.submitPassword(password) })
+        }
+    }
+}

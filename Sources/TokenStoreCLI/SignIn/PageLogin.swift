@@ -1,0 +1,110 @@
+import HTTPTransport
+import OAuth
+import OpenIDConnect
+import SignIn
+import TokenManagement
+import TokenStorage
+
+/// A sign-in on the issuer's page, in a browser here or on another device.
+struct PageLogin {
+    let clientID: String
+    let redirect: RedirectArguments
+    let network: NetworkArguments
+    let arguments: StoreArguments
+
+    /// Signs in and stores the session.
+    func run(_ request: InteractiveRequest, at authority: Authority) throws {
+        let console = arguments.console
+        // Nobody is asked to sign in for a store that cannot be opened; a new one is made when there is something in it.
+        let store = try arguments.openOrDefer(console)
+        defer { store.close() }
+        let (page, device) = (pageFlow(store), DeviceLogin(flow: deviceFlow(store)))
+        let browser = AnnouncedBrowser(opens: !redirect.noBrowser)
+        let isOnDevice = redirect.device
+        let result = try AsynchronousWork.run(keepingAnswersOf: store, throwsInterrupt: true) {
+            let tokens =
+                isOnDevice
+                ? try await device.signIn(request.scope, at: authority)
+                : try await page.signIn(request, at: authority, in: browser)
+            return try await store.perform { try $0.keep(tokens) }
+        }
+        if let reason = result.pendingReason { console.notePending(reason) }
+        if !result.declinedScope.isEmpty { console.note("the issuer did not grant \(result.declinedScope.text)") }
+        let summary = result.pendingReason == nil ? try store.summary(of: result.account) : nil
+        try AccountReport(account: result.account, summary: summary)
+            .write("signed in", asJSON: arguments.json, on: console)
+    }
+
+    private var transport: AsyncHTTPTransport {
+        AsyncHTTPTransport(options: HTTPTransportOptions(caFile: network.caFile))
+    }
+
+    private func pageFlow(_ store: TokenStore) -> AuthorizationCodeFlow {
+        var flow = AuthorizationCodeFlow(clientID: clientID, redirectURI: redirect.redirectURI, transport: transport)
+        flow.limits = network.options(arguments).limits
+        flow.answerSpace = { try await store.perform { try $0.reserveAnswerSpace() } }
+        return flow
+    }
+
+    private func deviceFlow(_ store: TokenStore) -> DeviceCodeFlow {
+        var flow = DeviceCodeFlow(clientID: clientID, transport: transport)
+        flow.limits = network.options(arguments).limits
+        flow.timeLimit = redirect.wait.map { .seconds($0) }
+        flow.answerSpace = { try await store.perform { try $0.reserveAnswerSpace() } }
+        return flow
+    }
+}
+
+/// A sign-in that a person takes part in on another device.
+struct DeviceLogin: Sendable {
+    let flow: DeviceCodeFlow
+
+    func signIn(_ scope: Scope, at authority: Authority) async throws -> SignedInTokens {
+        let device = try await flow.begin(scope, at: authority)
+        Self.announce(device.authorization, within: device.timeLimit.components.seconds)
+        return try await device.tokens()
+    }
+
+    /// On standard error, as standard output is for the answer; also with --quiet, or nobody could sign in.
+    private static func announce(_ authorization: DeviceAuthorization, within seconds: Int64) {
+        let time = seconds < 120 ? "\(max(1, seconds)) s" : "\(seconds / 60) min"
+        var text = """
+            tokenstore: open \(authorization.verificationURI) on any device and enter the code \
+            \(authorization.userCode) within \(time); Ctrl-C cancels
+
+            """
+        if let address = authorization.verificationURIComplete {
+            text += "tokenstore: or open this address, which has the code in it:\n\(address)\n"
+        }
+        StandardError.write(text)
+    }
+}
+
+/// The person's browser, and the address for where none opens.
+///
+/// That a program was started does not say that a page is open: the address is always shown, or a person with a browser
+/// that ends at once, or waits unseen, would have nothing to go on with. It is shown with --quiet too.
+struct AnnouncedBrowser: UserAgent {
+    /// Without it the address is printed alone.
+    let opens: Bool
+
+    func open(_ address: String) async throws { try await open(address, startingAt: nil) }
+
+    func open(_ address: String, startingAt start: String?) async throws {
+        guard opens else { return announce("open this address to sign in, Ctrl-C cancels", address) }
+        announce("your browser opens to sign in, Ctrl-C cancels; if it does not, open this address", address)
+        do {
+            try await SystemBrowser().open(address, startingAt: start)
+        } catch SignInError.noBrowser {
+            StandardError.write("tokenstore: no browser could be started; open the address above\n")
+        }
+    }
+
+    /// On standard error, as standard output is for the answer.
+    ///
+    /// A terminal is the person's own, unlike the arguments of
+    /// a program.
+    private func announce(_ sentence: String, _ address: String) {
+        StandardError.write("tokenstore: \(sentence):\n\(address.printable)\n")
+    }
+}

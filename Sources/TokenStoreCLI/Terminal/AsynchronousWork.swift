@@ -1,0 +1,141 @@
+import Dispatch
+import HTTPTransport
+import OAuth
+import TokenStorage
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+extension AsynchronousWork {
+    /// Runs `body` to its end on other threads, cancelled once `isCancelled` is true; that is asked on this one.
+    static func run<Result: Sendable>(
+        _ body: @escaping @Sendable () async throws -> Result,
+        cancelledIf isCancelled: () -> Bool
+    ) throws -> Result {
+        let isDone = DispatchSemaphore(value: 0)
+        let task = Task.detached {
+            defer { isDone.signal() }
+            return try await body()
+        }
+        while isDone.wait(timeout: .now() + .milliseconds(100)) == .timedOut {
+            guard isCancelled() else { continue }
+            task.cancel()
+            break
+        }
+        return try run { try await task.value }
+    }
+}
+
+extension AsynchronousWork {
+    /// Runs `body` to its end, which a signal or the end of its `time` brings about by cancelling it.
+    ///
+    /// An issuer's answer that is under way is stored before this returns, or the program ends: what has been spent for
+    /// it is spent. A second signal ends the program at once.
+    ///
+    /// With `throwsInterrupt` Ctrl-C is an answer of its own, which `body` throws, and not the end.
+    static func run<Result: Sendable>(
+        keepingAnswersOf store: TokenStore?,
+        within time: Duration? = nil,
+        throwsInterrupt: Bool = false,
+        _ body: @escaping @Sendable () async throws -> Result
+    ) throws -> Result {
+        let task = Task.detached { try await body() }
+        let ending = EndingSignals(store, throwsInterrupt: throwsInterrupt) { task.cancel() }
+        let clock = Task.detached {
+            guard let time else { return }
+            try await Task.sleep(for: time)
+            guard store?.refuseFurtherAnswers() == true else { return task.cancel() }
+            EndingSignals.announceWait()
+        }
+        let outcome = Swift.Result { try run { try await task.value } }
+        clock.cancel()
+        if let store { try run { await store.finishAnswers() } }
+        ending.stop()
+        return try outcome.get()
+    }
+}
+
+/// The signals that end the program, held back for as long as an issuer's answer is under way.
+private final class EndingSignals: Sendable {
+    private struct State {
+        var first: Int32?
+        var sources: [(signal: Int32, source: any DispatchSourceSignal)] = []
+    }
+
+    private let state = Guarded(State())
+    private let store: TokenStore?
+    private let throwsInterrupt: Bool
+    private let cancel: @Sendable () -> Void
+
+    init(_ store: TokenStore?, throwsInterrupt: Bool, cancel: @escaping @Sendable () -> Void) {
+        self.store = store
+        self.throwsInterrupt = throwsInterrupt
+        self.cancel = cancel
+        for number in [SIGINT, SIGTERM, SIGHUP] {
+            // One that the program was started without, as by nohup, stays without effect.
+            let previous = signal(number, SIG_IGN)
+            if Self.isIgnored(previous), number != SIGINT { continue }
+            state.withLock { state in
+                let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+                source.setEventHandler { [weak self] in self?.take(number) }
+                source.resume()
+                state.sources.append((number, source))
+            }
+        }
+    }
+
+    private static func isIgnored(_ handler: sighandler_t?) -> Bool {
+        unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+    }
+
+    private func take(_ number: Int32) {
+        let isFirst = state.withLock { state in
+            defer { state.first = state.first ?? number }
+            return state.first == nil
+        }
+        let isExpecting = store?.refuseFurtherAnswers() == true
+        guard isFirst else {
+            if isExpecting {
+                StandardError.write(
+                    "tokenstore: ended before the issuer's answer was stored: the session may be lost; if the next command "
+                        + "says so, sign in again\n"
+                )
+            }
+            Self.end(by: number)
+        }
+        guard isExpecting || throwsInterrupt && number == SIGINT else { Self.end(by: number) }
+        if isExpecting { Self.announceWait() }
+        cancel()
+    }
+
+    /// Says what the program waits for although it was to end.
+    static func announceWait() {
+        guard StandardError.isTerminal else { return }
+        StandardError.write("tokenstore: waiting until the issuer's answer is stored; Ctrl-C twice ends at once\n")
+    }
+
+    /// Gives the signals their effect back; one that came meanwhile has it now.
+    func stop() {
+        let first = state.withLock { state in
+            for (number, source) in state.sources {
+                source.cancel()
+                signal(number, SIG_DFL)
+            }
+            state.sources = []
+            return state.first
+        }
+        guard let first, first != SIGINT || !throwsInterrupt else { return }
+        Self.end(by: first)
+    }
+
+    private static func end(by number: Int32) -> Never {
+        signal(number, SIG_DFL)
+        raise(number)
+        exit(128 + number)
+    }
+}

@@ -1,0 +1,88 @@
+import OAuth
+
+/// Asks for a passphrase on the terminal, which does not show it.
+struct PassphrasePrompt {
+    private let terminal: PersonalTerminal
+
+    /// Asks once, or twice for a new passphrase, because a slip of the finger would lock the store.
+    static func ask(isNew: Bool) throws -> Secret {
+        let prompt = try PassphrasePrompt()
+        let passphrase = try prompt.read(isNew ? "New passphrase for the store: " : "Passphrase for the store: ")
+        guard isNew else { return passphrase }
+        guard try prompt.read("The same again: ") == passphrase else {
+            throw CommandFailure(.failure, "the passphrases differ, and nothing was changed", "try again")
+        }
+        return passphrase
+    }
+
+    private init() throws {
+        guard let terminal = PersonalTerminal() else {
+            throw CommandFailure(
+                .keyUnavailable,
+                "there is no terminal to ask for the passphrase",
+                "set TOKENSTORE_PASSPHRASE, or use --key passphrase:fd=N"
+            )
+        }
+        self.terminal = terminal
+    }
+
+    private func read(_ question: String) throws -> Secret {
+        guard let passphrase = try terminal.answer(to: question, isSecret: true), passphrase.count > 0 else {
+            throw CommandFailure(.cancelled, "no passphrase was given, and nothing was changed", "type one and Return")
+        }
+        return passphrase
+    }
+}
+
+/// What was typed at the prompt, so that a person is asked once however often a command opens the store.
+final class PassphraseMemory: Sendable {
+    static let shared = PassphraseMemory()
+
+    private let answer = Guarded<Secret?>(nil)
+    private let refusal = Guarded<CommandFailure?>(nil)
+
+    /// Why the person was asked in vain; the layers between know only that there is no key.
+    var failure: CommandFailure? { refusal.withLock { $0 } }
+
+    /// The passphrase, asked for unless it is known; a new one is always asked for.
+    func passphrase(isNew: Bool) throws -> Secret {
+        if !isNew, let known = answer.withLock({ $0 }) { return known }
+        do {
+            let secret = try PassphrasePrompt.ask(isNew: isNew)
+            answer.withLock { $0 = secret }
+            return secret
+        } catch let failure as CommandFailure {
+            refusal.withLock { $0 = failure }
+            throw failure
+        }
+    }
+}
+
+/// The one question before something is deleted.
+struct Confirmation {
+    /// What will happen, as a question without its mark: `Delete 2 accounts`.
+    let question: String
+
+    /// Returns if the person agrees.
+    func ask(_ arguments: StoreArguments, isGiven: Bool) throws {
+        if isGiven { return }
+        guard arguments.mayAsk else {
+            throw CommandFailure(
+                .failure,
+                "nobody can be asked '\(question)?', and nothing was changed",
+                "add --yes to go ahead, or --dry-run to see what would go"
+            )
+        }
+        guard isAgreed() else {
+            throw CommandFailure(.cancelled, "cancelled, and nothing was changed", "answer y to go ahead")
+        }
+    }
+
+    /// What the person says; there must be a terminal to ask on.
+    func isAgreed() -> Bool {
+        StandardError.write("\(question.printable)? [y/N] ")
+        let answer = readLine()
+        if answer == nil { StandardError.write("\n") }
+        return answer.map { ["y", "yes"].contains($0.lowercased()) } ?? false
+    }
+}

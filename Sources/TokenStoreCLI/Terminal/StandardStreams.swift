@@ -1,0 +1,151 @@
+import Logging
+import OAuth
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Where everything goes that is not the answer.
+enum StandardError {
+    static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+
+    /// Writes `text` as it is; when that fails there is nobody left to tell.
+    static func write(_ text: String) {
+        var text = text
+        text.withUTF8 { bytes in
+            var rest = UnsafeRawBufferPointer(bytes)[...]
+            while !rest.isEmpty {
+                let slice = UnsafeRawBufferPointer(rebasing: rest)
+                let count = systemWrite(STDERR_FILENO, slice.baseAddress, slice.count)
+                guard count >= 0 || errno == EINTR else { return }
+                rest = rest.dropFirst(max(0, count))
+            }
+        }
+    }
+}
+
+/// Where a person types, or a document comes from.
+enum StandardInput {
+    static var isTerminal: Bool { isatty(STDIN_FILENO) == 1 }
+}
+
+/// The log of the libraries behind a command, as lines on standard error.
+struct StandardErrorLog: LogHandler {
+    var metadata: Logger.Metadata = [:]
+    var logLevel: Logger.Level
+
+    init(level: LogLevel) { logLevel = Logger.Level(rawValue: level.rawValue) ?? .warning }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        let details = (event.metadata ?? [:]).sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
+        StandardError.write("tokenstore: \(event.level.rawValue): \("\(event.message)\(details)".printable)\n")
+    }
+}
+
+// A method called `write` or `open` hides the C function of that name, and the module that has it differs by platform.
+
+func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+    write(descriptor, bytes, count)
+}
+
+func systemRead(_ descriptor: Int32, _ bytes: UnsafeMutableRawPointer?, _ count: Int) -> Int {
+    read(descriptor, bytes, count)
+}
+
+func systemOpen(_ path: String, _ flags: Int32, _ permissions: mode_t = 0) -> Int32 {
+    open(path, flags | O_CLOEXEC, permissions)
+}
+
+/// What `errno` means.
+func systemMessage() -> String { String(cString: strerror(errno)) }
+
+/// Bytes on their way to a file descriptor, 64 KB at a time.
+final class BufferedOutput {
+    private static let capacity = 64 * 1024
+
+    private let descriptor: Int32
+    private let name: String
+    private var buffer: [UInt8] = []
+
+    /// Writes to `descriptor`, which errors call `name`.
+    init(_ descriptor: Int32, name: String) {
+        self.descriptor = descriptor
+        self.name = name
+    }
+
+    static func standardOutput() -> BufferedOutput {
+        BufferedOutput(STDOUT_FILENO, name: "standard output")
+    }
+
+    func write(_ text: String) throws {
+        buffer.append(contentsOf: text.utf8)
+        try flushIfFull()
+    }
+
+    /// Writes what `body` appends.
+    func append(_ body: (inout [UInt8]) -> Void) throws {
+        body(&buffer)
+        try flushIfFull()
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer) throws {
+        guard bytes.count < Self.capacity else {
+            try flush()
+            return try send(bytes)
+        }
+        buffer.append(contentsOf: bytes)
+        try flushIfFull()
+    }
+
+    func flush() throws {
+        try buffer.withUnsafeBytes(send)
+        wipeBuffer()
+    }
+
+    private func flushIfFull() throws {
+        if buffer.count >= Self.capacity { try flush() }
+    }
+
+    /// An export passes through here, and what it held should not stay behind in freed memory.
+    private func wipeBuffer() {
+        buffer.withUnsafeMutableBytes { wipe($0) }
+        buffer.removeAll(keepingCapacity: true)
+    }
+
+    private func send(_ bytes: UnsafeRawBufferPointer) throws {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let slice = UnsafeRawBufferPointer(rebasing: rest)
+            let count = systemWrite(descriptor, slice.baseAddress, slice.count)
+            if count >= 0 {
+                rest = rest.dropFirst(count)
+            } else if errno == EPIPE {
+                endByBrokenPipe()
+            } else if errno != EINTR {
+                throw CommandFailure(
+                    .failure,
+                    "\(name) cannot be written (\(systemMessage()))",
+                    "check the disk and the place it leads to"
+                )
+            }
+        }
+    }
+
+    /// Where `SIGPIPE` is ignored the reader's end is an error code; the program ends as if it were not ignored.
+    private func endByBrokenPipe() -> Never {
+        signal(SIGPIPE, SIG_DFL)
+        raise(SIGPIPE)
+        exit(128 + SIGPIPE)
+    }
+
+    deinit { wipeBuffer() }
+}
