@@ -1,4 +1,11 @@
 import ArgumentParser
+import TokenStorage
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 @main
 struct TokenStoreBench: ParsableCommand {
@@ -16,4 +23,82 @@ struct TokenStoreBench: ParsableCommand {
             """,
         subcommands: [SpeedCommand.self, ScaleCommand.self, TortureCommand.self, ChildCommand.self]
     )
+}
+
+/// One entry of the list of what the store has to reach; a new one is a new file and its name in a command's list.
+protocol Bar {
+    /// The name in the list, such as `P2`.
+    static var name: String { get }
+
+    static func measure(_ bench: Bench, _ add: (ReportRow) -> Void) throws
+}
+
+/// Where measurements happen and how long they may take.
+struct Bench {
+    let directory: ScratchDirectory
+    let isQuick: Bool
+    var rounds: Int
+    var tool = ""
+    var msal: MSALPython?
+    var oidcAgent: OIDCAgent?
+    var accounts = 0
+    var counts: [String: Int] = [:]
+    var seed: UInt64 = 0
+
+    /// `full`, or less where only a sign of life is wanted.
+    func scaled(_ full: Int, quick: Int) -> Int { isQuick ? quick : full }
+
+    /// How many times to try something that was counted on the command line.
+    func count(_ bar: String, full: Int, quick: Int) -> Int { counts[bar] ?? scaled(full, quick: quick) }
+
+    /// How long a program takes, once for each round.
+    func seconds(_ child: ChildProcess) throws -> [Double] {
+        try (0..<rounds).map { _ in
+            let turns = try (0..<scaled(50, quick: 10)).map { _ in
+                let ended = try child.run()
+                guard ended.isSuccess else { throw BenchFailure("\(child.program) failed") }
+                return ended.seconds
+            }
+            return Spread(turns).median
+        }
+    }
+
+    /// A new directory for one bar.
+    func place(_ name: String) throws -> StorePath { try directory.store(name) }
+}
+
+/// What every measuring command takes.
+struct BenchOptions: ParsableArguments {
+    @Flag(help: "Print one JSON document.")
+    var json = false
+
+    @Flag(help: "Short counts, for a sign of life.")
+    var quick = false
+
+    @Option(help: "Rounds, whose median and spread are printed.")
+    var rounds = 7
+
+    @Option(help: "Only these bars, separated by commas.")
+    var only: String?
+
+    @Option(help: "Where stores are made; a directory on the disk to measure.")
+    var directory: String?
+
+    /// Measures what was asked for and prints it.
+    ///
+    /// - Returns: the rows.
+    @discardableResult
+    func run(_ bars: [any Bar.Type], _ prepare: (inout Bench) throws -> Void = { _ in }) throws -> [ReportRow] {
+        let wanted = only.map { Set($0.split(separator: ",").map { $0.uppercased() }) }
+        let scratch = try ScratchDirectory(in: directory)
+        defer { scratch.remove() }
+        var bench = Bench(directory: scratch, isQuick: quick, rounds: max(rounds, 5))
+        try prepare(&bench)
+        var report = Report(isJSON: json)
+        for bar in bars where wanted?.contains(bar.name) ?? true {
+            try bar.measure(bench) { report.add($0) }
+        }
+        try report.finish()
+        return report.rows
+    }
 }

@@ -1,10 +1,19 @@
 import CPeers
+import HTTPTransport
+import LocalIdentityProvider
+import OAuth
 import TokenStorage
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
 import Foundation
+#endif
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
 #endif
 
 /// MSAL for Python with its extensions, whose cache several processes share in a file.
@@ -65,5 +74,79 @@ struct MSALPython: Peer {
                 )
             )
         }
+    }
+}
+
+extension MSALPython {
+    /// Each round has a session of its own: the one before may be over.
+    ///
+    /// The interpreters have started and loaded everything before the clock does.
+    func race(_ bench: Bench, rounds: Int, processes: Int) throws -> RaceOutcome {
+        let issuer = try AsynchronousWork.run { try await BenchIssuer() }
+        defer { issuer.stop() }
+        let authority = "https" + issuer.issuer.dropFirst("http".count)
+        let session = [authority, BenchIssuer.client, BenchIssuer.scope.text]
+        var outcome = RaceOutcome()
+        for _ in 0..<rounds {
+            let path = try bench.place("msal-race").directory
+            try Self.answer(of: issuer).write(to: URL(fileURLWithPath: path + "/answer.json"))
+            let cache = path + "/cache.json"
+            _ = try child("begin", [cache] + session + [path + "/answer.json"]).output(errors: 2)
+            let before = issuer.requests()
+            issuer.provider.faults.add(
+                .delay(milliseconds: RaceOutcome.issuerMilliseconds, at: "token", times: nil)
+            )
+            let crowd = Array(repeating: child("race", [cache] + session), count: processes)
+            let (failed, seconds) = try Gate.runWhenReady(crowd)
+            issuer.provider.faults.removeAll()
+            outcome.add(seconds: seconds, processes: processes, failed: failed, requests: issuer.requests() - before)
+        }
+        return outcome
+    }
+
+    private static func answer(of issuer: BenchIssuer) throws -> Data {
+        let response = try AsynchronousWork.run { try await issuer.response() }
+        return try JSONEncoder().encode([
+            "access_token": response.accessToken?.reveal(), "refresh_token": response.refreshToken?.reveal(),
+            "id_token": response.idToken?.reveal(), "client_info": response.clientInfo,
+        ])
+    }
+}
+
+extension MSALPython {
+    /// Kills a writer of a small cache at a random moment, each time of a new one.
+    ///
+    /// - Returns: how many caches could not be read, or had lost an account, afterwards.
+    func damagedCaches(_ bench: Bench, kills: Int) throws -> Int {
+        let accounts = 10
+        return try (0..<kills).count { _ in
+            let cache = try Self.cache(bench, accounts: accounts, accessTokens: 1)
+            let pipe = try Pipe()
+            let writer = try child("write", [cache]).start(output: pipe.writing)
+            pipe.closeWriting()
+            _ = pipe.next(1)
+            usleep(UInt32.random(in: 0..<25_000))
+            writer.kill()
+            _ = try writer.wait()
+            return try self.accounts(in: cache) < accounts
+        }
+    }
+
+    /// Lets processes sign in two accounts each at once.
+    ///
+    /// - Returns: how many sign-ins are not stored, and how many processes failed.
+    func crowd(_ bench: Bench, processes: Int) throws -> (missing: Int, failed: Int) {
+        let sample = try Self.cache(bench, accounts: 1, accessTokens: 1)
+        let cache = try bench.place("msal-crowd").directory + "/cache.json"
+        let crowd = Array(repeating: child("crowd", [cache, sample]), count: processes)
+        let failed = try Gate.runWhenReady(crowd).failed
+        return (2 * processes - (try accounts(in: cache)), failed)
+    }
+
+    /// None where the file is no cache.
+    private func accounts(in cache: String) throws -> Int {
+        let text = try Data(contentsOf: URL(fileURLWithPath: cache))
+        guard let document = try? JSON(parsing: String(decoding: text, as: UTF8.self)) else { return 0 }
+        return document.object?["Account"]?.object?.members.count ?? 0
     }
 }

@@ -1,9 +1,17 @@
+import ArgumentParser
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
 import Musl
 #else
 import Darwin
+#endif
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
 #endif
 
 /// Lets many processes begin at the same moment: a child waits until its standard input ends.
@@ -38,5 +46,67 @@ enum Gate {
         gate.closeWriting()
         let failed = try running.filter { try !$0.wait().isSuccess }.count
         return (failed, Stopwatch.now() - start)
+    }
+}
+
+/// A pipe, neither end of which a child inherits unless it is given to it.
+final class Pipe {
+    let reading: Int32
+    private(set) var writing: Int32
+
+    init() throws {
+        var ends: [Int32] = [0, 0]
+        guard pipe(&ends) == 0 else { throw BenchFailure("no pipe can be made, error \(errno)") }
+        (reading, writing) = (ends[0], ends[1])
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    }
+
+    deinit {
+        close(reading)
+        closeWriting()
+    }
+
+    func closeWriting() {
+        if writing >= 0 { close(writing) }
+        writing = -1
+    }
+
+    /// What comes next, at most `count` bytes; empty at the end.
+    func next(_ count: Int) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            filled = max(0, read(reading, buffer.baseAddress, count))
+        }
+    }
+
+    /// Everything up to the end.
+    func rest() -> [UInt8] {
+        var bytes: [UInt8] = []
+        while case let part = next(1 << 16), !part.isEmpty { bytes += part }
+        return bytes
+    }
+}
+
+struct ToolOption: ParsableArguments {
+    @Option(help: "The tokenstore program to run; by default the one beside this one.")
+    var tool: String?
+
+    var path: String {
+        if let tool { return tool }
+        let this = ChildProcess.thisProgram
+        return String(this[..<(this.lastIndex(of: "/") ?? this.startIndex)]) + "/tokenstore"
+    }
+}
+
+extension Bench {
+    /// The tokenstore program with arguments.
+    func tool(_ arguments: String...) throws -> ChildProcess { try tool(arguments) }
+
+    func tool(_ arguments: [String]) throws -> ChildProcess {
+        guard FileManager.default.isExecutableFile(atPath: tool) else {
+            throw BenchFailure(
+                "\(tool) is missing; build it with 'swift build -c release --static-swift-stdlib', or name it with --tool"
+            )
+        }
+        return ChildProcess(tool, arguments)
     }
 }

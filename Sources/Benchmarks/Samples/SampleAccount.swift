@@ -1,4 +1,5 @@
 import OAuth
+import SQLite
 import TokenStorage
 
 /// A made-up account with its tokens; the same number gives the same account.
@@ -77,5 +78,45 @@ struct SampleAccount {
 
     private func random(_ salt: UInt64) -> RandomText {
         RandomText(seed: UInt64(number) &* 0x9E37_79B9 &+ generation &* 0x85EB_CA6B &+ salt)
+    }
+}
+
+extension SampleAccount {
+    /// What a token endpoint answers when the account signs in.
+    var response: TokenResponse {
+        var response = TokenResponse(accessToken: Secret(accessToken(0)), expiresIn: 3_600)
+        response.tokenType = "Bearer"
+        response.refreshToken = Secret(refreshToken)
+        response.idToken = Secret(idToken)
+        response.clientInfo = clientInfo
+        response.scope = Scope(Self.scope(0) + " openid profile")
+        return response
+    }
+
+    /// What was asked of the token endpoint.
+    static func request(grant: Grant = .authorizationCode) throws -> TokenRequest {
+        TokenRequest(
+            clientID: client,
+            authority: try Authority(parsing: "https://\(environment)/\(tenant)"),
+            scope: Scope(scope(0) + " openid profile offline_access"),
+            grant: grant
+        )
+    }
+}
+
+extension TokenStore {
+    /// Fills the store with made-up accounts, in pieces that each fit into memory.
+    func fill(_ accounts: Range<Int>, accessTokens: Int, _ progress: (Int) -> Void = { _ in }) throws {
+        // Room for the pages of the indexes that a piece touches all over.
+        try withWriter { try $0.connection.execute("PRAGMA cache_size = -262144") }
+        var start = accounts.lowerBound
+        while start < accounts.upperBound {
+            let end = min(start + 10_000, accounts.upperBound)
+            let document = MSALDocument(accounts: start..<end, accessTokens: accessTokens).bytes
+            _ = try document.withUnsafeBytes { try importMSALCache($0) }
+            start = end
+            progress(end)
+        }
+        try withWriter { try $0.connection.execute("PRAGMA cache_size = -2000") }
     }
 }

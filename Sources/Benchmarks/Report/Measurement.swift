@@ -1,3 +1,11 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// Two ways to do the same work, measured by turns so that whatever else the machine does meets both.
 struct Contest {
     let rounds: Int
@@ -38,5 +46,37 @@ struct Contest {
             floor: Spread(floorRounds),
             ratio: Spread(zip(ourRounds, floorRounds).map { $0 / $1 })
         )
+    }
+}
+
+/// The median of several measurements, and how far they lie apart.
+struct Spread: Encodable {
+    let median: Double
+    let least: Double
+    let greatest: Double
+
+    init(_ values: [Double]) {
+        precondition(!values.isEmpty, "a spread is of at least one value")
+        let sorted = values.sorted()
+        median = (sorted[(sorted.count - 1) / 2] + sorted[sorted.count / 2]) / 2
+        least = sorted[0]
+        greatest = sorted[sorted.count - 1]
+    }
+
+    init(_ value: Double) { self.init([value]) }
+}
+
+enum Stopwatch {
+    /// How long `body` takes.
+    static func seconds(_ body: () throws -> Void) rethrows -> Double {
+        let start = now()
+        try body()
+        return now() - start
+    }
+
+    static func now() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 }
