@@ -83,3 +83,59 @@ public func replayFuzzInputs() -> CInt {
         Entrance.end("\(file): \(error)", 1)
     }
 }
+
+/// The inputs that are fuzzed, under the names of their folders in `Tests/FuzzingTests/Corpus`.
+package enum InputKind: String, CaseIterable, Sendable {
+    case arguments = "Arguments"
+    case database = "Database"
+    case discovery = "Discovery"
+    case idToken = "IDToken"
+    case msalCache = "MSALCache"
+    case redirect = "Redirect"
+    case tokenResponse = "TokenResponse"
+
+    package func input() throws -> any FuzzInput {
+        switch self {
+        case .arguments: ArgumentsInput()
+        case .database: try DatabaseInput()
+        case .discovery: try DiscoveryInput()
+        case .idToken: try IDTokenInput()
+        case .msalCache: try MSALCacheInput()
+        case .redirect: RedirectInput()
+        case .tokenResponse: try TokenResponseInput()
+        }
+    }
+}
+
+/// Input from outside, and what has to hold whatever it is.
+///
+/// The bytes may be refused, by an error of this package alone. They may not end the process, nor hold it up, nor
+/// change what they were refused by.
+package protocol FuzzInput: Sendable {
+    /// - Throws: ``BrokenPromise``, or the very error that should not have been.
+    func run(_ bytes: [UInt8]) async throws
+}
+
+extension FuzzInput {
+    func hold(_ isKept: Bool, _ promise: @autoclosure () -> String) throws {
+        guard isKept else { throw BrokenPromise(promise()) }
+    }
+
+    /// The result of `body`; nil if it was refused by an error of one of `types` that says why.
+    func unlessRefused<Result>(by types: any Error.Type..., body: () throws -> Result) throws -> Result? {
+        do {
+            return try body()
+        } catch {
+            guard types.contains(where: { $0 == type(of: error) }) else { throw error }
+            try hold(!"\(error)".isEmpty, "an error says what is wrong")
+            return nil
+        }
+    }
+}
+
+/// Something that no input may bring about.
+package struct BrokenPromise: Error, CustomStringConvertible {
+    package let description: String
+
+    init(_ promise: String) { description = "this does not hold: \(promise)" }
+}
