@@ -35,11 +35,11 @@ public final class TokenStore: Sendable {
     private let isInspection: Bool
 
     /// Connections for reading: one per reader at a time, so that reads wait neither for each other nor for a write.
-    private let readers = SessionPool()
-    private let writer = GuardedSession()
+    private let readers = ConnectionPool()
+    private let writer = LockedConnection()
 
     /// Notices commits; it reads nothing else, and so never misses one.
-    private let observer = GuardedSession()
+    private let observer = LockedConnection()
     let opened = OpenedTokens()
     let unfinishedAnswers = UnfinishedAnswers()
 
@@ -85,7 +85,7 @@ public final class TokenStore: Sendable {
     }
 
     /// Runs `body` with a connection for reading; it may read again inside.
-    package func read<Result: Sendable>(_ body: (StoreSession) throws -> Result) throws -> Result {
+    package func read<Result: Sendable>(_ body: (StoreConnection) throws -> Result) throws -> Result {
         try TokenStoreError.translating(at: path) {
             try followingName {
                 try readers.withSession(checking: { try $0.requireNameNowAndThen() }, or: openReader) { session in
@@ -102,12 +102,12 @@ public final class TokenStore: Sendable {
     }
 
     /// Runs `body` in a write transaction.
-    package func write<Result: Sendable>(_ body: (StoreSession) throws -> Result) throws -> Result {
+    package func write<Result: Sendable>(_ body: (StoreConnection) throws -> Result) throws -> Result {
         try withWriter { session in try session.write { try body(session) } }
     }
 
     /// Runs `body` with the writing connection, outside a transaction.
-    package func withWriter<Result: Sendable>(_ body: (StoreSession) throws -> Result) throws -> Result {
+    package func withWriter<Result: Sendable>(_ body: (StoreConnection) throws -> Result) throws -> Result {
         writes.withLock { $0 += 1 }
         defer {
             writes.withLock { $0 -= 1 }
@@ -124,7 +124,7 @@ public final class TokenStore: Sendable {
         guard writes.withLock(\.self) == 0 else { throw TokenStoreError.busy(at: path) }
     }
 
-    private func withOpenWriter<Result: Sendable>(_ body: (StoreSession) throws -> Result) throws -> Result {
+    private func withOpenWriter<Result: Sendable>(_ body: (StoreConnection) throws -> Result) throws -> Result {
         guard !isInspection else {
             throw TokenStoreError.invalidArgument("the store was opened for inspection; open it for writing")
         }
@@ -134,7 +134,7 @@ public final class TokenStore: Sendable {
     /// As ``withWriter(_:)``; nil if another thread has the connection all that time, and no longer waiting for others.
     func withWriter<Result: Sendable>(
         within limit: Duration,
-        _ body: (StoreSession) throws -> Result
+        _ body: (StoreConnection) throws -> Result
     ) throws -> Result? {
         defer { StoreWatch.announceCommit(path) }
         return try TokenStoreError.translating(at: path) {
@@ -149,11 +149,11 @@ public final class TokenStore: Sendable {
         }
     }
 
-    private func withWritingSession<Result: Sendable>(_ body: (StoreSession) throws -> Result) throws -> Result {
+    private func withWritingSession<Result: Sendable>(_ body: (StoreConnection) throws -> Result) throws -> Result {
         try writer.withSession(checking: { try $0.requireName() }, or: openWriter, body)
     }
 
-    private func openWriter() throws -> StoreSession {
+    private func openWriter() throws -> StoreConnection {
         try replacedLog.withLock { log in
             guard try log.map({ try StoreFile(path: path, timeout: .zero).emptyLog(ofReplaced: $0) }) ?? true else {
                 throw TokenStoreError.busy(
@@ -233,7 +233,7 @@ public final class TokenStore: Sendable {
     /// Closes the connections for reading that are not in use.
     func closeReaders() { readers.removeAll() }
 
-    private func openReader() throws -> StoreSession {
+    private func openReader() throws -> StoreConnection {
         var options = options
         // The key was fetched when the store was opened; asking twice would ask a person twice.
         let keyRing = try isInspection ? inspectedKeys.withLock { $0 } : withWritingSession { $0.keyRing }

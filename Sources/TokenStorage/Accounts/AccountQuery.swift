@@ -132,7 +132,7 @@ private struct SQLFragments {
     }
 }
 
-extension StoreSession {
+extension StoreConnection {
     /// Calls `body` with the row of each account that `policy` leaves, until it returns false.
     ///
     /// Of the alternatives the first one that matches anything counts.

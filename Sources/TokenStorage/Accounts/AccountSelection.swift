@@ -28,7 +28,7 @@ public struct AccountSelection: Sendable {
     }
 }
 
-extension StoreSession {
+extension StoreConnection {
     /// How many accounts an explanation names.
     private static let explained = 50
 

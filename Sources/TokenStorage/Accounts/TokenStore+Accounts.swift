@@ -88,7 +88,7 @@ extension TokenStore {
     }
 }
 
-extension StoreSession {
+extension StoreConnection {
     /// The accounts that are signed in to a client (MSAL's `returnOnlySignedInAccounts`).
     fileprivate func signedInRows(client: String) throws -> [Int64] {
         try connection.all(

@@ -27,7 +27,7 @@ extension TokenStore {
     }
 }
 
-extension StoreSession {
+extension StoreConnection {
     /// Makes sure that "no account" is not the sight of a damaged file.
     func requireSoundness() throws {
         let isVacant = try connection.integer("SELECT max(id) FROM account") == 0

@@ -106,7 +106,7 @@ extension TokenStore {
     }
 }
 
-extension StoreSession {
+extension StoreConnection {
     /// How much the store holds.
     func totals() throws -> PurgeCounts { try PurgeCounts(of: connection) }
 }

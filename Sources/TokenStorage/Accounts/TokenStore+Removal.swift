@@ -87,7 +87,7 @@ extension TokenStore {
     package func forgetting<Result: Sendable>(
         dryRun: Bool = false,
         takesIn: Bool = true,
-        _ body: (StoreSession) throws -> Result
+        _ body: (StoreConnection) throws -> Result
     ) throws -> Result {
         // A dry run must not create the store it looks at, nor wait for a writer.
         if dryRun { return try read(body) }
@@ -101,7 +101,7 @@ extension TokenStore {
     /// What waits in files goes into the store first, so that it is deleted with the rest and does not come back.
     private func erasing<Result: Sendable>(
         takesIn: Bool = true,
-        _ body: (StoreSession) throws -> Result
+        _ body: (StoreConnection) throws -> Result
     ) throws -> (Result, Erasure) {
         if takesIn { try takeInAnswers() }
         return try withWriter { session in
@@ -118,7 +118,7 @@ public enum Erasure: Hashable, Sendable {
     case unfinished(String)
 }
 
-extension StoreSession {
+extension StoreConnection {
     /// Empties the write-ahead log, which holds old pages until then.
     func emptyLog() throws {
         if case .unfinished(let sentence) = try emptiedLog() { throw TokenStoreError.busy(sentence) }

@@ -29,7 +29,7 @@ extension TokenStore {
     }
 }
 
-extension StoreSession {
+extension StoreConnection {
     func lastEvent() throws -> Int64 { try connection.integer("SELECT max(id) FROM event") ?? 0 }
 
     /// The entries after one, oldest first.

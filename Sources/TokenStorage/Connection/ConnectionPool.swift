@@ -10,10 +10,10 @@ import Darwin
 #endif
 
 /// Sessions that wait for their next reader.
-final class SessionPool: Sendable {
+final class ConnectionPool: Sendable {
     /// `@unchecked Sendable`: a session is either in the pool, where it is not touched, or in the hands of one reader.
     private struct Idle: @unchecked Sendable {
-        let session: StoreSession
+        let session: StoreConnection
     }
 
     private struct State {
@@ -21,7 +21,7 @@ final class SessionPool: Sendable {
         var readers = 0
 
         mutating func keep(_ entry: Idle) {
-            if idle.count < SessionPool.capacity { idle.append(entry) }
+            if idle.count < ConnectionPool.capacity { idle.append(entry) }
         }
     }
 
@@ -30,7 +30,7 @@ final class SessionPool: Sendable {
     /// More than this many at once is a burst, whose connections are closed again.
     private static let capacity = 8
 
-    func add(_ session: StoreSession) {
+    func add(_ session: StoreConnection) {
         let entry = Idle(session: session)
         state.withLock { $0.keep(entry) }
     }
@@ -55,9 +55,9 @@ final class SessionPool: Sendable {
     ///
     /// `check` is called before `body` with a session that was open already.
     func withSession<Result>(
-        checking check: (StoreSession) throws -> Void,
-        or open: () throws -> StoreSession,
-        _ body: (StoreSession) throws -> Result
+        checking check: (StoreConnection) throws -> Void,
+        or open: () throws -> StoreConnection,
+        _ body: (StoreConnection) throws -> Result
     ) throws -> Result {
         let taken = state.withLock { state -> Idle? in
             state.readers += 1
@@ -83,9 +83,9 @@ final class SessionPool: Sendable {
 ///
 /// `@unchecked Sendable`: the session is touched only while the lock is held, and nothing that could carry it out of
 /// the closure is `Sendable`, as every result must be.
-final class GuardedSession: @unchecked Sendable {
+final class LockedConnection: @unchecked Sendable {
     private let lock = Guarded<Void>(())
-    private var session: StoreSession?
+    private var session: StoreConnection?
 
     /// Runs `body` alone with the session, which `open` makes at the first call.
     ///
@@ -94,9 +94,9 @@ final class GuardedSession: @unchecked Sendable {
     ///
     /// `check` is called before `body` with a session that was open already.
     func withSession<Result: Sendable>(
-        checking check: (StoreSession) throws -> Void,
-        or open: () throws -> StoreSession,
-        _ body: (StoreSession) throws -> Result
+        checking check: (StoreConnection) throws -> Void,
+        or open: () throws -> StoreConnection,
+        _ body: (StoreConnection) throws -> Result
     ) throws -> Result {
         try lock.withLock { _ in try use(checking: check, or: open, body) }
     }
@@ -104,9 +104,9 @@ final class GuardedSession: @unchecked Sendable {
     /// As ``withSession(checking:or:_:)``; nil if another thread has the session all that time.
     func withSession<Result: Sendable>(
         within limit: Duration,
-        checking check: (StoreSession) throws -> Void,
-        or open: () throws -> StoreSession,
-        _ body: (StoreSession) throws -> Result
+        checking check: (StoreConnection) throws -> Void,
+        or open: () throws -> StoreConnection,
+        _ body: (StoreConnection) throws -> Result
     ) throws -> Result? {
         let start = ContinuousClock.now
         while true {
@@ -120,9 +120,9 @@ final class GuardedSession: @unchecked Sendable {
     }
 
     private func use<Result: Sendable>(
-        checking check: (StoreSession) throws -> Void,
-        or open: () throws -> StoreSession,
-        _ body: (StoreSession) throws -> Result
+        checking check: (StoreConnection) throws -> Void,
+        or open: () throws -> StoreConnection,
+        _ body: (StoreConnection) throws -> Result
     ) throws -> Result {
         try session.map(check)
         let opened = try session ?? open()

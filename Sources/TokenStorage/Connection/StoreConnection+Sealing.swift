@@ -2,7 +2,7 @@ import OAuth
 import SQLite
 import Sealing
 
-extension StoreSession {
+extension StoreConnection {
     /// Opens what was sealed as `place`; another process may have brought a new data key meanwhile.
     func open(
         _ sealed: UnsafeRawBufferPointer,

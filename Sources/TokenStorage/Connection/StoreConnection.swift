@@ -5,7 +5,7 @@ import Sealing
 /// A connection to a store with the keys to read it; the SQL of each noun is an extension of it.
 ///
 /// Like its connection it belongs to whoever holds it, and is not `Sendable`.
-package final class StoreSession {
+package final class StoreConnection {
     package let connection: Connection
     let path: StorePath
     let options: StoreOptions

@@ -33,7 +33,7 @@ struct StoreFile {
     /// Opens without ever writing, not even a log or its index beside the file.
     ///
     /// Where no other program can be trusted to keep the files together, such as in a copy, they are read as they
-    /// stand. When they change while they are read, a program came: ``StoreSession/isOutdated`` says so.
+    /// stand. When they change while they are read, a program came: ``StoreConnection/isOutdated`` says so.
     func openForInspection() throws -> (connection: Connection, mode: Connection.Mode, beside: LogState) {
         let beside = LogState(path)
         let mode = try beside.inspectionMode(at: path)

@@ -19,7 +19,7 @@ struct StoreOpener {
     private var file: StoreFile { StoreFile(path: path, timeout: options.busyTimeout) }
 
     /// Opens the store for writing, creating it first if there is none.
-    func open() throws -> StoreSession {
+    func open() throws -> StoreConnection {
         try TokenStoreError.translating(at: path) {
             if FileStatus(path.directory) == nil { try createDirectory() }
             let files = FileGuard(path: path, isInspection: false)
@@ -56,7 +56,7 @@ struct StoreOpener {
     }
 
     /// Opens the store without writing; nil if there is none.
-    func inspect() throws -> StoreSession? {
+    func inspect() throws -> StoreConnection? {
         try TokenStoreError.translating(at: path) {
             guard !FileStatus.isAbsent(path.database) else {
                 try refuseOrphanedLog()
@@ -82,8 +82,8 @@ struct StoreOpener {
         key: KeyEncryptionKey? = nil,
         mode: Connection.Mode = .readWrite,
         beside: LogState? = nil
-    ) throws -> StoreSession {
-        let session = StoreSession(connection, at: path, header: header, options: options)
+    ) throws -> StoreConnection {
+        let session = StoreConnection(connection, at: path, header: header, options: options)
         session.mode = mode
         session.beside = beside
         session.file = identity

@@ -6,7 +6,7 @@ private let accountMap = "account_metadata_map"
 
 /// MSAL's `AccountMetadataMap`: for each client its accounts, whether each is signed in, and which authorities stood for
 /// which. It is kept as it came; what it says is also taken into tables of our own, which go on from there.
-extension StoreSession {
+extension StoreConnection {
     static let accountMetadataBucket = "AccountMetadataMap"
 
     /// Reads the sign-in states and authority maps of a record, but for accounts up to `newest`, for which it has been

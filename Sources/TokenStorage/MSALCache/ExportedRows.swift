@@ -2,7 +2,7 @@ import OAuth
 import SQLite
 import Sealing
 
-extension StoreSession {
+extension StoreConnection {
     /// Calls `body` with each entity of a bucket, and the keys it may stand under, best first.
     func forEachEntity(of bucket: MSALBucket, _ body: ([String], JSON) throws -> Void) throws {
         switch bucket {

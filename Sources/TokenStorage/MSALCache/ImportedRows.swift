@@ -2,7 +2,7 @@ import OAuth
 import SQLite
 import Sealing
 
-extension StoreSession {
+extension StoreConnection {
     /// The row of the account, made if there is none; where there is one, gaps are filled and nothing is replaced.
     func describeAccount(_ identity: AccountIdentity, _ account: StoredAccount) throws -> Int64 {
         guard let row = try accountRow(identity.id) else { return try insertAccount(identity, account) }

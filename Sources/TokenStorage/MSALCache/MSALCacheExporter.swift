@@ -3,7 +3,7 @@ import SQLite
 
 /// Writes a store as an MSAL unified cache, keyed like MSAL Python keys it: the only form both sorted and complete.
 final class MSALCacheExporter {
-    private let session: StoreSession
+    private let session: StoreConnection
     private let progress: ((Progress) -> Void)?
     private let write: (UnsafeRawBufferPointer) throws -> Void
     private var buffer: [UInt8] = []
@@ -14,7 +14,7 @@ final class MSALCacheExporter {
     private var done = 0
 
     init(
-        _ session: StoreSession,
+        _ session: StoreConnection,
         progress: ((Progress) -> Void)?,
         write: @escaping (UnsafeRawBufferPointer) throws -> Void
     ) {
@@ -45,7 +45,7 @@ final class MSALCacheExporter {
     /// Adds the kept entries of a bucket, and ends it.
     private func add(_ entries: [ForeignEntry], to name: String) throws {
         for entry in entries where entry.key != nil {
-            let isMetadata = entry.bucket == StoreSession.accountMetadataBucket
+            let isMetadata = entry.bucket == StoreConnection.accountMetadataBucket
             let value = try isMetadata ? session.currentAccountMetadata(entry.value) : entry.value
             try add([entry.place.keyJSON], to: name) { Self.write(value, entry.raw, to: &$0) }
         }
@@ -108,7 +108,7 @@ private struct ForeignBuckets {
     private(set) var names: [String] = []
     private var entries: [String: [ForeignEntry]] = [:]
 
-    init(_ session: StoreSession) throws {
+    init(_ session: StoreConnection) throws {
         try session.forEachForeignEntry { _, entry in
             let name = entry.place.bucketJSON
             if entries[name] == nil { names.append(name) }

@@ -3,7 +3,7 @@ import SQLite
 
 /// Takes an MSAL unified cache into a store, entry by entry, in the transaction that is open.
 struct MSALCacheImporter {
-    let session: StoreSession
+    let session: StoreConnection
     private(set) var report = ImportReport()
     var accounts = ImportedAccounts()
     private var changedAccounts: Set<Int64> = []
@@ -18,7 +18,7 @@ struct MSALCacheImporter {
     /// Tenants by the domains that rows name them by, as the ID tokens say; a domain is one account's own.
     var tenants: [[String]: String] = [:]
 
-    init(_ session: StoreSession) throws {
+    init(_ session: StoreConnection) throws {
         self.session = session
         newestAccount = try session.connection.integer("SELECT max(id) FROM account") ?? 0
         quarantine = try session.quarantine()
@@ -162,7 +162,7 @@ extension MSALCacheImporter {
             let kept = ForeignEntry(place, value: value.json, raw: value.raw, rejection: nil)
             let isChanged = try session.saveForeignEntry(kept)
             count(isChanged, \.other, account: nil)
-            if bucket.name == StoreSession.accountMetadataBucket {
+            if bucket.name == StoreConnection.accountMetadataBucket {
                 try session.saveAccountMetadata(value.json, after: isChanged ? 0 : newestAccount)
             }
             advance()

@@ -9,7 +9,7 @@ struct MSALHosts {
     /// Environments that keep their port.
     private var kept: Set<String> = []
 
-    init(_ session: StoreSession) throws {
+    init(_ session: StoreConnection) throws {
         var environments: [[String]: Set<String>] = [:]
         try session.connection.forEach(
             "SELECT home_account_fold, environment FROM account WHERE environment LIKE '%:%'"
@@ -46,7 +46,7 @@ struct MSALHosts {
     }
 }
 
-extension StoreSession {
+extension StoreConnection {
     /// An entity of an import with the port of its host, where an account with the same id is known to be at one.
     func namingPort(_ entity: JSON) throws -> JSON {
         guard var object = entity.object, let host = object["environment"]?.text, !host.isEmpty,

@@ -2,7 +2,7 @@ import OAuth
 import SQLite
 import Sealing
 
-extension StoreSession {
+extension StoreConnection {
     /// How many rows one transaction of a rekey takes: few enough that writers wait for milliseconds.
     private static let batch = 256
 

@@ -20,7 +20,7 @@ struct TableSalvage {
     /// Copies everything into tables of its own version, then takes the steps to the current one.
     ///
     /// `unlock` is called once the keys are there.
-    mutating func run(_ unlock: () throws -> StoreSession) throws -> StoreSession {
+    mutating func run(_ unlock: () throws -> StoreConnection) throws -> StoreConnection {
         let schema = Schema.current
         try schema.apply(schema.migrations.prefix(version), to: fresh)
         return try fresh.write {
@@ -88,7 +88,7 @@ struct TableSalvage {
     }
 
     /// Deletes what does not open, and what belongs to a row that is gone.
-    private mutating func dropUnreadable(_ session: StoreSession) throws {
+    private mutating func dropUnreadable(_ session: StoreConnection) throws {
         for table in SealedTable.all {
             var unreadable: [Int64] = []
             var bare: [Int64] = []
@@ -152,7 +152,7 @@ extension Connection {
     }
 }
 
-extension StoreSession {
+extension StoreConnection {
     /// Whether a sealed column of a row holds what belongs there.
     fileprivate func opens(_ row: Row, of table: SealedTable, _ index: Int) throws -> Bool {
         let opened: Secret?? = try intact { try openIfPresent(row, of: table, index) }

@@ -15,7 +15,7 @@ extension TokenStore {
     }
 }
 
-extension StoreSession {
+extension StoreConnection {
     /// What is wrong; empty if the store is sound.
     func problems(_ progress: ((Progress) -> Void)?) throws -> [StoreProblem] {
         try pageProblems() + schemaProblems() + valueProblems(progress) + derivedProblems()
@@ -128,7 +128,7 @@ public struct StoreProblem: Hashable, Sendable {
 
 /// What is computed from sealed values and not sealed itself: fingerprints, the claim index, identities of what is kept
 /// aside. It finds rows and decides nothing.
-extension StoreSession {
+extension StoreConnection {
     /// Where it is not what the values say; rows that do not open are problems of their own.
     func derivedProblems() throws -> [StoreProblem] {
         try fingerprintProblems() + claimIndexProblems() + identityProblems() + accountHashProblems()

@@ -25,7 +25,7 @@ extension TokenStore {
             var note: String?
             var isResumed = false
             if let source, afterLeak, try session.isLeftUnfinished(movedTo: source) {
-                (note, isResumed) = (StoreSession.adviceOnLeak, true)
+                (note, isResumed) = (StoreConnection.adviceOnLeak, true)
             } else if let source {
                 note = try session.changeSource(to: source, afterLeak: afterLeak)
                 guard afterLeak else {
@@ -54,7 +54,7 @@ extension TokenStore {
     }
 }
 
-extension StoreSession {
+extension StoreConnection {
     /// Seals anew what an older version has sealed, which bound it to its place alone, unless another process does.
     ///
     /// Killed at any moment, the next opening goes on with it; others read and write meanwhile.

@@ -102,7 +102,7 @@ struct StoreRepair {
         var made: Made?
         try file.create(as: path.unfinished) { fresh in
             var tables = TableSalvage(from: damaged, to: fresh, progress: progress)
-            let session = try tables.run { try StoreSession.unlocked(fresh, at: path, options: options) }
+            let session = try tables.run { try StoreConnection.unlocked(fresh, at: path, options: options) }
             if let problem = try session.problems(progress).first {
                 throw TokenStoreError.damaged(
                     "what can be read of \(path.database) does not make a sound store (\(problem.place): "
@@ -171,11 +171,11 @@ struct StoreRepair {
     }
 }
 
-extension StoreSession {
+extension StoreConnection {
     /// A session on a file that is being made, with its keys.
-    static func unlocked(_ connection: Connection, at path: StorePath, options: StoreOptions) throws -> StoreSession {
+    static func unlocked(_ connection: Connection, at path: StorePath, options: StoreOptions) throws -> StoreConnection {
         let header = try StoreHeader(connection, at: path)
-        let session = StoreSession(connection, at: path, header: header, options: options)
+        let session = StoreConnection(connection, at: path, header: header, options: options)
         _ = try session.keys()
         return session
     }

@@ -12,7 +12,7 @@ extension TokenStore {
     package func files() throws -> StoreFiles { try read { StoreFiles(path, source: try $0.keySource()) } }
 }
 
-extension StoreSession {
+extension StoreConnection {
     fileprivate func status() throws -> StoreStatus {
         let totals = try totals()
         if totals.accounts == 0 { try requireSoundness() }

@@ -26,7 +26,7 @@ extension TokenStore {
     }
 }
 
-extension StoreSession {
+extension StoreConnection {
     private static let documentOfURL = SQL(
         // A document from the future is there because the clock was set back.
         SealedTable.issuerDocument.selection + "WHERE t.url = ?1 AND t.ends_at > ?2 AND t.fetched_at <= ?2 + 60"

@@ -82,7 +82,7 @@ extension TokenStore {
     }
 }
 
-extension StoreSession {
+extension StoreConnection {
     /// Forgets that the account is signed in, where the issuer has refused every refresh token that it could use.
     ///
     /// It is not signed out: its access tokens are good until they end.

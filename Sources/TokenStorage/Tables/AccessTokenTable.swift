@@ -8,7 +8,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-extension StoreSession {
+extension StoreConnection {
     private static let tokensAlike = SQL(
         SealedTable.accessToken.selection + """
             WHERE t.account_id IS ?1 AND t.client_fold = ?2 AND t.realm_fold = ?3 AND t.token_type_fold = ?4

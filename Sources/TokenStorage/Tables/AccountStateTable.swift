@@ -3,7 +3,7 @@ import OAuth
 import SQLite
 import Sealing
 
-extension StoreSession {
+extension StoreConnection {
     /// The sign-in state of an account at a client; of one that is gone, whether it signed out.
     func signInState(of id: Account.ID, client: String) throws -> SignInState {
         if let row = try accountRow(id) { return try signInState(of: row, client: client) }
@@ -55,7 +55,7 @@ extension StoreSession {
 
 // MARK: - Accounts that are gone
 
-extension StoreSession {
+extension StoreConnection {
     /// Remembers the sign-outs of an account whose row is about to go, without its name.
     func keepSignOuts(of id: Account.ID, row: Int64) throws {
         let clients = try connection.all(

@@ -2,7 +2,7 @@ import OAuth
 import SQLite
 import Sealing
 
-extension StoreSession {
+extension StoreConnection {
     /// The row of an account, or nil.
     func accountRow(_ id: Account.ID) throws -> Int64? {
         try connection.integer(

@@ -6,7 +6,7 @@ extension Authority {
     fileprivate var hasTenants: Bool { issuer == nil && policy == nil && !Cloud.isExternalID(environment) }
 }
 
-extension StoreSession {
+extension StoreConnection {
     /// The tenant that an authority means for an account; nil: any, the account has but one there.
     ///
     /// A word such as `common`, and a domain, mean the tenant that the issuer named when it was asked there.

@@ -10,7 +10,7 @@ import Musl
 import Darwin
 #endif
 
-extension StoreSession {
+extension StoreConnection {
     /// Adds an entry to the record of use, and forgets the oldest ones.
     func record(
         _ kind: StoreEvent.Kind,

@@ -51,7 +51,7 @@ struct ForeignEntry {
 
     /// What stands for the account that the entry may be of; nil where it may be of several.
     func accountHash(_ sealer: Sealer) -> [UInt8]? {
-        bucket == StoreSession.accountMetadataBucket ? nil : Self.accountHash(of: accountText, sealer)
+        bucket == StoreConnection.accountMetadataBucket ? nil : Self.accountHash(of: accountText, sealer)
     }
 
     /// What stands for the account whose folded id is `id`, or begins a key: up to the first hyphen they are alike.
@@ -91,7 +91,7 @@ struct ForeignEntry {
     }
 }
 
-extension StoreSession {
+extension StoreConnection {
     /// Adds or replaces the entry.
     ///
     /// - Returns: whether anything changed.
@@ -189,7 +189,7 @@ extension StoreSession {
     }
 }
 
-extension StoreSession {
+extension StoreConnection {
     /// Deletes what is kept aside of accounts: entries that name one of them, and their parts of the account metadata.
     ///
     /// With a client only its entries go, and the accounts stay for others.

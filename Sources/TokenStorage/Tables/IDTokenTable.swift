@@ -13,7 +13,7 @@ struct StoredIDTokenRow: Equatable {
     var secret: Secret
 }
 
-extension StoreSession {
+extension StoreConnection {
     static let tokenAlike = SQL(
         SealedTable.idToken.selection
             + "WHERE t.account_id = ?1 AND t.client_fold = ?2 AND t.realm_fold = ?3 AND t.environment = ?4"

@@ -26,7 +26,7 @@ struct StoredRefreshToken {
     var secret: Secret
 }
 
-extension StoreSession {
+extension StoreConnection {
     func insertRefreshToken(_ token: StoredRefreshToken, account: Int64) throws {
         let id = try nextID("SELECT max(id) FROM refresh_token")
         try writeRefreshToken(token, account: account, id: id, generation: 0)
@@ -157,7 +157,7 @@ extension StoreSession {
     }
 }
 
-extension StoreSession {
+extension StoreConnection {
     /// The last use of exactly `token`.
     func attempt(_ token: RefreshToken) throws -> RefreshAttempt? {
         let table = SealedTable.refreshAttempt

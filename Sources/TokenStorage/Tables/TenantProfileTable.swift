@@ -25,7 +25,7 @@ extension Realm {
     init(_ tenant: String) { self.init(name: tenant, fold: tenant.folded) }
 }
 
-extension StoreSession {
+extension StoreConnection {
     private static let profilesOfAccount = SQL(
         SealedTable.tenantProfile.selection(with: "t.realm_fold = lower(coalesce(a.utid, t.realm_fold)) AS is_home")
             + "WHERE t.account_id = ?1 ORDER BY is_home DESC, t.id"

@@ -3,7 +3,7 @@ package import OAuth
 import SQLite
 import Sealing
 
-extension StoreSession {
+extension StoreConnection {
     /// Stands for one request with one refresh token; the token itself is in it as a keyed hash only.
     func throttleKey(_ query: TokenQuery, authority: String, token: RefreshToken) throws -> [UInt8] {
         let parts = [

@@ -1,7 +1,7 @@
 import OAuth
 import SQLite
 
-extension StoreSession {
+extension StoreConnection {
     /// Stores the response of a sign-in, or of a request for the client's own token, in the transaction that is open.
     func save(_ response: TokenResponse, for request: TokenRequest) throws -> SavedTokens {
         let identity = try ResponseIdentity(response, request: request)

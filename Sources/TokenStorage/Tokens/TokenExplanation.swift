@@ -8,7 +8,7 @@ extension TokenStore {
     }
 }
 
-extension StoreSession {
+extension StoreConnection {
     /// How many tokens an explanation names.
     private static let explained = 50
 

@@ -3,7 +3,7 @@ import OAuth
 import SQLite
 import Sealing
 
-extension StoreSession {
+extension StoreConnection {
     /// What the store has for `query`.
     func cachedToken(_ query: TokenQuery) throws -> CachedToken {
         if let authority = query.authority, !authority.vouches(for: query.account) {

@@ -151,7 +151,7 @@ extension TokenStore {
     }
 }
 
-extension StoreSession {
+extension StoreConnection {
     func requirePolicy(_ policy: String, of id: Account.ID) throws {
         guard let row = try accountRow(id), let account = try account(row), let own = account.policy else { return }
         guard own == policy else { throw TokenStoreError.policyMismatch(requested: policy, account: own) }

@@ -2,7 +2,7 @@ import OAuth
 import SQLite
 import Sealing
 
-extension StoreSession {
+extension StoreConnection {
     /// Stores an answer in the transaction that is open.
     func save(_ answer: PendingAnswer) throws -> SavedTokens {
         guard let used = answer.used else { return try save(answer.response, for: answer.request) }
