@@ -7,8 +7,8 @@ package import TokenStorage
 extension TokenManager {
     /// Signs an account out of this client: revokes its refresh tokens at the issuer, then removes them.
     ///
-    /// It waits for a refresh in flight, and revokes what that has brought. Doing it twice is no error. A local
-    /// sign-out leaves the issuer out of it and waits for nothing; a refresh in flight does not bring the account back.
+    /// It waits for a refresh in sharedRefresh, and revokes what that has brought. Doing it twice is no error. A local
+    /// sign-out leaves the issuer out of it and waits for nothing; a refresh in sharedRefresh does not bring the account back.
     ///
     /// - Returns: what the issuer made of it; the account is removed all the same.
     /// - Throws: `TokenStoreError`.

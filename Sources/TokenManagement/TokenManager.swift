@@ -24,7 +24,7 @@ public final class TokenManager: Sendable {
     public let options: TokenManagerOptions
     let transport: any HTTPTransport
 
-    private let flights = Guarded<[FlightKey: Flight]>([:])
+    private let refreshes = Guarded<[SharedRefresh.Key: SharedRefresh]>([:])
     private let metrics = TokenMetrics()
 
     package var decider: TokenDecider { TokenDecider(store: store, clientID: clientID, options: options) }
@@ -67,7 +67,7 @@ public final class TokenManager: Sendable {
         }
         let start = now
         do {
-            let result = try await flight(for: request).result(within: request.timeout)
+            let result = try await sharedRefresh(for: request).result(within: request.timeout)
             // Judged for each caller, as those who share a refresh may differ in what they can do without.
             if request.requiresAllScopes, !result.declinedScope.isEmpty {
                 throw AcquisitionError.declinedScopes(result)
@@ -87,18 +87,18 @@ public final class TokenManager: Sendable {
     /// Unix seconds.
     private var now: Int64 { Int64(store.options.now().timeIntervalSince1970) }
 
-    /// The flight that answers `request`: one under way, or a new one.
-    private func flight(for request: SilentRequest) -> Flight {
-        let key = FlightKey(request, clientID: clientID)
-        let (flight, isNew) = flights.withLock { flights in
-            if let flight = flights[key] { return (flight, false) }
-            let flight = Flight()
-            flights[key] = flight
-            return (flight, true)
+    /// The shared refresh that answers `request`: one under way, or a new one.
+    private func sharedRefresh(for request: SilentRequest) -> SharedRefresh {
+        let key = SharedRefresh.Key(request, clientID: clientID)
+        let (sharedRefresh, isNew) = refreshes.withLock { refreshes in
+            if let sharedRefresh = refreshes[key] { return (sharedRefresh, false) }
+            let sharedRefresh = SharedRefresh()
+            refreshes[key] = sharedRefresh
+            return (sharedRefresh, true)
         }
         guard isNew else {
             metrics.countWaiting()
-            return flight
+            return sharedRefresh
         }
         Task {
             let outcome: Result<TokenResult, any Error>
@@ -108,10 +108,10 @@ public final class TokenManager: Sendable {
                 outcome = .failure(error)
             }
             // Whoever comes now finds the outcome in the store.
-            flights.withLock { $0[key] = nil }
-            flight.land(outcome)
+            refreshes.withLock { $0[key] = nil }
+            sharedRefresh.finish(outcome)
         }
-        return flight
+        return sharedRefresh
     }
 
     /// Refreshes when it is this caller's turn, unless somebody else did while it was waited for.

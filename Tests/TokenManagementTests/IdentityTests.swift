@@ -52,15 +52,15 @@ struct IdentityTests {
         let id = Account.ID(authority: "https://idp.example.com", homeAccountID: "Alice")
         let request = SilentRequest(account: id, scope: "read write")
         let authority = try Authority(issuer: "https://idp.example.com")
-        func key(_ change: (inout SilentRequest) -> Void) -> FlightKey {
+        func key(_ change: (inout SilentRequest) -> Void) -> SharedRefresh.Key {
             var changed = request
             change(&changed)
-            return FlightKey(changed, clientID: "app")
+            return SharedRefresh.Key(changed, clientID: "app")
         }
         let alike = [
             key { _ in }, key { $0.timeout = .seconds(1) }, key { $0.loginHint = "mara" },
             key { $0.requiresAllScopes = true },
-            FlightKey(SilentRequest(account: id, scope: "Write read"), clientID: "app"),
+            SharedRefresh.Key(SilentRequest(account: id, scope: "Write read"), clientID: "app"),
         ]
         #expect(Set(alike).count == 1)
         let other = Account.ID(authority: id.authority, homeAccountID: "alice")
@@ -68,8 +68,8 @@ struct IdentityTests {
             key { _ in }, key { $0.forcesRefresh = true }, key { $0.minimumLifetime = 60 }, key { $0.claims = [:] },
             key { $0.tokenType = "pop" }, key { $0.keyID = "k" },
             key { $0.authority = authority },
-            FlightKey(SilentRequest(account: other, scope: "read write"), clientID: "app"),
-            FlightKey(SilentRequest(account: id, scope: "read"), clientID: "app"), FlightKey(request, clientID: "app2"),
+            SharedRefresh.Key(SilentRequest(account: other, scope: "read write"), clientID: "app"),
+            SharedRefresh.Key(SilentRequest(account: id, scope: "read"), clientID: "app"), SharedRefresh.Key(request, clientID: "app2"),
         ]
         #expect(Set(different).count == different.count)
     }

@@ -5,7 +5,7 @@ import TokenStorage
 /// A refresh that any number of callers wait for, each with its own patience.
 ///
 /// It goes on when a caller leaves: once sent, a refresh token may be spent, and its successor has to be stored.
-final class Flight: Sendable {
+package final class SharedRefresh: Sendable {
     private struct State {
         var waiters: [Int: CheckedContinuation<TokenResult, any Error>] = [:]
         var lastWaiter = 0
@@ -15,8 +15,8 @@ final class Flight: Sendable {
 
     private let state = Guarded(State())
 
-    /// Ends the flight for everyone who waits, now or later.
-    func land(_ outcome: Result<TokenResult, any Error>) {
+    /// Ends the shared refresh for everyone who waits, now or later.
+    func finish(_ outcome: Result<TokenResult, any Error>) {
         let waiters = state.withLock { state in
             state.outcome = outcome
             defer { state.waiters = [:] }
@@ -25,9 +25,9 @@ final class Flight: Sendable {
         for waiter in waiters { waiter.resume(with: outcome) }
     }
 
-    /// Waits until the flight lands.
+    /// Waits until the shared refresh lands.
     ///
-    /// - Throws: what ended the flight, ``AcquisitionError/timedOut`` after `timeout`, `CancellationError`.
+    /// - Throws: what ended the shared refresh, ``AcquisitionError/timedOut`` after `timeout`, `CancellationError`.
     func result(within timeout: Duration) async throws -> TokenResult {
         let waiter = state.withLock { state in
             state.lastWaiter += 1
@@ -66,20 +66,22 @@ final class Flight: Sendable {
     }
 }
 
-/// Requests that one refresh can answer: those that differ only in how a caller waits, and in whether fewer scopes will do,
-/// which is judged for each caller when the answer is there.
-package struct FlightKey: Hashable {
-    private let request: SilentRequest
-    private let clientID: String
+extension SharedRefresh {
+    /// Requests that one refresh can answer: those that differ only in how a caller waits, and in whether fewer scopes will do,
+    /// which is judged for each caller when the answer is there.
+    package struct Key: Hashable {
+        private let request: SilentRequest
+        private let clientID: String
 
-    /// All of the request is in it, so that no field that changes the answer can be forgotten.
-    package init(_ request: SilentRequest, clientID: String) {
-        var request = request
-        request.loginHint = nil
-        request.timeout = .zero
-        request.requiresAllScopes = false
-        self.request = request
-        self.clientID = clientID
+        /// All of the request is in it, so that no field that changes the answer can be forgotten.
+        package init(_ request: SilentRequest, clientID: String) {
+            var request = request
+            request.loginHint = nil
+            request.timeout = .zero
+            request.requiresAllScopes = false
+            self.request = request
+            self.clientID = clientID
+        }
     }
 }
 
