@@ -23,7 +23,7 @@ import Foundation
 /// The client behind it starts at the first request, so that a program that finds its token in the store pays nothing.
 public final class AsyncHTTPTransport: HTTPTransport {
     private let options: HTTPTransportOptions
-    private let clients = Guarded<HTTPClients?>(nil)
+    private let clients = LockedValue<HTTPClients?>(nil)
 
     public init(options: HTTPTransportOptions = HTTPTransportOptions()) { self.options = options }
 

@@ -20,7 +20,7 @@ package enum AsynchronousWork {
     }
 
     private final class Outcome<Value: Sendable>: Sendable {
-        private let result = Guarded<Result<Value, any Error>?>(nil)
+        private let result = LockedValue<Result<Value, any Error>?>(nil)
 
         func set(_ value: Result<Value, any Error>) { result.withLock { $0 = value } }
 

@@ -22,7 +22,7 @@ struct CertificateTimes: Sendable {
 
     /// Asks the server at `address`; nil where it does not show a certificate.
     static func shown(at address: HTTPAddress) async -> CertificateTimes? {
-        let found = Guarded<CertificateTimes?>(nil)
+        let found = LockedValue<CertificateTimes?>(nil)
         do {
             let context = try NIOSSLContext(configuration: .makeClientConfiguration())
             let isNumber = address.host.contains(":") || address.host.allSatisfy { $0.isNumber || $0 == "." }

@@ -11,14 +11,14 @@ import Foundation
 /// A person who is signed in (MSAL's `MSALNativeAuthUserAccountResult`).
 public final class NativeAuthUserAccount: Sendable {
     let application: NativeAuthPublicClientApplication
-    private let current: Guarded<(account: Account, idToken: IDToken)>
+    private let current: LockedValue<(account: Account, idToken: IDToken)>
 
     /// What the sign-in asked for.
     let signInScope: Scope
 
     init(application: NativeAuthPublicClientApplication, account: Account, idToken: IDToken, scope: Scope) {
         self.application = application
-        current = Guarded((account, idToken))
+        current = LockedValue((account, idToken))
         signInScope = scope
     }
 

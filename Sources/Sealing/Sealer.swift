@@ -196,7 +196,7 @@ final class HashKeys: Sendable {
     private let claimName: HMAC<SHA256>
 
     /// The hashes of the names of claims, which are the same few in every ID token.
-    private let names = Guarded<[String: [UInt8]]>([:])
+    private let names = LockedValue<[String: [UInt8]]>([:])
     private static let nameLimit = 256
 
     init(from extracted: SymmetricKey) {

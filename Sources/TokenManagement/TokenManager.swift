@@ -24,7 +24,7 @@ public final class TokenManager: Sendable {
     public let options: TokenManagerOptions
     let transport: any HTTPTransport
 
-    private let refreshes = Guarded<[SharedRefresh.Key: SharedRefresh]>([:])
+    private let refreshes = LockedValue<[SharedRefresh.Key: SharedRefresh]>([:])
     private let metrics = TokenMetrics()
 
     package var decider: TokenDecider { TokenDecider(store: store, clientID: clientID, options: options) }

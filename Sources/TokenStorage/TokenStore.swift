@@ -44,13 +44,13 @@ public final class TokenStore: Sendable {
     let unfinishedAnswers = UnfinishedAnswers()
 
     /// How many calls that write are under way.
-    private let writes = Guarded(0)
+    private let writes = LockedValue(0)
 
     /// The log of a file that was replaced while it was open here; nothing may be read together with it.
-    private let replacedLog = Guarded<FileStatus.Identity?>(nil)
+    private let replacedLog = LockedValue<FileStatus.Identity?>(nil)
 
     /// The keys of a store opened for inspection.
-    private let inspectedKeys = Guarded<KeyRing?>(nil)
+    private let inspectedKeys = LockedValue<KeyRing?>(nil)
 
     private init(path: StorePath, options: StoreOptions, isInspection: Bool) {
         self.path = path

@@ -25,8 +25,8 @@ struct SignOutTests {
         try await Scene.open { (scene: Scene) async throws in
             scene.expire()
             let spent = try scene.refreshTokens[0].secret
-            let signOut = Guarded<Task<SignOutReport, any Error>?>(nil)
-            let revoked = Guarded<Secret?>(nil)
+            let signOut = LockedValue<Task<SignOutReport, any Error>?>(nil)
+            let revoked = LockedValue<Secret?>(nil)
             let watched = InterceptingTransport(Scene.transport) { request in
                 guard request.url.hasSuffix("/revoke") else { return }
                 let stored = try scene.refreshTokens.first?.secret
@@ -55,7 +55,7 @@ struct SignOutTests {
     @Test func `a sign-in during a sign-out goes with the rest, and ends at the issuer`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             let other = try Scene.openStore(scene.directory, scene.clock)
-            let isFirst = Guarded(true)
+            let isFirst = LockedValue(true)
             let transport = InterceptingTransport(Scene.transport) { request in
                 guard request.url.hasSuffix("/revoke"),
                     isFirst.withLock({ first in

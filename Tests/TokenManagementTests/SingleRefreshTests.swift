@@ -156,7 +156,7 @@ struct SingleRefreshTests {
         let scene = try OpenScene()
         scene.issuer.answer(.init(#"{"access_token":"at-1","expires_in":3600}"#))
         let path = scene.store.path
-        let lock = Guarded<RefreshLock?>(
+        let lock = LockedValue<RefreshLock?>(
             try await .acquire(scene.account, client: OpenScene.client, of: path, patience: .seconds(60))
         )
         try await withThrowingTaskGroup(of: Secret.self) { group in

@@ -229,7 +229,7 @@ struct PendingAnswerTests {
 
     @Test func `a store that is being left waits for its answers and begins no request`() async throws {
         let fixture = try scene()
-        let space = Guarded<AnswerSpace?>(try fixture.store.reserveAnswerSpace())
+        let space = LockedValue<AnswerSpace?>(try fixture.store.reserveAnswerSpace())
         #expect(fixture.store.isExpectingAnswer)
         #expect(fixture.store.refuseFurtherAnswers())
         #expect(throws: CancellationError.self) { try fixture.store.reserveAnswerSpace() }

@@ -74,7 +74,7 @@ enum Change: CaseIterable {
 
 /// What a store is after each change where nothing fails.
 final class ChangeOutcomes: Sendable {
-    private let known = Guarded<[Change: [String]]>([:])
+    private let known = LockedValue<[Change: [String]]>([:])
 
     /// Makes the change to a copy of `model` in `directory`, once.
     func value(for change: Change, directory: String) throws -> [String] {

@@ -11,7 +11,7 @@ final class HostileNetwork: HTTPTransport {
         let text: String
     }
 
-    private let requests = Guarded<[Sent]>([])
+    private let requests = LockedValue<[Sent]>([])
 
     var sent: [Sent] { requests.withLock(\.self) }
 

@@ -11,7 +11,7 @@ package final class AuditLog: Sendable {
         var counts: [String: Int] = [:]
     }
 
-    private let state = Guarded(State())
+    private let state = LockedValue(State())
 
     /// How many requests a route has had since the start or the last ``reset()``.
     package func count(of route: String) -> Int { state.withLock { $0.counts[route] ?? 0 } }
@@ -48,7 +48,7 @@ package struct AuditEntry: Codable, Sendable {
 
 /// What the provider would have sent by mail or text message.
 package final class Outbox: Sendable {
-    private let sent = Guarded<[OutboxMessage]>([])
+    private let sent = LockedValue<[OutboxMessage]>([])
 
     /// Every message, oldest first; to one recipient when `recipient` is given.
     package func messages(to recipient: String? = nil) -> [OutboxMessage] {

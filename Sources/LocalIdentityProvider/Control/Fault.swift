@@ -124,7 +124,7 @@ extension Fault {
 }
 
 package final class Faults: Sendable {
-    private let waiting = Guarded<[Fault]>([])
+    private let waiting = LockedValue<[Fault]>([])
 
     package func add(_ fault: Fault) { waiting.withLock { $0.append(fault) } }
 

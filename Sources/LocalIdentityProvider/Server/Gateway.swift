@@ -16,7 +16,7 @@ final class Gateway: HTTPResponder {
     }
 
     /// Set once the port is known, which is after the listeners started.
-    let state = Guarded<ProviderState?>(nil)
+    let state = LockedValue<ProviderState?>(nil)
 
     func respond(to request: Request, context: Context) async throws -> Response {
         guard let state = state.withLock({ $0 }) else { return Response(status: .serviceUnavailable) }

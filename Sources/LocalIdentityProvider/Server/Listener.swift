@@ -12,7 +12,7 @@ import OAuth
 struct Listener: Sendable {
     /// The open connections, so that stopping the provider ends them.
     final class Connections: Sendable {
-        let channels = Guarded<[ObjectIdentifier: any Channel]>([:])
+        let channels = LockedValue<[ObjectIdentifier: any Channel]>([:])
     }
 
     let host: String

@@ -78,7 +78,7 @@ struct ProviderState: Sendable {
 /// The provider's time: a source plus an offset that test control moves.
 package final class ProviderClock: Sendable {
     private let source: @Sendable () -> Date
-    private let offset = Guarded<TimeInterval>(0)
+    private let offset = LockedValue<TimeInterval>(0)
 
     package init(_ source: @escaping @Sendable () -> Date = { Date() }) { self.source = source }
 

@@ -4,7 +4,7 @@ package import Synchronization
 ///
 /// Where threads wait for a `Mutex`, the Linux kernel hands it from one to the next, and the sanitizer, which watches
 /// atomic operations in the program only, takes what they then do for a race. The count of uses gives it the order.
-package struct Guarded<Value: ~Copyable>: ~Copyable, Sendable {
+package struct LockedValue<Value: ~Copyable>: ~Copyable, Sendable {
     @usableFromInline package let mutex: Mutex<Value>
     @usableFromInline package let uses = Atomic<Int>(0)
 

@@ -52,7 +52,7 @@ extension LibSecret {
     private static let objectType: UInt = 20 << 2
     private static let stringType: UInt = 16 << 2
     /// Held while a type is registered, which may happen once in a process.
-    private static let registration = Guarded(())
+    private static let registration = LockedValue(())
 
     /// A `SecretService` over `connection`.
     func service(over connection: Object, _ cancellation: Cancellation) throws(SealingError) -> Object {

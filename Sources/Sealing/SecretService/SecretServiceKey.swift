@@ -109,7 +109,7 @@ struct SecretServiceKey {
 
 /// Work on a thread of its own, so that whoever waits for it can stop waiting.
 final class TimedThread<Value: Sendable>: Sendable {
-    private let value = Guarded<Value?>(nil)
+    private let value = LockedValue<Value?>(nil)
     private let readingEnd: Int32
     private let writingEnd: Int32
 

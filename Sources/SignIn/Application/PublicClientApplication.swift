@@ -19,7 +19,7 @@ public final class PublicClientApplication: Sendable {
     let manager: TokenManager
 
     /// The sign-in that a person is busy with.
-    private let session = Guarded<RedirectReception?>(nil)
+    private let session = LockedValue<RedirectReception?>(nil)
 
     /// - Throws: ``SignInError`` if the known authorities are not all of one kind.
     public init(

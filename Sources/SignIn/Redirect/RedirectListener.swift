@@ -81,7 +81,7 @@ package struct RedirectListener: Sendable {
 private final class OpenConnections: Sendable {
     private static let limit = 64
 
-    private let channels = Guarded<[any Channel]>([])
+    private let channels = LockedValue<[any Channel]>([])
 
     func add(_ channel: any Channel) {
         let displaced = channels.withLock { channels in

@@ -24,7 +24,7 @@ package final class RedirectReception: Sendable {
     /// What ties the answer to the request ([RFC 6749 §10.12](https://www.rfc-editor.org/rfc/rfc6749#section-10.12)):
     /// who does not know it can neither answer nor end the waiting.
     package let state: Secret
-    private let progress = Guarded(State())
+    private let progress = LockedValue(State())
 
     package init(state: Secret) { self.state = state }
 

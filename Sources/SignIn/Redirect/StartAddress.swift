@@ -30,8 +30,8 @@ package final class StartAddress: Sendable {
 
     /// 256 random bits.
     package let path = "/" + Secret.random().reveal()
-    private let page = Guarded<String?>(nil)
-    private let isUsed = Guarded(false)
+    private let page = LockedValue<String?>(nil)
+    private let isUsed = LockedValue(false)
 
     package init() {}
 

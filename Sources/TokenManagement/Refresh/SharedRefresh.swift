@@ -13,7 +13,7 @@ package final class SharedRefresh: Sendable {
         var departed: Set<Int> = []
     }
 
-    private let state = Guarded(State())
+    private let state = LockedValue(State())
 
     /// Ends the shared refresh for everyone who waits, now or later.
     func finish(_ outcome: Result<TokenResult, any Error>) {

@@ -85,7 +85,7 @@ final class StoreWatch: Sendable {
     /// What events are read from, and the pipe whose closing ends the waiting.
     private let events: Int32
     private let stopReader: Int32
-    private let stopWriter: Guarded<Int32>
+    private let stopWriter: LockedValue<Int32>
 
     /// - Throws: ``TokenStoreError/file(_:)`` if the system has no more watches.
     init(_ path: StorePath) throws(TokenStoreError) {
@@ -116,7 +116,7 @@ final class StoreWatch: Sendable {
         }
         events = descriptor
         stopReader = ends[0]
-        stopWriter = Guarded(ends[1])
+        stopWriter = LockedValue(ends[1])
     }
 
     deinit {

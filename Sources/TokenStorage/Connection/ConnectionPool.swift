@@ -25,7 +25,7 @@ final class ConnectionPool: Sendable {
         }
     }
 
-    private let state = Guarded(State())
+    private let state = LockedValue(State())
 
     /// More than this many at once is a burst, whose connections are closed again.
     private static let capacity = 8
@@ -84,7 +84,7 @@ final class ConnectionPool: Sendable {
 /// `@unchecked Sendable`: the session is touched only while the lock is held, and nothing that could carry it out of
 /// the closure is `Sendable`, as every result must be.
 final class LockedConnection: @unchecked Sendable {
-    private let lock = Guarded<Void>(())
+    private let lock = LockedValue<Void>(())
     private var session: StoreConnection?
 
     /// Runs `body` alone with the session, which `open` makes at the first call.

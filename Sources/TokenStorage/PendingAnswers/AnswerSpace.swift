@@ -60,7 +60,7 @@ final class AnswerRoom: Sendable {
     private static let newStoreByteCount: off_t = 1 << 19
 
     let file: PendingFile
-    private let draft: Guarded<(file: DraftFile, isTouched: Bool)>
+    private let draft: LockedValue<(file: DraftFile, isTouched: Bool)>
 
     /// Takes room beside a store that is there.
     convenience init(besideStoreAt path: StorePath) throws {
@@ -80,7 +80,7 @@ final class AnswerRoom: Sendable {
         guard let draft = DraftFile(for: name), Self.allocate(draft.descriptor, count: byteCount) else {
             throw StoreFile.failure("written to", directory)
         }
-        self.draft = Guarded((draft, false))
+        self.draft = LockedValue((draft, false))
     }
 
     /// Writes `bytes` to the disk and gives the file its name.
@@ -134,10 +134,10 @@ package final class UnfinishedAnswers: Sendable {
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
-    private let state = Guarded(State())
+    private let state = LockedValue(State())
 
     /// Room that was taken and not needed.
-    private let spare = Guarded<AnswerRoom?>(nil)
+    private let spare = LockedValue<AnswerRoom?>(nil)
 
     /// Room beside a store: what the request before this one left, or new room.
     ///

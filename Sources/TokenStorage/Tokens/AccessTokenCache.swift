@@ -28,7 +28,7 @@ final class OpenedTokens: Sendable {
         var entries: [Int: Entry] = [:]
     }
 
-    private let state = Guarded(State())
+    private let state = LockedValue(State())
 
     /// More than this many are not all in use, and each is a secret in memory.
     private static let capacity = 1_024

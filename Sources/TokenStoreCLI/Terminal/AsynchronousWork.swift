@@ -67,7 +67,7 @@ private final class EndingSignals: Sendable {
         var sources: [(signal: Int32, source: any DispatchSourceSignal)] = []
     }
 
-    private let state = Guarded(State())
+    private let state = LockedValue(State())
     private let store: TokenStore?
     private let throwsInterrupt: Bool
     private let cancel: @Sendable () -> Void

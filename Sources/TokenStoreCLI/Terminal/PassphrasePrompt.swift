@@ -38,8 +38,8 @@ struct PassphrasePrompt {
 final class PassphraseMemory: Sendable {
     static let shared = PassphraseMemory()
 
-    private let answer = Guarded<Secret?>(nil)
-    private let refusal = Guarded<CommandFailure?>(nil)
+    private let answer = LockedValue<Secret?>(nil)
+    private let refusal = LockedValue<CommandFailure?>(nil)
 
     /// Why the person was asked in vain; the layers between know only that there is no key.
     var failure: CommandFailure? { refusal.withLock { $0 } }
