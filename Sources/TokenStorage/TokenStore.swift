@@ -111,7 +111,7 @@ public final class TokenStore: Sendable {
         writes.withLock { $0 += 1 }
         defer {
             writes.withLock { $0 -= 1 }
-            StoreWatch.announceCommit(path)
+            CommitObserver.announceCommit(path)
         }
         return try withOpenWriter(body)
     }
@@ -136,7 +136,7 @@ public final class TokenStore: Sendable {
         within limit: Duration,
         _ body: (StoreConnection) throws -> Result
     ) throws -> Result? {
-        defer { StoreWatch.announceCommit(path) }
+        defer { CommitObserver.announceCommit(path) }
         return try TokenStoreError.translating(at: path) {
             try followingName {
                 try writer.withSession(within: limit, checking: { try $0.requireName() }, or: openWriter) { session in

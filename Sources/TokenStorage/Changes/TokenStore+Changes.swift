@@ -17,7 +17,7 @@ extension TokenStore {
     /// the last few thousand entries, is told ``StoreChange/many``. The sequence ends when its task is cancelled or
     /// the store can no longer be read.
     public func changes() throws -> AsyncStream<StoreChange> {
-        let watch = try StoreWatch(path)
+        let watch = try CommitObserver(path)
         let (start, accounts) = try read { session in
             try session.connection.read { (try session.lastEvent(), try session.accountsByMark()) }
         }
@@ -32,7 +32,7 @@ extension TokenStore {
         from start: Int64,
         about known: [[UInt8]: Account.ID],
         to continuation: AsyncStream<StoreChange>.Continuation,
-        waitingWith watch: StoreWatch
+        waitingWith watch: CommitObserver
     ) {
         var last = start
         // An account that is gone is in the record by its mark alone.
@@ -81,7 +81,7 @@ public enum StoreChange: Hashable, Sendable {
 }
 
 /// Wakes a thread of its own when the files of a store are written.
-final class StoreWatch: Sendable {
+final class CommitObserver: Sendable {
     /// What events are read from, and the pipe whose closing ends the waiting.
     private let events: Int32
     private let stopReader: Int32
