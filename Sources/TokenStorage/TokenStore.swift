@@ -40,7 +40,7 @@ public final class TokenStore: Sendable {
 
     /// Notices commits; it reads nothing else, and so never misses one.
     private let observer = LockedConnection()
-    let opened = OpenedTokens()
+    let opened = AccessTokenCache()
     let unfinishedAnswers = UnfinishedAnswers()
 
     /// How many calls that write are under way.

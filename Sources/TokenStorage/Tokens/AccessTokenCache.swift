@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 /// Access tokens that were opened a while ago, good for as long as nobody commits anything.
-final class OpenedTokens: Sendable {
+final class AccessTokenCache: Sendable {
     /// A class, so that to look at one counts no reference of what is in it.
     fileprivate final class Entry: Sendable {
         let query: TokenQuery
@@ -24,7 +24,7 @@ final class OpenedTokens: Sendable {
     private struct State {
         var version: TokenStore.DataVersion?
 
-        /// By ``OpenedTokens/hash(_:)``; of two queries with one hash the later is kept.
+        /// By ``AccessTokenCache/hash(_:)``; of two queries with one hash the later is kept.
         var entries: [Int: Entry] = [:]
     }
 
@@ -78,9 +78,9 @@ final class OpenedTokens: Sendable {
     }
 }
 
-extension OpenedTokens.Entry {
+extension AccessTokenCache.Entry {
     /// nil if a lookup a second later may answer differently, or in a damaged file a time is no time.
-    fileprivate static func of(_ query: TokenQuery, _ token: AccessToken, now: Int64) -> OpenedTokens.Entry? {
+    fileprivate static func of(_ query: TokenQuery, _ token: AccessToken, now: Int64) -> AccessTokenCache.Entry? {
         let times = [token.expiresAt, token.refreshAt, token.cachedAt].compactMap { $0?.timeIntervalSince1970 }
         guard times.allSatisfy({ abs($0) < 1e15 }) else { return nil }
         func seconds(_ date: Date) -> Int64 { Int64(date.timeIntervalSince1970) }
@@ -88,6 +88,6 @@ extension OpenedTokens.Entry {
         let last = expiresOn - query.buffer.seconds(cachedAt: token.cachedAt.map(seconds), expiresOn: expiresOn)
         let end = min(last, token.refreshAt.map(seconds) ?? .max)
         guard now <= end else { return nil }
-        return OpenedTokens.Entry(query, token, now...end)
+        return AccessTokenCache.Entry(query, token, now...end)
     }
 }
