@@ -59,7 +59,7 @@ public final class TokenManager: Sendable {
     }
 
     private func result(for request: SilentRequest) async throws -> TokenResult {
-        let fallback: Fallback?
+        let fallback: FallbackToken?
         switch try decider.decide(request) {
         case .serve(let result): return result
         case .fail(let error): throw error

@@ -46,7 +46,7 @@ public struct TokenResult: Sendable {
 }
 
 /// A stored token that may stand in for one that a refresh did not bring.
-package enum Fallback: Sendable {
+package enum FallbackToken: Sendable {
     /// Good to use, but worth refreshing.
     case aging(AccessToken)
 

@@ -80,7 +80,7 @@ package struct TokenDecider: Sendable {
         TokenResult(token, account: request.account, source: .cache)
     }
 
-    private func fallback(_ request: SilentRequest, _ state: SilentState) -> Fallback? {
+    private func fallback(_ request: SilentRequest, _ state: SilentState) -> FallbackToken? {
         guard !request.passesOverCache else { return nil }
         if let usable = state.usable { return .aging(usable) }
         return options.allowsExtendedLifetime && request.minimumLifetime == 0
@@ -98,7 +98,7 @@ package enum TokenDecision: Sendable {
     case serve(TokenResult)
 
     /// These refresh tokens are tried in order; the fallback serves where they fail for the right reason.
-    case refresh([RefreshCandidate], at: Authority, fallback: Fallback?)
+    case refresh([RefreshCandidate], at: Authority, fallback: FallbackToken?)
 
     case fail(AcquisitionError)
 }
