@@ -5,7 +5,7 @@ import TokenStorage
 
 extension RefreshExchange {
     /// Checks and commits the tokens of an answer; what the store cannot take goes into `space`.
-    func accept(_ answered: AnsweredRefresh, in space: AnswerSpace) async throws -> TokenResult {
+    func accept(_ answered: RefreshResponse, in space: AnswerSpace) async throws -> TokenResult {
         try await requireTokenText(answered, in: space)
         let idToken = try await checkedIDToken(answered, in: space)
         let saved: SavedTokens
@@ -31,7 +31,7 @@ extension RefreshExchange {
     }
 
     /// Refuses an answer with a token that is none; the new refresh token stays, as the old one is spent.
-    private func requireTokenText(_ answered: AnsweredRefresh, in space: AnswerSpace) async throws {
+    private func requireTokenText(_ answered: RefreshResponse, in space: AnswerSpace) async throws {
         do {
             try answered.answer.response.requireTokenText()
         } catch {
@@ -43,7 +43,7 @@ extension RefreshExchange {
     /// The ID token of an answer, if it has one.
     ///
     /// One that is not in order bars the tokens beside it, but for the new refresh token: the old one is spent.
-    private func checkedIDToken(_ answered: AnsweredRefresh, in space: AnswerSpace) async throws -> IDToken? {
+    private func checkedIDToken(_ answered: RefreshResponse, in space: AnswerSpace) async throws -> IDToken? {
         guard let secret = answered.answer.response.idToken else { return nil }
         do {
             let idToken: IDToken
@@ -60,7 +60,7 @@ extension RefreshExchange {
         }
     }
 
-    private func check(_ token: IDToken, _ answered: AnsweredRefresh, in space: AnswerSpace) async throws {
+    private func check(_ token: IDToken, _ answered: RefreshResponse, in space: AnswerSpace) async throws {
         var validator = IDTokenValidator(issuer: metadata.issuer, clientID: decider.clientID)
         // The access token is not judged by `at_hash`: that is optional for tokens which come from the token endpoint
         // itself (OpenID Connect Core §3.1.3.6, §3.1.3.8). An issuer that repeats an answer which was lost may have the
@@ -77,7 +77,7 @@ extension RefreshExchange {
         }
     }
 
-    private func keepRefreshToken(_ answered: AnsweredRefresh, in space: AnswerSpace) async throws {
+    private func keepRefreshToken(_ answered: RefreshResponse, in space: AnswerSpace) async throws {
         let (response, request, token) = (answered.answer.response, answered.request, answered.token)
         try await store.perform { try $0.keepRefreshToken(of: response, for: request, refreshing: token, in: space) }
     }

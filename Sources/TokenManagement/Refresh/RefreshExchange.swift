@@ -42,7 +42,7 @@ struct RefreshExchange: Sendable {
                 let result = try await accept(try await answer(candidate.token), in: space)
                 options.logger.debug("refreshed", metadata: ["scope": "\(result.accessToken.scope)"])
                 return result
-            } catch let unanswered as UnansweredRefresh {
+            } catch let unanswered as RefreshRequestFailure {
                 let next = try await conclude(unanswered, candidate.token, doubt: doubt)
                 options.logger.info("a refresh brought no tokens", metadata: ["reason": "\(next.error)"])
                 failure = failure ?? next
@@ -55,7 +55,7 @@ struct RefreshExchange: Sendable {
     /// Sends the request, and once more where the way to the issuer or the issuer itself failed.
     ///
     /// An issuer that has spent the token without an answer arriving may give it again within a moment, hardly later.
-    private func answer(_ token: RefreshToken) async throws -> AnsweredRefresh {
+    private func answer(_ token: RefreshToken) async throws -> RefreshResponse {
         let scope = RefreshScope(token: token, asked: request.scope, authority: issuer.authority)
         var wire = TokenRequest(
             clientID: decider.clientID,
@@ -67,13 +67,13 @@ struct RefreshExchange: Sendable {
         wire.keyID = request.keyID
         let (form, nonces) = (form(token, scope: scope.sent), try await earlierNonces())
         do {
-            return AnsweredRefresh(answer: try await send(form), request: wire, token: token, earlierNonces: nonces)
+            return RefreshResponse(answer: try await send(form), request: wire, token: token, earlierNonces: nonces)
         } catch  where Self.isWorthRepeating(error) {
             let wasReceived = (error as? HTTPTransportError)?.mayHaveTakenEffect ?? true
             options.logger.debug("repeating a refresh", metadata: ["reason": "\(error)"])
             do {
                 try await options.pause(.milliseconds(500))
-                return AnsweredRefresh(
+                return RefreshResponse(
                     answer: try await send(form),
                     request: wire,
                     token: token,
@@ -82,10 +82,10 @@ struct RefreshExchange: Sendable {
             } catch let repeated {
                 // A repetition for which no time was left says nothing.
                 let isUnsent = (repeated as? HTTPTransportError)?.mayHaveTakenEffect == false
-                throw UnansweredRefresh(failure: isUnsent && wasReceived ? error : repeated, mayBeSpent: wasReceived)
+                throw RefreshRequestFailure(failure: isUnsent && wasReceived ? error : repeated, mayBeSpent: wasReceived)
             }
         } catch {
-            throw UnansweredRefresh(failure: error, mayBeSpent: false)
+            throw RefreshRequestFailure(failure: error, mayBeSpent: false)
         }
     }
 
@@ -126,7 +126,7 @@ struct RefreshExchange: Sendable {
 
     /// Commits what a request that brought no tokens leaves behind.
     private func conclude(
-        _ unanswered: UnansweredRefresh,
+        _ unanswered: RefreshRequestFailure,
         _ token: RefreshToken,
         doubt: RefreshAttempt?
     ) async throws -> RefreshFailure {
@@ -150,7 +150,7 @@ struct RefreshExchange: Sendable {
 }
 
 /// A refresh request that brought tokens, which are not to be trusted yet.
-struct AnsweredRefresh: Sendable {
+struct RefreshResponse: Sendable {
     let answer: TokenEndpointAnswer
 
     /// What was asked for, as far as it decides where the answer is stored.
@@ -164,7 +164,7 @@ struct AnsweredRefresh: Sendable {
 }
 
 /// A refresh request that brought no tokens.
-struct UnansweredRefresh: Error {
+struct RefreshRequestFailure: Error {
     let failure: any Error
 
     /// Whether an earlier try of the same exchange may have reached the issuer.
