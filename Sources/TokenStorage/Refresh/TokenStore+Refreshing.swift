@@ -186,7 +186,7 @@ package struct RefreshAttempt: Hashable, Sendable {
 /// What a failed refresh leaves behind in the store.
 package struct RefreshConsequence: Sendable {
     /// What became of the refresh token.
-    package enum Fate: Sendable {
+    package enum Effect: Sendable {
         /// No answer was seen.
         case maybeSpent
         /// The issuer answered, or never saw the request.
@@ -197,7 +197,7 @@ package struct RefreshConsequence: Sendable {
         case removed
     }
 
-    package var token: Fate
+    package var token: Effect
     package var throttle: Throttle?
 
     /// Whether the client turned out not to be of the token's family.
@@ -206,5 +206,5 @@ package struct RefreshConsequence: Sendable {
     /// What the record of use says, if anything.
     package var event: String?
 
-    package init(token: Fate) { self.token = token }
+    package init(token: Effect) { self.token = token }
 }
