@@ -3,7 +3,7 @@ import SQLite
 
 extension TokenStore {
     /// The access tokens of an account, at most a few dozen, with the reason each answers `query` or does not.
-    package func consideredTokens(for query: TokenQuery) throws -> [ConsideredToken] {
+    package func consideredTokens(for query: TokenQuery) throws -> [AccessTokenExplanation] {
         try read { session in try session.connection.read { try session.consideredTokens(query) } }
     }
 }
@@ -12,10 +12,10 @@ extension StoreConnection {
     /// How many tokens an explanation names.
     private static let explained = 50
 
-    fileprivate func consideredTokens(_ query: TokenQuery) throws -> [ConsideredToken] {
+    fileprivate func consideredTokens(_ query: TokenQuery) throws -> [AccessTokenExplanation] {
         let tenant = try tenant(query)
         let isSignedOut = try signInState(of: query.account, client: query.clientID) == .signedOut
-        var considered: [ConsideredToken] = []
+        var considered: [AccessTokenExplanation] = []
         var best: (index: Int, candidate: AccessTokenCandidate)?
         try forEachToken(of: query.account) { row in
             let candidate = AccessTokenCandidate(
@@ -56,8 +56,8 @@ extension StoreConnection {
         )
     }
 
-    private func token(_ row: Row, isTaken: Bool, _ reason: String) -> ConsideredToken {
-        ConsideredToken(
+    private func token(_ row: Row, isTaken: Bool, _ reason: String) -> AccessTokenExplanation {
+        AccessTokenExplanation(
             clientID: row.text(AccessTokenColumn.clientID),
             scope: Scope(row.text(AccessTokenColumn.target)),
             tokenType: row.text(AccessTokenColumn.tokenType).isEmpty ? "Bearer" : row.text(AccessTokenColumn.tokenType),
@@ -93,7 +93,7 @@ extension StoreConnection {
 }
 
 /// A stored access token and why it is, or is not, the answer to a query.
-package struct ConsideredToken: Sendable {
+package struct AccessTokenExplanation: Sendable {
     package let clientID: String
     package let scope: Scope
     package let tokenType: String
@@ -106,8 +106,8 @@ package struct ConsideredToken: Sendable {
     package let reason: String
 
     /// The same token, as the answer.
-    func taken(_ reason: String) -> ConsideredToken {
-        ConsideredToken(
+    func taken(_ reason: String) -> AccessTokenExplanation {
+        AccessTokenExplanation(
             clientID: clientID,
             scope: scope,
             tokenType: tokenType,

@@ -88,7 +88,7 @@ struct Explanation {
     var accounts: [AccountSelection.Consideration] = []
     var accountCount = 0
     var clientID: String?
-    var tokens: [ConsideredToken] = []
+    var tokens: [AccessTokenExplanation] = []
     var tokenCount = 0
     var decision = ExplainedDecision.fail("no account fits, for there is no store; sign in or import")
 
