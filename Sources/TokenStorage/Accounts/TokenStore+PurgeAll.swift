@@ -76,7 +76,7 @@ extension TokenStore {
         if dryRun { return removed }
         let lock = try KernelLock(.schema, of: path, timeout: options.busyTimeout)
         defer { withExtendedLifetime(lock) {} }
-        let access = isFile ? try SoleAccess.wait(for: path, timeout: options.busyTimeout) : nil
+        let access = isFile ? try ExclusiveAccess.wait(for: path, timeout: options.busyTimeout) : nil
         defer { withExtendedLifetime(access) {} }
         try files.requireOwnDatabase()
         try files.eraseDatabase()

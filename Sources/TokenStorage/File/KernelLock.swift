@@ -157,13 +157,13 @@ package final class RefreshLock: Sendable {
 ///
 /// Every connection holds a lock on some bytes of a database in WAL mode for as long as it is open; these bytes are
 /// part of SQLite's file format. One that comes meanwhile waits, and then finds another file under the name.
-final class SoleAccess {
+final class ExclusiveAccess {
     private let descriptor: Int32
 
     /// Waits for every connection to be closed.
     ///
     /// - Throws: ``TokenStoreError/busy(_:)`` after `timeout`.
-    static func wait(for path: StorePath, timeout: Duration) throws(TokenStoreError) -> SoleAccess {
+    static func wait(for path: StorePath, timeout: Duration) throws(TokenStoreError) -> ExclusiveAccess {
         let descriptor = open(path.database, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { throw StoreFile.failure("opened", path.database) }
         let start = ContinuousClock.now
@@ -176,7 +176,7 @@ final class SoleAccess {
             var pause = timespec(tv_sec: 0, tv_nsec: Int.random(in: 500_000...2_000_000))
             nanosleep(&pause, nil)
         }
-        return SoleAccess(descriptor)
+        return ExclusiveAccess(descriptor)
     }
 
     private init(_ descriptor: Int32) { self.descriptor = descriptor }

@@ -75,7 +75,7 @@ struct StoreRepair {
         let lock = try KernelLock(.schema, of: path, timeout: options.busyTimeout)
         defer { withExtendedLifetime(lock) {} }
         // What another connection committed while its file is being replaced would be lost.
-        let access = try SoleAccess.wait(for: path, timeout: options.busyTimeout)
+        let access = try ExclusiveAccess.wait(for: path, timeout: options.busyTimeout)
         defer { withExtendedLifetime(access) {} }
         try StoreFiles(path, source: options.keySource).removeDraft(copy)
         defer { file.remove(copy) }
