@@ -68,7 +68,7 @@ extension TokenStore {
     /// - Returns: the database, or the log that was left of it.
     private static func destroy(_ path: StorePath, options: StoreOptions, dryRun: Bool) throws -> [String] {
         let files = StoreFiles(path, source: options.keySource)
-        try FileGuard(path: path, isInspection: false).checkDirectory()
+        try FilePermissions(path: path, isInspection: false).checkDirectory()
         // Before anything is locked, which would leave a lock file beside another program's file.
         try files.requireOwnDatabase()
         let isFile = FileStatus(path.database) != nil

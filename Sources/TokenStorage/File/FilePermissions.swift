@@ -9,7 +9,7 @@ import Darwin
 #endif
 
 /// Checks that nobody but its owner can read, replace or redirect a store's files.
-struct FileGuard {
+struct FilePermissions {
     let path: StorePath
 
     /// What inspection accepts besides: a copy on a read-only medium is nobody's to change.

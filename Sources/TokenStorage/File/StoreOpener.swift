@@ -22,7 +22,7 @@ struct StoreOpener {
     func open() throws -> StoreConnection {
         try TokenStoreError.translating(at: path) {
             if FileStatus(path.directory) == nil { try createDirectory() }
-            let files = FileGuard(path: path, isInspection: false)
+            let files = FilePermissions(path: path, isInspection: false)
             try files.checkDirectory()
             let (connection, identity, newKey) = try openDatabase(files)
             var header = try StoreHeader(connection, at: path)
@@ -39,7 +39,7 @@ struct StoreOpener {
     ///
     /// - Returns: with the key, if the store is new.
     private func openDatabase(
-        _ files: FileGuard
+        _ files: FilePermissions
     ) throws -> (Connection, FileStatus.Identity?, KeyEncryptionKey?) {
         while true {
             let newKey = try FileStatus(path.database) == nil ? create() : nil
@@ -62,7 +62,7 @@ struct StoreOpener {
                 try refuseOrphanedLog()
                 return nil
             }
-            let files = FileGuard(path: path, isInspection: true)
+            let files = FilePermissions(path: path, isInspection: true)
             try files.checkDirectory()
             try files.checkDatabase()
             let identity = FileStatus(path.database)?.identity

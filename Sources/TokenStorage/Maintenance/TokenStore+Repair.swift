@@ -68,7 +68,7 @@ struct StoreRepair {
     private var copy: String { path.database + ".salvage" }
 
     func run() throws -> RepairReport {
-        let files = FileGuard(path: path, isInspection: false)
+        let files = FilePermissions(path: path, isInspection: false)
         try files.checkDirectory()
         try files.checkDatabase()
         try StoreFiles(path, source: options.keySource).requireOwnDatabase()
