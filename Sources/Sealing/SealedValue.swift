@@ -47,7 +47,7 @@ package enum SealedFormat: UInt8, Sendable {
 }
 
 /// Where a sealed value stands, so that it opens nowhere else.
-package struct SealedPlace: Hashable, Sendable {
+package struct SealedLocation: Hashable, Sendable {
     package let table: String
     package let column: String
     package let owner: Int64

@@ -25,7 +25,7 @@ package struct Sealer: Sendable {
 
     package func seal(
         _ secret: Secret,
-        as place: SealedPlace,
+        as place: SealedLocation,
         with clear: UnsafeRawBufferPointer = .empty
     ) throws(SealingError) -> [UInt8] {
         try secret.withUnsafeBytes { bytes throws(SealingError) in try seal(bytes, as: place, with: clear) }
@@ -34,7 +34,7 @@ package struct Sealer: Sendable {
     /// Seals a value as `place`, such that it opens only together with `clear`, the clear columns of its row.
     package func seal(
         _ plaintext: UnsafeRawBufferPointer,
-        as place: SealedPlace,
+        as place: SealedLocation,
         with clear: UnsafeRawBufferPointer = .empty
     ) throws(SealingError) -> [UInt8] {
         let body: Data
@@ -59,7 +59,7 @@ package struct Sealer: Sendable {
 
     package func open(
         _ sealed: [UInt8],
-        as place: SealedPlace,
+        as place: SealedLocation,
         with clear: UnsafeRawBufferPointer = .empty
     ) throws(SealingError) -> Secret {
         try sealed.withUnsafeBufferPointer { bytes throws(SealingError) in
@@ -73,7 +73,7 @@ package struct Sealer: Sendable {
     ///   ``SealingError/unknownFormat(version:)``, or ``SealingError/damagedValue(table:column:row:)``.
     package func open(
         _ sealed: UnsafeRawBufferPointer,
-        as place: SealedPlace,
+        as place: SealedLocation,
         with clear: UnsafeRawBufferPointer = .empty
     ) throws(SealingError) -> Secret {
         guard let id = SealedFormat.keyID(of: sealed) else {

@@ -41,7 +41,7 @@ public enum SealingError: Error, Hashable, Sendable {
     /// AES-GCM cannot seal so much at once.
     case valueTooLarge(count: Int)
 
-    package static func damaged(_ place: SealedPlace) -> SealingError {
+    package static func damaged(_ place: SealedLocation) -> SealingError {
         .damagedValue(table: place.table, column: place.column, row: place.row)
     }
 }

@@ -23,7 +23,7 @@ struct KeyEncryptionKeyTests {
 
     @Test func `a wrapped data key opens what the original sealed`() throws {
         let original = DataKey(id: 3)
-        let place = SealedPlace(table: "t", column: "c", row: 1)
+        let place = SealedLocation(table: "t", column: "c", row: 1)
         let sealed = try Sealer(key: original).seal(Secret("token"), as: place)
         let unwrapped = try key.unwrap(key.wrap(original, storeID: store), id: 3, storeID: store)
         #expect(try Sealer(key: unwrapped).open(sealed, as: place) == Secret("token"))

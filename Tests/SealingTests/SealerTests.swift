@@ -4,7 +4,7 @@ import Testing
 
 struct SealerTests {
     private let sealer = Sealer(key: DataKey(id: 7))
-    private let place = SealedPlace(table: "access_token", column: "secret", owner: 2, row: 5)
+    private let place = SealedLocation(table: "access_token", column: "secret", owner: 2, row: 5)
 
     @Test(arguments: ["", "a", "eyJhbGciOi.J9", String(repeating: "token ", count: 250)])
     func `a value opens where it was sealed`(text: String) throws {
@@ -15,14 +15,14 @@ struct SealerTests {
     }
 
     @Test(arguments: [
-        SealedPlace(table: "refresh_token", column: "secret", owner: 2, row: 5),
-        SealedPlace(table: "access_token", column: "claims", owner: 2, row: 5),
-        SealedPlace(table: "access_token", column: "secret", owner: 3, row: 5),
-        SealedPlace(table: "access_token", column: "secret", owner: 2, row: 6),
-        SealedPlace(table: "access_token", column: "secret", owner: 5, row: 2),
-        SealedPlace(table: "access_tokens", column: "ecret", owner: 2, row: 5),
+        SealedLocation(table: "refresh_token", column: "secret", owner: 2, row: 5),
+        SealedLocation(table: "access_token", column: "claims", owner: 2, row: 5),
+        SealedLocation(table: "access_token", column: "secret", owner: 3, row: 5),
+        SealedLocation(table: "access_token", column: "secret", owner: 2, row: 6),
+        SealedLocation(table: "access_token", column: "secret", owner: 5, row: 2),
+        SealedLocation(table: "access_tokens", column: "ecret", owner: 2, row: 5),
     ])
-    func `a value moved elsewhere does not open`(elsewhere: SealedPlace) throws {
+    func `a value moved elsewhere does not open`(elsewhere: SealedLocation) throws {
         let sealed = try sealer.seal(Secret("token"), as: place)
         #expect(
             throws: SealingError.damagedValue(table: elsewhere.table, column: elsewhere.column, row: elsewhere.row)

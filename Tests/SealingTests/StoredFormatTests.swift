@@ -20,7 +20,7 @@ struct StoredFormatTests {
         let sealed = bytes(
             "0100000007000102030405060708090a0b6eef909cb7a1f42121402202d084fedfc70e116573"
         )
-        let place = SealedPlace(table: "access_token", column: "secret", owner: 2, row: 5)
+        let place = SealedLocation(table: "access_token", column: "secret", owner: 2, row: 5)
         #expect(
             try Sealer(key: DataKey(id: 7, format: .placed, bytes: bytes)).open(sealed, as: place) == Secret("token")
         )

@@ -6,7 +6,7 @@ extension StoreConnection {
     /// Opens what was sealed as `place`; another process may have brought a new data key meanwhile.
     func open(
         _ sealed: UnsafeRawBufferPointer,
-        as place: SealedPlace,
+        as place: SealedLocation,
         with clear: UnsafeRawBufferPointer = .empty
     ) throws -> Secret {
         guard let id = Sealer.keyID(of: sealed) else {
@@ -81,7 +81,7 @@ extension StoreConnection {
         return sealer
     }
 
-    func seal(_ secret: Secret, as place: SealedPlace) throws -> [UInt8] {
+    func seal(_ secret: Secret, as place: SealedLocation) throws -> [UInt8] {
         try currentSealer().seal(secret, as: place)
     }
 
@@ -118,7 +118,7 @@ extension StoreConnection {
         if table.isOwned { values.append(.optional(account)) }
         values += clear
         for (index, secret) in sealed.enumerated() {
-            let place = SealedPlace(table: table.name, column: table.sealed[index], owner: account ?? 0, row: id)
+            let place = SealedLocation(table: table.name, column: table.sealed[index], owner: account ?? 0, row: id)
             guard let secret, let sealer else {
                 values.append(.null)
                 continue
@@ -190,8 +190,8 @@ extension StoreConnection {
 
 extension SealedTable {
     /// The place of a sealed column of a row that was selected with ``selection``.
-    fileprivate func place(_ index: Int, of row: Row) -> SealedPlace {
-        SealedPlace(table: name, column: sealed[index], owner: row.integer(1), row: row.integer(0))
+    fileprivate func place(_ index: Int, of row: Row) -> SealedLocation {
+        SealedLocation(table: name, column: sealed[index], owner: row.integer(1), row: row.integer(0))
     }
 }
 

@@ -60,8 +60,8 @@ struct PendingFile: Hashable, Sendable {
     }
 
     /// Where the sealed answer stands: its file's name is bound to it.
-    var place: SealedPlace {
-        SealedPlace(table: "pending_answer", column: "answer", row: Int64(bitPattern: id))
+    var place: SealedLocation {
+        SealedLocation(table: "pending_answer", column: "answer", row: Int64(bitPattern: id))
     }
 
     /// The bytes of a file for `answer`.
