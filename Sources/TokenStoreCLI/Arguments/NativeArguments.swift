@@ -55,7 +55,7 @@ struct NativeArguments: ParsableArguments {
 }
 
 /// The tenant with native authentication, and the client of it.
-struct NativePlace: ParsableArguments {
+struct NativeTenant: ParsableArguments {
     @Option(
         help: ArgumentHelp("The tenant: https://NAME.ciamlogin.com or https://HOST/TENANT.", valueName: "url"),
         transform: { text in

@@ -30,7 +30,7 @@ struct LoginCommand: ParsableCommand {
             """
     )
 
-    @OptionGroup(title: "Where") var place: LoginPlace
+    @OptionGroup(title: "Where") var place: SignInTarget
 
     @OptionGroup var scope: ScopeArguments
 
@@ -78,7 +78,7 @@ struct LoginCommand: ParsableCommand {
 }
 
 /// Where someone signs in, and to which client.
-struct LoginPlace: ParsableArguments {
+struct SignInTarget: ParsableArguments {
     @Option(help: ArgumentHelp("An OpenID provider, by its issuer identifier.", valueName: "url"))
     var issuer: String?
 

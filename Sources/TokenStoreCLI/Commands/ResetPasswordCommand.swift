@@ -19,7 +19,7 @@ struct ResetPasswordCommand: ParsableCommand {
             """
     )
 
-    @OptionGroup(title: "Where") var place: NativePlace
+    @OptionGroup(title: "Where") var place: NativeTenant
 
     @OptionGroup(title: "Who") var answers: NativeArguments
 

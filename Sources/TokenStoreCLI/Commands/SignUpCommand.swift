@@ -20,7 +20,7 @@ struct SignUpCommand: ParsableCommand {
             """
     )
 
-    @OptionGroup(title: "Where") var place: NativePlace
+    @OptionGroup(title: "Where") var place: NativeTenant
 
     @OptionGroup(title: "Who") var answers: NativeArguments
 
