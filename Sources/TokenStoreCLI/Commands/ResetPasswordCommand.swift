@@ -34,12 +34,12 @@ struct ResetPasswordCommand: ParsableCommand {
         let run = try NativeRun(subject, at: place.authority, client: place.clientID, answers, network, arguments)
         defer { run.close() }
         try run.withoutBrowser {
-            let reset = NativeReset(application: run.application, interview: run.interview, username: run.username)
+            let reset = NativeReset(application: run.application, prompter: run.prompter, username: run.username)
             let state = try reset.run()
-            run.interview.note("the new password is in force")
-            run.interview.subject = "sign-in with the new password"
+            run.prompter.note("the new password is in force")
+            run.prompter.subject = "sign-in with the new password"
             let scope = scope.value
-            let result = try run.interview.perform { try await state.signIn(scope: scope) }
+            let result = try run.prompter.perform { try await state.signIn(scope: scope) }
             try run.report(run.signIn.finish(result))
         }
     }

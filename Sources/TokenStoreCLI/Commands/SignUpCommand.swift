@@ -38,15 +38,15 @@ struct SignUpCommand: ParsableCommand {
         try run.withoutBrowser {
             let signUp = NativeSignUp(
                 application: run.application,
-                interview: run.interview,
+                prompter: run.prompter,
                 username: run.username,
                 attributes: attributes.object
             )
             let state = try signUp.run()
-            run.interview.note("the account exists")
-            run.interview.subject = "sign-in of the new account"
+            run.prompter.note("the account exists")
+            run.prompter.subject = "sign-in of the new account"
             let scope = scope.value
-            let result = try run.interview.perform { try await state.signIn(scope: scope) }
+            let result = try run.prompter.perform { try await state.signIn(scope: scope) }
             try run.report(run.signIn.finish(result), "signed up")
         }
     }

@@ -10,7 +10,7 @@ import TokenStorage
 struct NativeRun {
     let console: Console
     let application: NativeAuthPublicClientApplication
-    let interview: Interview
+    let prompter: TerminalPrompter
     let username: String
     private let isJSON: Bool
 
@@ -36,14 +36,14 @@ struct NativeRun {
         // Nobody is asked to sign in for a store that cannot be opened.
         let store = try arguments.openOrDefer(console)
         // Before the network has its threads, which hold back what the first one does.
-        interview = try Interview(subject, answers, arguments)
-        interview.store = store
+        prompter = try TerminalPrompter(subject, answers, arguments)
+        prompter.store = store
         let transport = AsyncHTTPTransport(options: HTTPTransportOptions(caFile: network.caFile))
         application = NativeAuthPublicClientApplication(configuration, store: store, transport: transport)
-        username = try interview.username()
+        username = try prompter.username()
     }
 
-    var signIn: NativeSignIn { NativeSignIn(application: application, interview: interview, username: username) }
+    var signIn: NativeSignIn { NativeSignIn(application: application, prompter: prompter, username: username) }
 
     /// Closes the store; nothing else is done with it after that.
     func close() { application.store.close() }
@@ -105,7 +105,7 @@ struct NativeLogin {
             try run.report(run.signIn.run(scope))
             return nil
         } catch let refusal as any NativeRefusal {
-            guard run.interview.mayAsk, let request = refusal.browserRequest else { throw run.failure(refusal) }
+            guard run.prompter.mayAsk, let request = refusal.browserRequest else { throw run.failure(refusal) }
             return request
         }
     }
@@ -114,23 +114,23 @@ struct NativeLogin {
 /// A password reset without a browser.
 struct NativeReset {
     let application: NativeAuthPublicClientApplication
-    let interview: Interview
+    let prompter: TerminalPrompter
     let username: String
 
     /// Sets the new password.
     func run() throws -> SignInAfterResetPasswordState {
-        let start = try interview.perform { [application, username] in
+        let start = try prompter.perform { [application, username] in
             try await application.resetPassword(username: username)
         }
-        let verified: ResetPasswordRequiredState = try interview.settle(start) { state in
-            guard let code = try interview.code(state.delivery) else {
-                return .again(try interview.perform { try await state.resendCode() })
+        let verified: ResetPasswordRequiredState = try prompter.settle(start) { state in
+            guard let code = try prompter.code(state.delivery) else {
+                return .again(try prompter.perform { try await state.resendCode() })
             }
-            return .done(try interview.perform { try await state.submitCode(code) })
+            return .done(try prompter.perform { try await state.submitCode(code) })
         }
-        return try interview.settle(verified) { state in
-            let password = try interview.password(isNew: true)
-            return .done(try interview.perform { try await state.submitPassword(password) })
+        return try prompter.settle(verified) { state in
+            let password = try prompter.password(isNew: true)
+            return .done(try prompter.perform { try await state.submitPassword(password) })
         }
     }
 }

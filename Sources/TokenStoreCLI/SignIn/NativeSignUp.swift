@@ -4,25 +4,25 @@ import OAuth
 /// A sign-up without a browser, step by step as the tenant asks.
 struct NativeSignUp {
     let application: NativeAuthPublicClientApplication
-    let interview: Interview
+    let prompter: TerminalPrompter
     let username: String
     let attributes: JSON.Object?
 
     /// Makes the account.
     func run() throws -> SignInAfterSignUpState {
         let parameters = SignUpParameters(username: username, attributes: attributes)
-        switch try interview.perform({ [application] in try await application.signUp(parameters) }) {
-        case .attributesInvalid(let names): throw Interview.refused(names)
+        switch try prompter.perform({ [application] in try await application.signUp(parameters) }) {
+        case .attributesInvalid(let names): throw TerminalPrompter.refused(names)
         case .codeRequired(let state): return try submitCode(state)
         }
     }
 
     private func submitCode(_ first: SignUpCodeRequiredState) throws -> SignInAfterSignUpState {
-        let result: SignUpVerifyCodeResult = try interview.settle(first) { state in
-            guard let code = try interview.code(state.delivery) else {
-                return .again(try interview.perform { try await state.resendCode() })
+        let result: SignUpVerifyCodeResult = try prompter.settle(first) { state in
+            guard let code = try prompter.code(state.delivery) else {
+                return .again(try prompter.perform { try await state.resendCode() })
             }
-            return .done(try interview.perform { try await state.submitCode(code) })
+            return .done(try prompter.perform { try await state.submitCode(code) })
         }
         switch result {
         case .completed(let state): return state
@@ -32,9 +32,9 @@ struct NativeSignUp {
     }
 
     private func submitPassword(_ first: SignUpPasswordRequiredState) throws -> SignInAfterSignUpState {
-        let result: SignUpPasswordResult = try interview.settle(first) { state in
-            let password = try interview.password(isNew: true)
-            return .done(try interview.perform { try await state.submitPassword(password) })
+        let result: SignUpPasswordResult = try prompter.settle(first) { state in
+            let password = try prompter.password(isNew: true)
+            return .done(try prompter.perform { try await state.submitPassword(password) })
         }
         switch result {
         case .completed(let state): return state
@@ -46,18 +46,18 @@ struct NativeSignUp {
     private func submitAttributes(_ first: SignUpAttributesRequiredState) throws -> SignInAfterSignUpState {
         var refused: [String] = []
         var pagesLeft = 20
-        return try interview.settle(first) { state in
+        return try prompter.settle(first) { state in
             pagesLeft -= 1
-            guard pagesLeft > 0 else { throw Interview.refused(state.attributes.map(\.name)) }
-            let values = try interview.attributes(state.attributes, given: attributes, refused: refused)
-            switch try interview.perform({ try await state.submitAttributes(values) }) {
+            guard pagesLeft > 0 else { throw TerminalPrompter.refused(state.attributes.map(\.name)) }
+            let values = try prompter.attributes(state.attributes, given: attributes, refused: refused)
+            switch try prompter.perform({ try await state.submitAttributes(values) }) {
             case .completed(let state): return .done(state)
             case .attributesRequired(let next):
                 // A value that was at hand and is asked for again was ignored.
                 refused += values.members.map(\.name)
                 return .again(next)
             case .attributesInvalid(let names, let next):
-                interview.tell("the tenant does not take the value of \(names.joined(separator: ", "))")
+                prompter.tell("the tenant does not take the value of \(names.joined(separator: ", "))")
                 refused += names
                 return .again(next)
             }

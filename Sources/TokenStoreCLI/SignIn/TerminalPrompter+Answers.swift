@@ -1,7 +1,7 @@
 import NativeAuthentication
 import OAuth
 
-extension Interview {
+extension TerminalPrompter {
     /// Who it is about.
     func username() throws -> String {
         if let username = answers.username { return username }
@@ -99,7 +99,7 @@ extension Secret {
     }
 }
 
-extension Interview {
+extension TerminalPrompter {
     /// The values of the attributes that the tenant wants to know; `given` are at hand, `refused` were not taken.
     func attributes(
         _ wanted: [RequiredAttribute],

@@ -13,7 +13,7 @@ import Darwin
 /// Asks whoever signs in: a person at the terminal, or a script by descriptors.
 ///
 /// From its beginning to its end Ctrl-C cancels what is under way instead of ending the program.
-final class Interview {
+final class TerminalPrompter {
     /// What an answer leads to.
     enum Step<State, Result> {
         /// Another answer is due.
