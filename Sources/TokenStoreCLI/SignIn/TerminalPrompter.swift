@@ -27,7 +27,7 @@ final class TerminalPrompter {
     let mayAsk: Bool
     private let isQuiet: Bool
     private let interruption = Interruption()
-    private var terminal: PersonalTerminal?
+    private var terminal: ControllingTerminal?
 
     /// The store that the answers of the issuer go to.
     var store: TokenStore?
@@ -104,7 +104,7 @@ final class TerminalPrompter {
     /// What is typed, which is not shown if it is secret.
     func typed(_ question: String, isSecret: Bool = false) throws -> Secret {
         try checkCancellation()
-        terminal = terminal ?? PersonalTerminal()
+        terminal = terminal ?? ControllingTerminal()
         guard let terminal else { throw nobody("an answer", "--code-from FD or --password-from FD") }
         let answer = try interruptible { try terminal.answer(to: question.printable, isSecret: isSecret) }
         guard let answer else { throw cancelled }

@@ -9,7 +9,7 @@ import Darwin
 #endif
 
 /// The terminal that a person sits at, whatever the standard streams are.
-final class PersonalTerminal {
+final class ControllingTerminal {
     private let descriptor: Int32
     private var settings = termios()
     private let interruption = Interruption()

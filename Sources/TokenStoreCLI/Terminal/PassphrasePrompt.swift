@@ -2,7 +2,7 @@ import OAuth
 
 /// Asks for a passphrase on the terminal, which does not show it.
 struct PassphrasePrompt {
-    private let terminal: PersonalTerminal
+    private let terminal: ControllingTerminal
 
     /// Asks once, or twice for a new passphrase, because a slip of the finger would lock the store.
     static func ask(isNew: Bool) throws -> Secret {
@@ -16,7 +16,7 @@ struct PassphrasePrompt {
     }
 
     private init() throws {
-        guard let terminal = PersonalTerminal() else {
+        guard let terminal = ControllingTerminal() else {
             throw CommandFailure(
                 .keyUnavailable,
                 "there is no terminal to ask for the passphrase",
