@@ -112,7 +112,7 @@ final class OutputFile {
     private let path: String
     private let draft: DraftFile
     private let store: StoreFiles
-    private let interruption = Interruption()
+    private let signalMask = SignalMask()
 
     /// Whether a file has this name already.
     static func isTaken(_ path: String) -> Bool {
@@ -132,7 +132,7 @@ final class OutputFile {
 
     /// Writes `bytes`, unless the program is to end: then nothing is left of them.
     func write(_ bytes: UnsafeRawBufferPointer) throws {
-        guard !interruption.isPending else {
+        guard !signalMask.isPending else {
             throw CommandFailure(.cancelled, "interrupted, and \(path) is as it was", "try again")
         }
         try output.write(bytes)

@@ -26,7 +26,7 @@ final class TerminalPrompter {
     let answers: NativeArguments
     let mayAsk: Bool
     private let isQuiet: Bool
-    private let interruption = Interruption()
+    private let signalMask = SignalMask()
     private var terminal: ControllingTerminal?
 
     /// The store that the answers of the issuer go to.
@@ -70,8 +70,8 @@ final class TerminalPrompter {
         do {
             return try AsynchronousWork.run(step) {
                 // What the issuer has given is stored first.
-                if store?.isExpectingAnswer != true { interruption.letThrough() }
-                isCancelled = interruption.takeInterrupt()
+                if store?.isExpectingAnswer != true { signalMask.letThrough() }
+                isCancelled = signalMask.takeInterrupt()
                 return isCancelled
             }
         } catch {
@@ -114,7 +114,7 @@ final class TerminalPrompter {
     /// The next line of a descriptor; what was refused before it is the error where there is none.
     func read(_ descriptor: Int32, _ what: String) throws -> Secret {
         let input = AnswerInput(descriptor: descriptor)
-        if let line = try interruptible({ try input.next(interruption) }) { return line }
+        if let line = try interruptible({ try input.next(signalMask) }) { return line }
         if let refusal { throw refusal }
         throw CommandFailure(
             .failure,
@@ -138,7 +138,7 @@ final class TerminalPrompter {
     }
 
     private func checkCancellation() throws {
-        if interruption.takeInterrupt() { throw cancelled }
+        if signalMask.takeInterrupt() { throw cancelled }
     }
 
     private var cancelled: CommandFailure {
@@ -162,10 +162,10 @@ struct AnswerInput {
     }
 
     /// The next line, nil at the end of the input.
-    func next(_ interruption: Interruption) throws -> Secret? {
+    func next(_ signalMask: SignalMask) throws -> Secret? {
         try LineReader(descriptor: descriptor).line {
-            if interruption.isInterrupted { throw CommandFailure(.cancelled, "interrupted", "try again") }
-            interruption.letThrough()
+            if signalMask.isInterrupted { throw CommandFailure(.cancelled, "interrupted", "try again") }
+            signalMask.letThrough()
         }
     }
 }

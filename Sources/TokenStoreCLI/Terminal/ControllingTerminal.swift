@@ -12,7 +12,7 @@ import Darwin
 final class ControllingTerminal {
     private let descriptor: Int32
     private var settings = termios()
-    private let interruption = Interruption()
+    private let signalMask = SignalMask()
 
     /// nil where there is none.
     init?() {
@@ -26,10 +26,10 @@ final class ControllingTerminal {
         defer { restore(isSecret) }
         let answer = try LineReader(descriptor: descriptor).line {
             // Noticed here rather than ending the program with the echo off.
-            if interruption.isInterrupted { throw CommandFailure(.cancelled, "interrupted", "try again") }
-            guard interruption.isAskedToStop else { return }
+            if signalMask.isInterrupted { throw CommandFailure(.cancelled, "interrupted", "try again") }
+            guard signalMask.isAskedToStop else { return }
             restore(isSecret)
-            interruption.letThrough()
+            signalMask.letThrough()
             begin(question, isSecret)
         }
         if answer == nil, !isSecret { show("\n") }
@@ -96,7 +96,7 @@ struct LineReader {
 /// Holds back the signals that end the program while something has to be put in order first.
 ///
 /// They arrive when this goes, and end the program the usual way.
-final class Interruption {
+final class SignalMask {
     private var previous = sigset_t()
     private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP]
 
