@@ -51,7 +51,7 @@ struct LocalIDP: AsyncParsableCommand {
         members["claimsProvider"] = (claims?.url).map(JSON.string)
         print(String(decoding: try JSON.object(members).encoded, as: UTF8.self))
         fflush(nil)
-        await Interruption.wait()
+        await InterruptHandler.wait()
         await provider.stop()
         await claims?.stop()
     }
@@ -79,7 +79,7 @@ struct LocalIDP: AsyncParsableCommand {
 }
 
 /// The end that a person or a supervisor asks for.
-enum Interruption {
+enum InterruptHandler {
     /// Returns at the first SIGINT or SIGTERM.
     static func wait() async {
         let (interruptions, continuation) = AsyncStream<Void>.makeStream()
