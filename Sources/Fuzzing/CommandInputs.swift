@@ -65,11 +65,11 @@ struct RedirectInput: FuzzInput {
 
     /// Parameters that were read and written are read again as the same.
     private func readAnswer(_ query: [UInt8]) throws {
-        let answer = AuthorizationAnswer(query)
+        let answer = AuthorizationResponse(query)
         _ = answer.refusal.map { "\(SignInError.refused($0))" }
         var form = FormParameters()
         for name in Self.names { form.append(name, answer[name]) }
-        let again = AuthorizationAnswer(Array(form.encoded.reveal().utf8))
+        let again = AuthorizationResponse(Array(form.encoded.reveal().utf8))
         for name in Self.names { try hold(again[name] == answer[name], "\(name) comes out as it went in") }
         try hold(again.isAnswer == answer.isAnswer, "an answer stays one")
     }
@@ -81,7 +81,7 @@ struct RedirectInput: FuzzInput {
             channel.localAddress = try SocketAddress(ipAddress: "127.0.0.1", port: 8_080)
             // The state of the request, found where an answer has it.
             let query = Array(bytes.drop { $0 != UInt8(ascii: "?") }.dropFirst().prefix { $0 > 0x20 })
-            let reception = RedirectReception(state: AuthorizationAnswer(query)["state"] ?? Secret("s"))
+            let reception = RedirectReception(state: AuthorizationResponse(query)["state"] ?? Secret("s"))
             let routes = RedirectRoutes(path: path, mode: mode, reception: reception, start: StartAddress())
             try RedirectListener.receive(on: channel, routes)
             channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 50_000), promise: nil)

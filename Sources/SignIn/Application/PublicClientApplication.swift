@@ -105,7 +105,7 @@ public final class PublicClientApplication: Sendable {
         guard let query = configuration.redirectURI.query(of: address),
             let reception = session.withLock(\.self)
         else { return false }
-        return reception.take(AuthorizationAnswer(query.utf8))
+        return reception.take(AuthorizationResponse(query.utf8))
     }
 
     /// Ends the sign-in under way, if there is one.

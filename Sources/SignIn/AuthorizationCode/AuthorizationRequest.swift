@@ -58,7 +58,7 @@ struct AuthorizationRequest: Sendable {
     /// The code of an answer to this very request.
     ///
     /// - Throws: ``SignInError`` if it comes from another issuer, or is a refusal.
-    func code(in answer: AuthorizationAnswer) throws(SignInError) -> Secret {
+    func code(in answer: AuthorizationResponse) throws(SignInError) -> Secret {
         try checkIssuer(of: answer)
         if let refusal = answer.refusal { throw SignInError(refusal) }
         guard let code = answer["code"], code.count > 0 else { throw .invalidAnswer("has no code") }
@@ -69,7 +69,7 @@ struct AuthorizationRequest: Sendable {
     /// another.
     ///
     /// A refusal without it is believed: some issuers leave it out there, and nothing is redeemed for a refusal.
-    private func checkIssuer(of answer: AuthorizationAnswer) throws(SignInError) {
+    private func checkIssuer(of answer: AuthorizationResponse) throws(SignInError) {
         guard let found = answer["iss"]?.reveal() else {
             if answer.refusal != nil, answer["code"] == nil { return }
             if case .bool(true) = issuer.document["authorization_response_iss_parameter_supported"] {

@@ -160,7 +160,7 @@ final class RedirectHandler: ChannelInboundHandler {
         guard parts[0].elementsEqual(routes.path.utf8) else { return send(.unknown, context) }
         guard head.method == (routes.mode == .query ? .GET : .POST) else { return send(.wrongMethod, context) }
         let query = parts.count > 1 ? Array(parts[1]) : []
-        receive(AuthorizationAnswer(routes.mode == .query ? query : Array(body.readableBytesView)), context)
+        receive(AuthorizationResponse(routes.mode == .query ? query : Array(body.readableBytesView)), context)
     }
 
     /// Leads the browser to the issuer's page.
@@ -175,7 +175,7 @@ final class RedirectHandler: ChannelInboundHandler {
         }
     }
 
-    private func receive(_ answer: AuthorizationAnswer, _ context: ChannelHandlerContext) {
+    private func receive(_ answer: AuthorizationResponse, _ context: ChannelHandlerContext) {
         guard answer.isAnswer else { return send(.unknown, context) }
         switch routes.reception.reserve(for: answer) {
         case .foreign: send(.foreign, context)

@@ -17,8 +17,8 @@ package final class RedirectReception: Sendable {
     private struct State {
         var isTaken = false
         var sawForeign = false
-        var outcome: Result<AuthorizationAnswer, SignInError>?
-        var waiter: CheckedContinuation<AuthorizationAnswer, any Error>?
+        var outcome: Result<AuthorizationResponse, SignInError>?
+        var waiter: CheckedContinuation<AuthorizationResponse, any Error>?
     }
 
     /// What ties the answer to the request ([RFC 6749 §10.12](https://www.rfc-editor.org/rfc/rfc6749#section-10.12)):
@@ -29,10 +29,10 @@ package final class RedirectReception: Sendable {
     package init(state: Secret) { self.state = state }
 
     /// What arrived, once something did.
-    package var outcome: Result<AuthorizationAnswer, SignInError>? { progress.withLock(\.outcome) }
+    package var outcome: Result<AuthorizationResponse, SignInError>? { progress.withLock(\.outcome) }
 
     /// Takes an answer, which ``deliver(_:)`` passes on.
-    func reserve(for answer: AuthorizationAnswer) -> Verdict {
+    func reserve(for answer: AuthorizationResponse) -> Verdict {
         let isOurs = answer["state"] == state
         return progress.withLock { progress in
             guard isOurs else {
@@ -46,12 +46,12 @@ package final class RedirectReception: Sendable {
     }
 
     /// Passes on the answer that was taken.
-    func deliver(_ answer: AuthorizationAnswer) {
+    func deliver(_ answer: AuthorizationResponse) {
         finish(answer.flaw.map { .failure(.invalidAnswer($0)) } ?? .success(answer))
     }
 
     /// Takes and passes on an answer to which no page is shown; false if it is not the one that counts.
-    func take(_ answer: AuthorizationAnswer) -> Bool {
+    func take(_ answer: AuthorizationResponse) -> Bool {
         guard reserve(for: answer) == .taken else { return false }
         deliver(answer)
         return true
@@ -73,7 +73,7 @@ package final class RedirectReception: Sendable {
         return isWaiting
     }
 
-    private func finish(_ outcome: Result<AuthorizationAnswer, SignInError>) {
+    private func finish(_ outcome: Result<AuthorizationResponse, SignInError>) {
         let waiter = progress.withLock { progress in
             if progress.outcome == nil { progress.outcome = outcome }
             defer { progress.waiter = nil }
@@ -85,7 +85,7 @@ package final class RedirectReception: Sendable {
     /// Waits for the answer.
     ///
     /// - Throws: ``SignInError``.
-    func answer(within limit: Duration) async throws -> AuthorizationAnswer {
+    func answer(within limit: Duration) async throws -> AuthorizationResponse {
         let alarm = Task {
             try await Task.sleep(for: limit)
             end(progress.withLock(\.sawForeign) ? .stateMismatch : .timedOut)

@@ -1,7 +1,7 @@
 package import OAuth
 
 /// The parameters that a redirect brings ([RFC 6749 §4.1.2](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2)).
-package struct AuthorizationAnswer: Sendable {
+package struct AuthorizationResponse: Sendable {
     private var parameters: [String: Secret] = [:]
 
     /// Why it cannot be used, if it is not encoded as it should be or has a parameter twice.
