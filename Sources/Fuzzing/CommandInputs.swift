@@ -81,7 +81,7 @@ struct RedirectInput: FuzzInput {
             channel.localAddress = try SocketAddress(ipAddress: "127.0.0.1", port: 8_080)
             // The state of the request, found where an answer has it.
             let query = Array(bytes.drop { $0 != UInt8(ascii: "?") }.dropFirst().prefix { $0 > 0x20 })
-            let reception = RedirectReception(state: AuthorizationResponse(query)["state"] ?? Secret("s"))
+            let reception = PendingRedirect(state: AuthorizationResponse(query)["state"] ?? Secret("s"))
             let routes = RedirectRoutes(path: path, mode: mode, reception: reception, start: StartAddress())
             try RedirectListener.receive(on: channel, routes)
             channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 50_000), promise: nil)
@@ -94,7 +94,7 @@ struct RedirectInput: FuzzInput {
         }
     }
 
-    private func check(_ channel: EmbeddedChannel, _ reception: RedirectReception) throws {
+    private func check(_ channel: EmbeddedChannel, _ reception: PendingRedirect) throws {
         channel.embeddedEventLoop.run()
         var answer = ""
         while let part = try channel.readOutbound(as: ByteBuffer.self) { answer += String(buffer: part) }

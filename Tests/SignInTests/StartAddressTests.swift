@@ -68,7 +68,7 @@ struct StartAddressTests {
 
     /// What a listener answers to requests for its start address, one connection after the other.
     private func answers(_ count: Int, to owner: ConnectionOwner) throws -> (answers: [String], error: SignInError?) {
-        let reception = RedirectReception(state: Secret("s"))
+        let reception = PendingRedirect(state: Secret("s"))
         let start = StartAddress()
         start.lead(to: Self.page)
         var routes = RedirectRoutes(path: "/", mode: .query, reception: reception, start: start)
@@ -112,7 +112,7 @@ struct StartAddressTests {
     }
 
     @Test func `a request that drips keeps its connection for ten seconds, and not for as long as it drips`() throws {
-        let reception = RedirectReception(state: Secret("s"))
+        let reception = PendingRedirect(state: Secret("s"))
         let channel = try Self.channel(
             RedirectRoutes(path: "/", mode: .query, reception: reception, start: StartAddress())
         )

@@ -19,7 +19,7 @@ public final class PublicClientApplication: Sendable {
     let manager: TokenManager
 
     /// The sign-in that a person is busy with.
-    private let session = LockedValue<RedirectReception?>(nil)
+    private let session = LockedValue<PendingRedirect?>(nil)
 
     /// - Throws: ``SignInError`` if the known authorities are not all of one kind.
     public init(
@@ -46,7 +46,7 @@ public final class PublicClientApplication: Sendable {
     /// - Throws: ``SignInError``; `TokenStoreError`, which carries tokens that could not be stored.
     public func acquireToken(_ request: InteractiveRequest) async throws -> AuthenticationResult {
         let authority = try configuration.checked(request.authority)
-        let reception = RedirectReception(state: .random())
+        let reception = PendingRedirect(state: .random())
         try begin(reception)
         defer { end(reception) }
         let tokens = try await flow.signIn(request, at: authority, in: userAgent, reception)
@@ -132,7 +132,7 @@ public final class PublicClientApplication: Sendable {
         return flow
     }
 
-    private func begin(_ reception: RedirectReception) throws(SignInError) {
+    private func begin(_ reception: PendingRedirect) throws(SignInError) {
         let isFree = session.withLock { session in
             guard session == nil else { return false }
             session = reception
@@ -141,7 +141,7 @@ public final class PublicClientApplication: Sendable {
         guard isFree else { throw .alreadyRunning }
     }
 
-    private func end(_ reception: RedirectReception) {
+    private func end(_ reception: PendingRedirect) {
         session.withLock { session in
             if session === reception { session = nil }
         }

@@ -42,7 +42,7 @@ public struct AuthorizationCodeFlow: Sendable {
         at authority: Authority,
         in userAgent: some UserAgent
     ) async throws -> SignedInTokens {
-        try await signIn(request, at: authority, in: userAgent, RedirectReception(state: .random()))
+        try await signIn(request, at: authority, in: userAgent, PendingRedirect(state: .random()))
     }
 
     /// The answer comes to the listener of a loopback redirect, or is handed to `reception` by the app.
@@ -50,7 +50,7 @@ public struct AuthorizationCodeFlow: Sendable {
         _ request: InteractiveRequest,
         at authority: Authority,
         in userAgent: some UserAgent,
-        _ reception: RedirectReception
+        _ reception: PendingRedirect
     ) async throws -> SignedInTokens {
         do {
             try AuthorizationRequest.check(request.extraParameters)
@@ -94,7 +94,7 @@ public struct AuthorizationCodeFlow: Sendable {
         for request: InteractiveRequest,
         _ sent: AuthorizationRequest,
         in userAgent: some UserAgent,
-        _ reception: RedirectReception,
+        _ reception: PendingRedirect,
         _ listener: RedirectListener?
     ) async throws -> Secret {
         let address = try sent.address(request)

@@ -18,7 +18,7 @@ package struct RedirectListener: Sendable {
     /// Listens where `uri` says; nil where the app is handed the answer instead.
     ///
     /// - Throws: ``SignInError/noListener(_:)`` if the port is taken.
-    init?(_ uri: RedirectURI, _ mode: ResponseMode, _ reception: RedirectReception) async throws {
+    init?(_ uri: RedirectURI, _ mode: ResponseMode, _ reception: PendingRedirect) async throws {
         guard let place = uri.loopback else { return nil }
         start = StartAddress()
         let routes = RedirectRoutes(path: place.path, mode: mode, reception: reception, start: start)
@@ -100,13 +100,13 @@ package struct RedirectRoutes: Sendable {
     /// The path of the redirect URI.
     let path: String
     let mode: ResponseMode
-    let reception: RedirectReception
+    let reception: PendingRedirect
     let start: StartAddress
 
     /// Whose program sent a request.
     package var owner: @Sendable (any Channel) -> ConnectionOwner = ConnectionOwner.of
 
-    package init(path: String, mode: ResponseMode, reception: RedirectReception, start: StartAddress) {
+    package init(path: String, mode: ResponseMode, reception: PendingRedirect, start: StartAddress) {
         self.path = path.isEmpty ? "/" : path
         self.mode = mode
         self.reception = reception

@@ -1,7 +1,7 @@
 package import OAuth
 
 /// Where the one answer to a sign-in arrives, from whichever side.
-package final class RedirectReception: Sendable {
+package final class PendingRedirect: Sendable {
     /// What becomes of an answer.
     enum Verdict {
         /// It is the one that counts.
