@@ -65,7 +65,7 @@ struct LoginCommand: ParsableCommand {
     }
 
     func run() throws {
-        let page = PageLogin(clientID: place.clientID, redirect: redirect, network: network, arguments: arguments)
+        let page = BrowserLogin(clientID: place.clientID, redirect: redirect, network: network, arguments: arguments)
         let authority = try place.whereTo()
         guard !native else { return try NativeLogin(page: page, answers: answers).run(scope.value, at: authority) }
         var request = InteractiveRequest(scope: scope.value)

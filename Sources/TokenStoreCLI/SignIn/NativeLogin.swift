@@ -79,7 +79,7 @@ struct NativeRun {
 
 /// A sign-in on the terminal, which goes on in a browser where it has to and somebody sits there.
 struct NativeLogin {
-    let page: PageLogin
+    let page: BrowserLogin
     let answers: NativeArguments
 
     func run(_ scope: Scope, at authority: Authority) throws {

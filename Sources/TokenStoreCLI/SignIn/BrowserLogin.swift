@@ -6,7 +6,7 @@ import TokenManagement
 import TokenStorage
 
 /// A sign-in on the issuer's page, in a browser here or on another device.
-struct PageLogin {
+struct BrowserLogin {
     let clientID: String
     let redirect: RedirectArguments
     let network: NetworkArguments
