@@ -58,7 +58,7 @@ public struct NativeAuthError<Kind: NativeAuthErrorKind>: Error {
     }
 
     /// What a failed request means; `judge` names the kind of a refusal, nil for a general one.
-    init(_ failure: NativeFailure, in flow: NativeFlow, _ judge: (NativeFailure) -> Kind? = { _ in nil }) {
+    init(_ failure: NativeRequestFailure, in flow: NativeFlow, _ judge: (NativeRequestFailure) -> Kind? = { _ in nil }) {
         correlationID = failure.correlationID
         errorURI = failure.errorURI
         errorCodes = failure.refusal?.numbers ?? []
@@ -97,7 +97,7 @@ extension NativeAuthError: CustomStringConvertible {
     }
 }
 
-extension NativeFailure {
+extension NativeRequestFailure {
     /// What went wrong, in words.
     fileprivate var reason: String {
         switch cause {

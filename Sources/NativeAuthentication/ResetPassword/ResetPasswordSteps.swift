@@ -14,7 +14,7 @@ public struct ResetPasswordCodeRequiredState: Sendable {
         _ code: Secret
     ) async throws(StepError<VerifyCodeErrorKind, ResetPasswordCodeRequiredState>) -> ResetPasswordRequiredState {
         guard code.count > 0 else { throw StepError(flow.emptyCode(.invalidCode), self) }
-        do throws(NativeFailure) {
+        do throws(NativeRequestFailure) {
             var form = flow.form(token)
             form.append("grant_type", "oob")
             form.append("oob", code)
@@ -32,7 +32,7 @@ public struct ResetPasswordCodeRequiredState: Sendable {
     public func resendCode() async throws(StepError<ResendCodeErrorKind, ResetPasswordCodeRequiredState>)
         -> ResetPasswordCodeRequiredState
     {
-        do throws(NativeFailure) {
+        do throws(NativeRequestFailure) {
             let (delivery, token) = try await flow.code(.resetChallenge, token)
             return ResetPasswordCodeRequiredState(flow: flow, token: token, delivery: delivery)
         } catch {
@@ -54,7 +54,7 @@ public struct ResetPasswordRequiredState: Sendable {
     ) async throws(StepError<PasswordRequiredErrorKind, ResetPasswordRequiredState>) -> SignInAfterResetPasswordState {
         guard password.count > 0 else { throw StepError(flow.emptyPassword(.invalidPassword), self) }
         let polling: ResetPolling
-        do throws(NativeFailure) {
+        do throws(NativeRequestFailure) {
             var form = flow.form(token)
             form.append("new_password", password)
             polling = try ResetPolling(flow: flow, reply: try await flow.send(.resetSubmit, form))

@@ -14,7 +14,7 @@ struct ResetPolling: Sendable {
     private static let longestInterval: Int64 = 60
 
     /// Takes the answer to the new password.
-    init(flow: NativeFlow, reply: NativeReply) throws(NativeFailure) {
+    init(flow: NativeFlow, reply: NativeResponse) throws(NativeRequestFailure) {
         self.flow = flow
         token = try reply.continuationToken()
         guard let interval = reply.object["poll_interval"]?.seconds, interval >= 0 else {
@@ -26,7 +26,7 @@ struct ResetPolling: Sendable {
     func outcome() async throws(StepError<PasswordRequiredErrorKind, ResetPasswordRequiredState>)
         -> SignInAfterResetPasswordState
     {
-        var reply: NativeReply
+        var reply: NativeResponse
         var left = Self.repetitions
         do {
             reply = try await poll()
@@ -45,7 +45,7 @@ struct ResetPolling: Sendable {
     }
 
     private func read(
-        _ reply: NativeReply
+        _ reply: NativeResponse
     ) throws(StepError<PasswordRequiredErrorKind, ResetPasswordRequiredState>) -> SignInAfterResetPasswordState {
         switch reply.object["status"]?.text {
         case "succeeded": return SignInAfterResetPasswordState(flow: flow, token: reply.optionalToken)
@@ -63,11 +63,11 @@ struct ResetPolling: Sendable {
         ResetPasswordRequiredState(flow: flow, token: token)
     }
 
-    private func poll() async throws(NativeFailure) -> NativeReply {
+    private func poll() async throws(NativeRequestFailure) -> NativeResponse {
         try await flow.send(.resetPoll, flow.form(token))
     }
 
-    private func pause() async throws(NativeFailure) {
+    private func pause() async throws(NativeRequestFailure) {
         do {
             try await flow.configuration.tokens.pause(.seconds(interval))
         } catch {

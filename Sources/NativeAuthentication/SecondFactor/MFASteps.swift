@@ -75,7 +75,7 @@ extension NativeFlow {
         _ method: AuthMethod,
         _ token: Secret,
         _ methods: [AuthMethod]
-    ) async throws(NativeFailure) -> MFARequiredState {
+    ) async throws(NativeRequestFailure) -> MFARequiredState {
         let (delivery, next) = try await code(.challenge, token, method: method)
         return MFARequiredState(
             flow: self,
@@ -86,7 +86,7 @@ extension NativeFlow {
         )
     }
 
-    func challengeError(_ failure: NativeFailure) -> MFARequestChallengeError {
+    func challengeError(_ failure: NativeRequestFailure) -> MFARequestChallengeError {
         MFARequestChallengeError(failure, in: self) { $0.refusal?.isBlocked == true ? .authMethodBlocked : nil }
     }
 }

@@ -13,7 +13,7 @@ extension NativeFlow {
             let reason = RegisterStrongAuthChallengeError(.invalidInput, "the contact is empty", correlationID)
             throw ContactFailure(reason: reason, failure: nil)
         }
-        do throws(NativeFailure) {
+        do throws(NativeRequestFailure) {
             var form = form(token)
             form.append("challenge_type", method.challengeType)
             form.append("challenge_channel", method.channelTargetType.value)
@@ -30,10 +30,10 @@ extension NativeFlow {
     }
 
     private func answer(
-        to reply: NativeReply,
+        to reply: NativeResponse,
         _ token: Secret,
         _ methods: [AuthMethod]
-    ) async throws(NativeFailure) -> RegisterStrongAuthChallengeResult {
+    ) async throws(NativeRequestFailure) -> RegisterStrongAuthChallengeResult {
         switch try reply.challenge() {
         case .code(let delivery, let next):
             return .verificationRequired(
@@ -46,7 +46,7 @@ extension NativeFlow {
                 )
             )
         case .preverified(let next):
-            do throws(NativeFailure) {
+            do throws(NativeRequestFailure) {
                 return .completed(try await finishRegistration("continuation_token", next))
             } catch {
                 throw error.ending()
@@ -60,12 +60,12 @@ extension NativeFlow {
         _ grant: String,
         _ token: Secret,
         code: Secret? = nil
-    ) async throws(NativeFailure) -> NativeAuthUserAccount {
+    ) async throws(NativeRequestFailure) -> NativeAuthUserAccount {
         var form = form(token)
         form.append("grant_type", grant)
         form.append("oob", code)
         let next = try await send(.registerContinue, form).continuationToken()
-        do throws(NativeFailure) {
+        do throws(NativeRequestFailure) {
             return try await tokens(.registration, next)
         } catch {
             throw error.ending()
@@ -73,7 +73,7 @@ extension NativeFlow {
     }
 }
 
-extension NativeFailure {
+extension NativeRequestFailure {
     var isRedirect: Bool {
         if case .redirect = cause { true } else { false }
     }
@@ -84,5 +84,5 @@ struct ContactFailure: Error {
     let reason: RegisterStrongAuthChallengeError
 
     /// The request that failed; nil where nothing was sent.
-    let failure: NativeFailure?
+    let failure: NativeRequestFailure?
 }

@@ -13,7 +13,7 @@ import Foundation
 
 extension NativeFlow {
     /// Begins a sign-in, and ends it where a password was given that the issuer asks for.
-    func startSignIn(_ password: Secret?) async throws(NativeFailure) -> SignInStartResult {
+    func startSignIn(_ password: Secret?) async throws(NativeRequestFailure) -> SignInStartResult {
         let token = try await start(.initiate)
         switch try await challenge(.challenge, token) {
         case .code(let delivery, let token):
@@ -38,9 +38,9 @@ extension NativeFlow {
     }
 
     /// Signs in with what a sign-up or a reset left.
-    func signIn(after token: Secret?) async throws(NativeFailure) -> SignInResult {
+    func signIn(after token: Secret?) async throws(NativeRequestFailure) -> SignInResult {
         guard let token else {
-            throw NativeFailure(
+            throw NativeRequestFailure(
                 cause: .unexpected("held nothing to sign in with; sign in as usual"),
                 correlationID: correlationID
             )
@@ -51,7 +51,7 @@ extension NativeFlow {
 
 extension NativeFlow {
     /// Asks for tokens, checks them and stores them in one commit, or goes on to the second factor.
-    func signIn(_ grant: NativeGrant, _ token: Secret) async throws(NativeFailure) -> SignInResult {
+    func signIn(_ grant: NativeGrant, _ token: Secret) async throws(NativeRequestFailure) -> SignInResult {
         do {
             return .completed(try await tokens(grant, token))
         } catch {
@@ -72,7 +72,7 @@ extension NativeFlow {
     }
 
     /// Asks for tokens, checks them and stores them in one commit.
-    func tokens(_ grant: NativeGrant, _ token: Secret) async throws(NativeFailure) -> NativeAuthUserAccount {
+    func tokens(_ grant: NativeGrant, _ token: Secret) async throws(NativeRequestFailure) -> NativeAuthUserAccount {
         let asked = Scope(scope.tokens + ["openid", "profile", "offline_access"])
         var form = form(token)
         form.append("grant_type", grant.name)
@@ -96,7 +96,7 @@ extension NativeFlow {
             }
             return try await application.keep(signedIn, scope: scope)
         } catch {
-            throw NativeFailure(
+            throw NativeRequestFailure(
                 cause: .failed(error),
                 correlationID: reply.correlationID,
                 endpoint: .token,
@@ -105,7 +105,7 @@ extension NativeFlow {
         }
     }
 
-    private func issuer() async throws(NativeFailure) -> IssuerAccess {
+    private func issuer() async throws(NativeRequestFailure) -> IssuerAccess {
         do {
             return try await IssuerAccess(
                 configuration.authority,
@@ -117,7 +117,7 @@ extension NativeFlow {
         }
     }
 
-    private func answerSpace() async throws(NativeFailure) -> AnswerSpace {
+    private func answerSpace() async throws(NativeRequestFailure) -> AnswerSpace {
         do {
             return try await application.store.perform { try $0.reserveAnswerSpace() }
         } catch {
@@ -126,7 +126,7 @@ extension NativeFlow {
     }
 
     private func checked(
-        _ reply: NativeReply,
+        _ reply: NativeResponse,
         _ asked: Scope,
         _ grant: NativeGrant,
         _ issuer: IssuerAccess,

@@ -10,7 +10,7 @@ extension NativeFlow {
     }
 
     /// Begins a sign-up and has the code sent, which always comes first.
-    func startSignUp(_ password: Secret?, attributes: String?) async throws(NativeFailure) -> SignUpCodeRequiredState {
+    func startSignUp(_ password: Secret?, attributes: String?) async throws(NativeRequestFailure) -> SignUpCodeRequiredState {
         let token = try await start(.signUpStart, password: password, attributes: attributes)
         let (delivery, next) = try await code(.signUpChallenge, token)
         return SignUpCodeRequiredState(flow: self, token: next, delivery: delivery)
@@ -21,12 +21,12 @@ extension NativeFlow {
         _ token: Secret,
         credential: (name: String, value: Secret)? = nil,
         attributes: String? = nil
-    ) async throws(NativeFailure) -> SignUpProgress {
+    ) async throws(NativeRequestFailure) -> SignUpProgress {
         var form = form(token)
         form.append("grant_type", grant)
         if let credential { form.append(credential.name, credential.value) }
         form.append("attributes", attributes)
-        do throws(NativeFailure) {
+        do throws(NativeRequestFailure) {
             // An account that was created without a token is an account all the same.
             let reply = try await send(.signUpContinue, form)
             return .completed(SignInAfterSignUpState(flow: self, token: reply.optionalToken))
@@ -43,7 +43,7 @@ extension NativeFlow {
     }
 }
 
-extension NativeFailure {
+extension NativeRequestFailure {
     /// Whether the state from before the request is as good as it was, because the request was never sent.
     var keepsState: Bool { isUnsent && !endsFlow }
 }

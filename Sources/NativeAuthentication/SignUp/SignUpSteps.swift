@@ -47,7 +47,7 @@ public struct SignUpCodeRequiredState: Sendable {
         _ code: Secret
     ) async throws(StepError<VerifyCodeErrorKind, SignUpCodeRequiredState>) -> SignUpVerifyCodeResult {
         guard code.count > 0 else { throw StepError(flow.emptyCode(.invalidCode), self) }
-        do throws(NativeFailure) {
+        do throws(NativeRequestFailure) {
             return try await verify(code)
         } catch {
             let reason = VerifyCodeError(error, in: flow) { failure in
@@ -58,12 +58,12 @@ public struct SignUpCodeRequiredState: Sendable {
         }
     }
 
-    private func verify(_ code: Secret) async throws(NativeFailure) -> SignUpVerifyCodeResult {
+    private func verify(_ code: Secret) async throws(NativeRequestFailure) -> SignUpVerifyCodeResult {
         switch try await flow.continueSignUp("oob", token, credential: ("oob", code)) {
         case .completed(let state): return .completed(state)
         case .attributesRequired(let state): return .attributesRequired(state)
         case .credentialRequired(let next):
-            do throws(NativeFailure) {
+            do throws(NativeRequestFailure) {
                 guard case .password(let token) = try await flow.challenge(.signUpChallenge, next) else {
                     throw flow.unexpected("asks for a code where a password is due", at: .signUpChallenge)
                 }
@@ -80,7 +80,7 @@ public struct SignUpCodeRequiredState: Sendable {
     public func resendCode() async throws(StepError<ResendCodeErrorKind, SignUpCodeRequiredState>)
         -> SignUpCodeRequiredState
     {
-        do throws(NativeFailure) {
+        do throws(NativeRequestFailure) {
             let (delivery, token) = try await flow.code(.signUpChallenge, token)
             return SignUpCodeRequiredState(flow: flow, token: token, delivery: delivery)
         } catch {
@@ -110,7 +110,7 @@ public struct SignUpPasswordRequiredState: Sendable {
         _ password: Secret
     ) async throws(StepError<PasswordRequiredErrorKind, SignUpPasswordRequiredState>) -> SignUpPasswordResult {
         guard password.count > 0 else { throw StepError(flow.emptyPassword(.invalidPassword), self) }
-        do throws(NativeFailure) {
+        do throws(NativeRequestFailure) {
             switch try await flow.continueSignUp("password", token, credential: ("password", password)) {
             case .completed(let state): return .completed(state)
             case .attributesRequired(let state): return .attributesRequired(state)
@@ -152,7 +152,7 @@ public struct SignUpAttributesRequiredState: Sendable {
             let reason = AttributesRequiredError(.generalError, JSON.Object.attributeFlaw, flow.correlationID)
             throw StepError(reason, self)
         }
-        do throws(NativeFailure) {
+        do throws(NativeRequestFailure) {
             switch try await flow.continueSignUp("attributes", token, attributes: text) {
             case .completed(let state): return .completed(state)
             case .attributesRequired(let state): return .attributesRequired(state)

@@ -23,7 +23,7 @@ struct NativeConnection: Sendable {
         _ endpoint: NativeEndpoint,
         _ form: FormParameters,
         _ correlationID: UUID
-    ) async throws(NativeFailure) -> NativeReply {
+    ) async throws(NativeRequestFailure) -> NativeResponse {
         let request = await request(endpoint, form, correlationID)
         let response: HTTPResponse
         do {
@@ -31,7 +31,7 @@ struct NativeConnection: Sendable {
         } catch {
             let isUnsent = (error as? HTTPTransportError).map { !$0.mayHaveTakenEffect } ?? false
             logger.debug("no answer", metadata: ["endpoint": "\(endpoint.rawValue)"])
-            throw NativeFailure(
+            throw NativeRequestFailure(
                 cause: .failed(error),
                 correlationID: correlationID,
                 endpoint: endpoint,
@@ -61,10 +61,10 @@ struct NativeConnection: Sendable {
         _ endpoint: NativeEndpoint,
         _ form: FormParameters,
         _ sent: UUID
-    ) throws(NativeFailure) -> NativeReply {
+    ) throws(NativeRequestFailure) -> NativeResponse {
         let correlationID = response.headers["client-request-id"].flatMap { UUID(uuidString: $0) } ?? sent
-        func failure(_ cause: NativeFailure.Cause) -> NativeFailure {
-            NativeFailure(cause: cause, correlationID: correlationID, endpoint: endpoint)
+        func failure(_ cause: NativeRequestFailure.Cause) -> NativeRequestFailure {
+            NativeRequestFailure(cause: cause, correlationID: correlationID, endpoint: endpoint)
         }
         // Only an object says anything; everything else is judged by its status.
         let object = try? response.body.withUnsafeBytes { try JSON(mending: $0).object }
@@ -75,7 +75,7 @@ struct NativeConnection: Sendable {
                 throw failure(.redirect(reason: object["redirect_reason"]?.text))
             }
             let issuerNow = response.headers["date"].flatMap(HTTPDate.seconds)
-            return NativeReply(
+            return NativeResponse(
                 endpoint: endpoint,
                 object: object,
                 body: response.body,

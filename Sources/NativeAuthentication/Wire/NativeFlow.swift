@@ -38,7 +38,7 @@ struct NativeFlow: Sendable {
         return form
     }
 
-    func send(_ endpoint: NativeEndpoint, _ form: FormParameters) async throws(NativeFailure) -> NativeReply {
+    func send(_ endpoint: NativeEndpoint, _ form: FormParameters) async throws(NativeRequestFailure) -> NativeResponse {
         try await application.connection.send(endpoint, form, correlationID)
     }
 
@@ -47,7 +47,7 @@ struct NativeFlow: Sendable {
         _ endpoint: NativeEndpoint,
         password: Secret? = nil,
         attributes: String? = nil
-    ) async throws(NativeFailure) -> Secret {
+    ) async throws(NativeRequestFailure) -> Secret {
         var form = form()
         form.append("username", username)
         form.append("challenge_type", configuration.challengeTypes.text)
@@ -62,7 +62,7 @@ struct NativeFlow: Sendable {
         _ endpoint: NativeEndpoint,
         _ token: Secret,
         method: AuthMethod? = nil
-    ) async throws(NativeFailure) -> NativeChallenge {
+    ) async throws(NativeRequestFailure) -> NativeChallenge {
         var form = form(token)
         form.append("challenge_type", configuration.challengeTypes.text)
         form.append("id", method?.id)
@@ -77,7 +77,7 @@ struct NativeFlow: Sendable {
         _ endpoint: NativeEndpoint,
         _ token: Secret,
         method: AuthMethod? = nil
-    ) async throws(NativeFailure) -> (delivery: CodeDelivery, token: Secret) {
+    ) async throws(NativeRequestFailure) -> (delivery: CodeDelivery, token: Secret) {
         guard case .code(let delivery, let token) = try await challenge(endpoint, token, method: method) else {
             throw unexpected("asks for a password where a code is due", at: endpoint).ending()
         }
@@ -85,7 +85,7 @@ struct NativeFlow: Sendable {
     }
 
     /// The methods that a code can be sent by; the token before is spent, so that a failure ends the flow.
-    func methods(_ endpoint: NativeEndpoint, _ token: Secret) async throws(NativeFailure) -> (Secret, [AuthMethod]) {
+    func methods(_ endpoint: NativeEndpoint, _ token: Secret) async throws(NativeRequestFailure) -> (Secret, [AuthMethod]) {
         do {
             let reply = try await send(endpoint, form(token))
             return (try reply.continuationToken(), try reply.methods())
@@ -94,12 +94,12 @@ struct NativeFlow: Sendable {
         }
     }
 
-    func unexpected(_ flaw: String, at endpoint: NativeEndpoint) -> NativeFailure {
-        NativeFailure(cause: .unexpected(flaw), correlationID: correlationID, endpoint: endpoint)
+    func unexpected(_ flaw: String, at endpoint: NativeEndpoint) -> NativeRequestFailure {
+        NativeRequestFailure(cause: .unexpected(flaw), correlationID: correlationID, endpoint: endpoint)
     }
 
-    func failed(_ error: any Error) -> NativeFailure {
-        NativeFailure(cause: .failed(error), correlationID: correlationID, isUnsent: true)
+    func failed(_ error: any Error) -> NativeRequestFailure {
+        NativeRequestFailure(cause: .failed(error), correlationID: correlationID, isUnsent: true)
     }
 
     /// The same for a browser.

@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 /// Why a request did not bring what it was for.
-struct NativeFailure: Error {
+struct NativeRequestFailure: Error {
     enum Cause {
         /// The rest has to be done in a browser.
         case redirect(reason: String?)
@@ -66,7 +66,7 @@ struct NativeFailure: Error {
     }
 
     /// The same, with the flow at its end.
-    func ending() -> NativeFailure {
+    func ending() -> NativeRequestFailure {
         var failure = self
         failure.endsFlow = true
         return failure

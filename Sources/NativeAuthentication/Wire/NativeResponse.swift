@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 /// A successful answer.
-struct NativeReply: Sendable {
+struct NativeResponse: Sendable {
     let endpoint: NativeEndpoint
     let object: JSON.Object
 
@@ -22,13 +22,13 @@ struct NativeReply: Sendable {
     var optionalToken: Secret? { object["continuation_token"]?.text.flatMap { $0.isEmpty ? nil : Secret($0) } }
 
     /// The token for the next step.
-    func continuationToken() throws(NativeFailure) -> Secret {
+    func continuationToken() throws(NativeRequestFailure) -> Secret {
         guard let token = optionalToken else { throw unexpected("has no continuation token") }
         return token
     }
 
     /// What the issuer asks for next.
-    func challenge() throws(NativeFailure) -> NativeChallenge {
+    func challenge() throws(NativeRequestFailure) -> NativeChallenge {
         let token = try continuationToken()
         switch object["challenge_type"]?.text {
         case "oob":
@@ -41,14 +41,14 @@ struct NativeReply: Sendable {
     }
 
     /// The methods that a code can be sent by.
-    func methods() throws(NativeFailure) -> [AuthMethod] {
+    func methods() throws(NativeRequestFailure) -> [AuthMethod] {
         let methods = (object["methods"]?.array ?? []).compactMap { $0.object.flatMap(AuthMethod.init) }
         guard !methods.isEmpty else { throw unexpected("lists no methods") }
         return methods
     }
 
-    func unexpected(_ flaw: String) -> NativeFailure {
-        NativeFailure(cause: .unexpected(flaw), correlationID: correlationID, endpoint: endpoint)
+    func unexpected(_ flaw: String) -> NativeRequestFailure {
+        NativeRequestFailure(cause: .unexpected(flaw), correlationID: correlationID, endpoint: endpoint)
     }
 }
 
