@@ -26,7 +26,7 @@ struct TokenStoreBench: ParsableCommand {
 }
 
 /// One entry of the list of what the store has to reach; a new one is a new file and its name in a command's list.
-protocol Bar {
+protocol Benchmark {
     /// The name in the list, such as `P2`.
     static var name: String { get }
 
@@ -88,7 +88,7 @@ struct BenchOptions: ParsableArguments {
     ///
     /// - Returns: the rows.
     @discardableResult
-    func run(_ bars: [any Bar.Type], _ prepare: (inout Bench) throws -> Void = { _ in }) throws -> [ReportRow] {
+    func run(_ bars: [any Benchmark.Type], _ prepare: (inout Bench) throws -> Void = { _ in }) throws -> [ReportRow] {
         let wanted = only.map { Set($0.split(separator: ",").map { $0.uppercased() }) }
         let scratch = try ScratchDirectory(in: directory)
         defer { scratch.remove() }

@@ -39,7 +39,7 @@ struct DamageChild: ParsableCommand {
         for number in first..<first + count {
             // A hang ends the process with a signal that the parent knows.
             alarm(60)
-            Findings.say("case \(number)")
+            Violations.say("case \(number)")
             var damage = Damage(number)
             switch number % 4 {
             case 0, 1: try subject.tryDatabase(&damage)
@@ -109,7 +109,7 @@ struct WriteChild: ParsableCommand {
         let request = try SampleAccount.request()
         var random = RandomText(seed: round)
         for step in 1... {
-            var account = SampleAccount(Int.random(in: 0..<KillBar.accounts, using: &random))
+            var account = SampleAccount(Int.random(in: 0..<KillBenchmark.accounts, using: &random))
             account.generation = round * 1_000_000 + UInt64(step)
             try store.save(account.response, for: request)
             let message = [UInt64(account.number), account.generation]

@@ -36,7 +36,7 @@ struct FaultsChild: ParsableCommand {
     ///
     /// - Returns: false if the change made fewer writes than that.
     private func fails(_ change: Change, at n: CInt, kind: CInt, lasting: CInt, model: StorePath) throws -> Bool {
-        Findings.say("case \(change), write \(n), kind \(kind), lasting \(lasting)")
+        Violations.say("case \(change), write \(n), kind \(kind), lasting \(lasting)")
         let path = StorePath(directory + "/copy/tokenstore.db")
         // The first time there is none.
         try? FileManager.default.removeItem(atPath: directory + "/copy")
@@ -67,7 +67,7 @@ struct FaultsChild: ParsableCommand {
         } catch is TokenStoreError {
             return false
         } catch {
-            Findings.say(.untyped, "\(type(of: error)) \(error)")
+            Violations.say(.untyped, "\(type(of: error)) \(error)")
             return false
         }
     }
@@ -76,12 +76,12 @@ struct FaultsChild: ParsableCommand {
     private func examine(_ change: Change, _ path: StorePath, before: [String], isMade: Bool) {
         do {
             let after = try state(of: path)
-            for problem in try TokenStore.open(at: path).check() { Findings.say(.broken, "\(problem)") }
+            for problem in try TokenStore.open(at: path).check() { Violations.say(.broken, "\(problem)") }
             let wanted = try outcome(of: change, before)
-            if isMade, after != wanted { Findings.say(.broken, "a change that returned is not there: \(after)") }
-            if after != before, after != wanted { Findings.say(.broken, "half a change is there: \(after)") }
+            if isMade, after != wanted { Violations.say(.broken, "a change that returned is not there: \(after)") }
+            if after != before, after != wanted { Violations.say(.broken, "half a change is there: \(after)") }
         } catch {
-            Findings.say(.broken, "\(error)")
+            Violations.say(.broken, "\(error)")
         }
     }
 

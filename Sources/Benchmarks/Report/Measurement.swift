@@ -7,7 +7,7 @@ import Darwin
 #endif
 
 /// Two ways to do the same work, measured by turns so that whatever else the machine does meets both.
-struct Contest {
+struct PairedMeasurement {
     let rounds: Int
 
     /// How often the sides change within a round.

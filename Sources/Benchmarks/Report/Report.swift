@@ -106,8 +106,8 @@ struct ReportRow: Encodable {
         self.limit = limit
     }
 
-    /// A contest's outcome, whose times are seconds.
-    init(_ bar: String, _ work: String, unit: Unit, _ outcome: Contest.Outcome, floor: String, limit: String = "") {
+    /// A measurement's outcome, whose times are seconds.
+    init(_ bar: String, _ work: String, unit: Unit, _ outcome: PairedMeasurement.Outcome, floor: String, limit: String = "") {
         self.init(bar, work, unit: unit, value: outcome.ours.scaled(unit), limit: limit)
         self.floor = outcome.floor.scaled(unit)
         floorName = floor

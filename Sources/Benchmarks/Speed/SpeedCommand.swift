@@ -21,10 +21,10 @@ struct SpeedCommand: ParsableCommand {
             """
     )
 
-    private static var bars: [any Bar.Type] {
+    private static var bars: [any Benchmark.Type] {
         [
-            RepeatedLookupBar.self, LookupBar.self, SignInBar.self, ListProcessBar.self, TokenProcessBar.self,
-            ListJSONBar.self, ClaimQueryBar.self, ImportBar.self, RaceBar.self,
+            RepeatedLookupBenchmark.self, LookupBenchmark.self, SignInBenchmark.self, ListProcessBenchmark.self, TokenProcessBenchmark.self,
+            ListJSONBenchmark.self, ClaimQueryBenchmark.self, ImportBenchmark.self, RaceBenchmark.self,
         ]
     }
 
@@ -47,7 +47,7 @@ struct ScaleCommand: ParsableCommand {
         discussion: "A million accounts take about 20 GB in --directory and are made by importing them in pieces."
     )
 
-    private static var bars: [any Bar.Type] { [ScaleBar.self] }
+    private static var bars: [any Benchmark.Type] { [ScaleBenchmark.self] }
 
     @OptionGroup var options: BenchOptions
 
@@ -60,7 +60,7 @@ struct ScaleCommand: ParsableCommand {
 }
 
 /// Lookups and sign-ins in a large store by turns with a small one.
-enum ScaleBar: Bar {
+enum ScaleBenchmark: Benchmark {
     static let name = "P4"
 
     private static let smallAccounts = 1_000
@@ -92,8 +92,8 @@ enum ScaleBar: Bar {
         }
         // Once through, so that what is measured is the store and not the first touch of the disk.
         for query in queries { try look(query, in: large) }
-        let contest = Contest(rounds: bench.rounds, turns: bench.scaled(50, quick: 10))
-        let outcome = try contest.run(pieces: 400) { piece in
+        let measurement = PairedMeasurement(rounds: bench.rounds, turns: bench.scaled(50, quick: 10))
+        let outcome = try measurement.run(pieces: 400) { piece in
             try look(queries[piece % queries.count], in: large)
         } floor: { piece in
             try look(smallQueries[piece % queries.count], in: small)
@@ -106,7 +106,7 @@ enum ScaleBar: Bar {
         let pieces = 50
         let responses = (0..<bench.rounds * turns * pieces).map { SampleAccount(bench.accounts + $0).response }
         let request = try SampleAccount.request()
-        let outcome = try Contest(rounds: bench.rounds, turns: turns).run(pieces: pieces) { piece in
+        let outcome = try PairedMeasurement(rounds: bench.rounds, turns: turns).run(pieces: pieces) { piece in
             try large.save(responses[piece], for: request)
         } floor: { piece in
             try small.save(responses[piece], for: request)
@@ -118,7 +118,7 @@ enum ScaleBar: Bar {
         _ work: String,
         _ bench: Bench,
         _ unit: ReportRow.Unit,
-        _ outcome: Contest.Outcome
+        _ outcome: PairedMeasurement.Outcome
     ) -> ReportRow {
         let text = "\(work), \(bench.accounts) accounts with 5 tokens for APIs"
         return ReportRow(name, text, unit: unit, outcome, floor: "\(smallAccounts) accounts", limit: "≤ 1.3")

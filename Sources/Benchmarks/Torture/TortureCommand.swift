@@ -15,11 +15,11 @@ struct TortureCommand: ParsableCommand {
         discussion: "Exits with 1 if anything did."
     )
 
-    private static var bars: [any Bar.Type] {
+    private static var bars: [any Benchmark.Type] {
         [
-            KillBar.self, SingleRefreshBar.self, HolderBar.self, CrowdBar.self, FirstOpenBar.self,
-            PlantedSecretsBar.self, DamageBar.self, FaultBar.self, BrokenIssuerBar.self, ShellBar.self,
-            AnswerBar.self, RepairBar.self, EditBar.self, WalksBar.self,
+            KillBenchmark.self, SingleRefreshBenchmark.self, HolderBenchmark.self, CrowdBenchmark.self, FirstOpenBenchmark.self,
+            PlantedSecretsBenchmark.self, DamageBenchmark.self, FaultBenchmark.self, BrokenIssuerBenchmark.self, ShellBenchmark.self,
+            AnswerBenchmark.self, RepairBenchmark.self, EditBenchmark.self, WalksBenchmark.self,
         ]
     }
 
@@ -82,7 +82,7 @@ struct TortureCommand: ParsableCommand {
 }
 
 /// What children that try many things report, a line each: `case NUMBER`, or the name of a problem and a text.
-struct Findings {
+struct Violations {
     enum Problem: String, CaseIterable {
         case crash
         case hang

@@ -11,7 +11,7 @@ import Foundation
 
 /// An issuer breaks in every way: the program says so within its time, loses nothing, and still hands out a stored
 /// token that is good.
-enum BrokenIssuerBar: Bar {
+enum BrokenIssuerBenchmark: Benchmark {
     static let name = "R10"
     private static let timeout = 3.0
 

@@ -9,7 +9,7 @@ import Foundation
 #endif
 
 /// Stores of every schema version with every kind of damage: what a repair calls repaired opens and is sound.
-enum RepairBar: Bar {
+enum RepairBenchmark: Benchmark {
     static let name = "R14"
 
     private struct Tally {
@@ -70,7 +70,7 @@ enum RepairBar: Bar {
     }
 
     private static func explain(_ version: Int, _ damage: RepairDamage, _ seed: Int, _ text: String) {
-        Findings.explain("schema \(version), \(damage.name), seed \(seed): \(text)")
+        Violations.explain("schema \(version), \(damage.name), seed \(seed): \(text)")
     }
 }
 

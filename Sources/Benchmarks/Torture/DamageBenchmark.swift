@@ -9,12 +9,12 @@ import Foundation
 #endif
 
 /// Stores, keys and documents with random damage: a typed error or the truth, and nothing touched.
-enum DamageBar: Bar {
+enum DamageBenchmark: Benchmark {
     static let name = "R7"
 
     static func measure(_ bench: Bench, _ add: (ReportRow) -> Void) throws {
         let cases = bench.count(name, full: 100_000, quick: 800)
-        var found = Findings()
+        var found = Violations()
         var next = 0
         while next < cases {
             let count = min(2_000, cases - next)
@@ -28,7 +28,7 @@ enum DamageBar: Bar {
             next += count
         }
         found.explain()
-        for problem in Findings.Problem.allCases {
+        for problem in Violations.Problem.allCases {
             add(
                 ReportRow(
                     name,
@@ -99,7 +99,7 @@ final class DamageSubject {
         let damaged = damage.damaged(database)
         try restore(database: damaged, key: keyBytes)
         look()
-        if try Self.read(path.database) != damaged { Findings.say(.touched, "the database by inspection") }
+        if try Self.read(path.database) != damaged { Violations.say(.touched, "the database by inspection") }
         write()
     }
 
@@ -108,10 +108,10 @@ final class DamageSubject {
         // A byte may be replaced with itself.
         guard damaged != keyBytes else { return }
         try restore(database: database, key: damaged)
-        if look() { Findings.say(.broken, "another key is taken for the right one") }
+        if look() { Violations.say(.broken, "another key is taken for the right one") }
         write()
-        if try Self.read(path.database) != database { Findings.say(.touched, "the database, without its key") }
-        if try Self.read(key) != damaged { Findings.say(.touched, "the key file") }
+        if try Self.read(path.database) != database { Violations.say(.touched, "the database, without its key") }
+        if try Self.read(key) != damaged { Violations.say(.touched, "the key file") }
     }
 
     func tryDocument(_ damage: inout Damage) throws {
@@ -121,9 +121,9 @@ final class DamageSubject {
         let isTaken = attempt { _ = try damaged.withUnsafeBytes { try store.importMSALCache($0) } }
         let count = try store.accounts().count
         if count < Self.accounts || !isTaken && count != Self.accounts {
-            Findings.say(.broken, "\(count) accounts after a bad import")
+            Violations.say(.broken, "\(count) accounts after a bad import")
         }
-        for problem in try store.check() { Findings.say(.broken, "\(problem)") }
+        for problem in try store.check() { Violations.say(.broken, "\(problem)") }
     }
 
     /// Reads everything there is to read.
@@ -133,12 +133,12 @@ final class DamageSubject {
     private func look() -> Bool {
         attempt {
             guard let store = try TokenStore.inspect(at: path) else {
-                Findings.say(.silence, "no store")
+                Violations.say(.silence, "no store")
                 return
             }
             var count = 0
             try store.forEachAccount(withTokens: true) { _ in count += 1 }
-            if count == 0 { Findings.say(.silence, "no accounts") }
+            if count == 0 { Violations.say(.silence, "no accounts") }
             for number in 0..<Self.accounts { _ = try store.cachedToken(for: SampleAccount(number).query()) }
             _ = try store.accounts(matching: .claim("team", equals: .string("team-0")))
             _ = try store.status()
@@ -160,7 +160,7 @@ final class DamageSubject {
         } catch is SealingError {
             return false
         } catch {
-            Findings.say(.untyped, "\(type(of: error)) \(error)")
+            Violations.say(.untyped, "\(type(of: error)) \(error)")
             return false
         }
     }

@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 /// An MSAL cache of 10,000 accounts taken in, by a process of its own.
-enum ImportBar: Bar {
+enum ImportBenchmark: Benchmark {
     static let name = "P9"
 
     private struct Cost {

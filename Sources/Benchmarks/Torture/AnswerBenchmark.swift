@@ -15,7 +15,7 @@ import Darwin
 ///
 /// The issuer ends a session when a refresh token is used twice. It gives a spent one again only where the process is
 /// killed: no program keeps what just the memory of a killed one had.
-enum AnswerBar: Bar {
+enum AnswerBenchmark: Benchmark {
     static let name = "R13"
 
     static func measure(_ bench: Bench, _ add: (ReportRow) -> Void) throws {

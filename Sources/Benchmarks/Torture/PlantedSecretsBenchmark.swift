@@ -9,7 +9,7 @@ import Foundation
 #endif
 
 /// Tokens are planted, and after every operation looked for in every file and every line of output.
-enum PlantedSecretsBar: Bar {
+enum PlantedSecretsBenchmark: Benchmark {
     static let name = "R6"
 
     static func measure(_ bench: Bench, _ add: (ReportRow) -> Void) throws {
@@ -27,7 +27,7 @@ enum PlantedSecretsBar: Bar {
         var leaks = try libraryLeaks(path, &search)
         leaks += try errorLeaks(&search)
         leaks += try toolLeaks(bench, path, &search)
-        for leak in leaks { Findings.explain(leak) }
+        for leak in leaks { Violations.explain(leak) }
         add(
             ReportRow(
                 name,

@@ -1,7 +1,7 @@
 import TokenStorage
 
 /// `tokenstore list` as a whole process, beside a process that does nothing.
-enum ListProcessBar: Bar {
+enum ListProcessBenchmark: Benchmark {
     static let name = "P5"
 
     static func measure(_ bench: Bench, _ add: (ReportRow) -> Void) throws {
@@ -9,7 +9,7 @@ enum ListProcessBar: Bar {
         try TokenStore.open(at: path).fill(0..<10, accessTokens: 1)
         let list = try bench.tool("list", "--store", path.database)
         let nothing = ChildProcess("/bin/true", [])
-        let outcome = try Contest(rounds: bench.rounds, turns: bench.scaled(100, quick: 20)).run { _ in
+        let outcome = try PairedMeasurement(rounds: bench.rounds, turns: bench.scaled(100, quick: 20)).run { _ in
             guard try list.run().isSuccess else { throw BenchFailure("tokenstore list failed") }
         } floor: { _ in
             _ = try nothing.run()
@@ -24,7 +24,7 @@ enum ListProcessBar: Bar {
 }
 
 /// `tokenstore token` with a token in the store, as a whole process.
-enum TokenProcessBar: Bar {
+enum TokenProcessBenchmark: Benchmark {
     static let name = "P6"
 
     static func measure(_ bench: Bench, _ add: (ReportRow) -> Void) throws {
@@ -41,7 +41,7 @@ enum TokenProcessBar: Bar {
             path.database
         )
         let nothing = ChildProcess("/bin/true", [])
-        let outcome = try Contest(rounds: bench.rounds, turns: bench.scaled(100, quick: 20)).run { _ in
+        let outcome = try PairedMeasurement(rounds: bench.rounds, turns: bench.scaled(100, quick: 20)).run { _ in
             guard try token.run().isSuccess else { throw BenchFailure("tokenstore token failed") }
         } floor: { _ in
             _ = try nothing.run()
@@ -60,14 +60,14 @@ enum TokenProcessBar: Bar {
 }
 
 /// `tokenstore list --json` of many accounts, beside the sqlite3 shell writing the same columns as JSON.
-enum ListJSONBar: Bar {
+enum ListJSONBenchmark: Benchmark {
     static let name = "P7"
 
     static func measure(_ bench: Bench, _ add: (ReportRow) -> Void) throws {
         let path = try filled(bench, accounts: 10_000)
         let list = try bench.tool("list", "--json", "--store", path.database)
         let shell = ChildProcess("/usr/bin/env", ["sqlite3", "-readonly", "-json", path.database, dump])
-        let outcome = try Contest(rounds: bench.rounds, turns: bench.scaled(5, quick: 1)).run { _ in
+        let outcome = try PairedMeasurement(rounds: bench.rounds, turns: bench.scaled(5, quick: 1)).run { _ in
             guard try list.run().isSuccess else { throw BenchFailure("tokenstore list failed") }
         } floor: { _ in
             guard try shell.run().isSuccess else { throw BenchFailure("the sqlite3 shell failed; is it installed?") }

@@ -16,7 +16,7 @@ import Darwin
 #endif
 
 /// Disk full, I/O errors and a read-only disk, at every write of every kind of change.
-enum FaultBar: Bar {
+enum FaultBenchmark: Benchmark {
     static let name = "R8"
 
     static func measure(_ bench: Bench, _ add: (ReportRow) -> Void) throws {
@@ -26,7 +26,7 @@ enum FaultBar: Bar {
             output: pipe.writing
         )
         pipe.closeWriting()
-        var found = Findings()
+        var found = Violations()
         found.take(String(decoding: pipe.rest(), as: UTF8.self))
         found.take(try child.wait())
         found.explain()

@@ -11,7 +11,7 @@ import Foundation
 
 /// Random tokens, most of them such that none should be, go through `eval "$(tokenstore token --format env)"`: a shell
 /// gets the very bytes, or nothing.
-enum ShellBar: Bar {
+enum ShellBenchmark: Benchmark {
     static let name = "R12"
 
     private static let shells = ["dash", "bash", "zsh"]

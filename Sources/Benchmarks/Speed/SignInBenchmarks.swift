@@ -8,7 +8,7 @@ import Foundation
 #endif
 
 /// A first sign-in: account, claims with index rows, refresh and access token, in one durable commit.
-enum SignInBar: Bar {
+enum SignInBenchmark: Benchmark {
     static let name = "P3"
 
     static func measure(_ bench: Bench, _ add: (ReportRow) -> Void) throws {
@@ -16,8 +16,8 @@ enum SignInBar: Bar {
         let path = try bench.place("sign-in")
         let store = try TokenStore.open(at: path)
         try store.fill(0..<accounts, accessTokens: 5)
-        let contest = try SignInContest(store, from: accounts)
-        let outcome = try contest.run(rounds: bench.rounds, turns: bench.scaled(20, quick: 4))
+        let measurement = try SignInMeasurement(store, from: accounts)
+        let outcome = try measurement.run(rounds: bench.rounds, turns: bench.scaled(20, quick: 4))
         let work = "sign-in of a new account, one durable commit"
         var row = ReportRow(name, work, unit: .microseconds, outcome, floor: "in C, same rows", limit: "≤ 1.2")
         row.peers = try MSALPython.figures(bench, "sign_in", unit: .milliseconds, but: ", not durable")
@@ -26,7 +26,7 @@ enum SignInBar: Bar {
 }
 
 /// The store and the floor signing in accounts that are not in the file yet.
-struct SignInContest {
+struct SignInMeasurement {
     private let store: TokenStore
     private let floor: Floor
     private let request: TokenRequest
@@ -42,7 +42,7 @@ struct SignInContest {
         firstNumber = number
     }
 
-    func run(rounds: Int, turns: Int) throws -> Contest.Outcome {
+    func run(rounds: Int, turns: Int) throws -> PairedMeasurement.Outcome {
         var responses: [TokenResponse] = []
         var signIns: [FloorSignIn] = []
         let now = Int64(Date().timeIntervalSince1970)
@@ -50,7 +50,7 @@ struct SignInContest {
             responses.append(SampleAccount(firstNumber + 2 * piece).response)
             signIns.append(FloorSignIn(SampleAccount(firstNumber + 2 * piece + 1), now: now))
         }
-        return try Contest(rounds: rounds, turns: turns).run(pieces: Self.pieces) { piece in
+        return try PairedMeasurement(rounds: rounds, turns: turns).run(pieces: Self.pieces) { piece in
             try store.save(responses[piece], for: request)
         } floor: { piece in
             if piece.isMultiple(of: Self.pieces) { floor.expectOthers() }

@@ -2,7 +2,7 @@ import OAuth
 import TokenStorage
 
 /// The first read in a process: find the row, open the sealed value, build the result.
-enum LookupBar: Bar {
+enum LookupBenchmark: Benchmark {
     static let name = "P2"
 
     static func measure(_ bench: Bench, _ add: (ReportRow) -> Void) throws {
@@ -10,8 +10,8 @@ enum LookupBar: Bar {
         let path = try bench.place("lookup")
         let store = try TokenStore.open(at: path)
         try store.fill(0..<accounts, accessTokens: 5)
-        let contest = try LookupContest(store, accounts: accounts)
-        let outcome = try contest.run(rounds: bench.rounds, turns: bench.scaled(60, quick: 10))
+        let measurement = try LookupMeasurement(store, accounts: accounts)
+        let outcome = try measurement.run(rounds: bench.rounds, turns: bench.scaled(60, quick: 10))
         let work = "lookup in an open store, \(accounts) accounts with 5 tokens for APIs"
         var row = ReportRow(name, work, unit: .microseconds, outcome, floor: "in C", limit: "≤ 1.25")
         row.peers = try MSALPython.figures(bench, "first", unit: .milliseconds)
@@ -20,16 +20,16 @@ enum LookupBar: Bar {
 }
 
 /// The same process asks again for a token that is good, while other processes may have committed.
-enum RepeatedLookupBar: Bar {
+enum RepeatedLookupBenchmark: Benchmark {
     static let name = "P1"
 
     static func measure(_ bench: Bench, _ add: (ReportRow) -> Void) throws {
         let accounts = 1_000
         let store = try TokenStore.open(at: bench.place("repeated"))
         try store.fill(0..<accounts, accessTokens: 5)
-        let contest = try LookupContest(store, accounts: accounts)
+        let measurement = try LookupMeasurement(store, accounts: accounts)
         let turns = bench.scaled(60, quick: 10)
-        let outcome = try contest.run(rounds: bench.rounds, turns: turns, isRepeated: true)
+        let outcome = try measurement.run(rounds: bench.rounds, turns: turns, isRepeated: true)
         let work = "lookup of a token that was looked up before"
         var row = ReportRow(
             name,
@@ -45,7 +45,7 @@ enum RepeatedLookupBar: Bar {
 }
 
 /// The store and the floor looking up tokens in one file: those of even accounts are the store's, of odd the floor's.
-struct LookupContest {
+struct LookupMeasurement {
     private let store: TokenStore
     private let floor: Floor
     private let queries: [Box]
@@ -69,8 +69,8 @@ struct LookupContest {
     }
 
     /// Measures first lookups, which open the sealed value, or repeated ones, which need not.
-    func run(rounds: Int, turns: Int, isRepeated: Bool = false) throws -> Contest.Outcome {
-        try Contest(rounds: rounds, turns: turns).run(pieces: queries.count) { piece in
+    func run(rounds: Int, turns: Int, isRepeated: Bool = false) throws -> PairedMeasurement.Outcome {
+        try PairedMeasurement(rounds: rounds, turns: turns).run(pieces: queries.count) { piece in
             let query = queries[piece % queries.count].query
             guard case .usable = try isRepeated ? store.cachedToken(for: query) : store.storedToken(for: query) else {
                 throw BenchFailure("the store does not find a token")
@@ -82,7 +82,7 @@ struct LookupContest {
 }
 
 /// Accounts by the value of a claim, out of many.
-enum ClaimQueryBar: Bar {
+enum ClaimQueryBenchmark: Benchmark {
     static let name = "P8"
 
     static func measure(_ bench: Bench, _ add: (ReportRow) -> Void) throws {

@@ -3,7 +3,7 @@ import IssuerSupport
 import TokenStorage
 
 /// Many processes sign in at once.
-enum CrowdBar: Bar {
+enum CrowdBenchmark: Benchmark {
     static let name = "R4"
 
     static func measure(_ bench: Bench, _ add: (ReportRow) -> Void) throws {
@@ -29,7 +29,7 @@ enum CrowdBar: Bar {
 }
 
 /// Many processes open a store that does not exist yet.
-enum FirstOpenBar: Bar {
+enum FirstOpenBenchmark: Benchmark {
     static let name = "R5"
     private static let processes = 24
 
@@ -53,7 +53,7 @@ enum FirstOpenBar: Bar {
 }
 
 /// Many processes ask for one expired token, and one of them refreshes it.
-enum SingleRefreshBar: Bar {
+enum SingleRefreshBenchmark: Benchmark {
     static let name = "R2"
 
     static func measure(_ bench: Bench, _ add: (ReportRow) -> Void) throws {
@@ -73,7 +73,7 @@ enum SingleRefreshBar: Bar {
 
 /// Random walks through the flows of native authentication, with faults at every step: nobody is stuck, and no account
 /// is stored by halves.
-enum WalksBar: Bar {
+enum WalksBenchmark: Benchmark {
     static let name = "WALKS"
 
     static func measure(_ bench: Bench, _ add: (ReportRow) -> Void) throws {
@@ -82,7 +82,7 @@ enum WalksBar: Bar {
         let found = try AsynchronousWork.run {
             try await WalkFindings.walks(count, seed: 6, directory: directory)
         }
-        for problem in found.problems.prefix(10) { Findings.explain(problem) }
+        for problem in found.problems.prefix(10) { Violations.explain(problem) }
         let work = "random walks (\(found.steps) steps, \(found.faults) faults, \(found.signIns) sign-ins): problems"
         add(ReportRow(name, work, failures: found.problems.count, of: found.walks))
     }

@@ -10,7 +10,7 @@ import Foundation
 
 /// Random edits of what a store holds in the clear, made without its key: no secret goes anywhere else, and a check
 /// finds what decides anything.
-enum EditBar: Bar {
+enum EditBenchmark: Benchmark {
     static let name = "R11"
 
     /// What a check need not find, by table and column, and why it harms nothing.
@@ -49,8 +49,8 @@ enum EditBar: Bar {
             if verdict.isFound {
                 found[edit.kind, default: 0] += 1
             } else if edit.kind == .deleted {
-                harmless["a row of \(edit.table) deleted: \(EditBar.deleted)", default: 0] += 1
-            } else if let why = EditBar.harmless[place] {
+                harmless["a row of \(edit.table) deleted: \(EditBenchmark.deleted)", default: 0] += 1
+            } else if let why = EditBenchmark.harmless[place] {
                 harmless["\(place): \(why)", default: 0] += 1
             } else {
                 unfound.append("\(place), \(edit.kind.rawValue): a check finds nothing")
@@ -108,7 +108,7 @@ enum EditBar: Bar {
     }
 
     private static func report(_ tally: Tally, _ columns: Int, _ add: (ReportRow) -> Void) {
-        for example in (tally.unfound + tally.misused).prefix(20) { Findings.explain(example) }
+        for example in (tally.unfound + tally.misused).prefix(20) { Violations.explain(example) }
         let tried = tally.tried.values.reduce(0, +)
         let misused = "random edits of \(columns) clear columns without the key: secrets or records misused"
         add(ReportRow(name, misused, failures: tally.misused.count, of: tried))

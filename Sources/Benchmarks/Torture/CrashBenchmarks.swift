@@ -12,7 +12,7 @@ import Darwin
 #endif
 
 /// A writer is killed at random moments; everything it was told is stored has to be there.
-enum KillBar: Bar {
+enum KillBenchmark: Benchmark {
     static let name = "R1"
     static let accounts = 40
 
@@ -74,7 +74,7 @@ enum KillBar: Bar {
 ///
 /// The issuer ends a session when a refresh token is used twice. Where the holder has spent the token, nobody can save
 /// the session, and the next one has to say who spent it.
-enum HolderBar: Bar {
+enum HolderBenchmark: Benchmark {
     static let name = "R3"
 
     private enum Moment: String, CaseIterable {

@@ -4,7 +4,7 @@ import OAuth
 import TokenStorage
 
 /// How long many processes wait for one token that has to be refreshed.
-enum RaceBar: Bar {
+enum RaceBenchmark: Benchmark {
     static let name = "P10"
 
     static func measure(_ bench: Bench, _ add: (ReportRow) -> Void) throws {
