@@ -155,19 +155,19 @@ let package = Package(
             ]
         ),
         .target(
-            name: "CFloor",
+            name: "CBaseline",
             dependencies: ["CSQLite", .product(name: "Crypto", package: "swift-crypto")],
-            path: "Sources/Benchmarks/CFloor"
+            path: "Sources/Benchmarks/CBaseline"
         ),
         .target(name: "CPeers", path: "Sources/Benchmarks/CPeers", exclude: ["msal_python.py"]),
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
-                "CFloor", "CPeers", "IssuerSupport", "LocalIdentityProvider", "OAuth", "SQLite", "Sealing",
+                "CBaseline", "CPeers", "IssuerSupport", "LocalIdentityProvider", "OAuth", "SQLite", "Sealing",
                 "TestSupport", "TokenManagement", "TokenStorage", "HTTPTransport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            exclude: ["CFloor", "CPeers"]
+            exclude: ["CBaseline", "CPeers"]
         ),
         .testTarget(name: "BenchmarksTests", dependencies: ["Benchmarks"]),
         .target(

@@ -1,5 +1,5 @@
 import ArgumentParser
-import CFloor
+import CBaseline
 import TokenStorage
 
 #if canImport(FoundationEssentials)

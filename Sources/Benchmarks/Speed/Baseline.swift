@@ -1,4 +1,4 @@
-import CFloor
+import CBaseline
 import OAuth
 import TokenStorage
 
@@ -11,22 +11,22 @@ import Darwin
 #endif
 
 /// The store's database without the store.
-final class Floor {
+final class Baseline {
     private let store: OpaquePointer
-    private var token = FloorToken()
+    private var token = BaselineToken()
 
     init(_ path: StorePath) throws {
-        guard let opened = floor_open(path.database) else {
+        guard let opened = baseline_open(path.database) else {
             throw BenchFailure("the floor cannot open \(path.database)")
         }
         store = opened
     }
 
-    deinit { floor_close(store) }
+    deinit { baseline_close(store) }
 
     /// Makes the access tokens of an account ones that the floor can open, and the store cannot.
     func adopt(_ account: SampleAccount) throws {
-        guard floor_adopt(store, account.homeAccountID, SampleAccount.authority) == 1 else {
+        guard baseline_adopt(store, account.homeAccountID, SampleAccount.authority) == 1 else {
             throw BenchFailure("the floor cannot seal the tokens of an account")
         }
     }
@@ -41,17 +41,17 @@ final class Floor {
 
     func look(_ texts: CTexts) throws {
         let text = texts.pointers
-        guard floor_lookup(store, text[0], text[1], text[2], text[3], text[4], &token) == 1 else {
+        guard baseline_lookup(store, text[0], text[1], text[2], text[3], text[4], &token) == 1 else {
             throw BenchFailure("the floor does not find a token")
         }
     }
 
     /// Has to be called before signing in, when others have written.
-    func expectOthers() { floor_expect_others(store) }
+    func expectOthers() { baseline_expect_others(store) }
 
-    func signIn(_ signIn: FloorSignIn) throws {
+    func signIn(_ signIn: BaselineSignIn) throws {
         let claims = signIn.claims.pointers
-        guard floor_sign_in(store, signIn.texts.pointers, claims, CInt(claims.count / 2), signIn.now) == 1 else {
+        guard baseline_sign_in(store, signIn.texts.pointers, claims, CInt(claims.count / 2), signIn.now) == 1 else {
             throw BenchFailure("the floor cannot store a sign-in")
         }
     }
@@ -67,7 +67,7 @@ struct BenchFailure: Error, CustomStringConvertible {
 /// The texts of the rows that the store writes for a first sign-in, worked out before the clock runs.
 ///
 /// The store reads them out of the response while the clock runs; the floor does not.
-struct FloorSignIn {
+struct BaselineSignIn {
     let texts: CTexts
 
     /// Names and values in turn.
@@ -79,7 +79,7 @@ struct FloorSignIn {
         let profile = """
             {"name":"\(account.name)","client_info":"\(account.clientInfo)","account_source":"authorization_code"}
             """
-        // In the order of the enumeration in FloorStore.h.
+        // In the order of the enumeration in BaselineStore.h.
         texts = CTexts([
             SampleAccount.authority, account.homeAccountID, account.uid, SampleAccount.tenant,
             SampleAccount.environment, "https://\(SampleAccount.environment)/\(SampleAccount.tenant)/v2.0",

@@ -47,18 +47,18 @@ enum RepeatedLookupBenchmark: Benchmark {
 /// The store and the floor looking up tokens in one file: those of even accounts are the store's, of odd the floor's.
 struct LookupMeasurement {
     private let store: TokenStore
-    private let floor: Floor
+    private let floor: Baseline
     private let queries: [Box]
     private let lookups: [CTexts]
 
     /// Chooses `samples` accounts for each side out of `accounts`.
     init(_ store: TokenStore, accounts: Int, samples: Int = 400) throws {
         self.store = store
-        floor = try Floor(store.path)
+        floor = try Baseline(store.path)
         var random = RandomText(seed: 42)
         let pairs = (0..<samples).map { _ in 2 * Int.random(in: 0..<accounts / 2, using: &random) }
         queries = pairs.map { Box(SampleAccount($0).query($0 / 2 % 5)) }
-        lookups = pairs.map { Floor.lookup(of: SampleAccount($0 + 1), $0 / 2 % 5) }
+        lookups = pairs.map { Baseline.lookup(of: SampleAccount($0 + 1), $0 / 2 % 5) }
         for pair in Set(pairs) { try floor.adopt(SampleAccount(pair + 1)) }
     }
 

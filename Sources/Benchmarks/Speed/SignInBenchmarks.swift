@@ -28,7 +28,7 @@ enum SignInBenchmark: Benchmark {
 /// The store and the floor signing in accounts that are not in the file yet.
 struct SignInMeasurement {
     private let store: TokenStore
-    private let floor: Floor
+    private let floor: Baseline
     private let request: TokenRequest
     private let firstNumber: Int
 
@@ -37,18 +37,18 @@ struct SignInMeasurement {
 
     init(_ store: TokenStore, from number: Int) throws {
         self.store = store
-        floor = try Floor(store.path)
+        floor = try Baseline(store.path)
         request = try SampleAccount.request()
         firstNumber = number
     }
 
     func run(rounds: Int, turns: Int) throws -> PairedMeasurement.Outcome {
         var responses: [TokenResponse] = []
-        var signIns: [FloorSignIn] = []
+        var signIns: [BaselineSignIn] = []
         let now = Int64(Date().timeIntervalSince1970)
         for piece in 0..<rounds * turns * Self.pieces {
             responses.append(SampleAccount(firstNumber + 2 * piece).response)
-            signIns.append(FloorSignIn(SampleAccount(firstNumber + 2 * piece + 1), now: now))
+            signIns.append(BaselineSignIn(SampleAccount(firstNumber + 2 * piece + 1), now: now))
         }
         return try PairedMeasurement(rounds: rounds, turns: turns).run(pieces: Self.pieces) { piece in
             try store.save(responses[piece], for: request)

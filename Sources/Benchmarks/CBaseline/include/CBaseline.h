@@ -1,7 +1,7 @@
 #ifndef CFLOOR_H
 #define CFLOOR_H
 
-#include "FloorStore.h"
+#include "BaselineStore.h"
 #include "FaultInjection.h"
 
 #endif
