@@ -29,7 +29,7 @@ import Darwin
 /// `FUZZ_INPUT=Redirect tokenstore-fuzz crash-1`.
 ///
 /// What breaks a promise is added to the corpus once it no longer does, and `FuzzingTests` run that in every test run.
-enum Entrance {
+enum FuzzTarget {
     fileprivate static let input: any FuzzInput = {
         let name = ProcessInfo.processInfo.environment["FUZZ_INPUT"] ?? ""
         guard let kind = InputKind(rawValue: name) else {
@@ -59,9 +59,9 @@ enum Entrance {
 public func runFuzzInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     do {
         let bytes = Array(UnsafeBufferPointer(start: bytes, count: count))
-        try AsynchronousWork.run { try await Entrance.input.run(bytes) }
+        try AsynchronousWork.run { try await FuzzTarget.input.run(bytes) }
     } catch {
-        Entrance.say("\(type(of: error)): \(error)")
+        FuzzTarget.say("\(type(of: error)): \(error)")
         abort()
     }
     return 0
@@ -71,16 +71,16 @@ public func runFuzzInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 public func replayFuzzInputs() -> CInt {
     var file = ""
     do {
-        let files = try CommandLine.arguments.dropFirst().flatMap(Entrance.files)
+        let files = try CommandLine.arguments.dropFirst().flatMap(FuzzTarget.files)
         for path in files {
             file = path
             let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
-            try AsynchronousWork.run { try await Entrance.input.run(bytes) }
+            try AsynchronousWork.run { try await FuzzTarget.input.run(bytes) }
         }
         print("\(files.count) inputs, and every promise was kept")
         return 0
     } catch {
-        Entrance.end("\(file): \(error)", 1)
+        FuzzTarget.end("\(file): \(error)", 1)
     }
 }
 
