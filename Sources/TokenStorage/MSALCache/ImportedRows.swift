@@ -4,7 +4,7 @@ import Sealing
 
 extension StoreConnection {
     /// The row of the account, made if there is none; where there is one, gaps are filled and nothing is replaced.
-    func describeAccount(_ identity: AccountIdentity, _ account: StoredAccount) throws -> Int64 {
+    func describeAccount(_ identity: AccountIdentity, _ account: AccountProfile) throws -> Int64 {
         guard let row = try accountRow(identity.id) else { return try insertAccount(identity, account) }
         try changeAccount(row) { known in
             if known.username.isEmpty { known.username = account.username }
@@ -38,7 +38,7 @@ extension StoreConnection {
     )
 
     /// Takes in an access token unless the store has the same or a newer one under the same identity.
-    func importAccessToken(_ token: StoredAccessToken, account: Int64?) throws -> Bool {
+    func importAccessToken(_ token: AccessTokenRow, account: Int64?) throws -> Bool {
         typealias Column = AccessTokenColumn
         let known = try connection.first(
             Self.accessTokenAlike,
@@ -53,7 +53,7 @@ extension StoreConnection {
         ) { row in
             var stored = token
             let intact = try intact { (try open(row, of: .accessToken), try openMembers(row, of: .accessToken, 1)) }
-            guard let (secret, extra) = intact else { return (row.integer(0), StoredAccessToken?.none) }
+            guard let (secret, extra) = intact else { return (row.integer(0), AccessTokenRow?.none) }
             (stored.secret, stored.extra) = (secret, extra)
             stored.cachedAt = row.optionalInteger(Column.cachedAt)
             stored.target = row.text(Column.target)
@@ -83,7 +83,7 @@ extension StoreConnection {
     }
 
     /// Takes in a refresh token unless the store has the same or a newer one under the same identity.
-    func importRefreshToken(_ token: StoredRefreshToken, account: Int64) throws -> Bool {
+    func importRefreshToken(_ token: RefreshTokenRow, account: Int64) throws -> Bool {
         let table = SealedTable.refreshToken
         let known = try connection.first(
             Self.refreshTokenAlike,
@@ -118,7 +118,7 @@ extension StoreConnection {
     }
 
     /// Takes in an ID token unless the store has one that was issued later.
-    func importIDToken(_ token: StoredIDTokenRow, claims: Claims?, account: Int64) throws -> Bool {
+    func importIDToken(_ token: IDTokenRow, claims: Claims?, account: Int64) throws -> Bool {
         let stored =
             try connection.first(
                 Self.tokenAlike,
@@ -155,12 +155,12 @@ extension StoreConnection {
     }
 }
 
-extension StoredAccessToken {
+extension AccessTokenRow {
     /// Whether `token`, of the same identity, is newer, or the same with other fields.
     ///
     /// Of two that were cached in one second the first one stays, or two rows of one document would take turns; but a
     /// tenant that is named counts for more than a word such as "organizations" in its place.
-    fileprivate func isReplaceable(by token: StoredAccessToken) -> Bool {
+    fileprivate func isReplaceable(by token: AccessTokenRow) -> Bool {
         let (own, other) = ((cachedAt ?? 0, expiresOn), (token.cachedAt ?? 0, token.expiresOn))
         guard own == other, secret != token.secret else { return own <= other }
         return realm.isWordFor(token.realm)

@@ -22,7 +22,7 @@ extension MSALCacheImporter {
             claims: claims
         )
         accounts.add(account, homeAccountID: homeAccountID, environment: environment, realm: realm, client: client)
-        let token = StoredIDTokenRow(
+        let token = IDTokenRow(
             clientID: client,
             environment: environment,
             realm: realm,
@@ -45,7 +45,7 @@ extension MSALCacheImporter {
         accounts.add(account, homeAccountID: homeAccountID, environment: environment, realm: realm, client: nil)
         let name = entity.rest["name"]?.text
         let shown = username == Self.placeholderUsername ? "" : username
-        let profile = StoredTenantProfile(
+        let profile = TenantProfileRow(
             environment: environment,
             realm: realm,
             realmFold: resolve(realm, homeAccountID),
@@ -78,7 +78,7 @@ extension MSALCacheImporter {
         let keyIDs = ["key_id", "keyid", "kid"].compactMap { entity.text($0) }.filter { !$0.isEmpty }
         // Another type than its bucket's is no reason to read it differently, and goes back out.
         if entity.rest["credential_type"]?.text == bucket.rawValue { entity.drop("credential_type") }
-        let token = StoredAccessToken(
+        let token = AccessTokenRow(
             clientID: client,
             environment: environment,
             realm: realm,
@@ -108,7 +108,7 @@ extension MSALCacheImporter {
         let environment = try entity.required("environment")
         let client = try entity.required("client_id")
         let homeAccountID = try entity.required("home_account_id")
-        let token = StoredRefreshToken(
+        let token = RefreshTokenRow(
             clientID: client,
             familyID: entity.text("family_id").flatMap { $0.isEmpty ? nil : $0 },
             environment: environment,
@@ -173,7 +173,7 @@ extension MSALCacheImporter {
         )
         return try session.describeAccount(
             identity,
-            StoredAccount(
+            AccountProfile(
                 username: claims?.username ?? "",
                 policy: claims?.userFlow?.folded ?? identity.policyOfUID ?? claims?.issuer.flatMap(Self.policy(in:)),
                 issuer: claims?.issuer,

@@ -136,7 +136,7 @@ extension PendingAnswer {
     fileprivate func pending(because reason: String) throws -> SavedTokens {
         let identity = try ResponseIdentity(response, request: request)
         let granted = response.scope ?? request.scope
-        let token = StoredAccessToken(response, request: request, realm: Realm(identity.realm), now: receivedAt)
+        let token = AccessTokenRow(response, request: request, realm: Realm(identity.realm), now: receivedAt)
         let stored = identity.storedAccount(typed: request.username)
         return SavedTokens(
             account: used?.account ?? identity.account?.id,

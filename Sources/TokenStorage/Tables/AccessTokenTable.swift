@@ -16,13 +16,13 @@ extension StoreConnection {
             """
     )
 
-    func insertAccessToken(_ token: StoredAccessToken, account: Int64?) throws {
+    func insertAccessToken(_ token: AccessTokenRow, account: Int64?) throws {
         let id = try nextID("SELECT max(id) FROM access_token")
         try writeAccessToken(token, account: account, id: id)
     }
 
     /// Writes the row `id`, new or not.
-    func writeAccessToken(_ token: StoredAccessToken, account: Int64?, id: Int64) throws {
+    func writeAccessToken(_ token: AccessTokenRow, account: Int64?, id: Int64) throws {
         try write(
             .accessToken,
             id: id,
@@ -41,7 +41,7 @@ extension StoreConnection {
     /// Stores a token in the place of those it overlaps.
     ///
     /// Those are of the same client, tenant, type, key and variant, and have a scope in common. Fields not known here pass from one of the same scope to the new one.
-    func replaceAccessTokens(with token: StoredAccessToken, account: Int64?) throws {
+    func replaceAccessTokens(with token: AccessTokenRow, account: Int64?) throws {
         var token = token
         let overlapping = try connection.all(
             Self.tokensAlike,
@@ -90,7 +90,7 @@ enum AccessTokenColumn {
 }
 
 /// The row of an access token.
-struct StoredAccessToken: Equatable {
+struct AccessTokenRow: Equatable {
     var clientID: String
     var environment: String
     var realm: String
@@ -126,7 +126,7 @@ struct StoredAccessToken: Equatable {
 
 extension AccessToken {
     /// The token that a row to be written holds.
-    init(_ row: StoredAccessToken) {
+    init(_ row: AccessTokenRow) {
         func date(_ seconds: Int64?) -> Date? { seconds.map { Date(timeIntervalSince1970: TimeInterval($0)) } }
         self.init(
             secret: row.secret,

@@ -34,7 +34,7 @@ extension StoreConnection {
     /// Adds the account, or brings its row up to date; what is not known now stays as it was.
     ///
     /// A tenant that the account is a guest of may call it by another name, which only fills a gap.
-    func saveAccount(_ identity: AccountIdentity, _ account: StoredAccount, isHome: Bool) throws -> Int64 {
+    func saveAccount(_ identity: AccountIdentity, _ account: AccountProfile, isHome: Bool) throws -> Int64 {
         guard let id = try accountRow(identity.id) else { return try insertAccount(identity, account) }
         let changed: Void? = try intact {
             try changeAccount(id) { row in
@@ -50,7 +50,7 @@ extension StoreConnection {
         return id
     }
 
-    func insertAccount(_ identity: AccountIdentity, _ account: StoredAccount) throws -> Int64 {
+    func insertAccount(_ identity: AccountIdentity, _ account: AccountProfile) throws -> Int64 {
         let id = try nextID("SELECT max(id) FROM account")
         latestOwner = nil
         try write(AccountRow(identity, account, now: now), id: id)
@@ -138,7 +138,7 @@ struct AccountRow: Equatable {
     /// The last sign-in, refresh or import.
     var lastUsedAt: Int64
 
-    init(_ identity: AccountIdentity, _ account: StoredAccount, now: Int64) {
+    init(_ identity: AccountIdentity, _ account: AccountProfile, now: Int64) {
         authority = identity.authority
         homeAccountID = identity.homeAccountID
         key = identity.id.key
@@ -180,7 +180,7 @@ struct AccountRow: Equatable {
 }
 
 /// What the row of an account holds besides its identity.
-struct StoredAccount {
+struct AccountProfile {
     var username: String
     var policy: String?
     var issuer: String?

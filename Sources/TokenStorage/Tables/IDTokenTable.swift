@@ -3,7 +3,7 @@ import SQLite
 import Sealing
 
 /// The row of an ID token.
-struct StoredIDTokenRow: Equatable {
+struct IDTokenRow: Equatable {
     var clientID: String
     var environment: String
     var realm: String
@@ -22,7 +22,7 @@ extension StoreConnection {
     /// Adds the ID token, or replaces the one of the same account, client, tenant and host, with its claim index.
     ///
     /// - Returns: whether anything changed.
-    func saveIDToken(_ token: StoredIDTokenRow, claims: Claims?, account: Int64) throws -> Bool {
+    func saveIDToken(_ token: IDTokenRow, claims: Claims?, account: Int64) throws -> Bool {
         let known = try connection.first(
             Self.tokenAlike,
             .integer(account),
@@ -46,7 +46,7 @@ extension StoreConnection {
         return true
     }
 
-    private func writeIDToken(_ token: StoredIDTokenRow, account: Int64, id: Int64) throws {
+    private func writeIDToken(_ token: IDTokenRow, account: Int64, id: Int64) throws {
         try write(
             .idToken,
             id: id,

@@ -11,7 +11,7 @@ import Darwin
 #endif
 
 /// The row of a refresh token.
-struct StoredRefreshToken {
+struct RefreshTokenRow {
     var clientID: String
     var familyID: String?
     var environment: String
@@ -27,12 +27,12 @@ struct StoredRefreshToken {
 }
 
 extension StoreConnection {
-    func insertRefreshToken(_ token: StoredRefreshToken, account: Int64) throws {
+    func insertRefreshToken(_ token: RefreshTokenRow, account: Int64) throws {
         let id = try nextID("SELECT max(id) FROM refresh_token")
         try writeRefreshToken(token, account: account, id: id, generation: 0)
     }
 
-    func writeRefreshToken(_ token: StoredRefreshToken, account: Int64, id: Int64, generation: Int64) throws {
+    func writeRefreshToken(_ token: RefreshTokenRow, account: Int64, id: Int64, generation: Int64) throws {
         try write(
             .refreshToken,
             id: id,
@@ -50,7 +50,7 @@ extension StoreConnection {
     /// Stores the refresh token of a sign-in in the place of the account's current one for the client or its family.
     ///
     /// Older ones that an import brought stay behind it, but for copies of the one it replaces, which is spent.
-    func replaceRefreshToken(with token: StoredRefreshToken, account: Int64) throws {
+    func replaceRefreshToken(with token: RefreshTokenRow, account: Int64) throws {
         let current = try connection.first(
             """
             SELECT id FROM refresh_token
@@ -68,7 +68,7 @@ extension StoreConnection {
     /// Replaces the token in row `id` and drops every copy of the old one, under whatever data key.
     ///
     /// Of a row that was altered nothing is taken over.
-    func rotateRefreshToken(_ id: Int64, to token: StoredRefreshToken, account: Int64) throws {
+    func rotateRefreshToken(_ id: Int64, to token: RefreshTokenRow, account: Int64) throws {
         var replacement = token
         let replaced = try connection.first(Self.row, .integer(id)) { row -> (secret: Secret?, generation: Int64) in
             let generation = row.integer(SealedTable.refreshToken["generation"])

@@ -3,7 +3,7 @@ import SQLite
 import Sealing
 
 /// The row of an account in one tenant.
-struct StoredTenantProfile: Equatable {
+struct TenantProfileRow: Equatable {
     var environment: String
     var realm: String
     var realmFold: String
@@ -79,7 +79,7 @@ extension StoreConnection {
     /// Adds or replaces a profile; fields of the old one that the new one lacks are kept.
     ///
     /// - Returns: whether anything changed.
-    func saveTenantProfile(_ profile: StoredTenantProfile, account: Int64) throws -> Bool {
+    func saveTenantProfile(_ profile: TenantProfileRow, account: Int64) throws -> Bool {
         let known = try tenantProfile(account, realm: profile.realmFold, environment: profile.environment)
         var merged = profile
         if let known = known?.profile {
@@ -109,7 +109,7 @@ extension StoreConnection {
         _ account: Int64,
         realm: String,
         environment: String
-    ) throws -> (id: Int64, profile: StoredTenantProfile?)? {
+    ) throws -> (id: Int64, profile: TenantProfileRow?)? {
         try connection.first(Self.profileAlike, .integer(account), .text(realm), .text(environment)) { row in
             (row.integer(0), try intact { try tenantProfile(row) })
         }
@@ -120,9 +120,9 @@ extension StoreConnection {
     )
 
     /// Builds a profile from a row that was selected with ``SealedTable/selection``.
-    func tenantProfile(_ row: Row) throws -> StoredTenantProfile {
+    func tenantProfile(_ row: Row) throws -> TenantProfileRow {
         let table = SealedTable.tenantProfile
-        return StoredTenantProfile(
+        return TenantProfileRow(
             environment: row.text(table["environment"]),
             realm: row.text(table["realm"]),
             realmFold: row.text(table["realm_fold"]),

@@ -32,8 +32,8 @@ struct ResponseIdentity {
     var claims: Claims? { idToken?.claims }
 
     /// What the account row is to say.
-    func storedAccount(typed username: String?) -> StoredAccount {
-        StoredAccount(
+    func storedAccount(typed username: String?) -> AccountProfile {
+        AccountProfile(
             username: claims?.username ?? username ?? "",
             policy: claims?.userFlow?.folded ?? account?.policyOfUID,
             issuer: claims?.issuer,
@@ -42,14 +42,14 @@ struct ResponseIdentity {
     }
 
     /// What the profile row is to say.
-    func tenantProfile(account: StoredAccount, environment: String, grant: Grant) -> StoredTenantProfile {
+    func tenantProfile(account: AccountProfile, environment: String, grant: Grant) -> TenantProfileRow {
         var extra = JSON.Object()
         for name in ["name", "given_name", "middle_name", "family_name"] {
             if let value = claims?.payload[name]?.text { extra[name] = .string(value) }
         }
         if let clientInfo { extra["client_info"] = .string(clientInfo.rawValue) }
         if grant != .refreshToken { extra["account_source"] = .string(grant.rawValue) }
-        return StoredTenantProfile(
+        return TenantProfileRow(
             environment: environment,
             realm: realm,
             realmFold: realm.folded,

@@ -109,7 +109,7 @@ extension StoreConnection {
         account: Int64
     ) throws {
         guard let idToken = identity.idToken else { return }
-        let token = StoredIDTokenRow(
+        let token = IDTokenRow(
             clientID: request.clientID,
             environment: request.authority.environment,
             realm: realm.name,
@@ -124,8 +124,8 @@ extension StoreConnection {
         response: TokenResponse,
         request: TokenRequest,
         client: String
-    ) -> StoredRefreshToken {
-        StoredRefreshToken(
+    ) -> RefreshTokenRow {
+        RefreshTokenRow(
             clientID: client,
             familyID: response.familyID,
             environment: request.authority.environment,
@@ -166,7 +166,7 @@ extension StoreConnection {
         id: Account.ID?
     ) throws -> SavedTokens {
         var accessToken: AccessToken?
-        if let token = StoredAccessToken(response, request: request, realm: realm, now: now) {
+        if let token = AccessTokenRow(response, request: request, realm: realm, now: now) {
             try replaceAccessTokens(with: token, account: account)
             accessToken = AccessToken(token)
         }
@@ -191,7 +191,7 @@ extension StoreConnection {
     }
 }
 
-extension StoredAccessToken {
+extension AccessTokenRow {
     /// The access token of a response; nil if it has none.
     init?(_ response: TokenResponse, request: TokenRequest, realm: Realm, now: Int64) {
         guard let secret = response.accessToken else { return nil }

@@ -74,7 +74,7 @@ extension StoreConnection {
         if let tenant, row.text(AccessTokenColumn.realmFold) != tenant {
             return "it is of tenant \(row.text(AccessTokenColumn.realmFold))"
         }
-        if row.text(AccessTokenColumn.tokenTypeFold) != StoredAccessToken.fold(tokenType: query.tokenType) {
+        if row.text(AccessTokenColumn.tokenTypeFold) != AccessTokenRow.fold(tokenType: query.tokenType) {
             return "its type is \(row.text(AccessTokenColumn.tokenType))"
         }
         if row.text(AccessTokenColumn.keyID) != query.keyID ?? "" { return "it is bound to another key" }

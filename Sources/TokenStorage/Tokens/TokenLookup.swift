@@ -117,7 +117,7 @@ extension StoreConnection {
                 .text(authority),
                 .text(client),
                 .optional(try tenant(query)),
-                .text(StoredAccessToken.fold(tokenType: query.tokenType)),
+                .text(AccessTokenRow.fold(tokenType: query.tokenType)),
                 .text(query.keyID ?? ""),
                 .text(query.requestedClaims == nil ? "" : TokenVariant(requestedClaims: query.requestedClaims).text),
                 .text(scope.utf8.firstIndex(of: UInt8(ascii: " ")).map { String(scope[..<$0]) } ?? scope),
