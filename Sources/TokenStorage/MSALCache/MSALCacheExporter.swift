@@ -4,7 +4,7 @@ import SQLite
 /// Writes a store as an MSAL unified cache, keyed like MSAL Python keys it: the only form both sorted and complete.
 final class MSALCacheExporter {
     private let session: StoreConnection
-    private let progress: ((Progress) -> Void)?
+    private let progress: ((TokenStore.Progress) -> Void)?
     private let write: (UnsafeRawBufferPointer) throws -> Void
     private var buffer: [UInt8] = []
     private var bucket: String?
@@ -15,7 +15,7 @@ final class MSALCacheExporter {
 
     init(
         _ session: StoreConnection,
-        progress: ((Progress) -> Void)?,
+        progress: ((TokenStore.Progress) -> Void)?,
         write: @escaping (UnsafeRawBufferPointer) throws -> Void
     ) {
         self.session = session
@@ -99,7 +99,7 @@ final class MSALCacheExporter {
         try buffer.withUnsafeBytes { try write($0) }
         buffer.withUnsafeMutableBytes { wipe($0) }
         buffer.removeAll(keepingCapacity: true)
-        progress?(Progress(done: done, total: nil, unit: "entries"))
+        progress?(TokenStore.Progress(done: done, total: nil, unit: "entries"))
     }
 }
 

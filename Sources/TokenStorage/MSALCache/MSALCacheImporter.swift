@@ -32,13 +32,13 @@ struct MSALCacheImporter {
     mutating func run(
         _ bytes: UnsafeRawBufferPointer,
         _ index: MSALCacheIndex,
-        progress: ((Progress) -> Void)?
+        progress: ((TokenStore.Progress) -> Void)?
     ) throws {
         var done = 0
         let total = index.entryCount
         func advance() {
             done += 1
-            if done.isMultiple(of: 512) { progress?(Progress(done: done, total: total, unit: "entries")) }
+            if done.isMultiple(of: 512) { progress?(TokenStore.Progress(done: done, total: total, unit: "entries")) }
         }
         for bucket in Self.order {
             for found in index.buckets where found.name == bucket.rawValue {

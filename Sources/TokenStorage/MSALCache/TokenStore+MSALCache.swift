@@ -12,7 +12,7 @@ extension TokenStore {
     public func importMSALCache(
         _ document: UnsafeRawBufferPointer,
         isKnownFormat: Bool = false,
-        progress: ((Progress) -> Void)? = nil
+        progress: ((TokenStore.Progress) -> Void)? = nil
     ) throws -> ImportReport {
         let index = try MSALCacheIndex(document, isKnownFormat: isKnownFormat)
         return try write { session in
@@ -32,7 +32,7 @@ extension TokenStore {
     ///
     /// The document holds every token in the clear.
     public func exportMSALCache(
-        progress: ((Progress) -> Void)? = nil,
+        progress: ((TokenStore.Progress) -> Void)? = nil,
         write: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
         try read { session in

@@ -9,7 +9,7 @@ extension StoreConnection {
     /// Seals every value that is not under the current data key, in small transactions.
     ///
     /// - Returns: how many values were sealed anew.
-    func resealEverything(_ progress: ((Progress) -> Void)?) throws -> Int {
+    func resealEverything(_ progress: ((TokenStore.Progress) -> Void)?) throws -> Int {
         var resealed = 0
         for table in SealedTable.all {
             var last: Int64 = 0
@@ -18,7 +18,7 @@ extension StoreConnection {
                 resealed += count
                 guard let end else { break }
                 last = end
-                progress?(Progress(done: resealed, total: nil, unit: "values"))
+                progress?(TokenStore.Progress(done: resealed, total: nil, unit: "values"))
             }
         }
         return resealed

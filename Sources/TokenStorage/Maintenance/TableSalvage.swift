@@ -7,10 +7,10 @@ struct TableSalvage {
     private let damaged: Connection
     private let version: Int
     private let fresh: Connection
-    private let progress: ((Progress) -> Void)?
+    private let progress: ((TokenStore.Progress) -> Void)?
     private(set) var lost: [(table: String, rows: Int?)] = []
 
-    init(from damaged: DamagedStore, to fresh: Connection, progress: ((Progress) -> Void)?) {
+    init(from damaged: DamagedStore, to fresh: Connection, progress: ((TokenStore.Progress) -> Void)?) {
         self.damaged = damaged.connection
         version = damaged.version
         self.fresh = fresh
@@ -82,7 +82,7 @@ struct TableSalvage {
             // A row that breaks a rule of the schema is damaged; the others are not its business.
             guard (try? insert.run(values)) != nil, fresh.changes > 0 else { return }
             rows += 1
-            if rows.isMultiple(of: 1024) { progress?(Progress(done: rows, total: nil, unit: "rows of \(table)")) }
+            if rows.isMultiple(of: 1024) { progress?(TokenStore.Progress(done: rows, total: nil, unit: "rows of \(table)")) }
         }
         if !isWhole { lost.append((table, nil)) }
     }

@@ -8,7 +8,7 @@ extension TokenStore {
     /// Nothing is written.
     ///
     /// - Returns: what is wrong; empty if the store is sound.
-    public func check(progress: ((Progress) -> Void)? = nil) throws -> [StoreProblem] {
+    public func check(progress: ((TokenStore.Progress) -> Void)? = nil) throws -> [StoreProblem] {
         try read { session in
             try session.connection.read { try session.problems(progress) + session.answerProblems() }
         }
@@ -17,7 +17,7 @@ extension TokenStore {
 
 extension StoreConnection {
     /// What is wrong; empty if the store is sound.
-    func problems(_ progress: ((Progress) -> Void)?) throws -> [StoreProblem] {
+    func problems(_ progress: ((TokenStore.Progress) -> Void)?) throws -> [StoreProblem] {
         try pageProblems() + schemaProblems() + valueProblems(progress) + derivedProblems()
     }
 
@@ -72,7 +72,7 @@ extension StoreConnection {
         }
     }
 
-    fileprivate func valueProblems(_ progress: ((Progress) -> Void)?) throws -> [StoreProblem] {
+    fileprivate func valueProblems(_ progress: ((TokenStore.Progress) -> Void)?) throws -> [StoreProblem] {
         var problems: [StoreProblem] = []
         var done = 0
         for table in SealedTable.all {
@@ -83,7 +83,7 @@ extension StoreConnection {
                     problems.append(StoreProblem(place: place, problem: problem))
                 }
                 done += 1
-                if done.isMultiple(of: 1024) { progress?(Progress(done: done, total: nil, unit: "rows")) }
+                if done.isMultiple(of: 1024) { progress?(TokenStore.Progress(done: done, total: nil, unit: "rows")) }
                 return true
             }
         }
@@ -214,13 +214,15 @@ extension StoreConnection {
     }
 }
 
-/// How far a long piece of work is.
-public struct Progress: Sendable {
-    public let done: Int
+extension TokenStore {
+    /// How far a long piece of work is.
+    public struct Progress: Sendable {
+        public let done: Int
 
-    /// Nil if it is not known.
-    public let total: Int?
+        /// Nil if it is not known.
+        public let total: Int?
 
-    /// What is counted, in the plural.
-    public let unit: String
+        /// What is counted, in the plural.
+        public let unit: String
+    }
 }

@@ -15,7 +15,7 @@ extension TokenStore {
     public func rekey(
         to source: KeySource? = nil,
         afterLeak: Bool = false,
-        progress: ((Progress) -> Void)? = nil
+        progress: ((TokenStore.Progress) -> Void)? = nil
     ) throws -> RekeyReport {
         // Readers that wait were given the old key; a new one takes the writer's.
         defer { if source != nil { closeReaders() } }

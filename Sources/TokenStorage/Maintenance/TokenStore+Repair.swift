@@ -19,7 +19,7 @@ extension TokenStore {
     public static func repair(
         at path: StorePath,
         options: StoreOptions = StoreOptions(),
-        progress: ((Progress) -> Void)? = nil
+        progress: ((TokenStore.Progress) -> Void)? = nil
     ) throws -> RepairReport {
         try TokenStoreError.translating(at: path) {
             try StoreRepair(path: path, options: options, progress: progress).run()
@@ -62,7 +62,7 @@ public struct LostSignIn: Hashable, Sendable {
 struct StoreRepair {
     let path: StorePath
     let options: StoreOptions
-    let progress: ((Progress) -> Void)?
+    let progress: ((TokenStore.Progress) -> Void)?
 
     private var file: StoreFile { StoreFile(path: path, timeout: options.busyTimeout) }
     private var copy: String { path.database + ".salvage" }

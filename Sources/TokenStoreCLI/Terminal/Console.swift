@@ -111,12 +111,12 @@ final class ProgressLine {
     }
 
     /// Runs `body` with a function to report to, and takes the line away afterwards.
-    func showing<Result>(_ body: (((TokenStorage.Progress) -> Void)?) throws -> Result) rethrows -> Result {
+    func showing<Result>(_ body: (((TokenStore.Progress) -> Void)?) throws -> Result) rethrows -> Result {
         defer { if last != nil { StandardError.write("\r\u{1B}[K") } }
         return try body(isShown ? { self.update($0) } : nil)
     }
 
-    private func update(_ progress: TokenStorage.Progress) {
+    private func update(_ progress: TokenStore.Progress) {
         let now = ContinuousClock.now
         guard now - start >= .seconds(1), last.map({ now - $0 >= .milliseconds(100) }) ?? true else { return }
         last = now
