@@ -174,7 +174,7 @@ extension NativeAuthPublicClientApplication {
     /// Stores the tokens of a sign-in in one commit.
     func keep(_ tokens: SignedInTokens, scope: Scope) async throws -> NativeAuthUserAccount {
         try await store.perform { [self] store in
-            try adopt(try store.keep(tokens), scope: scope, in: store)
+            try adopt(try store.save(tokens), scope: scope, in: store)
         }
     }
 

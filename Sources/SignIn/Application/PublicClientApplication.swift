@@ -50,7 +50,7 @@ public final class PublicClientApplication: Sendable {
         try begin(reception)
         defer { end(reception) }
         let tokens = try await flow.signIn(request, at: authority, in: userAgent, reception)
-        let result = try await store.perform { try $0.keep(tokens) }
+        let result = try await store.perform { try $0.save(tokens) }
         guard !request.requiresAllScopes || result.declinedScope.isEmpty else {
             throw SignInError.declinedScopes(result.declinedScope)
         }
@@ -152,7 +152,7 @@ extension TokenStore {
     /// Stores the tokens of a sign-in in one commit.
     ///
     /// - Throws: `TokenStoreError.notStored(_:reason:)` with the response, if it could not be stored.
-    public func keep(_ tokens: SignedInTokens) throws -> AuthenticationResult {
+    public func save(_ tokens: SignedInTokens) throws -> AuthenticationResult {
         let saved = try save(tokens.response, for: tokens.request, in: tokens.space)
         var reason: String?
         if case .pending(let why) = saved.outcome { reason = why }

@@ -17,7 +17,7 @@ public import Foundation
 /// ```swift
 /// let device = try await DeviceCodeFlow(clientID: "my-app", transport: transport).begin("api://todo/Read", at: authority)
 /// print("Open \(device.authorization.verificationURI) and enter \(device.authorization.userCode).")
-/// let account = try store.keep(try await device.tokens()).account
+/// let account = try store.save(try await device.tokens()).account
 /// ```
 public struct DeviceCodeFlow: Sendable {
     public let clientID: String
