@@ -50,7 +50,7 @@ package final class Browser {
         let wanted: JSON = ["alwaysMatch": ["browserName": "chrome", "goog:chromeOptions": options]]
         place = address
         let session = try await command("POST", "/session", ["capabilities": wanted])
-        guard let id = session.object?["sessionId"]?.text else { throw Missing("a browser") }
+        guard let id = session.object?["sessionId"]?.text else { throw ExpectationFailure("a browser") }
         place = "\(address)/session/\(id)"
     }
 
@@ -69,7 +69,7 @@ package final class Browser {
             try driver.run()
             if let address = try await address(in: log) { return address }
         }
-        throw Missing("chromedriver")
+        throw ExpectationFailure("chromedriver")
     }
 
     /// What the driver prints once it listens; nil if it ended.
@@ -82,7 +82,7 @@ package final class Browser {
             guard isRunning else { return nil }
             try await Task.sleep(for: .milliseconds(5))
         }
-        throw Missing("an answer of chromedriver")
+        throw ExpectationFailure("an answer of chromedriver")
     }
 
     private func close() async {
@@ -125,15 +125,15 @@ package final class Browser {
         var last = ""
         while ContinuousClock.now < deadline {
             // Between two pages neither can be read.
-            do { last = try await value() } catch is Missing { continue }
+            do { last = try await value() } catch is ExpectationFailure { continue }
             if isWanted(last) { return last }
         }
-        throw Missing("the wanted page; the last was \(last)")
+        throw ExpectationFailure("the wanted page; the last was \(last)")
     }
 
     private func element(_ selector: String) async throws -> String {
         let found = try await command("POST", "/element", ["using": "css selector", "value": .string(selector)])
-        guard let id = found.object?.members.first?.value.text else { throw Missing(selector) }
+        guard let id = found.object?.members.first?.value.text else { throw ExpectationFailure(selector) }
         return id
     }
 
@@ -146,7 +146,7 @@ package final class Browser {
         )
         let response = try await transport.send(request, limits: Self.limits)
         let text = response.body.reveal()
-        guard response.status == 200 else { throw Missing("success at \(path): \(text)") }
+        guard response.status == 200 else { throw ExpectationFailure("success at \(path): \(text)") }
         return try JSON(parsing: text).object?["value"] ?? .null
     }
 }

@@ -54,7 +54,7 @@ package struct Login: Sendable {
             grant: Grant(rawValue: "password")
         )
         request.username = Self.ana
-        guard let account = try store.save(response, for: request).account else { throw Missing("an account") }
+        guard let account = try store.save(response, for: request).account else { throw ExpectationFailure("an account") }
         return account
     }
 
@@ -64,13 +64,13 @@ package struct Login: Sendable {
         let headers: HTTPHeaders = ["content-type": "application/x-www-form-urlencoded"]
         let request = HTTPRequest("POST", "\(tenant)/\(path)", headers: headers, body: form.encoded)
         let response = try await transport.send(request, limits: Self.limits)
-        guard response.status == 200 else { throw Missing("success at \(path): \(response.body.reveal())") }
+        guard response.status == 200 else { throw ExpectationFailure("success at \(path): \(response.body.reveal())") }
         return response
     }
 
     private func token(_ response: HTTPResponse) throws -> String {
         let object = try JSON(parsing: response.body.reveal()).object
-        guard let token = object?["continuation_token"]?.text else { throw Missing("a continuation token") }
+        guard let token = object?["continuation_token"]?.text else { throw ExpectationFailure("a continuation token") }
         return token
     }
 }

@@ -22,7 +22,7 @@ struct ChromiumTests {
         try await steps()
         let end = try await URLComponents(string: browser.address { $0.contains("code=") })
         let items = Dictionary((end?.queryItems ?? []).map { ($0.name, $0.value ?? "") }) { $1 }
-        guard let code = items["code"] else { throw Missing("a code in \(String(describing: end))") }
+        guard let code = items["code"] else { throw ExpectationFailure("a code in \(String(describing: end))") }
         #expect(items["state"] == "st&te")
         return try await site.redeem(code, authority, ["redirect_uri": callback]).claims(of: "id_token")
     }

@@ -61,13 +61,13 @@ struct MSALTests {
     private func run(_ kind: String, _ path: String, _ site: Site, _ authority: PrivateAuthority, _ more: [String])
         async throws -> JSON
     {
-        guard let python = Self.python else { throw Missing("python") }
+        guard let python = Self.python else { throw ExpectationFailure("python") }
         let url = site.provider.baseURL + path
         // requests lets these variables win over what a session was told to trust.
         let trust = ["REQUESTS_CA_BUNDLE": authority.path, "CURL_CA_BUNDLE": authority.path]
         let arguments = ["-c", Self.script, kind, url, authority.path] + more
         let result = try await python.run(arguments, environment: trust)
-        guard result.status == 0 else { throw Missing("success of MSAL: \(result)") }
+        guard result.status == 0 else { throw ExpectationFailure("success of MSAL: \(result)") }
         return try JSON(parsing: result.output.utf8)
     }
 

@@ -108,7 +108,7 @@ struct StartTests {
             if text.hasSuffix("\n") { return text }
             try await Task.sleep(for: .milliseconds(10))
         }
-        throw Missing("the program's line")
+        throw ExpectationFailure("the program's line")
     }
 
     @Test(arguments: [

@@ -65,7 +65,7 @@ struct AttackTests {
             application.withLock { $0 = own }
             let error = try await signInError { _ = try await own.acquireToken(request) }
             #expect(error == .stateMismatch)
-            #expect(scene.net == 0)
+            #expect(scene.tokenRequestCount == 0)
             #expect(try scene.isUntouched)
         }
     }
@@ -77,7 +77,7 @@ struct AttackTests {
                 Issue.record("\(String(describing: error))")
                 return
             }
-            #expect(scene.net == 0)
+            #expect(scene.tokenRequestCount == 0)
         }
     }
 
@@ -85,7 +85,7 @@ struct AttackTests {
         try await SignInScene.open { scene in
             let error = try await Self.attack(scene) { $0["code"] = nil }
             #expect(error?.msalError.internalCode == -42_600)
-            #expect(scene.net == 0)
+            #expect(scene.tokenRequestCount == 0)
         }
     }
 
@@ -144,7 +144,7 @@ struct AttackTests {
             let second = try await scene.application(agent).acquireToken(Self.request)
             #expect(status.withLock(\.self) == 400)
             #expect(second.account.id == first.account.id)
-            #expect(scene.net == 2)
+            #expect(scene.tokenRequestCount == 2)
         }
     }
 
@@ -168,7 +168,7 @@ struct AttackTests {
             let error = try await signInError { _ = try await scene.application(agent).acquireToken(Self.request) }
             #expect(error == .cancelled)
             #expect(statuses.withLock(\.self) == [200, 410])
-            #expect(scene.net == 0)
+            #expect(scene.tokenRequestCount == 0)
             #expect(try scene.isUntouched)
         }
     }
@@ -183,7 +183,7 @@ struct AttackTests {
             }
             let error = try await signInError { _ = try await scene.application(agent).acquireToken(Self.request) }
             #expect(error == .invalidAnswer("has a parameter twice"))
-            #expect(scene.net == 0)
+            #expect(scene.tokenRequestCount == 0)
             #expect(try scene.isUntouched)
         }
     }

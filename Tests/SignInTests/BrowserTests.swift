@@ -67,7 +67,7 @@ struct BrowserTests {
         let error = try await signInError {
             try await SystemBrowser(environment: ["PATH": directory.path]).open("https://issuer.example/")
         }
-        guard case .noBrowser = error else { throw Missing("noBrowser") }
+        guard case .noBrowser = error else { throw ExpectationFailure("noBrowser") }
     }
 
     @Test(arguments: ["file:///etc/passwd", "--help", "javascript:alert(1)", "http://example.org/"])

@@ -27,7 +27,7 @@ struct DeviceCodeAttackTests {
     ) async throws {
         try await DeviceScene.open { (scene: DeviceScene) async throws in
             scene.provider.faults.add(.wrongIDToken(flaw, times: 10))
-            guard case .invalidIDToken(let found) = try await failure(scene) else { throw Missing("a flaw") }
+            guard case .invalidIDToken(let found) = try await failure(scene) else { throw ExpectationFailure("a flaw") }
             switch flaw {
             case .issuer: #expect(found == .issuer)
             case .audience: #expect(found == .audience)
@@ -46,7 +46,7 @@ struct DeviceCodeAttackTests {
                 answer["id_token"] = .string("\(header).\(parts[1]).\(algorithm == "none" ? "" : parts[2])")
             }
             guard case .invalidIDToken(.algorithm) = try await failure(scene, by: unsigned) else {
-                throw Missing("a flaw")
+                throw ExpectationFailure("a flaw")
             }
         }
     }
@@ -61,7 +61,7 @@ struct DeviceCodeAttackTests {
                 answer["id_token"] = .string("\(parts[0]).\(payload).\(parts[2])")
             }
             guard case .invalidIDToken(.accessToken) = try await failure(scene, by: swapped) else {
-                throw Missing("a flaw")
+                throw ExpectationFailure("a flaw")
             }
         }
     }
@@ -77,7 +77,7 @@ struct DeviceCodeAttackTests {
                 switch (fault.status, fault.body?.utf8.count, try await failure(scene)) {
                 case (503, _, .unavailable), (200, junk.utf8.count, .network(.tooLarge)): break
                 case (200, 2, .metadata(.incomplete("keys"))), (200, 11, .invalidIDToken(.unknownKey)): break
-                case (_, _, let error): throw Missing("another error than \(error)")
+                case (_, _, let error): throw ExpectationFailure("another error than \(error)")
                 }
             }
         }
@@ -95,7 +95,7 @@ struct DeviceCodeAttackTests {
                     switch try await failure(scene, at: authority, by: changed) {
                     case .metadata(.foreignEndpoint(value)) where name == "jwks_uri": break
                     case .metadata(.otherIssuer(_, value)) where name == "issuer": break
-                    case let error: throw Missing("another error than \(error)")
+                    case let error: throw ExpectationFailure("another error than \(error)")
                     }
                     #expect(scene.provider.audit.count(of: "devicecode") == 0)
                 }

@@ -168,7 +168,7 @@ struct DeviceCodeTests {
             scene.provider.faults.add(.answer(status: 400, body: body, at: "token"))
             let device = try await scene.begin()
             guard case .network(.tooLarge) = try await scene.failure({ try await scene.signedIn(device) }) else {
-                throw Missing("tooLarge")
+                throw ExpectationFailure("tooLarge")
             }
             #expect(scene.pauses.seconds == [5])
         }
@@ -279,7 +279,7 @@ struct DeviceCodeTests {
                 let error = await #expect(throws: SignInError.self) {
                     try await scene.begin(client, scope: Scope(scope))
                 }
-                guard case .refused = error else { throw Missing("a refusal, not \(String(describing: error))") }
+                guard case .refused = error else { throw ExpectationFailure("a refusal, not \(String(describing: error))") }
             }
         }
     }

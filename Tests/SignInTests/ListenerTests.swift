@@ -104,7 +104,7 @@ struct ListenerTests {
             return try issuer.genuine(issuer.claims(nonce: nonce))
         }
         #expect(result.account.name == "Noa Vidal")
-        try await appearance(of: "room for newer connections") {
+        try await eventually("room for newer connections") {
             idle.withLock { $0.prefix(50).allSatisfy(LoopbackClient.isClosed) }
         }
     }

@@ -55,7 +55,7 @@ struct PageTests {
             }
             #expect(error == .cancelled)
             #expect(messages.withLock { $0.count == 3 && $0.allSatisfy { !$0.isEmpty } })
-            #expect(scene.net == 0)
+            #expect(scene.tokenRequestCount == 0)
             #expect(try scene.isUntouched)
         }
     }

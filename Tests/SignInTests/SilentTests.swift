@@ -24,7 +24,7 @@ struct SilentTests {
             #expect(refreshed.source == .refresh)
             #expect(refreshed.accessToken?.secret != first.accessToken?.secret)
             #expect(refreshed.idToken != nil)
-            #expect(scene.net == 1)
+            #expect(scene.tokenRequestCount == 1)
             #expect(try scene.store.refreshTokens(of: first.account.id, client: "b2c-app")[0].secret != old)
             scene.provider.clock.advance(by: 91 * 86_400)
             let error = try await acquisitionError { _ = try await application.acquireTokenSilently(request) }
@@ -136,7 +136,7 @@ struct SilentTests {
                 #expect(result.source == source)
                 #expect(result.scope.covers(scope))
             }
-            #expect(scene.net == 1)
+            #expect(scene.tokenRequestCount == 1)
             #expect(scene.provider.audit.count(of: "authorize") == 0)
         }
     }

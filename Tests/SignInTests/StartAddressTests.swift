@@ -18,7 +18,7 @@ struct StartAddressTests {
     private struct Starter: UserAgent {
         let visit: @Sendable (_ address: String, _ start: String) async throws -> Void
 
-        func open(_ address: String) async throws { throw Missing("a start address") }
+        func open(_ address: String) async throws { throw ExpectationFailure("a start address") }
 
         func open(_ address: String, startingAt start: String?) async throws { try await visit(address, start ?? "") }
     }

@@ -107,10 +107,10 @@ struct WebAPITests {
             let authorized = try scene.application(Nobody()).transport(to: api, as: account)
             scene.provider.audit.reset()
             _ = try await authorized.json(HTTPRequest("GET", api.url))
-            #expect(scene.net == 0)
+            #expect(scene.tokenRequestCount == 0)
             scene.provider.clock.advance(by: 3_601)
             _ = try await authorized.json(HTTPRequest("GET", api.url))
-            #expect(scene.net == 1)
+            #expect(scene.tokenRequestCount == 1)
         }
     }
 

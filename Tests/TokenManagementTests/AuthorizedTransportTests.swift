@@ -29,7 +29,7 @@ struct AuthorizedTransportTests {
         try await Scene.open { (scene: Scene) async throws in
             let answer = try await Self.api(scene).json(Self.request(scene, "api1/tasks"))
             #expect(answer.object?["api"]?.text == "api1")
-            #expect(scene.net == 0)
+            #expect(scene.tokenRequestCount == 0)
         }
     }
 
@@ -45,7 +45,7 @@ struct AuthorizedTransportTests {
         try await Scene.open { (scene: Scene) async throws in
             _ = try await Self.api(scene).json(Self.request(scene, "api1/tasks"))
             _ = try await Self.api(scene, "api2", scope: Scene.demo).json(Self.request(scene, "api2/tasks"))
-            #expect(scene.net == 1)
+            #expect(scene.tokenRequestCount == 1)
             #expect(try scene.store.status().accessTokens == 2)
         }
     }
@@ -55,7 +55,7 @@ struct AuthorizedTransportTests {
             let api = try Self.api(scene)
             for net in [0, 1, 1] {
                 _ = try await api.json(Self.request(scene, "api1/tasks"))
-                #expect(scene.net == net)
+                #expect(scene.tokenRequestCount == net)
                 if net == 0 { scene.expire() }
             }
         }
@@ -68,7 +68,7 @@ struct AuthorizedTransportTests {
             }
             scene.expire()
             #expect(try await Self.api(scene).send(Self.request(scene, "api1/tasks")).status == 200)
-            #expect(scene.net == 1)
+            #expect(scene.tokenRequestCount == 1)
             #expect(scene.provider.audit.count(of: "api") == 2)
         }
     }
@@ -121,7 +121,7 @@ struct AuthorizedTransportTests {
             {
                 _ = try await Self.api(scene).send(Self.request(scene, "api1/\(path)?q=../%2e%2e"))
             }
-            #expect(scene.net == 0)
+            #expect(scene.tokenRequestCount == 0)
         }
     }
 

@@ -55,7 +55,7 @@ struct ChallengeTests {
         for text in [claims, claims.replacing("-", with: "+").replacing("_", with: "/")] {
             try await Self.call(challenge.replacing("%", with: text), refusing: 1) { status, headers, forms, scene in
                 #expect(status == 200)
-                #expect(scene.net == 1)
+                #expect(scene.tokenRequestCount == 1)
                 #expect(headers.count == 2)
                 #expect(Set(headers).count == 2)
                 let (sent, wanted) = (try JSON(parsing: forms.last("claims")), try JSON(parsing: Self.claims))
@@ -67,7 +67,7 @@ struct ChallengeTests {
     @Test func `a token that the API finds invalid is refreshed, and the call is repeated once`() async throws {
         try await Self.call("Bearer error=\"invalid_token\"", refusing: 1) { status, headers, forms, scene in
             #expect(status == 200)
-            #expect(scene.net == 1)
+            #expect(scene.tokenRequestCount == 1)
             #expect(Set(headers).count == 2)
             #expect(forms.last("claims").isEmpty)
         }
@@ -77,7 +77,7 @@ struct ChallengeTests {
     func `an API that refuses the new token too is not asked a third time`(challenge: String) async throws {
         try await Self.call(challenge, refusing: .max) { status, headers, _, scene in
             #expect(status == 401)
-            #expect(scene.net == 1)
+            #expect(scene.tokenRequestCount == 1)
             #expect(headers.count == 2)
         }
     }
@@ -86,7 +86,7 @@ struct ChallengeTests {
     func `a refusal that no other token would change is the answer`(challenge: String) async throws {
         try await Self.call(challenge, refusing: .max) { status, headers, _, scene in
             #expect(status == 401)
-            #expect(scene.net == 0)
+            #expect(scene.tokenRequestCount == 0)
             #expect(headers.count == 1)
         }
     }

@@ -20,21 +20,21 @@ struct DecisionTests {
                 try scene.scramble(for: request, using: &random)
                 let manager = try scene.manager { $0.allowsExtendedLifetime = Bool.random(using: &random) }
                 let said = try manager.decider.decide(request)
-                let before = scene.net
+                let before = scene.tokenRequestCount
                 let done = await Result { try await manager.acquireTokenSilently(request) }
                 switch (said, done) {
                 case (.serve(let expected), .success(let result)):
                     seen.insert("serve \(result.freshness)")
                     #expect(result.accessToken.secret == expected.accessToken.secret)
-                    #expect(scene.net == before)
+                    #expect(scene.tokenRequestCount == before)
                 case (.refresh, .success(let result)):
                     seen.insert("refresh")
                     #expect(result.source == .refresh)
-                    #expect(scene.net == before + 1)
+                    #expect(scene.tokenRequestCount == before + 1)
                 case (.fail(let expected), .failure(let error as AcquisitionError)):
                     seen.insert("fail")
                     #expect("\(expected)" == "\(error)")
-                    #expect(scene.net == before)
+                    #expect(scene.tokenRequestCount == before)
                 default: Issue.record("said \(said), did \(done)")
                 }
             }

@@ -79,9 +79,9 @@ struct DiscoveryTests {
         let scene = try OpenScene()
         scene.issuer.publish(at: "/elsewhere")
         scene.expire()
-        guard case .metadata(let error) = try await scene.failure() else { throw Missing("a metadata error") }
+        guard case .metadata(let error) = try await scene.failure() else { throw ExpectationFailure("a metadata error") }
         #expect(error == .notMetadata(url: scene.issuer.issuer + "/.well-known/openid-configuration", status: 404))
-        #expect(scene.net == 0)
+        #expect(scene.tokenRequestCount == 0)
         #expect(try scene.refreshTokens.count == 1)
     }
 
@@ -111,9 +111,9 @@ struct DiscoveryTests {
         scene.issuer.publish(JSON.Object([("issuer", "https://other.example")]))
         scene.expire()
         guard case .metadata(.otherIssuer(_, "https://other.example")) = try await scene.failure() else {
-            throw Missing("otherIssuer")
+            throw ExpectationFailure("otherIssuer")
         }
-        #expect(scene.net == 0)
+        #expect(scene.tokenRequestCount == 0)
     }
 
     @Test(arguments: ["https://192.0.2.1/token", "http://login.example/token", "token"])
@@ -122,7 +122,7 @@ struct DiscoveryTests {
         scene.issuer.publish(JSON.Object([("token_endpoint", .string(endpoint))]))
         scene.expire()
         guard case .interactionRequired(.foreignEndpoint) = try await scene.failure() else {
-            throw Missing("foreignEndpoint")
+            throw ExpectationFailure("foreignEndpoint")
         }
         #expect(try scene.refreshTokens.count == 1)
     }
@@ -135,14 +135,14 @@ struct DiscoveryTests {
         try scene.store.sql("UPDATE issuer_document SET document = replace(document, '127.0.0.1', 'login.example')")
         #expect(try await scene.acquire().source == .refresh)
         #expect(scene.issuer.metadataRequests == 2)
-        #expect(scene.net == 2)
+        #expect(scene.tokenRequestCount == 2)
     }
 
     @Test func `a redirect of the metadata or of the token endpoint is not followed`() async throws {
         let scene = try OpenScene()
         scene.expire()
         scene.issuer.answer(.init(status: 307, headers: ["Location: /op/other"]))
-        guard case .unusableAnswer(let answer) = try await scene.failure() else { throw Missing("unusableAnswer") }
+        guard case .unusableAnswer(let answer) = try await scene.failure() else { throw ExpectationFailure("unusableAnswer") }
         #expect(answer.status == 307)
         #expect(scene.issuer.forms("/op/other").isEmpty)
         let other = try OpenScene()
@@ -151,7 +151,7 @@ struct DiscoveryTests {
             .init(status: 302, headers: ["Location: /moved"]),
             at: "/op/.well-known/openid-configuration"
         )
-        guard case .metadata(.notMetadata(_, 302)) = try await other.failure() else { throw Missing("notMetadata") }
+        guard case .metadata(.notMetadata(_, 302)) = try await other.failure() else { throw ExpectationFailure("notMetadata") }
         #expect(other.issuer.forms("/moved").isEmpty)
     }
 

@@ -11,7 +11,7 @@ struct EndedSessionTests {
     private static func summary(_ scene: OpenScene) throws -> AccountSummary {
         var found: AccountSummary?
         try scene.store.forEachAccount { found = $0 }
-        guard let found else { throw Missing("the account") }
+        guard let found else { throw ExpectationFailure("the account") }
         return found
     }
 
@@ -20,7 +20,7 @@ struct EndedSessionTests {
         #expect(try Self.summary(scene).hasRefreshToken)
         scene.expire()
         scene.issuer.answer(.init(status: 400, #"{"error":"invalid_grant"}"#))
-        guard case .interactionRequired(.refused) = try await scene.failure() else { throw Missing("a refusal") }
+        guard case .interactionRequired(.refused) = try await scene.failure() else { throw ExpectationFailure("a refusal") }
         let summary = try Self.summary(scene)
         #expect(!summary.hasRefreshToken)
         #expect(summary.signInState == .signedOut)
@@ -32,12 +32,12 @@ struct EndedSessionTests {
         let scene = try OpenScene()
         scene.expire()
         if isDoubt {
-            guard let token = try scene.refreshTokens.first else { throw Missing("a refresh token") }
+            guard let token = try scene.refreshTokens.first else { throw ExpectationFailure("a refresh token") }
             _ = try scene.store.beginRefresh(with: token)
         }
         scene.issuer.answer(.init(status: 400, #"{"error":"invalid_grant","error_description":"Gone."}"#))
         for _ in 1...2 {
-            guard let failure = try await scene.failure(), failure.needsInteraction else { throw Missing("the end") }
+            guard let failure = try await scene.failure(), failure.needsInteraction else { throw ExpectationFailure("the end") }
             guard case .possiblyConsumed = failure else {
                 #expect(!isDoubt)
                 continue
@@ -45,8 +45,8 @@ struct EndedSessionTests {
             #expect(isDoubt)
         }
         scene.clock.seconds += 61
-        guard case .interactionRequired(.ended) = try await scene.failure() else { throw Missing("the end") }
-        #expect(scene.net == 1)
+        guard case .interactionRequired(.ended) = try await scene.failure() else { throw ExpectationFailure("the end") }
+        #expect(scene.tokenRequestCount == 1)
     }
 
     @Test func `a new sign-in begins a session`() async throws {
@@ -81,7 +81,7 @@ struct EndedSessionTests {
 
     @Test func `a refused token that was replaced meanwhile ends no session`() async throws {
         let scene = try OpenScene()
-        guard let token = try scene.refreshTokens.first else { throw Missing("a refresh token") }
+        guard let token = try scene.refreshTokens.first else { throw ExpectationFailure("a refresh token") }
         try scene.signIn(refreshToken: "rt-9")
         var consequence = RefreshConsequence(token: .ended)
         consequence.event = "invalid_grant"

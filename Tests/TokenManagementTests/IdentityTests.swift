@@ -34,7 +34,7 @@ struct IdentityTests {
         let callers = Counter()
         let transport = InterceptingTransport(Scene.transport) { request in
             guard request.url.hasSuffix("/token") else { return }
-            try await appearance(of: "both callers") { callers.value == 2 }
+            try await eventually("both callers") { callers.value == 2 }
         }
         let manager = TokenManager(store: scene.store, clientID: OpenScene.client, transport: transport)
         func acquire(_ account: Account.ID) async throws -> String {

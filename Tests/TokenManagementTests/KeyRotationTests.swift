@@ -37,10 +37,10 @@ struct KeyRotationTests {
         let metadata = try await issuer.metadata()
         let validator = IDTokenValidator(issuer: metadata.issuer, clientID: OpenScene.client)
         do {
-            guard let keys = try await issuer.keys(of: metadata) else { throw Missing("keys") }
+            guard let keys = try await issuer.keys(of: metadata) else { throw ExpectationFailure("keys") }
             try validator.checkSignature(of: token, keys: keys)
         } catch IDTokenFlaw.unknownKey {
-            guard let keys = try await issuer.newKeys(of: metadata, for: token) else { throw Missing("newer keys") }
+            guard let keys = try await issuer.newKeys(of: metadata, for: token) else { throw ExpectationFailure("newer keys") }
             try validator.checkSignature(of: token, keys: keys)
         }
     }
@@ -95,7 +95,7 @@ struct KeyRotationTests {
                 + #""id_token":"\#(token.secret.reveal())"}"#
             scene.issuer.answer(.init(body))
             #expect(try await scene.acquire().source == .refresh)
-            await #expect(throws: Missing.self) { try await check(token, scene) }
+            await #expect(throws: ExpectationFailure.self) { try await check(token, scene) }
         }
         #expect(scene.issuer.forms(Self.path).count == 2)
     }

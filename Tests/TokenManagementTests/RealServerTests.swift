@@ -18,10 +18,10 @@ struct RealServerTests {
         scene.issuer.answer(.init(status: 400, body))
         for net in [1, 1] {
             guard case .interactionRequired(.refusedWithoutReason(400)) = try await scene.failure() else {
-                throw Missing("refusedWithoutReason")
+                throw ExpectationFailure("refusedWithoutReason")
             }
             // The refusal is remembered for a minute.
-            #expect(scene.net == net)
+            #expect(scene.tokenRequestCount == net)
         }
         #expect(try scene.refreshTokens.map { $0.secret.reveal() } == ["rt-0"])
     }
@@ -31,7 +31,7 @@ struct RealServerTests {
         scene.expire()
         scene.issuer.answer(.init(status: 400, #"{"error":"invalid_request"}"#))
         guard case .interactionRequired(.refused(let error, _)) = try await scene.failure() else {
-            throw Missing("a refusal")
+            throw ExpectationFailure("a refusal")
         }
         #expect(error.code == .invalidRequest)
         #expect(try scene.refreshTokens.count == 1)
@@ -44,7 +44,7 @@ struct RealServerTests {
         let scene = try OpenScene()
         scene.expire()
         scene.issuer.answer(.init(status: 401, body))
-        guard case .clientMisconfigured(let error) = try await scene.failure() else { throw Missing("a client") }
+        guard case .clientMisconfigured(let error) = try await scene.failure() else { throw ExpectationFailure("a client") }
         #expect(error.status == 401)
         #expect("\(error)".contains("_client"))
         scene.issuer.answer(.init(#"{"access_token":"at-1","expires_in":3600}"#))
@@ -56,7 +56,7 @@ struct RealServerTests {
         let token = try await scene.acquire().accessToken
         #expect(token.tokenType == "bearer")
         #expect(token.authorizationScheme == "Bearer")
-        #expect(scene.net == 0)
+        #expect(scene.tokenRequestCount == 0)
     }
 
     @Test func `a refresh token that ends with the access token is used before, where the issuer tells`() async throws {
@@ -68,7 +68,7 @@ struct RealServerTests {
         #expect(try await scene.acquire().source == .cache)
         scene.clock.seconds += 1_801
         #expect(try await scene.acquire().source == .refresh)
-        #expect(scene.net == 2)
+        #expect(scene.tokenRequestCount == 2)
     }
 
     @Test func `a refresh token that ends with the access token is used in the last minutes, where it does not tell`()
@@ -109,7 +109,7 @@ struct RealServerTests {
         _ = try await scene.acquire("more")
         #expect(scene.issuer.forms().last?["scope"] == "openid read write more")
         #expect(try await scene.acquire("more").declinedScope.isEmpty)
-        #expect(scene.net == 2)
+        #expect(scene.tokenRequestCount == 2)
         #expect(scene.issuer.forms().last?["scope"] == nil)
         #expect(try scene.refreshTokens.map(\.scope) == ["more openid read write"])
     }
@@ -120,7 +120,7 @@ struct RealServerTests {
         scene.issuer.answer(.init(#"{"access_token":"at-1","expires_in":3600}"#))
         #expect(try await scene.acquire().idToken == nil)
         #expect(try await scene.acquire().source == .cache)
-        #expect(scene.net == 1)
+        #expect(scene.tokenRequestCount == 1)
         #expect(try scene.store.idTokens(of: scene.account).first?.idToken.claims.name == "Mara")
         #expect(try scene.refreshTokens.map { $0.secret.reveal() } == ["rt-0"])
     }
@@ -130,12 +130,12 @@ struct RealServerTests {
         scene.expire()
         scene.issuer.answer(.init(status: 502, "<html>"), .init(status: 400, #"{"error":"invalid_grant"}"#))
         guard case .possiblyConsumed(let error, let since, "tests", let events) = try await scene.failure() else {
-            throw Missing("possiblyConsumed")
+            throw ExpectationFailure("possiblyConsumed")
         }
         #expect(error?.code == .invalidGrant)
         #expect(since == scene.clock.seconds)
         #expect(!events.isEmpty)
-        #expect(scene.net == 2)
+        #expect(scene.tokenRequestCount == 2)
     }
 
     @Test func `a 5xx that has spent the token costs nothing where the issuer gives the answer again`() async throws {
@@ -169,7 +169,7 @@ struct RealServerTests {
         scene.issuer.publish(JSON.Object([("revocation_endpoint", endpoint)]))
         scene.issuer.answer(.init(status: status, body), at: "/op/revoke")
         guard case .failed(let said) = try await scene.manager().signOut(scene.account) else {
-            throw Missing("a reason")
+            throw ExpectationFailure("a reason")
         }
         #expect(said.contains(reason))
         #expect(scene.issuer.forms("/op/revoke").first?["token"] == "rt-0")
@@ -197,7 +197,7 @@ struct RealServerTests {
         scene.issuer.answer(
             .init(#"{"access_token":"at-1","expires_in":3600,"refresh_token":"rt-1","id_token":"\#(idToken)"}"#)
         )
-        guard case .invalidIDToken(.notYetValid) = try await scene.failure() else { throw Missing("a flaw") }
+        guard case .invalidIDToken(.notYetValid) = try await scene.failure() else { throw ExpectationFailure("a flaw") }
         #expect(try scene.refreshTokens.map { $0.secret.reveal() } == ["rt-1"])
     }
 
@@ -222,12 +222,12 @@ struct RealServerTests {
         scene.issuer.answer(.init(status: 400, body))
         for _ in 1...2 {
             let error = try await scene.failure()
-            guard case .interactionRequired(.refused(let refusal, _)) = error else { throw Missing("a refusal") }
+            guard case .interactionRequired(.refused(let refusal, _)) = error else { throw ExpectationFailure("a refusal") }
             #expect(refusal.code == .unknown)
             #expect(refusal.suberror == nil)
             #expect(!String(reflecting: error).contains(echo))
         }
-        #expect(scene.net == 1)
+        #expect(scene.tokenRequestCount == 1)
         let outcomes = try scene.store.events().map(\.outcome)
         #expect(outcomes.contains { $0.contains("unknown_error") })
         #expect(!outcomes.contains { $0.contains(echo) })

@@ -23,7 +23,7 @@ struct RefreshFailureTests {
             let result = try await scene.manager().acquireTokenSilently(scene.request())
             #expect(result.source == .refresh)
             #expect(result.freshness == .fresh)
-            #expect(scene.net == 1)
+            #expect(scene.tokenRequestCount == 1)
             #expect(try scene.store.status().accessTokens == 1)
         }
     }
@@ -37,7 +37,7 @@ struct RefreshFailureTests {
                 #expect(result.source == .cache)
                 #expect(result.freshness == .aging)
                 #expect(result.refreshFailed)
-                #expect(scene.net == net)
+                #expect(scene.tokenRequestCount == net)
             }
         }
     }
@@ -58,7 +58,7 @@ struct RefreshFailureTests {
             let result = try await scene.manager().acquireTokenSilently(scene.request())
             #expect(result.freshness == .aging)
             #expect(result.refreshFailed)
-            #expect(scene.net == 1)
+            #expect(scene.tokenRequestCount == 1)
         }
     }
 
@@ -78,7 +78,7 @@ struct RefreshFailureTests {
             let result = try await scene.manager().acquireTokenSilently(scene.request())
             #expect(result.freshness == .aging)
             #expect(result.interactionSoon)
-            #expect(scene.net == 0)
+            #expect(scene.tokenRequestCount == 0)
         }
     }
 
@@ -90,7 +90,7 @@ struct RefreshFailureTests {
             let manager = try scene.manager { $0.allowsExtendedLifetime = isAllowed }
             guard isAllowed else {
                 let error = try await acquisitionError { try await manager.acquireTokenSilently(scene.request()) }
-                guard case .unavailable = error else { throw Missing("unavailable, not \(String(describing: error))") }
+                guard case .unavailable = error else { throw ExpectationFailure("unavailable, not \(String(describing: error))") }
                 return
             }
             let result = try await manager.acquireTokenSilently(scene.request())
@@ -105,7 +105,7 @@ struct RefreshFailureTests {
             scene.refuse("invalid_grant", suberror: "my_suberror")
             let error = try await acquisitionError { try await scene.manager().acquireTokenSilently(scene.request()) }
             guard case .interactionRequired(.refused(let refusal, let events)) = error else {
-                throw Missing("a refusal, not \(String(describing: error))")
+                throw ExpectationFailure("a refusal, not \(String(describing: error))")
             }
             #expect(refusal.suberror == "my_suberror")
             #expect(events.first?.kind == .signIn)
@@ -121,7 +121,7 @@ struct RefreshFailureTests {
             for _ in 1...2 {
                 let error = try await acquisitionError { try await manager.acquireTokenSilently(scene.request()) }
                 #expect(error?.needsInteraction == true)
-                #expect(scene.net == 1)
+                #expect(scene.tokenRequestCount == 1)
             }
             #expect(try scene.refreshTokens.isEmpty)
         }
@@ -157,7 +157,7 @@ struct RefreshFailureTests {
             scene.expire()
             scene.refuse("invalid_grant", suberror: "user_account_deleted")
             let error = try await acquisitionError { try await scene.manager().acquireTokenSilently(scene.request()) }
-            guard case .interactionRequired(.accountDeleted) = error else { throw Missing("accountDeleted") }
+            guard case .interactionRequired(.accountDeleted) = error else { throw ExpectationFailure("accountDeleted") }
             #expect(try scene.store.signedInAccounts(client: Scene.client).isEmpty)
             #expect(try scene.store.signedInAccounts(client: "otp-app").count == 1)
             #expect(try scene.store.refreshTokens(of: scene.account, client: "otp-app").count == 1)
@@ -179,7 +179,7 @@ struct RefreshFailureTests {
             let error = try await acquisitionError {
                 try await scene.manager(transport: transport).acquireTokenSilently(scene.request())
             }
-            guard case .interactionRequired(.accountDeleted) = error else { throw Missing("accountDeleted") }
+            guard case .interactionRequired(.accountDeleted) = error else { throw ExpectationFailure("accountDeleted") }
             #expect(try scene.store.signedInAccounts(client: Scene.client).count == 1)
             #expect(try scene.refreshTokens.count == 1)
             #expect(try scene.refreshTokens != before)
@@ -214,8 +214,8 @@ struct RefreshFailureTests {
             let body = #"{"issuer":"\#(base)/x/v2.0","token_endpoint":"https://login.example.net/token"}"#
             scene.provider.faults.add(.answer(body: body, at: "metadata"))
             let error = try await acquisitionError { try await scene.manager().acquireTokenSilently(scene.request()) }
-            guard case .interactionRequired(.foreignEndpoint) = error else { throw Missing("foreignEndpoint") }
-            #expect(scene.net == 0)
+            guard case .interactionRequired(.foreignEndpoint) = error else { throw ExpectationFailure("foreignEndpoint") }
+            #expect(scene.tokenRequestCount == 0)
         }
     }
 
@@ -224,7 +224,7 @@ struct RefreshFailureTests {
             scene.expire()
             scene.provider.faults.add(.answer(status: 403, body: "<html>", at: "token"))
             let error = try await acquisitionError { try await scene.manager().acquireTokenSilently(scene.request()) }
-            guard case .unusableAnswer(let answer) = error else { throw Missing("unusableAnswer") }
+            guard case .unusableAnswer(let answer) = error else { throw ExpectationFailure("unusableAnswer") }
             #expect(answer.status == 403)
             #expect(try scene.refreshTokens.count == 1)
         }
@@ -237,7 +237,7 @@ struct RefreshFailureTests {
             let info = Base64URL.encode(Array(#"{"uid":"u2","utid":"t1"}"#.utf8))
             scene.answer(#"{"access_token":"x","refresh_token":"y","client_info":"\#(info)","expires_in":3600}"#)
             let error = try await acquisitionError { try await scene.manager().acquireTokenSilently(scene.request()) }
-            guard case .accountMismatch = error else { throw Missing("accountMismatch") }
+            guard case .accountMismatch = error else { throw ExpectationFailure("accountMismatch") }
             #expect(try scene.refreshTokens.map { $0.secret.reveal() } == before)
             #expect(try scene.store.status().accounts == 1)
         }
@@ -253,7 +253,7 @@ struct RefreshFailureTests {
             let manager = try scene.manager { $0.usesFamilyTokens = true }
             let result = try await manager.acquireTokenSilently(scene.request())
             #expect(result.accessToken.secret == Secret("new"))
-            #expect(scene.net == 2)
+            #expect(scene.tokenRequestCount == 2)
         }
     }
 }

@@ -34,7 +34,7 @@ struct RefreshedIDTokenTests {
     @Test func `after a lost answer its repetition is the answer`() async throws {
         let scene = try Self.scene()
         // The process ended between the request and the answer.
-        guard let token = try scene.refreshTokens.first else { throw Missing("a refresh token") }
+        guard let token = try scene.refreshTokens.first else { throw ExpectationFailure("a refresh token") }
         _ = try scene.store.beginRefresh(with: token)
         Self.answer(scene, [("at_hash", "77QmUPtjPfzWtF2AnpK9RQ")])
         #expect(try await scene.acquire().source == .refresh)
@@ -55,7 +55,7 @@ struct RefreshedIDTokenTests {
     func `an ID token with another nonce bars the tokens, and the session goes on`(nonce: JSON) async throws {
         let scene = try Self.scene(nonce: "n-1")
         Self.answer(scene, [("nonce", nonce)])
-        guard case .invalidIDToken(.nonce) = try await scene.failure() else { throw Missing("a wrong nonce") }
+        guard case .invalidIDToken(.nonce) = try await scene.failure() else { throw ExpectationFailure("a wrong nonce") }
         Self.answer(scene, [("nonce", "n-1")])
         #expect(try await scene.acquire().source == .refresh)
         #expect(scene.issuer.forms().map { $0["refresh_token"] } == ["rt-0", "rt-1"])

@@ -17,7 +17,7 @@ struct SignOutTests {
             #expect(try scene.store.accounts().isEmpty)
             #expect(try !scene.files(contain: secret))
             let error = try await acquisitionError { try await manager.acquireTokenSilently(scene.request()) }
-            guard case .interactionRequired(.signedOut) = error else { throw Missing("signedOut") }
+            guard case .interactionRequired(.signedOut) = error else { throw ExpectationFailure("signedOut") }
         }
     }
 
@@ -98,7 +98,7 @@ struct SignOutTests {
             let body = #"{"error":"invalid_client"}"#
             scene.provider.faults.add(.answer(status: 401, body: body, at: "revoke"))
             guard case .failed(let reason) = try await scene.manager().signOut(scene.account) else {
-                throw Missing("a reason")
+                throw ExpectationFailure("a reason")
             }
             #expect(reason.contains("invalid_client"))
             #expect(try scene.store.accounts().isEmpty)

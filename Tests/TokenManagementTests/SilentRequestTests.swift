@@ -17,7 +17,7 @@ struct SilentRequestTests {
             let claims = try JSON(parsing: #"{"access_token":{"nbf":null}}"#)
             let result = try await manager.acquireTokenSilently(scene.request { $0.claims = claims })
             #expect(result.source == .refresh)
-            #expect(scene.net == 1)
+            #expect(scene.tokenRequestCount == 1)
             let wanted = try JSON(parsing: #"{"access_token":{"nbf":null,"xms_cc":{"values":["CP1"]}}}"#)
             #expect(try JSON(parsing: sent.last("claims")) == wanted)
             #expect(
@@ -32,7 +32,7 @@ struct SilentRequestTests {
             scene.answer(#"{"access_token":"new","expires_in":3600,"foci":"1"}"#)
             let manager = try scene.manager(client: "second-app") { $0.usesFamilyTokens = true }
             #expect(try await manager.acquireTokenSilently(scene.request()).accessToken.secret == Secret("new"))
-            #expect(scene.net == 1)
+            #expect(scene.tokenRequestCount == 1)
         }
     }
 
@@ -44,7 +44,7 @@ struct SilentRequestTests {
             for _ in 1...2 {
                 let error = try await acquisitionError { try await manager.acquireTokenSilently(scene.request()) }
                 #expect(error?.needsInteraction == true)
-                #expect(scene.net == 1)
+                #expect(scene.tokenRequestCount == 1)
             }
             #expect(try scene.store.refreshTokens(of: scene.account, client: "sibling-app").count == 1)
         }
@@ -55,8 +55,8 @@ struct SilentRequestTests {
             try scene.addFamilyToken("family-token")
             let manager = try scene.manager(client: "second-app")
             let error = try await acquisitionError { try await manager.acquireTokenSilently(scene.request()) }
-            guard case .interactionRequired(.noRefreshToken) = error else { throw Missing("noRefreshToken") }
-            #expect(scene.net == 0)
+            guard case .interactionRequired(.noRefreshToken) = error else { throw ExpectationFailure("noRefreshToken") }
+            #expect(scene.tokenRequestCount == 0)
         }
     }
 
@@ -67,14 +67,14 @@ struct SilentRequestTests {
             let second = try await manager.acquireTokenSilently(scene.request(Scene.demo))
             #expect(first.source == .cache)
             #expect(second.source == .refresh)
-            #expect(scene.net == 1)
+            #expect(scene.tokenRequestCount == 1)
             #expect(second.accessToken.scope.covers(Scene.demo))
             #expect(second.declinedScope.isEmpty)
             #expect(
                 try await manager.acquireTokenSilently(scene.request(Scene.toDo)).accessToken.secret
                     == first.accessToken.secret
             )
-            #expect(scene.net == 1)
+            #expect(scene.tokenRequestCount == 1)
         }
     }
 
@@ -86,7 +86,7 @@ struct SilentRequestTests {
             let before = try scene.refreshTokens[0].secret
             scene.clock.advance(by: 46 * 60)
             #expect(try await manager.acquireTokenSilently(scene.request()).source == .refresh)
-            #expect(scene.net == 2)
+            #expect(scene.tokenRequestCount == 2)
             #expect(try scene.refreshTokens[0].secret != before)
             #expect(
                 try await manager.acquireTokenSilently(scene.request(Scene.demo)).accessToken.secret
@@ -101,7 +101,7 @@ struct SilentRequestTests {
             scene.clock.advance(by: 60)
             let result = try await scene.manager().acquireTokenSilently(scene.request { $0.forcesRefresh = true })
             #expect(result.source == .refresh)
-            #expect(scene.net == 1)
+            #expect(scene.tokenRequestCount == 1)
             #expect(result.idToken?.claims.issuedAt == 1_790_000_060)
             #expect(try scene.store.status().accessTokens == 1)
             #expect(try scene.store.idTokens(of: scene.account).first?.idToken.claims.issuedAt == 1_790_000_060)
@@ -115,9 +115,9 @@ struct SilentRequestTests {
             let error = try await acquisitionError {
                 try await manager.acquireTokenSilently(scene.request { $0.forcesRefresh = true })
             }
-            guard case .interactionRequired(.noRefreshToken) = error else { throw Missing("noRefreshToken") }
+            guard case .interactionRequired(.noRefreshToken) = error else { throw ExpectationFailure("noRefreshToken") }
             #expect(try await manager.acquireTokenSilently(scene.request()).source == .cache)
-            #expect(scene.net == 0)
+            #expect(scene.tokenRequestCount == 0)
         }
     }
 
@@ -126,7 +126,7 @@ struct SilentRequestTests {
             await #expect(throws: TokenStoreError.self) {
                 try await scene.manager().acquireTokenSilently(scene.request("openid profile"))
             }
-            #expect(scene.net == 0)
+            #expect(scene.tokenRequestCount == 0)
         }
     }
 
@@ -136,7 +136,7 @@ struct SilentRequestTests {
             let error = try await acquisitionError {
                 try await scene.manager().acquireTokenSilently(scene.request(both))
             }
-            guard case .invalidScope = error else { throw Missing("invalidScope") }
+            guard case .invalidScope = error else { throw ExpectationFailure("invalidScope") }
             #expect(try scene.refreshTokens.count == 1)
         }
     }
@@ -196,7 +196,7 @@ struct SilentRequestTests {
             let error = try await acquisitionError {
                 try await manager.acquireTokenSilently(scene.request(both) { $0.requiresAllScopes = true })
             }
-            guard case .declinedScopes = error else { throw Missing("declinedScopes") }
+            guard case .declinedScopes = error else { throw ExpectationFailure("declinedScopes") }
         }
     }
 
@@ -214,7 +214,7 @@ struct SilentRequestTests {
                 #expect(result.accessToken.secret == Secret("new"))
                 #expect(result.declinedScope.covers(wanted))
             }
-            #expect(scene.net == 1)
+            #expect(scene.tokenRequestCount == 1)
             #expect(try await manager.acquireTokenSilently(scene.request("api://todolist/a")).source == .refresh)
         }
     }
@@ -261,7 +261,7 @@ struct SilentRequestTests {
             let error = try await acquisitionError {
                 try await manager.acquireTokenSilently(scene.request { $0.minimumLifetime = 1_800 })
             }
-            guard case .tooShort(let result, lifetime, wanted: 1_800) = error else { throw Missing("tooShort") }
+            guard case .tooShort(let result, lifetime, wanted: 1_800) = error else { throw ExpectationFailure("tooShort") }
             #expect(result.accessToken.secret == Secret("short"))
             scene.answer(#"{"access_token":"long","expires_in":1800}"#)
             let longer = try await manager.acquireTokenSilently(scene.request { $0.minimumLifetime = 1_800 })
@@ -277,7 +277,7 @@ struct SilentRequestTests {
             let error = try await acquisitionError {
                 try await manager.acquireTokenSilently(scene.request { $0.minimumLifetime = 60 })
             }
-            guard case .unavailable = error else { throw Missing("unavailable") }
+            guard case .unavailable = error else { throw ExpectationFailure("unavailable") }
         }
     }
 
@@ -289,7 +289,7 @@ struct SilentRequestTests {
             let manager = try scene.manager()
             let error = try await acquisitionError { try await manager.acquireTokenSilently(scene.request()) }
             guard case .invalidIDToken = error else {
-                throw Missing("invalidIDToken, not \(String(describing: error))")
+                throw ExpectationFailure("invalidIDToken, not \(String(describing: error))")
             }
             #expect(try await manager.acquireTokenSilently(scene.request()).source == .refresh)
         }

@@ -23,7 +23,7 @@ struct SingleRefreshTests {
                 }
                 return try await group.reduce(into: [Secret]()) { $0.append($1) }
             }
-            #expect(scene.net == 1)
+            #expect(scene.tokenRequestCount == 1)
             #expect(tokens.count == 8)
             #expect(tokens.allSatisfy { $0 == tokens[0] })
             // Who finds the token when its turn comes asks the issuer nothing at all.
@@ -44,7 +44,7 @@ struct SingleRefreshTests {
                 }
                 try await group.waitForAll()
             }
-            #expect(scene.net == 2)
+            #expect(scene.tokenRequestCount == 2)
             #expect(try scene.store.status().accessTokens == 2)
         }
     }
@@ -66,7 +66,7 @@ struct SingleRefreshTests {
                 return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
             }
             #expect(failures == 4)
-            #expect(scene.net == 1)
+            #expect(scene.tokenRequestCount == 1)
         }
     }
 
@@ -78,7 +78,7 @@ struct SingleRefreshTests {
             let transport = InterceptingTransport(Scene.transport) { request in
                 guard request.url.hasSuffix("/token") else { return }
                 // The answer waits for the second caller.
-                try await appearance(of: "the second caller") { arrived.value == 2 }
+                try await eventually("the second caller") { arrived.value == 2 }
                 try await Task.sleep(for: .milliseconds(50))
             }
             let manager = try scene.manager(transport: transport)
@@ -91,9 +91,9 @@ struct SingleRefreshTests {
             async let strict = acquire(all: true)
             async let content = acquire(all: false)
             guard case .declinedScopes = try await strict, try await content == nil else {
-                throw Missing("a difference")
+                throw ExpectationFailure("a difference")
             }
-            #expect(scene.net == 1)
+            #expect(scene.tokenRequestCount == 1)
         }
     }
 
@@ -118,7 +118,7 @@ struct SingleRefreshTests {
             leaver.cancel()
             await #expect(throws: CancellationError.self) { try await leaver.value }
             #expect(try await stayer.value.source == .refresh)
-            #expect(scene.net == 1)
+            #expect(scene.tokenRequestCount == 1)
         }
     }
 
@@ -130,9 +130,9 @@ struct SingleRefreshTests {
             let error = try await acquisitionError {
                 try await manager.acquireTokenSilently(scene.request { $0.timeout = .milliseconds(20) })
             }
-            guard case .timedOut = error else { throw Missing("timedOut, not \(String(describing: error))") }
+            guard case .timedOut = error else { throw ExpectationFailure("timedOut, not \(String(describing: error))") }
             #expect(try await manager.acquireTokenSilently(scene.request()).accessToken.scope.covers(Scene.toDo))
-            #expect(scene.net == 1)
+            #expect(scene.tokenRequestCount == 1)
         }
     }
 
@@ -148,7 +148,7 @@ struct SingleRefreshTests {
                 }
                 try await group.waitForAll()
             }
-            #expect(scene.net == 1)
+            #expect(scene.tokenRequestCount == 1)
         }
     }
 
@@ -164,11 +164,11 @@ struct SingleRefreshTests {
                 // Each waits for the lock by itself, as another process would.
                 group.addTask { try await scene.acquire { $0.forcesRefresh = true }.accessToken.secret }
             }
-            try await appearance(of: "eight who wait") { try Self.openLocks(of: path) == 9 }
+            try await eventually("eight who wait") { try Self.openLocks(of: path) == 9 }
             lock.withLock { $0 = nil }
             for try await token in group { #expect(token == Secret("at-1")) }
         }
-        #expect(scene.net == 1)
+        #expect(scene.tokenRequestCount == 1)
         scene.issuer.answer(.init(#"{"access_token":"at-2","expires_in":3600}"#))
         #expect(try await scene.acquire { $0.forcesRefresh = true }.accessToken.secret == Secret("at-2"))
     }
@@ -187,7 +187,7 @@ struct SingleRefreshTests {
                 guard request.url.hasSuffix("/token") else { return }
                 sent.keep(request)
                 // The first waits until the other has begun as well, and waits for the family's lock, or sends.
-                try await appearance(of: "the other client") { try sent.count == 2 || Self.openLocks(of: path) == 4 }
+                try await eventually("the other client") { try sent.count == 2 || Self.openLocks(of: path) == 4 }
             }
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for client in ["app-a", "app-b"] {
@@ -219,12 +219,12 @@ struct SingleRefreshTests {
             let manager = try scene.manager()
             let error = try await acquisitionError { try await manager.acquireTokenSilently(scene.request()) }
             guard case .possiblyConsumed(let refusal, _, let program, let events) = error else {
-                throw Missing("possiblyConsumed, not \(String(describing: error))")
+                throw ExpectationFailure("possiblyConsumed, not \(String(describing: error))")
             }
             #expect(refusal?.suberror == "bad_token")
             #expect(program == "tests")
             #expect(!events.isEmpty)
-            #expect(scene.net == 2)
+            #expect(scene.tokenRequestCount == 2)
             #expect(try scene.refreshTokens.isEmpty)
         }
     }
@@ -232,13 +232,13 @@ struct SingleRefreshTests {
     @Test func `after a crash the intent is there, and the refusal names who crashed`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             scene.expire()
-            guard let token = try scene.refreshTokens.first else { throw Missing("a refresh token") }
+            guard let token = try scene.refreshTokens.first else { throw ExpectationFailure("a refresh token") }
             #expect(try scene.store.beginRefresh(with: token) == nil)
             scene.refuse("invalid_grant")
             let error = try await acquisitionError { try await scene.manager().acquireTokenSilently(scene.request()) }
-            guard case .possiblyConsumed(_, let since, "tests", _) = error else { throw Missing("possiblyConsumed") }
+            guard case .possiblyConsumed(_, let since, "tests", _) = error else { throw ExpectationFailure("possiblyConsumed") }
             #expect(since == 1_790_003_601)
-            #expect(scene.net == 1)
+            #expect(scene.tokenRequestCount == 1)
             #expect(try scene.refreshTokens.count == 1)
         }
     }
@@ -246,10 +246,10 @@ struct SingleRefreshTests {
     @Test func `after a crash before the request was sent the session goes on`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             scene.expire()
-            guard let token = try scene.refreshTokens.first else { throw Missing("a refresh token") }
+            guard let token = try scene.refreshTokens.first else { throw ExpectationFailure("a refresh token") }
             _ = try scene.store.beginRefresh(with: token)
             #expect(try await scene.manager().acquireTokenSilently(scene.request()).source == .refresh)
-            guard let successor = try scene.refreshTokens.first else { throw Missing("its successor") }
+            guard let successor = try scene.refreshTokens.first else { throw ExpectationFailure("its successor") }
             #expect(try scene.store.beginRefresh(with: successor) == nil)
         }
     }
@@ -264,7 +264,7 @@ struct SingleRefreshTests {
             }
             let manager = try scene.manager(transport: transport)
             let error = try await acquisitionError { try await manager.acquireTokenSilently(scene.request()) }
-            guard case .interactionRequired(.signedOut) = error else { throw Missing("signedOut") }
+            guard case .interactionRequired(.signedOut) = error else { throw ExpectationFailure("signedOut") }
             let status = try scene.store.status()
             #expect(status.accounts == 0)
             #expect(status.refreshTokens == 0)

@@ -19,14 +19,14 @@ struct ThrottlingTests {
                 // Another manager with a store of its own, as another process has.
                 let manager = try scene.manager()
                 let error = try await acquisitionError { try await manager.acquireTokenSilently(scene.request()) }
-                guard case .unavailable(let answer, _) = error else { throw Missing("unavailable") }
+                guard case .unavailable(let answer, _) = error else { throw ExpectationFailure("unavailable") }
                 #expect(answer.retryAfter == Int64(expected))
                 #expect(answer.status == 429)
-                #expect(scene.net == net)
+                #expect(scene.tokenRequestCount == net)
             }
             scene.clock.advance(by: 1)
             #expect(try await scene.manager().acquireTokenSilently(scene.request()).source == .refresh)
-            #expect(scene.net == 2)
+            #expect(scene.tokenRequestCount == 2)
         }
     }
 
@@ -46,7 +46,7 @@ struct ThrottlingTests {
             }
             scene.provider.faults.add(fault)
             let error = try await acquisitionError { try await scene.manager().acquireTokenSilently(scene.request()) }
-            guard case .unavailable(let answer, isHeldBack: false) = error else { throw Missing("unavailable") }
+            guard case .unavailable(let answer, isHeldBack: false) = error else { throw ExpectationFailure("unavailable") }
             #expect(wait.contains(answer.retryAfter ?? 0))
         }
     }
@@ -59,13 +59,13 @@ struct ThrottlingTests {
             for advance in [0.0, 59] {
                 scene.clock.advance(by: advance)
                 let error = try await acquisitionError { try await manager.acquireTokenSilently(scene.request()) }
-                guard case .interactionRequired(.refused(let refusal, _)) = error else { throw Missing("a refusal") }
+                guard case .interactionRequired(.refused(let refusal, _)) = error else { throw ExpectationFailure("a refusal") }
                 #expect(refusal.suberror == "basic_action")
                 #expect(refusal.numbers == [50_076])
-                #expect(scene.net == 1)
+                #expect(scene.tokenRequestCount == 1)
             }
             _ = try await manager.acquireTokenSilently(scene.request(Scene.demo))
-            #expect(scene.net == 2)
+            #expect(scene.tokenRequestCount == 2)
         }
         try await Scene.open { (scene: Scene) async throws in
             scene.expire()
@@ -84,12 +84,12 @@ struct ThrottlingTests {
             scene.provider.faults.add(.lostResponse(at: "token"))
             let manager = try scene.manager()
             #expect(try await manager.acquireTokenSilently(scene.request()).source == .refresh)
-            #expect(scene.net == 2)
+            #expect(scene.tokenRequestCount == 2)
             scene.expire()
             scene.provider.faults.add(.lostResponse(at: "token", times: 2))
             let error = try await acquisitionError { try await manager.acquireTokenSilently(scene.request()) }
-            guard case .network = error else { throw Missing("network") }
-            #expect(scene.net == 4)
+            guard case .network = error else { throw ExpectationFailure("network") }
+            #expect(scene.tokenRequestCount == 4)
         }
     }
 
@@ -98,11 +98,11 @@ struct ThrottlingTests {
         scene.expire()
         scene.issuer.answer(.init(status: 400, headers: ["Retry-After: 120"], #"{"error":"invalid_grant"}"#))
         guard case .interactionRequired(.refused(let refusal, _)) = try await scene.failure() else {
-            throw Missing("a refusal")
+            throw ExpectationFailure("a refusal")
         }
         #expect(refusal.code == .invalidGrant)
         #expect(refusal.retryAfter == 120)
-        #expect(scene.net == 1)
+        #expect(scene.tokenRequestCount == 1)
     }
 
     @Test(
@@ -121,10 +121,10 @@ struct ThrottlingTests {
         scene.expire()
         scene.issuer.answer(.init(status: status, headers: ["Retry-After: 120"], body))
         guard case .unavailable(let outage, isHeldBack: false) = try await scene.failure() else {
-            throw Missing("unavailable")
+            throw ExpectationFailure("unavailable")
         }
         #expect(outage == IssuerUnavailable(status: status, retryAfter: 120, error: code))
-        #expect(scene.net == 1)
+        #expect(scene.tokenRequestCount == 1)
     }
 
     /// Answers that hold further requests back: the status, `Retry-After`, and the requests until it is an error.
@@ -135,9 +135,9 @@ struct ThrottlingTests {
         let scene = try OpenScene()
         scene.expire()
         scene.issuer.answer(.init(status: status, headers: wait.isEmpty ? [] : ["Retry-After: \(wait)"]))
-        guard case .unavailable = try await scene.failure() else { throw Missing("unavailable") }
-        guard case .unavailable(_, isHeldBack: true) = try await scene.failure() else { throw Missing("a wait") }
-        #expect(scene.net == net)
+        guard case .unavailable = try await scene.failure() else { throw ExpectationFailure("unavailable") }
+        guard case .unavailable(_, isHeldBack: true) = try await scene.failure() else { throw ExpectationFailure("a wait") }
+        #expect(scene.tokenRequestCount == net)
         scene.issuer.answer(.init(#"{"access_token":"new","expires_in":3600}"#))
         #expect(try await scene.acquire { $0.forcesRefresh = true }.source == .refresh)
         #expect(try await scene.acquire().source == .cache)
@@ -149,7 +149,7 @@ struct ThrottlingTests {
         scene.expire()
         scene.clock.seconds += seconds
         scene.issuer.answer(.init(status: 429, headers: ["Retry-After: 3600"]))
-        guard case .unavailable = try await scene.failure() else { throw Missing("unavailable") }
+        guard case .unavailable = try await scene.failure() else { throw ExpectationFailure("unavailable") }
         scene.clock.seconds -= seconds
         scene.issuer.answer(.init(#"{"access_token":"new","expires_in":3600}"#))
         #expect(try await scene.acquire().source == .refresh)
@@ -159,7 +159,7 @@ struct ThrottlingTests {
         let scene = try OpenScene()
         scene.expire()
         scene.issuer.answer(.init(status: 429, headers: ["Retry-After: 3600"]))
-        guard case .unavailable = try await scene.failure() else { throw Missing("unavailable") }
+        guard case .unavailable = try await scene.failure() else { throw ExpectationFailure("unavailable") }
         try scene.store.withWriter { session in
             let assignments = "ends_at = ends_at + 300 * 86400, failure = json_remove(failure, '$.began_at')"
             try session.update("throttle", set: assignments)

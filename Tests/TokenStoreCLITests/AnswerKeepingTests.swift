@@ -38,7 +38,7 @@ struct AnswerKeepingTests {
             try held.execute("ROLLBACK")
             let next = try await scene.tokens(1, "--force-refresh")[0]
             #expect(next.status == 0, "\(next.error)")
-            #expect(scene.net == 2, "\(next.error)")
+            #expect(scene.tokenRequestCount == 2, "\(next.error)")
             #expect(try pending(scene).isEmpty)
         }
     }
@@ -66,11 +66,11 @@ struct AnswerKeepingTests {
 
     @Test func `a store that is held beyond the timeout and then let go has the answer`() async throws {
         try await whileHeld(["--timeout", "3"]) { (scene, refresh, held) async throws in
-            try await appearance(of: "the file") { try !pending(scene).isEmpty }
+            try await eventually("the file") { try !pending(scene).isEmpty }
             try held.execute("ROLLBACK")
             #expect(try await refresh.end() == 0)
             #expect(try pending(scene).isEmpty)
-            #expect(scene.net == 1)
+            #expect(scene.tokenRequestCount == 1)
             #expect(try await scene.tokens(1, "--force-refresh")[0].status == 0)
         }
     }
@@ -110,7 +110,7 @@ struct AnswerKeepingTests {
             refresh.send(signal)
             #expect(try await refresh.end() == 128 + signal)
             #expect(try await scene.tokens(1, "--force-refresh")[0].status == 0)
-            #expect(scene.net == 2)
+            #expect(scene.tokenRequestCount == 2)
         }
     }
 
@@ -136,7 +136,7 @@ struct AnswerKeepingTests {
             try await scene.waitForRequest(at: "metadata")
             refresh.send(SIGTERM)
             #expect(try await refresh.end() == 128 + SIGTERM)
-            #expect(scene.net == 0)
+            #expect(scene.tokenRequestCount == 0)
         }
     }
 }

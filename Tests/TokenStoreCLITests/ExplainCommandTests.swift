@@ -15,7 +15,7 @@ struct ExplainCommandTests {
             #expect(outcome.output.contains("it fits best"))
             #expect(outcome.output.contains("it is the only account"))
             #expect(try scene.scratch.contents("tokenstore.db") == before)
-            #expect(scene.net == 0)
+            #expect(scene.tokenRequestCount == 0)
         }
     }
 

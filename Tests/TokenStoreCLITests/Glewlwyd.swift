@@ -55,7 +55,7 @@ struct Glewlwyd: Sendable {
         let glewlwyd = try Glewlwyd()
         let directory = try TemporaryDirectory()
         let database = directory.file("glewlwyd.db")
-        guard FileManager.default.createFile(atPath: database, contents: nil) else { throw Missing("a database") }
+        guard FileManager.default.createFile(atPath: database, contents: nil) else { throw ExpectationFailure("a database") }
         let schema = try unpacked("database/init.sqlite3.sql.gz")
         try Connection(path: database, mode: .readWrite, busyTimeout: .zero).execute(schema)
         let settings = try unpacked("glewlwyd.conf.sample.gz")
@@ -133,7 +133,7 @@ struct Glewlwyd: Sendable {
             + "&state=s&code_challenge=\(challenge)&code_challenge_method=S256&g_continue="
         let redirect = try await call("GET", "/api/oidc/auth?\(query)", nil, session: cookie)
         guard let code = redirect.headers["location"]?.split(separator: "code=").last?.prefix(while: { $0 != "&" })
-        else { throw Missing("a code") }
+        else { throw ExpectationFailure("a code") }
         var form = FormParameters()
         form.append("client_id", Self.client)
         form.append("code", String(code))
@@ -147,12 +147,12 @@ struct Glewlwyd: Sendable {
     func visit(_ start: String) async throws {
         // A browser is given an address of the listener, which leads on to the page.
         let led = try await transport.send(HTTPRequest("GET", start), limits: .issuer)
-        guard let address = led.headers["location"] else { throw Missing("the way to the page") }
+        guard let address = led.headers["location"] else { throw ExpectationFailure("the way to the page") }
         let cookie = try await session("dev", "devpassword")
         try await call("PUT", "/api/auth/grant/\(Self.client)", ["scope": "openid read"], session: cookie)
         let path = address.dropFirst(base.count) + "&g_continue="
         let answer = try await call("GET", String(path), nil, session: cookie)
-        guard let next = answer.headers["location"] else { throw Missing("a redirect") }
+        guard let next = answer.headers["location"] else { throw ExpectationFailure("a redirect") }
         _ = try await transport.send(HTTPRequest("GET", next), limits: .issuer)
     }
 
@@ -162,13 +162,13 @@ struct Glewlwyd: Sendable {
         for _ in 0..<200 {
             do {
                 let response = try await call("POST", "/api/auth/", body, session: "")
-                guard let cookie = response.headers["set-cookie"] else { throw Missing("a cookie") }
+                guard let cookie = response.headers["set-cookie"] else { throw ExpectationFailure("a cookie") }
                 return String(cookie.prefix { $0 != ";" })
             } catch is HTTPTransportError {
                 try await Task.sleep(for: .milliseconds(25))
             }
         }
-        throw Missing("an answer of glewlwyd")
+        throw ExpectationFailure("an answer of glewlwyd")
     }
 
     @discardableResult
@@ -177,7 +177,7 @@ struct Glewlwyd: Sendable {
         if !session.isEmpty { request.headers["cookie"] = session }
         request.body = body.map { Secret($0.serialized) }
         let response = try await transport.send(request, limits: .issuer)
-        guard response.status < 400 else { throw Missing("success at \(path), not \(response.status)") }
+        guard response.status < 400 else { throw ExpectationFailure("success at \(path), not \(response.status)") }
         return response
     }
 }

@@ -16,7 +16,7 @@ struct IssuerScene: Sendable {
     private let caFile: String?
 
     /// The number of requests to the token endpoint since the sign-in.
-    var net: Int { provider.audit.count(of: "token") }
+    var tokenRequestCount: Int { provider.audit.count(of: "token") }
 
     /// Runs `body` with a person whose access token has `lifetime` seconds left, and is worth refreshing after
     /// `refreshIn`, at an issuer that ends a session when a refresh token is used twice.
@@ -56,7 +56,7 @@ struct IssuerScene: Sendable {
     /// Stores a session of another client for the same person.
     func addClient(_ client: String) throws {
         let store = try TokenStore.open(at: StorePath(scratch.store))
-        guard let account = try store.accounts().first else { throw Missing("an account") }
+        guard let account = try store.accounts().first else { throw ExpectationFailure("an account") }
         var response = TokenResponse(accessToken: Secret("at_other"), expiresIn: 3_600)
         response.refreshToken = Secret("rt_other")
         response.clientInfo = account.tenantProfiles.isEmpty ? nil : Self.clientInfo(of: account)
@@ -107,13 +107,13 @@ extension IssuerScene {
 
     /// Returns once a route has seen a request.
     func waitForRequest(at route: String) async throws {
-        try await appearance(of: "a request at \(route)") { provider.audit.count(of: route) > 0 }
+        try await eventually("a request at \(route)") { provider.audit.count(of: route) > 0 }
     }
 
     /// Returns once a refresh token is about to be sent.
     func waitForIntent() async throws {
         let connection = try Connection(path: scratch.store, mode: .readWrite, busyTimeout: .seconds(5))
-        try await appearance(of: "an intent") {
+        try await eventually("an intent") {
             try connection.integer("SELECT count(*) FROM refresh_attempt") ?? 0 > 0
         }
     }

@@ -45,7 +45,7 @@ struct LockHolderTests {
     @Test func `R3: where the holder has spent the token, the next one says who it was`() async throws {
         try await Self.run(.afterTheRequest, SIGKILL) { outcome, scene, _ in
             #expect(outcome.status == 4)
-            #expect(scene.net == 2)
+            #expect(scene.tokenRequestCount == 2)
             #expect(outcome.error.contains("which tokenstore may have spent before"), "\(outcome.error)")
         }
     }
@@ -72,7 +72,7 @@ struct LockHolderTests {
             #expect(hasty.status == 8, "\(hasty.error)")
             #expect(hasty.error.contains("no token came in time"), "\(hasty.error)")
             #expect(try await holder.end() == 0)
-            #expect(scene.net == 1)
+            #expect(scene.tokenRequestCount == 1)
         }
     }
 }

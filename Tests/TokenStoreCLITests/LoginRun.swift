@@ -36,7 +36,7 @@ struct LoginRun: Sendable {
         let (script, note) = try browser()
         let variables = ["TOKENSTORE_PATH": scratch.store, "BROWSER": script]
         let command = try StartedCommand(["login"] + arguments, environment: variables, in: scratch)
-        try await appearance(of: "a browser") { Self.address(note) != nil }
+        try await eventually("a browser") { Self.address(note) != nil }
         return command
     }
 
@@ -53,7 +53,7 @@ struct LoginRun: Sendable {
     /// The page that the address of this machine leads to.
     static func page(_ start: String) async throws -> String {
         let response = try await AsyncHTTPTransport().send(HTTPRequest("GET", start), limits: .issuer)
-        guard let page = response.headers["location"] else { throw Missing("a page behind \(start)") }
+        guard let page = response.headers["location"] else { throw ExpectationFailure("a page behind \(start)") }
         return page
     }
 

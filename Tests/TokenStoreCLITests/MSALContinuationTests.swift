@@ -33,7 +33,7 @@ struct MSALContinuationTests {
                 let file = scratch.path("cache.json")
                 #expect(try scratch.run("export", file).status == 0)
                 let token = try scratch.run("token", "--scope", LoginScene.scope).output
-                let found = try await aside {
+                let found = try await onOwnThread {
                     try MSALPythonTests.script(
                         "continue_session.py",
                         [file, kind, address, authority.path, "b2c-app", LoginScene.scope],

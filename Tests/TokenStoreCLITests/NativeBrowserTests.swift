@@ -53,7 +53,7 @@ struct NativeBrowserTests {
                 environment: ["BROWSER": script],
                 answers: []
             )
-            try await appearance(of: "a browser") { LoginRun.address(note) != nil }
+            try await eventually("a browser") { LoginRun.address(note) != nil }
             let address = try #require(LoginRun.address(note))
             #expect(try await LoginRun.page(address).contains("login_hint=ana.rojas"))
             try await LoginScene.signIn(at: address)

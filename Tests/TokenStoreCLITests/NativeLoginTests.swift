@@ -150,7 +150,7 @@ struct NativeLoginTests {
                 environment: scene.environment,
                 in: scene.scene.scratch
             )
-            try await appearance(of: "a request") { scene.provider.audit.count(of: "initiate") > 0 }
+            try await eventually("a request") { scene.provider.audit.count(of: "initiate") > 0 }
             command.send(SIGINT)
             #expect(try await command.end() == 9)
             #expect(try scene.scene.hasNoStore)

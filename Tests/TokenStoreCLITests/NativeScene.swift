@@ -27,7 +27,7 @@ struct NativeScene: Sendable {
 
     /// The newest code that was sent.
     func code(to recipient: String) throws -> String {
-        guard let code = provider.outbox.messages(to: recipient).last?.code else { throw Missing("a code") }
+        guard let code = provider.outbox.messages(to: recipient).last?.code else { throw ExpectationFailure("a code") }
         return code
     }
 
@@ -47,7 +47,7 @@ struct NativeScene: Sendable {
     ) async throws -> Command.Outcome {
         let variables = self.environment.merging(environment) { $1 }
         let command = Command(arguments: words(command, client, more), environment: variables)
-        return try await aside { try command.runOnTerminal(in: scene.scratch, typing: answers) }
+        return try await onOwnThread { try command.runOnTerminal(in: scene.scratch, typing: answers) }
     }
 
     /// Runs a command as a script does, with passwords in a file, and codes from a pipe that `answer` writes into.

@@ -12,7 +12,7 @@ struct NativeSessionTests {
             "API1": "api://todolist/ToDoList.Read", "API2": "https://fabrikvine.onmicrosoft.com/helloapi/demo.read",
         ]) { $1 }
         let command = Command(arguments: ["-i"], environment: variables)
-        return try await aside {
+        return try await onOwnThread {
             try command.runOnTerminal(in: scene.scene.scratch, program: "/bin/sh", typing: answers)
         }
     }

@@ -27,7 +27,7 @@ struct NetworkTests {
             )
             #expect(both.status == 1)
             #expect(both.error.contains("/dev/null, named by --ca-file, holds no certificates"))
-            #expect(scene.net == 2)
+            #expect(scene.tokenRequestCount == 2)
             #expect(
                 try await scene.run(["logout", "--yes", "--ca-file", authority.path, "--where", "name"]).status == 0
             )

@@ -27,14 +27,14 @@ struct ProcessMemoryTests {
             home: scratch
         )
         // Opening the pipe waits for the program to open it, which it does after it has forbidden them.
-        let limits = try await aside {
+        let limits = try await onOwnThread {
             let descriptor = open(pipe, O_WRONLY)
             defer { close(descriptor) }
             return try String(contentsOf: URL(filePath: "/proc/\(process)/limits"), encoding: .utf8)
         }
         let line = try #require(limits.split(separator: "\n").first { $0.hasPrefix("Max core file size") })
         #expect(line.split(separator: " ")[4] == "0")
-        #expect(try await aside { SpawnActions.wait(for: process) } == 1, "an empty document is none")
+        #expect(try await onOwnThread { SpawnActions.wait(for: process) } == 1, "an empty document is none")
     }
     #endif
 }

@@ -51,7 +51,7 @@ struct RekeyCommandTests {
             in: scratch
         )
         let watch = try Connection(path: scratch.store, mode: .readWrite, busyTimeout: .seconds(5))
-        try await appearance(of: "a new data key") { try watch.integer("SELECT count(*) FROM data_key") == 2 }
+        try await eventually("a new data key") { try watch.integer("SELECT count(*) FROM data_key") == 2 }
         started.send(SIGKILL)
         #expect(try await started.end() == 128 + SIGKILL)
         try reader.execute("COMMIT")

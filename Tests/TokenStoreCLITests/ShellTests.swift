@@ -113,7 +113,7 @@ struct ShellTests {
             let outcome = try await scene.tokens(1)[0]
             #expect(outcome.status == 0, "\(outcome)")
             #expect(outcome.output.split(separator: ".").count == 3, "\(outcome)")
-            #expect(scene.net == 1)
+            #expect(scene.tokenRequestCount == 1)
         }
     }
 }

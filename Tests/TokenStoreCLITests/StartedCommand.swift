@@ -24,7 +24,7 @@ final class StartedCommand: Sendable {
 
     /// Waits for its end and returns its exit status.
     func end() async throws -> Int32 {
-        try await aside { [self] in
+        try await onOwnThread { [self] in
             status.withLock { status in
                 let ended = status ?? SpawnActions.wait(for: process)
                 status = ended

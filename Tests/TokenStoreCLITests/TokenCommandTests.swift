@@ -11,10 +11,10 @@ struct TokenCommandTests {
             let outcomes = try await scene.tokens(64)
             #expect(outcomes.allSatisfy { $0.status == 0 }, "\(Set(outcomes.map(\.error)))")
             #expect(Set(outcomes.map(\.output)).count == 1)
-            #expect(scene.net == 1)
+            #expect(scene.tokenRequestCount == 1)
             let next = try await scene.tokens(1, "--force-refresh")
             #expect(next[0].status == 0)
-            #expect(scene.net == 2)
+            #expect(scene.tokenRequestCount == 2)
         }
     }
 
@@ -30,7 +30,7 @@ struct TokenCommandTests {
             #expect(json["scopes"] as? [String] == ["api://todolist/ToDoList.Read"])
             let credential = try await scene.tokens(1, "--format", "exec-credential")[0].json
             #expect((credential["status"] as? [String: Any])?["token"] as? String == String(token))
-            #expect(scene.net == 0)
+            #expect(scene.tokenRequestCount == 0)
         }
     }
 

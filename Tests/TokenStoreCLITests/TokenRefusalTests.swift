@@ -86,7 +86,7 @@ struct TokenRefusalTests {
             #expect(outcome.status == refused.exit)
             #expect(outcome.error == refused.line)
             #expect(outcome.output.isEmpty)
-            #expect(scene.net == 1)
+            #expect(scene.tokenRequestCount == 1)
             #expect(try scene.rows == refused.rows)
         }
     }
@@ -100,7 +100,7 @@ struct TokenRefusalTests {
             let outcome = try await scene.tokens(1)[0]
             #expect(outcome.status == 4)
             #expect(outcome.error == refused.line)
-            #expect(scene.net == 1)
+            #expect(scene.tokenRequestCount == 1)
             #expect(try scene.rows == .all)
         }
     }
@@ -112,7 +112,7 @@ struct TokenRefusalTests {
             for _ in 1...2 { #expect(try await scene.tokens(1)[0].status == 4) }
             let again = try await scene.tokens(1)[0]
             #expect(again.error == "tokenstore: error: the session has ended by the issuer's word; sign in again\n")
-            #expect(scene.net == 1)
+            #expect(scene.tokenRequestCount == 1)
         }
     }
 }

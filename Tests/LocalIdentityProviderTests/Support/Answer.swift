@@ -18,7 +18,7 @@ struct Answer: Sendable, CustomStringConvertible {
     }
 
     func text(_ name: String) throws -> String {
-        guard let text = self[name]?.text else { throw Missing("\(name) in \(self)") }
+        guard let text = self[name]?.text else { throw ExpectationFailure("\(name) in \(self)") }
         return text
     }
 
@@ -32,14 +32,14 @@ struct Answer: Sendable, CustomStringConvertible {
 
     static func claims(in token: String) throws -> JSON {
         let parts = token.split(separator: ".")
-        guard parts.count == 3 else { throw Missing("a token") }
+        guard parts.count == 3 else { throw ExpectationFailure("a token") }
         return try JSON(parsing: base64URL(String(parts[1])))
     }
 
     static func base64URL(_ text: String) throws -> Data {
         var text = text.replacing("-", with: "+").replacing("_", with: "/")
         text += String(repeating: "=", count: (4 - text.count % 4) % 4)
-        guard let data = Data(base64Encoded: text) else { throw Missing("base64url") }
+        guard let data = Data(base64Encoded: text) else { throw ExpectationFailure("base64url") }
         return data
     }
 
@@ -47,7 +47,7 @@ struct Answer: Sendable, CustomStringConvertible {
     func location(_ name: String) throws -> String {
         let components = header("location").flatMap { URLComponents(string: $0) }
         guard let value = components?.queryItems?.first(where: { $0.name == name })?.value else {
-            throw Missing("\(name) in Location \(header("location") ?? "-")")
+            throw ExpectationFailure("\(name) in Location \(header("location") ?? "-")")
         }
         return value
     }

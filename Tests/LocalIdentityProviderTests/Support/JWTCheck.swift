@@ -16,7 +16,7 @@ struct JWTCheck {
 
     func keys() async throws -> [JSON] {
         let answer = try await site.get(site.provider.baseURL + path + "/discovery/v2.0/keys")
-        guard let keys = answer["keys"]?.elements else { throw Missing("keys") }
+        guard let keys = answer["keys"]?.elements else { throw ExpectationFailure("keys") }
         return keys
     }
 

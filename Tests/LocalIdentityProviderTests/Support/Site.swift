@@ -112,7 +112,7 @@ struct Site: Sendable {
 
     func code(to recipient: String) throws -> String {
         guard let message = provider.outbox.messages(to: recipient).last else {
-            throw Missing("a code to \(recipient)")
+            throw ExpectationFailure("a code to \(recipient)")
         }
         return message.code
     }

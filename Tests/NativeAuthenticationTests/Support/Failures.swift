@@ -10,7 +10,7 @@ func failure<Input, Output, Failure: Error>(
     } catch {
         return error
     }
-    throw Missing("a failure")
+    throw ExpectationFailure("a failure")
 }
 
 /// The error that a step without arguments ends with.
@@ -20,7 +20,7 @@ func failure<Output, Failure: Error>(_ step: () async throws(Failure) -> Output)
     } catch {
         return error
     }
-    throw Missing("a failure")
+    throw ExpectationFailure("a failure")
 }
 
 /// The error that a step with two arguments ends with.
@@ -34,5 +34,5 @@ func failure<First, Second, Output, Failure: Error>(
     } catch {
         return error
     }
-    throw Missing("a failure")
+    throw ExpectationFailure("a failure")
 }

@@ -77,7 +77,7 @@ struct NativeScene: Sendable {
 
     /// The last code that was sent to somebody.
     func code(to recipient: String = bo) throws -> Secret {
-        guard let code = provider.outbox.messages(to: recipient).last?.code else { throw Missing("a code") }
+        guard let code = provider.outbox.messages(to: recipient).last?.code else { throw ExpectationFailure("a code") }
         return Secret(code)
     }
 

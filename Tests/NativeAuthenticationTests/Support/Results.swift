@@ -4,28 +4,28 @@ import NativeAuthentication
 extension SignInStartResult {
     var codeState: SignInCodeRequiredState {
         get throws {
-            guard case .codeRequired(let value) = self else { throw Missing("codeState: \(self)") }
+            guard case .codeRequired(let value) = self else { throw ExpectationFailure("codeState: \(self)") }
             return value
         }
     }
 
     var passwordState: SignInPasswordRequiredState {
         get throws {
-            guard case .passwordRequired(let value) = self else { throw Missing("passwordState: \(self)") }
+            guard case .passwordRequired(let value) = self else { throw ExpectationFailure("passwordState: \(self)") }
             return value
         }
     }
 
     var mfaState: AwaitingMFAState {
         get throws {
-            guard case .awaitingMFA(let value) = self else { throw Missing("mfaState: \(self)") }
+            guard case .awaitingMFA(let value) = self else { throw ExpectationFailure("mfaState: \(self)") }
             return value
         }
     }
 
     var account: NativeAuthUserAccount {
         get throws {
-            guard case .completed(let value) = self else { throw Missing("account: \(self)") }
+            guard case .completed(let value) = self else { throw ExpectationFailure("account: \(self)") }
             return value
         }
     }
@@ -34,21 +34,21 @@ extension SignInStartResult {
 extension SignInResult {
     var account: NativeAuthUserAccount {
         get throws {
-            guard case .completed(let value) = self else { throw Missing("account: \(self)") }
+            guard case .completed(let value) = self else { throw ExpectationFailure("account: \(self)") }
             return value
         }
     }
 
     var mfaState: AwaitingMFAState {
         get throws {
-            guard case .awaitingMFA(let value) = self else { throw Missing("mfaState: \(self)") }
+            guard case .awaitingMFA(let value) = self else { throw ExpectationFailure("mfaState: \(self)") }
             return value
         }
     }
 
     var registration: RegisterStrongAuthState {
         get throws {
-            guard case .strongAuthMethodRegistration(let value) = self else { throw Missing("registration: \(self)") }
+            guard case .strongAuthMethodRegistration(let value) = self else { throw ExpectationFailure("registration: \(self)") }
             return value
         }
     }
@@ -57,14 +57,14 @@ extension SignInResult {
 extension RegisterStrongAuthChallengeResult {
     var verification: RegisterStrongAuthVerificationRequiredState {
         get throws {
-            guard case .verificationRequired(let value) = self else { throw Missing("verification: \(self)") }
+            guard case .verificationRequired(let value) = self else { throw ExpectationFailure("verification: \(self)") }
             return value
         }
     }
 
     var account: NativeAuthUserAccount {
         get throws {
-            guard case .completed(let value) = self else { throw Missing("account: \(self)") }
+            guard case .completed(let value) = self else { throw ExpectationFailure("account: \(self)") }
             return value
         }
     }
@@ -73,7 +73,7 @@ extension RegisterStrongAuthChallengeResult {
 extension SignUpStartResult {
     var codeState: SignUpCodeRequiredState {
         get throws {
-            guard case .codeRequired(let value) = self else { throw Missing("codeState: \(self)") }
+            guard case .codeRequired(let value) = self else { throw ExpectationFailure("codeState: \(self)") }
             return value
         }
     }
@@ -82,21 +82,21 @@ extension SignUpStartResult {
 extension SignUpVerifyCodeResult {
     var done: SignInAfterSignUpState {
         get throws {
-            guard case .completed(let value) = self else { throw Missing("done: \(self)") }
+            guard case .completed(let value) = self else { throw ExpectationFailure("done: \(self)") }
             return value
         }
     }
 
     var passwordState: SignUpPasswordRequiredState {
         get throws {
-            guard case .passwordRequired(let value) = self else { throw Missing("passwordState: \(self)") }
+            guard case .passwordRequired(let value) = self else { throw ExpectationFailure("passwordState: \(self)") }
             return value
         }
     }
 
     var attributesState: SignUpAttributesRequiredState {
         get throws {
-            guard case .attributesRequired(let value) = self else { throw Missing("attributesState: \(self)") }
+            guard case .attributesRequired(let value) = self else { throw ExpectationFailure("attributesState: \(self)") }
             return value
         }
     }
@@ -105,7 +105,7 @@ extension SignUpVerifyCodeResult {
 extension SignUpPasswordResult {
     var attributesState: SignUpAttributesRequiredState {
         get throws {
-            guard case .attributesRequired(let value) = self else { throw Missing("attributesState: \(self)") }
+            guard case .attributesRequired(let value) = self else { throw ExpectationFailure("attributesState: \(self)") }
             return value
         }
     }
@@ -114,14 +114,14 @@ extension SignUpPasswordResult {
 extension SignUpAttributesResult {
     var attributesState: SignUpAttributesRequiredState {
         get throws {
-            guard case .attributesRequired(let value) = self else { throw Missing("attributesState: \(self)") }
+            guard case .attributesRequired(let value) = self else { throw ExpectationFailure("attributesState: \(self)") }
             return value
         }
     }
 
     var done: SignInAfterSignUpState {
         get throws {
-            guard case .completed(let value) = self else { throw Missing("done: \(self)") }
+            guard case .completed(let value) = self else { throw ExpectationFailure("done: \(self)") }
             return value
         }
     }

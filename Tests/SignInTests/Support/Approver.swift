@@ -22,7 +22,7 @@ actor Approver {
         try await press("enter_code", ["user_code": device.authorization.userCode])
         try await press("sign_in", ["username": Login.ana, "password": "Quinoa-7-Lunas"])
         try await press("approve")
-        guard page.contains("Connected") else { throw Missing("an approved device: \(page)") }
+        guard page.contains("Connected") else { throw ExpectationFailure("an approved device: \(page)") }
     }
 
     /// Opens the address, enters the code, and refuses.

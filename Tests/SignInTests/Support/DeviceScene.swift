@@ -82,7 +82,7 @@ struct DeviceScene: Sendable {
         } catch let error as SignInError {
             return error
         }
-        throw Missing("a failure")
+        throw ExpectationFailure("a failure")
     }
 
     /// Whether a sign-in that failed left anything of an account behind.

@@ -23,7 +23,7 @@ struct SignInScene: Sendable {
     private let directory: TemporaryDirectory
 
     /// The number of requests to the token endpoint.
-    var net: Int { provider.audit.count(of: "token") }
+    var tokenRequestCount: Int { provider.audit.count(of: "token") }
 
     static func open(_ body: (SignInScene) async throws -> Void) async throws {
         var configuration = try LocalIdentityProvider.Configuration.forTests
@@ -91,7 +91,7 @@ struct SignInScene: Sendable {
 
     /// The last code that was sent to somebody.
     func code(to recipient: String) throws -> String {
-        guard let code = provider.outbox.messages(to: recipient).last?.code else { throw Missing("a code") }
+        guard let code = provider.outbox.messages(to: recipient).last?.code else { throw ExpectationFailure("a code") }
         return code
     }
 }

@@ -20,7 +20,7 @@ struct OpenScene: Sendable {
     var authority: Authority { get throws { try Authority(issuer: issuer.issuer) } }
 
     /// The number of requests to the token endpoint.
-    var net: Int { issuer.forms().count }
+    var tokenRequestCount: Int { issuer.forms().count }
 
     /// Signs in; the access token ends in an hour.
     init(
@@ -45,7 +45,7 @@ struct OpenScene: Sendable {
             scope: "openid read write",
             grant: .authorizationCode
         )
-        guard let account = try store.save(response, for: request).account else { throw Missing("an account") }
+        guard let account = try store.save(response, for: request).account else { throw ExpectationFailure("an account") }
         self.account = account
     }
 

@@ -33,7 +33,7 @@ extension Scene {
         response.refreshToken = Secret("rt-\(policy)")
         let authority = try Authority(parsing: "\(provider.baseURL)/tfp/fabrikvine.onmicrosoft.com/\(policy)")
         guard let account = try store.save(response, for: wire(at: authority)).account else {
-            throw Missing("an account")
+            throw ExpectationFailure("an account")
         }
         return (account, authority)
     }

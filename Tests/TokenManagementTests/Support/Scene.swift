@@ -33,7 +33,7 @@ struct Scene: Sendable {
     }
 
     /// The number of requests to the token endpoint since the sign-in.
-    var net: Int { provider.audit.count(of: "token") }
+    var tokenRequestCount: Int { provider.audit.count(of: "token") }
 
     /// Runs `body` with a person signed in, whose access token for ``toDo`` ends in an hour.
     static func open(

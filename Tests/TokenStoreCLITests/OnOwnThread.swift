@@ -2,7 +2,7 @@ import Foundation
 
 /// Runs `body` on a thread of its own: what waits for a process must not take a thread from the server that the process
 /// talks to.
-func aside<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+func onOwnThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in
         Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
     }
@@ -10,5 +10,5 @@ func aside<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) asyn
 
 extension Command {
     /// Runs it and waits for its end.
-    func runAside(in directory: ScratchDirectory) async throws -> Outcome { try await aside { try run(in: directory) } }
+    func runAside(in directory: ScratchDirectory) async throws -> Outcome { try await onOwnThread { try run(in: directory) } }
 }
