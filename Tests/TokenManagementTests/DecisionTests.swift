@@ -77,7 +77,7 @@ extension Scene {
         let outcome = draw(["NULL", "NULL", "'ended'"])
         try store.withWriter { try $0.update("refresh_attempt", set: "outcome = \(outcome)") }
         guard Bool.random(using: &random), let token = try refreshTokens.first else { return }
-        var consequence = RefreshConsequence(token: .maybeSpent)
+        var consequence = RefreshConsequence(token: .possiblyConsumed)
         let kind = draw(["unavailable", "unavailable", "unavailable", "refused", "possiblyConsumed", "unusable"])
         let failure = JSON.Object([("kind", .string(kind)), ("status", 503), ("error", "invalid_grant")])
         consequence.throttle = Throttle(beganAt: now, endsAt: now + 30, failure: failure)

@@ -207,7 +207,7 @@ struct BindingTests {
         let query = TokenQuery(account: Fixture.account, clientID: "cid", scope: "s9")
         func end(_ token: RefreshToken) throws {
             _ = try fixture.store.beginRefresh(with: token)
-            var consequence = RefreshConsequence(token: .maybeSpent)
+            var consequence = RefreshConsequence(token: .possiblyConsumed)
             consequence.throttle = Throttle(beganAt: Fixture.now, endsAt: Fixture.now + 60, failure: JSON.Object())
             try fixture.store.endRefresh(with: token, of: query, authority: "https://login.example.org", consequence)
         }
@@ -248,7 +248,7 @@ struct BindingTests {
         do {
             let store = try fixture.another()
             let token = try #require(store.refreshTokens(of: Fixture.account, client: "cid").first)
-            var consequence = RefreshConsequence(token: .maybeSpent)
+            var consequence = RefreshConsequence(token: .possiblyConsumed)
             consequence.event = "x"
             let query = TokenQuery(account: Fixture.account, clientID: "cid", scope: "s1")
             try store.endRefresh(with: token, of: query, authority: "https://login.example.org", consequence)

@@ -45,7 +45,7 @@ struct RemovedAccountTests {
         for account in [subject, Fixture.account] {
             let token = try fixture.currentRefreshToken(of: account)
             _ = try fixture.store.beginRefresh(with: token)
-            var consequence = RefreshConsequence(token: .maybeSpent)
+            var consequence = RefreshConsequence(token: .possiblyConsumed)
             consequence.throttle = Throttle(beganAt: 0, endsAt: Fixture.now + 60, failure: JSON.Object())
             consequence.event = "refused"
             let query = TokenQuery(account: account, clientID: "cid", scope: "s1")

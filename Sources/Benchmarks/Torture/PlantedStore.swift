@@ -224,7 +224,7 @@ struct PlantedStore: Sendable {
                 continue
             }
             _ = try store.beginRefresh(with: token)
-            var consequence = RefreshConsequence(token: .maybeSpent)
+            var consequence = RefreshConsequence(token: .possiblyConsumed)
             let failure = JSON.Object([("error", "temporarily_unavailable")])
             consequence.throttle = Throttle(beganAt: Self.start, endsAt: Self.start + 900, failure: failure)
             consequence.event = "unavailable"

@@ -82,10 +82,10 @@ struct RefreshExchange: Sendable {
             } catch let repeated {
                 // A repetition for which no time was left says nothing.
                 let isUnsent = (repeated as? HTTPTransportError)?.mayHaveTakenEffect == false
-                throw RefreshRequestFailure(failure: isUnsent && wasReceived ? error : repeated, mayBeSpent: wasReceived)
+                throw RefreshRequestFailure(failure: isUnsent && wasReceived ? error : repeated, isPossiblyConsumed: wasReceived)
             }
         } catch {
-            throw RefreshRequestFailure(failure: error, mayBeSpent: false)
+            throw RefreshRequestFailure(failure: error, isPossiblyConsumed: false)
         }
     }
 
@@ -131,7 +131,7 @@ struct RefreshExchange: Sendable {
         doubt: RefreshAttempt?
     ) async throws -> RefreshFailure {
         let own = RefreshAttempt(startedAt: now, program: store.options.program, processID: 0)
-        let doubt = doubt ?? (unanswered.mayBeSpent ? own : nil)
+        let doubt = doubt ?? (unanswered.isPossiblyConsumed ? own : nil)
         let events = try await store.perform { try $0.events(of: token) }
         let authority = issuer.authority
         var failure = try RefreshFailure(unanswered.failure, at: authority, doubt: doubt, now: now, events: events)
@@ -168,7 +168,7 @@ struct RefreshRequestFailure: Error {
     let failure: any Error
 
     /// Whether an earlier try of the same exchange may have reached the issuer.
-    let mayBeSpent: Bool
+    let isPossiblyConsumed: Bool
 }
 
 /// The `scope` parameter of a refresh.

@@ -27,15 +27,15 @@ struct RefreshFailure {
     /// - Throws: `failure` itself where it is none of those.
     init(_ failure: any Error, at authority: Authority, doubt: RefreshAttempt?, now: Int64, events: [StoreEvent]) throws
     {
-        consequence = RefreshConsequence(token: doubt == nil ? .unspent : .maybeSpent)
+        consequence = RefreshConsequence(token: doubt == nil ? .unspent : .possiblyConsumed)
         switch failure {
         case let failure as HTTPTransportError:
             error = .network(failure)
-            if failure.mayHaveTakenEffect { consequence.token = .maybeSpent }
+            if failure.mayHaveTakenEffect { consequence.token = .possiblyConsumed }
         case let failure as IssuerUnavailable:
             let wait = Self.wait(failure.retryAfter)
             error = .unavailable(IssuerUnavailable(status: failure.status, retryAfter: wait), isHeldBack: false)
-            if failure.status >= 500 { consequence.token = .maybeSpent }
+            if failure.status >= 500 { consequence.token = .possiblyConsumed }
             holdBack(for: wait, now: now)
         case let failure as UnusableAnswer:
             error = .unusableAnswer(failure)
@@ -50,7 +50,7 @@ struct RefreshFailure {
     private mutating func judge(_ answer: UnusableAnswer, doubt: RefreshAttempt?, now: Int64, events: [StoreEvent]) {
         consequence.event = "status \(answer.status)"
         switch answer.status {
-        case 200: consequence.token = .maybeSpent
+        case 200: consequence.token = .possiblyConsumed
         case 400:
             // Some issuers refuse a refresh token with an empty 400.
             consequence.token = .unspent
@@ -59,7 +59,7 @@ struct RefreshFailure {
                 ?? .interactionRequired(.refusedWithoutReason(status: 400))
             triesNext = true
             holdBack(for: Self.interactionWait, now: now)
-        default: consequence.token = doubt == nil ? .unspent : .maybeSpent
+        default: consequence.token = doubt == nil ? .unspent : .possiblyConsumed
         }
     }
 
@@ -111,7 +111,7 @@ struct RefreshFailure {
     }
 
     private mutating func judgeOutage(_ answer: OAuthError, now: Int64) {
-        consequence.token = .maybeSpent
+        consequence.token = .possiblyConsumed
         let wait = Self.wait(answer.retryAfter)
         let outage = IssuerUnavailable(status: answer.status, retryAfter: wait, error: answer.code)
         error = .unavailable(outage, isHeldBack: false)

@@ -34,7 +34,7 @@ extension TokenStore {
     ) throws {
         try write { session in
             switch consequence.token {
-            case .maybeSpent: break
+            case .possiblyConsumed: break
             case .unspent: try session.forgetAttempt(token)
             case .ended:
                 if try session.isCurrent(token) { try session.writeAttempt(token, outcome: "ended") }
@@ -188,7 +188,7 @@ package struct RefreshConsequence: Sendable {
     /// What became of the refresh token.
     package enum Effect: Sendable {
         /// No answer was seen.
-        case maybeSpent
+        case possiblyConsumed
         /// The issuer answered, or never saw the request.
         case unspent
         /// The issuer says that it is not to be sent again.

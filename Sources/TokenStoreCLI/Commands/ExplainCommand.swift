@@ -110,7 +110,7 @@ struct Explanation {
         try writeRest(tokenCount - tokens.count, "token", on: console)
         try console.line("decision: \(decision.sentence)".printable)
         for candidate in decision.refreshTokens {
-            let doubt = candidate.isPossiblySpent ? ", may have been spent by an interrupted refresh" : ""
+            let doubt = candidate.isPossiblyConsumed ? ", may have been spent by an interrupted refresh" : ""
             let stored = console.time(candidate.storedAt)
             try console.line(
                 "  refresh token of client \(candidate.token.clientID), stored \(stored)\(doubt)".printable
@@ -158,7 +158,7 @@ struct Explanation {
                 $0.identifier("clientId", candidate.token.clientID)
                 $0.identifier("familyId", candidate.token.familyID)
                 $0.time("storedAt", Timestamp(candidate.storedAt))
-                $0.member("isPossiblySpent", candidate.isPossiblySpent)
+                $0.member("isPossiblySpent", candidate.isPossiblyConsumed)
             }
         }
     }
@@ -209,5 +209,5 @@ extension RefreshCandidate {
     /// Unix seconds.
     var storedAt: Int64? { token.modifiedAt.map { Int64($0.timeIntervalSince1970) } }
 
-    var isPossiblySpent: Bool { attempt != nil }
+    var isPossiblyConsumed: Bool { attempt != nil }
 }
