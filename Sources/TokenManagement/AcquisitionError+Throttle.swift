@@ -45,7 +45,7 @@ extension AcquisitionError {
                 retryAfter: throttle.endsAt - now,
                 error: failure["error"]?.text.map(OAuthError.Code.named)
             )
-            self = .unavailable(error, isHeldBack: true)
+            self = .unavailable(error, isThrottled: true)
         }
     }
 

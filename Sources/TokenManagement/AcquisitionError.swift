@@ -12,7 +12,7 @@ public enum AcquisitionError: Error, Sendable {
     case possiblyConsumed(OAuthError?, since: Int64, program: String, events: [StoreEvent])
 
     /// The issuer cannot serve now, or asked to be left alone for `retryAfter` seconds.
-    case unavailable(IssuerUnavailable, isHeldBack: Bool)
+    case unavailable(IssuerUnavailable, isThrottled: Bool)
 
     /// The network failed.
     case network(HTTPTransportError)
@@ -55,8 +55,8 @@ extension AcquisitionError: CustomStringConvertible {
             "the issuer refuses the refresh token"
                 + (error.map { " (\($0.code.rawValue))" } ?? "")
                 + ", which \(program) may have spent before, when it got no answer; sign in again"
-        case .unavailable(let error, let isHeldBack):
-            isHeldBack ? "not asked again so soon: \(error)" : "\(error)"
+        case .unavailable(let error, let isThrottled):
+            isThrottled ? "not asked again so soon: \(error)" : "\(error)"
         case .network(let error): error.description
         case .unusableAnswer(let answer): answer.description
         case .clientMisconfigured(let error): "\(error); check the client id and its registration"
@@ -103,7 +103,7 @@ extension AcquisitionError {
         switch self {
         case .interactionRequired: "interaction_required"
         case .possiblyConsumed: "possibly_consumed"
-        case .unavailable(_, let isHeldBack): isHeldBack ? "throttled" : "unavailable"
+        case .unavailable(_, let isThrottled): isThrottled ? "throttled" : "unavailable"
         case .network: "network"
         case .unusableAnswer: "unusable_answer"
         case .clientMisconfigured: "client_misconfigured"

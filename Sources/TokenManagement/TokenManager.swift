@@ -225,7 +225,7 @@ struct TokenMetrics: Sendable {
     }
 
     func count(_ error: AcquisitionError) {
-        if case .unavailable(_, isHeldBack: true) = error { throttled.increment() }
+        if case .unavailable(_, isThrottled: true) = error { throttled.increment() }
         Counter(label: "tokenstore.tokens.failed", dimensions: [("reason", error.reason)]).increment()
     }
 

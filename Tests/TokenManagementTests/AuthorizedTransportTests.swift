@@ -158,7 +158,7 @@ struct AuthorizedTransportTests {
         let errors: [any Error] =
             reasons.map { AcquisitionError.interactionRequired($0) } + [
                 AcquisitionError.possiblyConsumed(refusal, since: 0, program: "app", events: []),
-                AcquisitionError.unavailable(IssuerUnavailable(status: 503), isHeldBack: true),
+                AcquisitionError.unavailable(IssuerUnavailable(status: 503), isThrottled: true),
                 AcquisitionError.network(.timedOut(host: "h")), AcquisitionError.clientMisconfigured(refusal),
                 AcquisitionError.unusableAnswer(UnusableAnswer(status: 200, isJSON: false)),
                 AcquisitionError.invalidScope(refusal), AcquisitionError.policyRequired(refusal),

@@ -46,7 +46,7 @@ struct ThrottlingTests {
             }
             scene.provider.faults.add(fault)
             let error = try await acquisitionError { try await scene.manager().acquireTokenSilently(scene.request()) }
-            guard case .unavailable(let answer, isHeldBack: false) = error else { throw ExpectationFailure("unavailable") }
+            guard case .unavailable(let answer, isThrottled: false) = error else { throw ExpectationFailure("unavailable") }
             #expect(wait.contains(answer.retryAfter ?? 0))
         }
     }
@@ -120,7 +120,7 @@ struct ThrottlingTests {
         let scene = try OpenScene()
         scene.expire()
         scene.issuer.answer(.init(status: status, headers: ["Retry-After: 120"], body))
-        guard case .unavailable(let outage, isHeldBack: false) = try await scene.failure() else {
+        guard case .unavailable(let outage, isThrottled: false) = try await scene.failure() else {
             throw ExpectationFailure("unavailable")
         }
         #expect(outage == IssuerUnavailable(status: status, retryAfter: 120, error: code))
@@ -136,7 +136,7 @@ struct ThrottlingTests {
         scene.expire()
         scene.issuer.answer(.init(status: status, headers: wait.isEmpty ? [] : ["Retry-After: \(wait)"]))
         guard case .unavailable = try await scene.failure() else { throw ExpectationFailure("unavailable") }
-        guard case .unavailable(_, isHeldBack: true) = try await scene.failure() else { throw ExpectationFailure("a wait") }
+        guard case .unavailable(_, isThrottled: true) = try await scene.failure() else { throw ExpectationFailure("a wait") }
         #expect(scene.tokenRequestCount == net)
         scene.issuer.answer(.init(#"{"access_token":"new","expires_in":3600}"#))
         #expect(try await scene.acquire { $0.forcesRefresh = true }.source == .refresh)

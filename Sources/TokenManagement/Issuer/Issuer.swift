@@ -47,7 +47,7 @@ package struct Issuer: Sendable {
         } catch let error as HTTPTransportError {
             throw AcquisitionError.network(error)
         } catch let error as IssuerUnavailable {
-            throw AcquisitionError.unavailable(error, isHeldBack: false)
+            throw AcquisitionError.unavailable(error, isThrottled: false)
         }
     }
 
@@ -141,7 +141,7 @@ extension Issuer {
             try await pause(.milliseconds(100))
         }
         guard try await Refetch(kept(mark)) == .done else {
-            throw AcquisitionError.unavailable(IssuerUnavailable(status: 503), isHeldBack: true)
+            throw AcquisitionError.unavailable(IssuerUnavailable(status: 503), isThrottled: true)
         }
         return try await keys(at: url)
     }

@@ -34,7 +34,7 @@ struct RefreshFailure {
             if failure.mayHaveTakenEffect { consequence.token = .possiblyConsumed }
         case let failure as IssuerUnavailable:
             let wait = Self.wait(failure.retryAfter)
-            error = .unavailable(IssuerUnavailable(status: failure.status, retryAfter: wait), isHeldBack: false)
+            error = .unavailable(IssuerUnavailable(status: failure.status, retryAfter: wait), isThrottled: false)
             if failure.status >= 500 { consequence.token = .possiblyConsumed }
             holdBack(for: wait, now: now)
         case let failure as UnusableAnswer:
@@ -114,7 +114,7 @@ struct RefreshFailure {
         consequence.token = .possiblyConsumed
         let wait = Self.wait(answer.retryAfter)
         let outage = IssuerUnavailable(status: answer.status, retryAfter: wait, error: answer.code)
-        error = .unavailable(outage, isHeldBack: false)
+        error = .unavailable(outage, isThrottled: false)
         holdBack(for: wait, now: now)
     }
 
