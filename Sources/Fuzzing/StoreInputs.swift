@@ -89,7 +89,7 @@ struct DatabaseInput: FuzzInput {
         try hold(try scratch.isStill(damaged), "reading does not touch the file")
         switch bytes.first ?? 0 {
         case UInt8(ascii: "w"): try attempt { try scratch.open().save(Self.response("mara"), for: Self.request()) }
-        case UInt8(ascii: "d"): try attempt { try scratch.open().wipeAccount(account) }
+        case UInt8(ascii: "d"): try attempt { try scratch.open().removeAccount(account) }
         case UInt8(ascii: "r"):
             let isRepaired = try attempt { _ = try scratch.repair() }
             guard isRepaired else { return try hold(try scratch.isStill(damaged), "what is past repair stays") }

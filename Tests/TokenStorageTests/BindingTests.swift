@@ -262,7 +262,7 @@ struct BindingTests {
 
     @Test func `an altered record of a sign-out is none, of that client and of another`() throws {
         let fixture = try twoAccounts()
-        try fixture.store.wipeAccount(Fixture.account)
+        try fixture.store.removeAccount(Fixture.account)
         #expect(try fixture.store.signInState(of: Fixture.account, client: "cid") == .signedOut)
         try edit(fixture, "UPDATE sign_out SET client_fold = 'cid2'")
         #expect(try fixture.store.signInState(of: Fixture.account, client: "cid2") == .unknown)

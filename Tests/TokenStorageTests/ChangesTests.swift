@@ -38,7 +38,7 @@ struct ChangesTests {
         try fixture.signIn(.signIn())
         var first = try fixture.store.changes().makeAsyncIterator()
         var second = try fixture.another().changes().makeAsyncIterator()
-        try fixture.store.wipeAccount(Fixture.account)
+        try fixture.store.removeAccount(Fixture.account)
         #expect(await next(&first) == .signedOut(Fixture.account))
         #expect(await next(&second) == .signedOut(Fixture.account))
     }

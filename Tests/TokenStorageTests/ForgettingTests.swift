@@ -105,7 +105,7 @@ struct ForgettingTests {
         func run(_ fixture: TestStore) throws {
             switch self {
             case .remove: try fixture.store.removeAccount(Fixture.account, client: "cid")
-            case .wipe: try fixture.store.wipeAccount(Fixture.account)
+            case .wipe: try fixture.store.removeAccount(Fixture.account)
             case .purge: _ = try fixture.store.purge(.all)
             case .purgeAll: _ = try TokenStore.purgeAll(at: fixture.path, options: fixture.options)
             }
@@ -172,7 +172,7 @@ struct ForgettingTests {
         try other.read { session in
             try session.connection.read {
                 _ = try session.connection.integer("SELECT count(*) FROM account")
-                let erasure = try fixture.store.wipeAccount(Fixture.account)
+                let erasure = try fixture.store.removeAccount(Fixture.account)
                 guard case .unfinished(let sentence) = erasure else { throw CocoaError(.featureUnsupported) }
                 #expect(sentence.contains("; run 'tokenstore purge'"))
             }

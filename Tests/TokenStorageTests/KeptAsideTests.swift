@@ -39,7 +39,7 @@ struct KeptAsideTests {
         func run(_ store: TokenStore) throws {
             switch self {
             case .remove: try store.removeAccount(Fixture.account, client: "cid")
-            case .wipe: try store.wipeAccount(Fixture.account)
+            case .wipe: try store.removeAccount(Fixture.account)
             case .purge: _ = try store.purge(.homeAccountID(Fixture.home))
             }
         }

@@ -101,7 +101,7 @@ struct QueryPlanTests {
             try fixture.refresh(.new(["refresh_token": "r2", "scope": "s1"]))
             try fixture.store.removeRefreshToken(fixture.currentRefreshToken())
             try fixture.store.removeAccount(Fixture.account, client: "cid")
-            try fixture.store.wipeAccount(Fixture.account)
+            try fixture.store.removeAccount(Fixture.account)
         }
         #expect(scans == [])
     }

@@ -12,7 +12,7 @@ struct RemovedAccountTests {
         func run(_ store: TokenStore, _ account: Account.ID) throws {
             switch self {
             case .remove: try store.removeAccount(account, client: "cid")
-            case .wipe: try store.wipeAccount(account)
+            case .wipe: try store.removeAccount(account)
             case .purge: _ = try store.purge(.homeAccountID(account.homeAccountID))
             }
         }
@@ -119,7 +119,7 @@ struct RemovedAccountTests {
     @Test func `a new sign-in takes back one sign-out and leaves those from other clients`() throws {
         let fixture = try TestStore()
         for client in ["cid", "cid2"] { try fixture.signIn(.signIn(), client: client) }
-        try fixture.store.wipeAccount(Fixture.account)
+        try fixture.store.removeAccount(Fixture.account)
         try fixture.signIn(.signIn())
         #expect(try fixture.store.signInState(of: Fixture.account, client: "cid") == .signedIn)
         #expect(try fixture.store.signInState(of: Fixture.account, client: "cid2") == .signedOut)

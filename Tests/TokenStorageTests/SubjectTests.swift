@@ -54,8 +54,8 @@ struct SubjectTests {
         for policy in [AccountPolicy.homeAccountID("zM9vYg"), .identifier("zM9vYg").and(.issuer(Self.issuer))] {
             #expect(try fixture.store.accounts(matching: policy).map(\.id.homeAccountID) == ["zM9vYg"])
         }
-        try fixture.store.wipeAccount(Self.ids[2])
-        try fixture.store.wipeAccount(Self.ids[1])
+        try fixture.store.removeAccount(Self.ids[2])
+        try fixture.store.removeAccount(Self.ids[1])
         #expect(try fixture.store.accounts(matching: .identifier("zm9vyg")).map(\.id.homeAccountID) == ["Zm9vYg"])
     }
 
@@ -94,7 +94,7 @@ struct SubjectTests {
         try fixture.take(["AccountMetadataMap": ["cid": record], "Account": [:]])
         let states = try Self.ids.map { try fixture.store.signInState(of: $0, client: "cid") }
         #expect(states == [.signedOut, .signedOut, .signedIn])
-        try fixture.store.wipeAccount(Self.ids[0])
+        try fixture.store.removeAccount(Self.ids[0])
         let left = try fixture.export()["AccountMetadataMap"]["cid"]["account_metadata_map"]
         #expect(left.object?.members.map(\.name) == ["ZM9VYG", "zM9vYg"])
     }

@@ -261,7 +261,7 @@ struct PlantedStore: Sendable {
         guard try TokenStore.open(at: path, options: options).purgeExpired().accessTokens == 1 else {
             throw BenchFailure("the planted purge is not one")
         }
-        try store.wipeAccount(gone)
+        try store.removeAccount(gone)
     }
 
     /// Entries that are kept aside, and accounts that signed out while their tokens stayed, as MSAL writes them.

@@ -22,7 +22,7 @@ extension TokenStore {
 
     /// Removes an account with the tokens and claims of every client, and marks it signed out everywhere.
     @discardableResult
-    public func wipeAccount(_ account: Account.ID) throws -> Erasure { try signOut(account, clients: nil).erasure }
+    public func removeAccount(_ account: Account.ID) throws -> Erasure { try signOut(account, clients: nil).erasure }
 
     /// Signs an account out of `clients`, or of all there are, in one commit.
     ///

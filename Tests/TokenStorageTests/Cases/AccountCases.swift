@@ -104,8 +104,8 @@ struct AccountCases {
 
     @Test func `C84: wiping an account takes the tokens of every client`() throws {
         let fixture = try twoClients()
-        try fixture.store.wipeAccount(Fixture.account)
-        try fixture.store.wipeAccount(Fixture.account)
+        try fixture.store.removeAccount(Fixture.account)
+        try fixture.store.removeAccount(Fixture.account)
         #expect(try fixture.export() == [:])
         for client in ["cid", "cid2"] {
             #expect(try fixture.request("s1", client: client) == .signIn(.signedOut))
@@ -117,7 +117,7 @@ struct AccountCases {
         try fixture.signIn(.new(["client_info": .string(Fixture.clientInfo("u1", "t1"))]))
         fixture.clock.seconds += 4000
         _ = try fixture.store.purgeExpired()
-        try fixture.store.wipeAccount(Fixture.account)
+        try fixture.store.removeAccount(Fixture.account)
         try fixture.take(.cache(accounts: [.account()]))
         #expect(try fixture.store.signedInAccounts(client: "cid").isEmpty)
         #expect(try fixture.request("s1") == .signIn(.signedOut))

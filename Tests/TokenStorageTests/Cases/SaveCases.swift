@@ -149,7 +149,7 @@ struct SaveCases {
         let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
         let used = try fixture.currentRefreshToken()
         if isWiped {
-            try fixture.store.wipeAccount(Fixture.account)
+            try fixture.store.removeAccount(Fixture.account)
         } else {
             try fixture.store.removeAccount(Fixture.account, client: "cid")
         }
