@@ -38,11 +38,9 @@ let package = Package(
         .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "SQLite", dependencies: ["CSQLite"]),
-        .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "TestSupport"]),
         .target(name: "CMigrations"),
         .target(name: "CProcess"),
         .target(name: "OAuth"),
-        .testTarget(name: "OAuthTests", dependencies: ["OAuth", "TestSupport"]),
         .target(
             name: "Sealing",
             dependencies: [
@@ -51,13 +49,16 @@ let package = Package(
                 .product(name: "CryptoExtras", package: "swift-crypto"),
             ]
         ),
-        .testTarget(name: "SealingTests", dependencies: ["Sealing", "OAuth"]),
         .target(
             name: "TokenStorage",
             dependencies: [
                 "CMigrations", "OAuth", "SQLite", "Sealing", .product(name: "Crypto", package: "swift-crypto"),
             ]
         ),
+        .target(name: "TestSupport", dependencies: ["OAuth", "SQLite", "TokenStorage"]),
+        .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "TestSupport"]),
+        .testTarget(name: "OAuthTests", dependencies: ["OAuth", "TestSupport"]),
+        .testTarget(name: "SealingTests", dependencies: ["Sealing", "OAuth"]),
         .target(
             name: "HTTPTransport",
             dependencies: [
@@ -155,6 +156,15 @@ let package = Package(
             ]
         ),
         .target(
+            name: "IssuerSupport",
+            dependencies: [
+                "HTTPTransport", "LocalIdentityProvider", "NativeAuthentication", "OAuth", "OpenIDConnect",
+                "TestSupport", "TokenManagement", "TokenStorage",
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
+        .target(
             name: "CBaseline",
             dependencies: ["CSQLite", .product(name: "Crypto", package: "swift-crypto")],
             path: "Sources/Benchmarks/CBaseline"
@@ -182,20 +192,9 @@ let package = Package(
         ),
         .executableTarget(name: "CFuzzMain", dependencies: ["Fuzzing"], path: "Sources/Fuzzing/CFuzzMain"),
 
-        .target(name: "TestSupport", dependencies: ["OAuth", "SQLite", "TokenStorage"], path: "Tests/TestSupport"),
         .testTarget(
             name: "TokenStorageTests",
             dependencies: ["CSQLite", "OAuth", "Sealing", "SQLite", "TestSupport", "TokenStorage"]
-        ),
-        .target(
-            name: "IssuerSupport",
-            dependencies: [
-                "HTTPTransport", "LocalIdentityProvider", "NativeAuthentication", "OAuth", "OpenIDConnect",
-                "TestSupport", "TokenManagement", "TokenStorage",
-                .product(name: "CryptoExtras", package: "swift-crypto"),
-                .product(name: "Logging", package: "swift-log"),
-            ],
-            path: "Tests/IssuerSupport"
         ),
         .testTarget(
             name: "HTTPTransportTests",

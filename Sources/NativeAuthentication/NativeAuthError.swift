@@ -58,7 +58,8 @@ public struct NativeAuthError<Kind: NativeAuthErrorKind>: Error {
     }
 
     /// What a failed request means; `judge` names the kind of a refusal, nil for a general one.
-    init(_ failure: NativeRequestFailure, in flow: NativeFlow, _ judge: (NativeRequestFailure) -> Kind? = { _ in nil }) {
+    init(_ failure: NativeRequestFailure, in flow: NativeFlow, _ judge: (NativeRequestFailure) -> Kind? = { _ in nil })
+    {
         correlationID = failure.correlationID
         errorURI = failure.errorURI
         errorCodes = failure.refusal?.numbers ?? []

@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 struct PlatformTests {
     @Test(arguments: ["Sources/NativeAuthentication", "Tests/NativeAuthenticationTests"])
     func `S65: one source and one set of tests for every system`(folder: String) throws {
-        let house = URL(filePath: #filePath).appending(path: "../../..").standardized
+        let house = Repository.root
         let place = house.appending(path: folder)
         let files = try #require(FileManager.default.enumerator(at: place, includingPropertiesForKeys: nil))
         let sources = files.compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" }

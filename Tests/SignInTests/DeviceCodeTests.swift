@@ -279,7 +279,9 @@ struct DeviceCodeTests {
                 let error = await #expect(throws: SignInError.self) {
                     try await scene.begin(client, scope: Scope(scope))
                 }
-                guard case .refused = error else { throw ExpectationFailure("a refusal, not \(String(describing: error))") }
+                guard case .refused = error else {
+                    throw ExpectationFailure("a refusal, not \(String(describing: error))")
+                }
             }
         }
     }

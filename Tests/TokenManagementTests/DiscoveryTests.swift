@@ -79,7 +79,9 @@ struct DiscoveryTests {
         let scene = try OpenScene()
         scene.issuer.publish(at: "/elsewhere")
         scene.expire()
-        guard case .metadata(let error) = try await scene.failure() else { throw ExpectationFailure("a metadata error") }
+        guard case .metadata(let error) = try await scene.failure() else {
+            throw ExpectationFailure("a metadata error")
+        }
         #expect(error == .notMetadata(url: scene.issuer.issuer + "/.well-known/openid-configuration", status: 404))
         #expect(scene.tokenRequestCount == 0)
         #expect(try scene.refreshTokens.count == 1)
@@ -142,7 +144,9 @@ struct DiscoveryTests {
         let scene = try OpenScene()
         scene.expire()
         scene.issuer.answer(.init(status: 307, headers: ["Location: /op/other"]))
-        guard case .unusableAnswer(let answer) = try await scene.failure() else { throw ExpectationFailure("unusableAnswer") }
+        guard case .unusableAnswer(let answer) = try await scene.failure() else {
+            throw ExpectationFailure("unusableAnswer")
+        }
         #expect(answer.status == 307)
         #expect(scene.issuer.forms("/op/other").isEmpty)
         let other = try OpenScene()
@@ -151,7 +155,9 @@ struct DiscoveryTests {
             .init(status: 302, headers: ["Location: /moved"]),
             at: "/op/.well-known/openid-configuration"
         )
-        guard case .metadata(.notMetadata(_, 302)) = try await other.failure() else { throw ExpectationFailure("notMetadata") }
+        guard case .metadata(.notMetadata(_, 302)) = try await other.failure() else {
+            throw ExpectationFailure("notMetadata")
+        }
         #expect(other.issuer.forms("/moved").isEmpty)
     }
 

@@ -40,7 +40,9 @@ struct KeyRotationTests {
             guard let keys = try await issuer.keys(of: metadata) else { throw ExpectationFailure("keys") }
             try validator.checkSignature(of: token, keys: keys)
         } catch IDTokenFlaw.unknownKey {
-            guard let keys = try await issuer.newKeys(of: metadata, for: token) else { throw ExpectationFailure("newer keys") }
+            guard let keys = try await issuer.newKeys(of: metadata, for: token) else {
+                throw ExpectationFailure("newer keys")
+            }
             try validator.checkSignature(of: token, keys: keys)
         }
     }

@@ -44,7 +44,9 @@ struct RealServerTests {
         let scene = try OpenScene()
         scene.expire()
         scene.issuer.answer(.init(status: 401, body))
-        guard case .clientMisconfigured(let error) = try await scene.failure() else { throw ExpectationFailure("a client") }
+        guard case .clientMisconfigured(let error) = try await scene.failure() else {
+            throw ExpectationFailure("a client")
+        }
         #expect(error.status == 401)
         #expect("\(error)".contains("_client"))
         scene.issuer.answer(.init(#"{"access_token":"at-1","expires_in":3600}"#))
@@ -222,7 +224,9 @@ struct RealServerTests {
         scene.issuer.answer(.init(status: 400, body))
         for _ in 1...2 {
             let error = try await scene.failure()
-            guard case .interactionRequired(.refused(let refusal, _)) = error else { throw ExpectationFailure("a refusal") }
+            guard case .interactionRequired(.refused(let refusal, _)) = error else {
+                throw ExpectationFailure("a refusal")
+            }
             #expect(refusal.code == .unknown)
             #expect(refusal.suberror == nil)
             #expect(!String(reflecting: error).contains(echo))

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The pages `Behaviour.md` list every rule that code, tests and documents name by number, and no other.
@@ -24,7 +25,7 @@ struct BehaviourTests {
     private let files: [File]
 
     init() throws {
-        let root = URL(filePath: #filePath).appending(path: "../../..").standardized
+        let root = Repository.root
         let types: Set = ["swift", "sql", "c", "h", "md", "py"]
         var paths = ["README.md"]
         for folder in ["Sources", "Tests", "Migrations"] {

@@ -107,7 +107,14 @@ struct ReportRow: Encodable {
     }
 
     /// A measurement's outcome, whose times are seconds.
-    init(_ bar: String, _ work: String, unit: Unit, _ outcome: PairedMeasurement.Outcome, floor: String, limit: String = "") {
+    init(
+        _ bar: String,
+        _ work: String,
+        unit: Unit,
+        _ outcome: PairedMeasurement.Outcome,
+        floor: String,
+        limit: String = ""
+    ) {
         self.init(bar, work, unit: unit, value: outcome.ours.scaled(unit), limit: limit)
         self.floor = outcome.floor.scaled(unit)
         floorName = floor

@@ -23,7 +23,8 @@ struct SpeedCommand: ParsableCommand {
 
     private static var bars: [any Benchmark.Type] {
         [
-            RepeatedLookupBenchmark.self, LookupBenchmark.self, SignInBenchmark.self, ListProcessBenchmark.self, TokenProcessBenchmark.self,
+            RepeatedLookupBenchmark.self, LookupBenchmark.self, SignInBenchmark.self, ListProcessBenchmark.self,
+            TokenProcessBenchmark.self,
             ListJSONBenchmark.self, ClaimQueryBenchmark.self, ImportBenchmark.self, RaceBenchmark.self,
         ]
     }

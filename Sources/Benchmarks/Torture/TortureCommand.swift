@@ -17,8 +17,10 @@ struct TortureCommand: ParsableCommand {
 
     private static var bars: [any Benchmark.Type] {
         [
-            KillBenchmark.self, SingleRefreshBenchmark.self, HolderBenchmark.self, CrowdBenchmark.self, FirstOpenBenchmark.self,
-            PlantedSecretsBenchmark.self, DamageBenchmark.self, FaultBenchmark.self, BrokenIssuerBenchmark.self, ShellBenchmark.self,
+            KillBenchmark.self, SingleRefreshBenchmark.self, HolderBenchmark.self, CrowdBenchmark.self,
+            FirstOpenBenchmark.self,
+            PlantedSecretsBenchmark.self, DamageBenchmark.self, FaultBenchmark.self, BrokenIssuerBenchmark.self,
+            ShellBenchmark.self,
             AnswerBenchmark.self, RepairBenchmark.self, EditBenchmark.self, WalksBenchmark.self,
         ]
     }

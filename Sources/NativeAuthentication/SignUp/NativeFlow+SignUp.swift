@@ -10,7 +10,9 @@ extension NativeFlow {
     }
 
     /// Begins a sign-up and has the code sent, which always comes first.
-    func startSignUp(_ password: Secret?, attributes: String?) async throws(NativeRequestFailure) -> SignUpCodeRequiredState {
+    func startSignUp(_ password: Secret?, attributes: String?) async throws(NativeRequestFailure)
+        -> SignUpCodeRequiredState
+    {
         let token = try await start(.signUpStart, password: password, attributes: attributes)
         let (delivery, next) = try await code(.signUpChallenge, token)
         return SignUpCodeRequiredState(flow: self, token: next, delivery: delivery)

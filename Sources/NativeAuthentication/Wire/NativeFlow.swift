@@ -85,7 +85,9 @@ struct NativeFlow: Sendable {
     }
 
     /// The methods that a code can be sent by; the token before is spent, so that a failure ends the flow.
-    func methods(_ endpoint: NativeEndpoint, _ token: Secret) async throws(NativeRequestFailure) -> (Secret, [AuthMethod]) {
+    func methods(_ endpoint: NativeEndpoint, _ token: Secret) async throws(NativeRequestFailure) -> (
+        Secret, [AuthMethod]
+    ) {
         do {
             let reply = try await send(endpoint, form(token))
             return (try reply.continuationToken(), try reply.methods())

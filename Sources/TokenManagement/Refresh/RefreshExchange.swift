@@ -82,7 +82,10 @@ struct RefreshExchange: Sendable {
             } catch let repeated {
                 // A repetition for which no time was left says nothing.
                 let isUnsent = (repeated as? HTTPTransportError)?.mayHaveTakenEffect == false
-                throw RefreshRequestFailure(failure: isUnsent && wasReceived ? error : repeated, isPossiblyConsumed: wasReceived)
+                throw RefreshRequestFailure(
+                    failure: isUnsent && wasReceived ? error : repeated,
+                    isPossiblyConsumed: wasReceived
+                )
             }
         } catch {
             throw RefreshRequestFailure(failure: error, isPossiblyConsumed: false)

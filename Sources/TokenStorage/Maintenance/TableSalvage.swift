@@ -82,7 +82,9 @@ struct TableSalvage {
             // A row that breaks a rule of the schema is damaged; the others are not its business.
             guard (try? insert.run(values)) != nil, fresh.changes > 0 else { return }
             rows += 1
-            if rows.isMultiple(of: 1024) { progress?(TokenStore.Progress(done: rows, total: nil, unit: "rows of \(table)")) }
+            if rows.isMultiple(of: 1024) {
+                progress?(TokenStore.Progress(done: rows, total: nil, unit: "rows of \(table)"))
+            }
         }
         if !isWhole { lost.append((table, nil)) }
     }

@@ -173,7 +173,8 @@ struct StoreRepair {
 
 extension StoreConnection {
     /// A session on a file that is being made, with its keys.
-    static func unlocked(_ connection: Connection, at path: StorePath, options: StoreOptions) throws -> StoreConnection {
+    static func unlocked(_ connection: Connection, at path: StorePath, options: StoreOptions) throws -> StoreConnection
+    {
         let header = try StoreHeader(connection, at: path)
         let session = StoreConnection(connection, at: path, header: header, options: options)
         _ = try session.keys()

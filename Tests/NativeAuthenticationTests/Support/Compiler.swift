@@ -43,7 +43,7 @@ struct Compiler {
 
     /// The C modules of the package and of the packages it depends on.
     private static func moduleMaps() throws -> [String] {
-        let house = URL(filePath: #filePath).appending(path: "../../../..").standardized
+        let house = Repository.root
         let checkouts = products.appending(path: "../../checkouts").standardized
         let built = try children(of: products).filter { $0.pathExtension == "build" }
         let fetched = try children(of: checkouts).flatMap { package in

@@ -48,7 +48,9 @@ extension SignInResult {
 
     var registration: RegisterStrongAuthState {
         get throws {
-            guard case .strongAuthMethodRegistration(let value) = self else { throw ExpectationFailure("registration: \(self)") }
+            guard case .strongAuthMethodRegistration(let value) = self else {
+                throw ExpectationFailure("registration: \(self)")
+            }
             return value
         }
     }
@@ -57,7 +59,9 @@ extension SignInResult {
 extension RegisterStrongAuthChallengeResult {
     var verification: RegisterStrongAuthVerificationRequiredState {
         get throws {
-            guard case .verificationRequired(let value) = self else { throw ExpectationFailure("verification: \(self)") }
+            guard case .verificationRequired(let value) = self else {
+                throw ExpectationFailure("verification: \(self)")
+            }
             return value
         }
     }
@@ -96,7 +100,9 @@ extension SignUpVerifyCodeResult {
 
     var attributesState: SignUpAttributesRequiredState {
         get throws {
-            guard case .attributesRequired(let value) = self else { throw ExpectationFailure("attributesState: \(self)") }
+            guard case .attributesRequired(let value) = self else {
+                throw ExpectationFailure("attributesState: \(self)")
+            }
             return value
         }
     }
@@ -105,7 +111,9 @@ extension SignUpVerifyCodeResult {
 extension SignUpPasswordResult {
     var attributesState: SignUpAttributesRequiredState {
         get throws {
-            guard case .attributesRequired(let value) = self else { throw ExpectationFailure("attributesState: \(self)") }
+            guard case .attributesRequired(let value) = self else {
+                throw ExpectationFailure("attributesState: \(self)")
+            }
             return value
         }
     }
@@ -114,7 +122,9 @@ extension SignUpPasswordResult {
 extension SignUpAttributesResult {
     var attributesState: SignUpAttributesRequiredState {
         get throws {
-            guard case .attributesRequired(let value) = self else { throw ExpectationFailure("attributesState: \(self)") }
+            guard case .attributesRequired(let value) = self else {
+                throw ExpectationFailure("attributesState: \(self)")
+            }
             return value
         }
     }

@@ -45,7 +45,9 @@ struct OpenScene: Sendable {
             scope: "openid read write",
             grant: .authorizationCode
         )
-        guard let account = try store.save(response, for: request).account else { throw ExpectationFailure("an account") }
+        guard let account = try store.save(response, for: request).account else {
+            throw ExpectationFailure("an account")
+        }
         self.account = account
     }
 

@@ -41,7 +41,7 @@ struct SchemaTests {
     }
 
     @Test func `every file of the folder is compiled in, in order`() throws {
-        let folder = URL(filePath: #filePath).appending(path: "../../../Migrations").standardized
+        let folder = Repository.root.appending(path: "Migrations")
         let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
             .sorted { $0.lastPathComponent < $1.lastPathComponent }
         #expect(Migration.all.map(\.name) == files.map { $0.deletingPathExtension().lastPathComponent })

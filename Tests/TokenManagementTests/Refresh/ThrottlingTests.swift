@@ -46,7 +46,9 @@ struct ThrottlingTests {
             }
             scene.provider.faults.add(fault)
             let error = try await acquisitionError { try await scene.manager().acquireTokenSilently(scene.request()) }
-            guard case .unavailable(let answer, isThrottled: false) = error else { throw ExpectationFailure("unavailable") }
+            guard case .unavailable(let answer, isThrottled: false) = error else {
+                throw ExpectationFailure("unavailable")
+            }
             #expect(wait.contains(answer.retryAfter ?? 0))
         }
     }
@@ -59,7 +61,9 @@ struct ThrottlingTests {
             for advance in [0.0, 59] {
                 scene.clock.advance(by: advance)
                 let error = try await acquisitionError { try await manager.acquireTokenSilently(scene.request()) }
-                guard case .interactionRequired(.refused(let refusal, _)) = error else { throw ExpectationFailure("a refusal") }
+                guard case .interactionRequired(.refused(let refusal, _)) = error else {
+                    throw ExpectationFailure("a refusal")
+                }
                 #expect(refusal.suberror == "basic_action")
                 #expect(refusal.numbers == [50_076])
                 #expect(scene.tokenRequestCount == 1)
@@ -136,7 +140,9 @@ struct ThrottlingTests {
         scene.expire()
         scene.issuer.answer(.init(status: status, headers: wait.isEmpty ? [] : ["Retry-After: \(wait)"]))
         guard case .unavailable = try await scene.failure() else { throw ExpectationFailure("unavailable") }
-        guard case .unavailable(_, isThrottled: true) = try await scene.failure() else { throw ExpectationFailure("a wait") }
+        guard case .unavailable(_, isThrottled: true) = try await scene.failure() else {
+            throw ExpectationFailure("a wait")
+        }
         #expect(scene.tokenRequestCount == net)
         scene.issuer.answer(.init(#"{"access_token":"new","expires_in":3600}"#))
         #expect(try await scene.acquire { $0.forcesRefresh = true }.source == .refresh)

@@ -30,7 +30,7 @@ struct ImportTests {
     }
 
     @Test func `the shipped fixture comes back as it was`() throws {
-        let file = URL(filePath: #filePath).appending(path: "../../Fixtures/harbor.json").standardized
+        let file = Repository.root.appending(path: "Tests/Fixtures/harbor.json")
         try expectRoundTrip(JSON(parsing: String(contentsOf: file, encoding: .utf8)))
     }
 

@@ -17,7 +17,7 @@ public struct OldStore {
             mode: .readWrite,
             busyTimeout: .seconds(5)
         )
-        let rows = URL(filePath: #filePath).appending(path: "../../Fixtures/store-v7.sql").standardized
+        let rows = Repository.root.appending(path: "Tests/Fixtures/store-v7.sql")
         for migration in Migration.all.prefix(7) { try connection.execute(migration.sql) }
         try connection.execute(String(contentsOf: rows, encoding: .utf8))
         if version < 7 { try connection.execute("ALTER TABLE access_token DROP COLUMN asked_fold") }

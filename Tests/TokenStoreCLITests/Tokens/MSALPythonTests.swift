@@ -1,12 +1,12 @@
 import Foundation
 import OAuth
+import TestSupport
 import Testing
 import TokenStorage
 
 /// MSAL for Python reads what we write; it is the program that most caches come from.
 struct MSALPythonTests {
-    private static let fixtures = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Fixtures")
-        .standardized
+    private static let fixtures = Repository.root.appending(path: "Tests/Fixtures")
 
     @Test(.enabled(if: hasMSAL, "MSAL for Python is missing: pip install msal"))
     func `MSAL finds the same accounts and access tokens in an export`() throws {

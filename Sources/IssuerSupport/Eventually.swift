@@ -3,7 +3,8 @@
 /// A machine may be slow, but what does not come within a minute does not come.
 ///
 /// - Throws: ``ExpectationFailure``, what `isThere` throws.
-package func eventually(_ what: String,
+package func eventually(
+    _ what: String,
     isolation: isolated (any Actor)? = #isolation,
     _ isThere: () throws -> Bool
 ) async throws {

@@ -10,5 +10,7 @@ func onOwnThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value
 
 extension Command {
     /// Runs it and waits for its end.
-    func runAside(in directory: ScratchDirectory) async throws -> Outcome { try await onOwnThread { try run(in: directory) } }
+    func runAside(in directory: ScratchDirectory) async throws -> Outcome {
+        try await onOwnThread { try run(in: directory) }
+    }
 }

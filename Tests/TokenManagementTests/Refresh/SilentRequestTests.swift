@@ -261,7 +261,9 @@ struct SilentRequestTests {
             let error = try await acquisitionError {
                 try await manager.acquireTokenSilently(scene.request { $0.minimumLifetime = 1_800 })
             }
-            guard case .tooShort(let result, lifetime, wanted: 1_800) = error else { throw ExpectationFailure("tooShort") }
+            guard case .tooShort(let result, lifetime, wanted: 1_800) = error else {
+                throw ExpectationFailure("tooShort")
+            }
             #expect(result.accessToken.secret == Secret("short"))
             scene.answer(#"{"access_token":"long","expires_in":1800}"#)
             let longer = try await manager.acquireTokenSilently(scene.request { $0.minimumLifetime = 1_800 })

@@ -4,7 +4,7 @@ import Testing
 
 /// What the README shows of the command line is what a shell shows.
 struct ReadmeTests {
-    private static let house = URL(filePath: #filePath).appending(path: "../../..").standardized
+    private static let house = Repository.root
     private static let jq = "/usr/bin/jq"
 
     /// A command of the README and what it prints.

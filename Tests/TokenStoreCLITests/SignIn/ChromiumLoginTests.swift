@@ -52,7 +52,9 @@ struct ChromiumLoginTests {
             try await browser.fill("displayName", "Eva Mora")
             try await browser.press("#sign_up")
             try await browser.waitForHeading("Enter the code")
-            guard let code = scene.provider.outbox.messages(to: Self.eva).last?.code else { throw ExpectationFailure("a code") }
+            guard let code = scene.provider.outbox.messages(to: Self.eva).last?.code else {
+                throw ExpectationFailure("a code")
+            }
             try await browser.fill("code", code)
             try await browser.press("#submit_code")
             try await browser.waitForHeading("Thank you")

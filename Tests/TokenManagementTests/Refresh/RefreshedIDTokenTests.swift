@@ -55,7 +55,9 @@ struct RefreshedIDTokenTests {
     func `an ID token with another nonce bars the tokens, and the session goes on`(nonce: JSON) async throws {
         let scene = try Self.scene(nonce: "n-1")
         Self.answer(scene, [("nonce", nonce)])
-        guard case .invalidIDToken(.nonce) = try await scene.failure() else { throw ExpectationFailure("a wrong nonce") }
+        guard case .invalidIDToken(.nonce) = try await scene.failure() else {
+            throw ExpectationFailure("a wrong nonce")
+        }
         Self.answer(scene, [("nonce", "n-1")])
         #expect(try await scene.acquire().source == .refresh)
         #expect(scene.issuer.forms().map { $0["refresh_token"] } == ["rt-0", "rt-1"])

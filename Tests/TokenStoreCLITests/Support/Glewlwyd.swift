@@ -55,7 +55,9 @@ struct Glewlwyd: Sendable {
         let glewlwyd = try Glewlwyd()
         let directory = try TemporaryDirectory()
         let database = directory.file("glewlwyd.db")
-        guard FileManager.default.createFile(atPath: database, contents: nil) else { throw ExpectationFailure("a database") }
+        guard FileManager.default.createFile(atPath: database, contents: nil) else {
+            throw ExpectationFailure("a database")
+        }
         let schema = try unpacked("database/init.sqlite3.sql.gz")
         try Connection(path: database, mode: .readWrite, busyTimeout: .zero).execute(schema)
         let settings = try unpacked("glewlwyd.conf.sample.gz")

@@ -90,7 +90,9 @@ struct RefreshFailureTests {
             let manager = try scene.manager { $0.allowsExtendedLifetime = isAllowed }
             guard isAllowed else {
                 let error = try await acquisitionError { try await manager.acquireTokenSilently(scene.request()) }
-                guard case .unavailable = error else { throw ExpectationFailure("unavailable, not \(String(describing: error))") }
+                guard case .unavailable = error else {
+                    throw ExpectationFailure("unavailable, not \(String(describing: error))")
+                }
                 return
             }
             let result = try await manager.acquireTokenSilently(scene.request())
@@ -214,7 +216,9 @@ struct RefreshFailureTests {
             let body = #"{"issuer":"\#(base)/x/v2.0","token_endpoint":"https://login.example.net/token"}"#
             scene.provider.faults.add(.answer(body: body, at: "metadata"))
             let error = try await acquisitionError { try await scene.manager().acquireTokenSilently(scene.request()) }
-            guard case .interactionRequired(.foreignEndpoint) = error else { throw ExpectationFailure("foreignEndpoint") }
+            guard case .interactionRequired(.foreignEndpoint) = error else {
+                throw ExpectationFailure("foreignEndpoint")
+            }
             #expect(scene.tokenRequestCount == 0)
         }
     }

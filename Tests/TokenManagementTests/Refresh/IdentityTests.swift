@@ -69,7 +69,8 @@ struct IdentityTests {
             key { $0.tokenType = "pop" }, key { $0.keyID = "k" },
             key { $0.authority = authority },
             SharedRefresh.Key(SilentRequest(account: other, scope: "read write"), clientID: "app"),
-            SharedRefresh.Key(SilentRequest(account: id, scope: "read"), clientID: "app"), SharedRefresh.Key(request, clientID: "app2"),
+            SharedRefresh.Key(SilentRequest(account: id, scope: "read"), clientID: "app"),
+            SharedRefresh.Key(request, clientID: "app2"),
         ]
         #expect(Set(different).count == different.count)
     }

@@ -15,7 +15,7 @@ public enum OlderStore {
 
     /// Makes a store of a schema version, with its key beside it, in an empty directory.
     public static func make(at path: StorePath, version: Int) throws {
-        let file = URL(filePath: #filePath).appending(path: "../../Fixtures/older-store.sql").standardized
+        let file = Repository.root.appending(path: "Tests/Fixtures/older-store.sql")
         let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
         let key = lines.first { $0.hasPrefix("-- key ") }?.dropFirst("-- key ".count) ?? ""
         try write(Data(hexadecimal: key), to: path.directory + "/key")

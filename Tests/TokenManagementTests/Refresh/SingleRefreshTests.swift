@@ -236,7 +236,9 @@ struct SingleRefreshTests {
             #expect(try scene.store.beginRefresh(with: token) == nil)
             scene.refuse("invalid_grant")
             let error = try await acquisitionError { try await scene.manager().acquireTokenSilently(scene.request()) }
-            guard case .possiblyConsumed(_, let since, "tests", _) = error else { throw ExpectationFailure("possiblyConsumed") }
+            guard case .possiblyConsumed(_, let since, "tests", _) = error else {
+                throw ExpectationFailure("possiblyConsumed")
+            }
             #expect(since == 1_790_003_601)
             #expect(scene.tokenRequestCount == 1)
             #expect(try scene.refreshTokens.count == 1)

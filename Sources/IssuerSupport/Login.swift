@@ -54,7 +54,9 @@ package struct Login: Sendable {
             grant: Grant(rawValue: "password")
         )
         request.username = Self.ana
-        guard let account = try store.save(response, for: request).account else { throw ExpectationFailure("an account") }
+        guard let account = try store.save(response, for: request).account else {
+            throw ExpectationFailure("an account")
+        }
         return account
     }
 

@@ -20,7 +20,9 @@ struct EndedSessionTests {
         #expect(try Self.summary(scene).hasRefreshToken)
         scene.expire()
         scene.issuer.answer(.init(status: 400, #"{"error":"invalid_grant"}"#))
-        guard case .interactionRequired(.refused) = try await scene.failure() else { throw ExpectationFailure("a refusal") }
+        guard case .interactionRequired(.refused) = try await scene.failure() else {
+            throw ExpectationFailure("a refusal")
+        }
         let summary = try Self.summary(scene)
         #expect(!summary.hasRefreshToken)
         #expect(summary.signInState == .signedOut)
@@ -37,7 +39,9 @@ struct EndedSessionTests {
         }
         scene.issuer.answer(.init(status: 400, #"{"error":"invalid_grant","error_description":"Gone."}"#))
         for _ in 1...2 {
-            guard let failure = try await scene.failure(), failure.needsInteraction else { throw ExpectationFailure("the end") }
+            guard let failure = try await scene.failure(), failure.needsInteraction else {
+                throw ExpectationFailure("the end")
+            }
             guard case .possiblyConsumed = failure else {
                 #expect(!isDoubt)
                 continue
