@@ -57,7 +57,8 @@ struct LogoutCommand: ParsableCommand {
         let store = try arguments.open(console)
         defer { store.close() }
         let plan = try plan(in: store)
-        try Confirmation(question: plan.question).ask(arguments, isGiven: yes)
+        // A script that names an account means it; a person at a terminal may have mistyped.
+        try Confirmation(question: plan.question).ask(arguments, isGiven: yes || !arguments.mayAsk)
         let account = plan.account
         let manager = network.manager(store, client: filters.clientID ?? "", arguments)
         let (clients, isLocal) = (filters.clientID.map { [$0] }, localOnly)

@@ -29,7 +29,7 @@ struct StoreCopyTests {
         let trial = try scratch.run("purge", "--all", "--dry-run")
         for name in copies { #expect(trial.output.contains("would remove \(scratch.path(name))")) }
         let files = copies.map(scratch.path).joined(separator: ", ")
-        let question = "ID token, and overwrite and remove \(files)? [y/N] "
+        let question = ", and overwrite and remove \(files)? [y/N] "
         #expect(try scratch.runOnTerminal("purge", "--all", answers: [(question, "n\n")]).status == 9)
         #expect(try scratch.names.contains(copies[0]))
         let outcome = try scratch.run("purge", "--all", "--yes")

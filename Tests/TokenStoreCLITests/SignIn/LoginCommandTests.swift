@@ -154,7 +154,7 @@ struct LoginCommandTests {
 
     @Test func `N64: an answer to another request is refused, and there is no store`() async throws {
         try await LoginScene.open { (scene: LoginScene) async throws in
-            let outcome = try await scene.login.run(scene.place + ["--wait", "0.5"]) { start in
+            let outcome = try await scene.login.run(scene.place + ["--wait", "10"]) { start in
                 let page = try await LoginRun.page(start)
                 let place = page.firstMatch(of: /redirect_uri=([^&]*)/)?.1.removingPercentEncoding ?? ""
                 let answer = HTTPRequest("GET", place + "?code=stolen-code&state=guessed")

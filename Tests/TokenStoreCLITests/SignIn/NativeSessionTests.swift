@@ -34,7 +34,7 @@ struct NativeSessionTests {
                     TypedAnswer("$ ", "tokenstore token --scope $API1 --format json | grep -o '\"source.*'\n"),
                     TypedAnswer("$ ", "tokenstore token --scope $API2 --format json | grep -o '\"source.*'\n"),
                     TypedAnswer("$ ", "tokenstore list --json --tokens | grep -o '\"scopes\":[^,]*'\n"),
-                    TypedAnswer("$ ", "tokenstore logout \(dana)\n"),
+                    TypedAnswer("$ ", "tokenstore logout --yes \(dana)\n"),
                     TypedAnswer("$ ", "tokenstore login --native $APP\n"),
                     TypedAnswer("E-mail", dana + "\n"),
                     TypedAnswer("Password", "Granito-1-Sol\n"),
@@ -67,7 +67,7 @@ struct NativeSessionTests {
         $ tokenstore list --json --tokens | grep -o '"scopes":[^,]*'
         "scopes":["api://todolist/ToDoList.Read"]
         "scopes":["https://fabrikvine.onmicrosoft.com/helloapi/demo.read"]
-        $ tokenstore logout dana@example.org
+        $ tokenstore logout --yes dana@example.org
         signed out dana@example.org; the issuer ended the session
         $ tokenstore login --native $APP
         E-mail address: dana@example.org

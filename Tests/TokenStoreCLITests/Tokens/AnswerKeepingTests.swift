@@ -92,7 +92,7 @@ struct AnswerKeepingTests {
             }
             #expect(outcome.status == 0, "\(outcome.error)")
             let early = try await scene.run(["whoami", "--timeout", "1"])
-            #expect(early.status == 3)
+            #expect(early.status == 3, "\(early.output)")
             #expect(early.error.contains("could not be stored"), "\(early.error)")
             try held?.execute("ROLLBACK")
             let taken = try await scene.run(command)
