@@ -13,13 +13,13 @@ struct PeerFigureTests {
         try #require(JSONSerialization.jsonObject(with: JSONEncoder().encode(figure)) as? NSDictionary)
     }
 
-    @Test func `a peer that is not installed says so, and has no figure`() throws {
+    @Test func `a peer that is not installed is reported without a figure`() throws {
         let figure = PeerFigure(nil as Clerk?, "by hand", unit: .milliseconds, nil)
         #expect(Report.text(figure) == "Clerk is not installed")
         #expect(try members(figure) == ["name": "Clerk", "unit": "ms", "remark": "by hand"])
     }
 
-    @Test func `a peer's times are the median and how far they lie apart, in the unit of the figure`() throws {
+    @Test func `a peer's times are shown as median and spread, in the unit of the figure`() throws {
         let figure = PeerFigure(Clerk(), "by hand", unit: .milliseconds, [0.5, 0.001, 0.002])
         #expect(Report.text(figure) == "2 (1–500) ms Clerk, by hand")
         let members = try members(figure)

@@ -4,7 +4,7 @@ import Testing
 
 struct FuzzingTests {
     @Test(arguments: InputKind.allCases)
-    func `every input that is kept keeps its promises`(kind: InputKind) async throws {
+    func `every input of the corpus passes its fuzz target`(kind: InputKind) async throws {
         let input = try kind.input()
         let inputs = try Corpus.inputs(kind)
         #expect(inputs.count > 4)
@@ -16,7 +16,7 @@ struct FuzzingTests {
     }
 
     @Test(arguments: InputKind.allCases)
-    func `inputs that are nearly like those keep them too`(kind: InputKind) async throws {
+    func `mutated inputs of the corpus pass their fuzz targets`(kind: InputKind) async throws {
         let input = try kind.input()
         var mutation = Mutation(of: try Corpus.inputs(kind).map(\.bytes), seed: 7)
         let inputs = (0..<25).map { _ in mutation.next() }

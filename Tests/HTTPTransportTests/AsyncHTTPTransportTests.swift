@@ -50,13 +50,13 @@ struct AsyncHTTPTransportTests {
         #expect(try await Self.send(server).status == 302)
     }
 
-    @Test func `R10: a server that says nothing ends with the time for the head`() async throws {
+    @Test func `R10: a silent server ends at the time limit for the head`() async throws {
         let server = try RawServer("", .hangs)
         let error = await Self.error(server, limits: Self.short)
         #expect(error?.isTransient == true, "\(String(describing: error))")
     }
 
-    @Test func `R10: a body that drips for ever ends with the time for all`() async throws {
+    @Test func `R10: a body that drips for ever ends at the time limit for the whole request`() async throws {
         let server = try RawServer("HTTP/1.1 200 OK\r\n\r\n", .drips)
         let error = await Self.error(server, limits: Self.short)
         guard case .timedOut = error else {
@@ -74,7 +74,7 @@ struct AsyncHTTPTransportTests {
         }
     }
 
-    @Test func `R10: a body that ends early is no answer, and may have taken effect`() async throws {
+    @Test func `R10: a truncated body is an error of a request that may have taken effect`() async throws {
         let error = await Self.error(try RawServer("HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{"))
         #expect(error?.mayHaveTakenEffect == true)
         #expect(error?.isTransient == true)
@@ -92,7 +92,7 @@ struct AsyncHTTPTransportTests {
         #expect(error?.mayHaveTakenEffect == false)
     }
 
-    @Test func `a refused connection is told in the same words whatever was tried`() async throws {
+    @Test func `a refused connection has the same error text for every address tried`() async throws {
         let port = try UnusedPort().number
         for place in ["https://127.0.0.1", "https://localhost", "http://localhost"] {
             let error = await #expect(throws: HTTPTransportError.self) {
@@ -110,7 +110,7 @@ struct AsyncHTTPTransportTests {
         "https://h:+443/", "https://h:0443/", "https://[::1]]:443/", "https://h%2eexample/", "https://h\\@example/",
         "https://h/a\\b",
     ])
-    func `plain http is for loopback, and what is no address is refused`(url: String) async throws {
+    func `plain http outside loopback and malformed addresses are refused`(url: String) async throws {
         let error = await #expect(throws: HTTPTransportError.self) {
             try await Self.transport.send(HTTPRequest("GET", url), limits: Self.limits)
         }
@@ -121,11 +121,11 @@ struct AsyncHTTPTransportTests {
     }
 
     @Test(arguments: ["?secret=x", "?\u{301}secret=x", "#secret", "#\u{5BF}secret"])
-    func `what is said of a request does not repeat its query`(query: String) {
+    func `the description of a request leaves its query out`(query: String) {
         #expect("\(HTTPRequest("GET", "https://h/a" + query))" == "GET https://h/a")
     }
 
-    @Test func `a file of authorities that is none is an error that names it`() async throws {
+    @Test func `a malformed CA file is an error that names the file`() async throws {
         let transport = AsyncHTTPTransport(options: HTTPTransportOptions(caFile: "/dev/null"))
         let error = await #expect(throws: HTTPTransportError.self) {
             try await transport.send(HTTPRequest("GET", "https://127.0.0.1:1/"), limits: Self.limits)
@@ -152,7 +152,7 @@ struct AsyncHTTPTransportTests {
         #expect(proxy.requests.count == 1)
     }
 
-    @Test func `a connection closed without an answer is tried once more where a repetition does no harm`()
+    @Test func `a closed connection is retried once when a repetition does no harm`()
         async throws
     {
         for (method, isIdempotent, isRepeated) in [
@@ -180,7 +180,7 @@ struct AsyncHTTPTransportTests {
         #expect(closing.requests.count == 2)
     }
 
-    @Test func `an answer cut short is not asked for again`() async throws {
+    @Test func `a request with a truncated answer is not repeated`() async throws {
         let server = try RawServer("HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{")
         #expect(await Self.error(server) != nil)
         #expect(server.requests.count == 1)
@@ -206,7 +206,7 @@ struct AsyncHTTPTransportTests {
     @Test(arguments: [
         "us%er:secret", "user:secret%", "user:secret%4", "us%3Aer:secret", "user:secret%0A", "%FF:secret",
     ])
-    func `a user or a password of a proxy that cannot be read is an error without it`(written: String) async throws {
+    func `malformed proxy credentials are an error that does not show them`(written: String) async throws {
         var options = HTTPTransportOptions()
         options.environment = ["ALL_PROXY": "http://\(written)@127.0.0.1:1"]
         let transport = AsyncHTTPTransport(options: options)
@@ -235,7 +235,7 @@ struct AsyncHTTPTransportTests {
         .enabled(if: PrivateAuthority.isAvailable, "needs openssl"),
         arguments: ["-tls1", "-tls1_1", "-tls1_2", "-tls1_3"]
     )
-    func `TLS 1.2 is the floor`(version: String) async throws {
+    func `TLS below 1.2 is refused`(version: String) async throws {
         let server = try await OldServer.start(version)
         defer { server.stop() }
         let transport = AsyncHTTPTransport(options: HTTPTransportOptions(caFile: server.authority.path))

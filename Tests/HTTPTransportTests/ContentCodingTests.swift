@@ -62,7 +62,7 @@ struct ContentCodingTests {
             ("Content-Encoding: identity, gzip", 31), ("Content-Encoding:\r\nContent-Encoding: gzip", 31),
         ] as [(String, Int32)]
     )
-    func `none is asked for, and an answer that is compressed all the same is read`(
+    func `no content coding is requested, and a compressed answer is still read`(
         coding: String,
         windowBits: Int32
     ) async throws {
@@ -72,7 +72,7 @@ struct ContentCodingTests {
         #expect(response.headers["content-length"] == nil)
     }
 
-    @Test func `several files of gzip, padding behind them, two codings and no body at all are read`() async throws {
+    @Test func `gzip members, padding, two codings and an empty body are read`() async throws {
         let half = Self.compressed(Self.text)
         let both = try await Self.send(half + half + Data([0, 0]), "Content-Encoding: gzip")
         #expect(both.body.count == 2 * Self.text.count)
@@ -81,7 +81,7 @@ struct ContentCodingTests {
         #expect(try await Self.send(Data(), "Content-Encoding: gzip").body.count == 0)
     }
 
-    @Test func `a small answer that becomes a large one is refused at the limit`() async throws {
+    @Test func `an answer that decompresses beyond the limit is refused`() async throws {
         let bomb = Self.compressed(Data(count: 64 << 20))
         #expect(bomb.count < 100_000)
         for (body, coding) in [(bomb, "gzip"), (Self.compressed(bomb), "gzip, gzip")] {
@@ -95,7 +95,7 @@ struct ContentCodingTests {
         #expect(more?.isTransient == false)
     }
 
-    @Test func `what cannot be undone is told, and may have taken effect`() async throws {
+    @Test func `a coding that cannot be decoded is an error that may have taken effect`() async throws {
         let good = Self.compressed(Self.text)
         for (body, coding, shown) in [
             (Data("x".utf8), "br", "br"), (good, "zstd", "zstd"), (good.dropLast(20), "gzip", "gzip"),
@@ -110,7 +110,7 @@ struct ContentCodingTests {
         }
     }
 
-    @Test func `who asks for a coding gets it as it comes`() async throws {
+    @Test func `a caller that requests a coding gets the body undecoded`() async throws {
         let body = Self.compressed(Self.text)
         let response = try await Self.send(body, "Content-Encoding: gzip") { $0.headers["accept-encoding"] = "gzip" }
         #expect(response.headers["content-encoding"] == "gzip")

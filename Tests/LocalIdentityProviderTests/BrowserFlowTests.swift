@@ -8,7 +8,7 @@ struct BrowserFlowTests {
         return try await visitor.signIn()
     }
 
-    @Test func `a code with its verifier gives tokens of the policy`() async throws {
+    @Test func `a code with its verifier gives tokens of the user flow`() async throws {
         try await Site.open { site in
             let end = try await signedIn(site, Visitor(site))
             #expect(end.status == 302)
@@ -30,7 +30,7 @@ struct BrowserFlowTests {
     }
 
     @Test(arguments: ["\u{301}", "\u{FE0F}", "\u{20DD}"])
-    func `a page shows what it was given as text, also where a mark joins a bracket`(mark: String) async throws {
+    func `a page shows input as text, also when a mark combines with a bracket`(mark: String) async throws {
         try await Site.open { site in
             let given = "\"\(mark)><\(mark)script>'\(mark)&\(mark)"
             let page = try await Visitor(site).open(site.authorizeURL(site.susi, ["login_hint": given])).text
@@ -65,7 +65,7 @@ struct BrowserFlowTests {
         }
     }
 
-    @Test func `codes and refresh tokens of one policy are refused at another`() async throws {
+    @Test func `codes and refresh tokens of one user flow are refused at another`() async throws {
         try await Site.open { site in
             let edit = site.susi.replacing("susi", with: "edit")
             let visitor = Visitor(site)
@@ -137,7 +137,7 @@ struct BrowserFlowTests {
         }
     }
 
-    @Test func `a person without a password signs in with a code`() async throws {
+    @Test func `a user without a password signs in with a code`() async throws {
         try await Site.open { site in
             let visitor = Visitor(site)
             try await visitor.open(site.authorizeURL(site.susi))
@@ -149,7 +149,7 @@ struct BrowserFlowTests {
         }
     }
 
-    @Test func `a scope that needs consent shows it, and the answer is kept`() async throws {
+    @Test func `a scope that needs consent asks for it once`() async throws {
         try await Site.open { site in
             let visitor = Visitor(site)
             let scope = "openid offline_access https://fabrikvine.onmicrosoft.com/helloapi/demo.write"
@@ -179,7 +179,7 @@ struct BrowserFlowTests {
         }
     }
 
-    @Test func `the reset policy sets a new password`() async throws {
+    @Test func `the reset user flow sets a new password`() async throws {
         try await Site.open { site in
             let visitor = Visitor(site)
             let reset = site.susi.replacing("susi", with: "reset")

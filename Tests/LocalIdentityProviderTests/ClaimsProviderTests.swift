@@ -24,7 +24,7 @@ struct ClaimsProviderTests {
         }
     }
 
-    @Test func `N49: only mapped strings and arrays of strings are added`() async throws {
+    @Test func `N49: only mapped claims that are strings or arrays of strings are added`() async throws {
         let claims = #"{"tier":"gold","teams":["a","b"],"vip":true,"other":"x","subject":"me","Tier":"no"}"#
         try await RawServer.open(body: Self.answer(claims)) { server in
             try await Site.open(seed: seed(server.url)) { site in
@@ -53,7 +53,7 @@ struct ClaimsProviderTests {
         }
     }
 
-    @Test func `N50: a provider that is down refuses or is left out, as the seed says`() async throws {
+    @Test func `N50: an unavailable claims provider fails or is skipped, as the seed says`() async throws {
         let closed = try await RawServer.closedURL()
         try await Site.open(seed: seed(closed)) { site in
             let challenged = try await site.challenged("otp-app", Site.bo)

@@ -32,7 +32,7 @@ struct FaultTests {
         }
     }
 
-    @Test func `N59: a fault can answer with an error no client knows`() async throws {
+    @Test func `N59: a fault can answer with an unknown error code`() async throws {
         try await Site.open { site in
             let body = #"{"error":"moon_phase","suberror":"waning","error_description":"Wait a week."}"#
             site.provider.faults.add(.answer(status: 400, body: body, at: "initiate"))

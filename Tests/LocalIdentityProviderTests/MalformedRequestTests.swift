@@ -36,7 +36,7 @@ struct MalformedRequestTests {
         }
     }
 
-    @Test func `a charset beside the content type is fine`() async throws {
+    @Test func `a content type with a charset is accepted`() async throws {
         try await Site.open { (site: Site) async throws in
             let type = ["content-type": "application/x-www-form-urlencoded; charset=UTF-8"]
             #expect(try await initiate(site, Self.good, headers: type).status == 200)
@@ -63,7 +63,7 @@ struct MalformedRequestTests {
         ["POST /fabrikvine/oauth2/v2.0/initiate HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 500\r\n\r\nclient"],
         ["GET /fabrikvine/v2.0/.well"], ["P"], [],
     ])
-    func `a sender that stops is told so in time`(pieces: [String]) async throws {
+    func `a request that stops halfway gets a timeout error`(pieces: [String]) async throws {
         try await Site.open(requestTimeout: 1) { site in
             let answer = try await RawClient.exchange(site, pieces)
             #expect(answer.hasPrefix("HTTP/1.1 408"))
@@ -72,7 +72,7 @@ struct MalformedRequestTests {
         }
     }
 
-    @Test func `a sender that drips is told so in time`() async throws {
+    @Test func `a request that drips gets a timeout error`() async throws {
         try await Site.open(requestTimeout: 1) { site in
             let head =
                 "POST /fabrikvine/oauth2/v2.0/initiate HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 500\r\n\r\n"
@@ -91,7 +91,7 @@ struct MalformedRequestTests {
         "GET /x HTTP/1.1\r\nhost: 127.0.0.1\r\nx: LONG\r\n\r\n",
         "POST /x HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n", "\0\0\0\0\r\n\r\n",
     ])
-    func `what is not HTTP is a bad request and nothing worse`(text: String) async throws {
+    func `bytes that are not HTTP get a bad request`(text: String) async throws {
         try await Site.open(requestTimeout: 2) { site in
             let text = text.replacing("LONG", with: String(repeating: "y", count: 200_000))
             let answer = try await RawClient.exchange(site, [text])
@@ -102,7 +102,7 @@ struct MalformedRequestTests {
     }
 
     @Test(arguments: ["evil.example", "127.0.0.1.evil.example", "10.0.0.1:80", ""])
-    func `a name that is not loopback is refused`(host: String) async throws {
+    func `a host name that is not loopback is refused`(host: String) async throws {
         try await Site.open { (site: Site) async throws in
             let request = "GET /fabrikvine/discovery/v2.0/keys HTTP/1.1\r\nhost: \(host)\r\nconnection: close\r\n\r\n"
             #expect(try await RawClient.exchange(site, [request]).hasPrefix("HTTP/1.1 421"))
@@ -118,7 +118,7 @@ struct MalformedRequestTests {
         }
     }
 
-    @Test func `a wrong method is told the right one`() async throws {
+    @Test func `a wrong method gets an answer that names the right one`() async throws {
         try await Site.open { site in
             let answer = try await site.get(site.tenant + "/oauth2/v2.0/token")
             #expect(answer.status == 405)

@@ -78,7 +78,7 @@ struct RefreshTests {
         }
     }
 
-    @Test func `N42: a scope nobody agreed to needs an interactive sign-in`() async throws {
+    @Test func `N42: a scope without consent needs an interactive sign-in`() async throws {
         try await Site.open { site in
             let refreshToken = try await site.signInWithPassword().text("refresh_token")
             let scope = "https://fabrikvine.onmicrosoft.com/helloapi/demo.write"
@@ -132,7 +132,7 @@ struct RefreshTests {
         }
     }
 
-    @Test func `N45: the first answer holds all that shows the account without the network`() async throws {
+    @Test func `N45: the first answer has all that an app shows of the account offline`() async throws {
         try await Site.open { site in
             let claims = try await site.signInWithPassword().claims(of: "id_token")
             for name in ["oid", "tid", "sub", "name", "preferred_username", "email", "iss"] {

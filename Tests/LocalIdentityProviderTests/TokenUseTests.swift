@@ -96,7 +96,7 @@ struct TokenUseTests {
         }
     }
 
-    @Test func `an API refuses no token, a foreign one and a missing scope`() async throws {
+    @Test func `an API refuses a missing token, another issuer's and one without the scope`() async throws {
         try await Site.open { site in
             let api = site.provider.baseURL + "/api1/tasks"
             #expect(try await site.get(api).status == 401)
@@ -112,7 +112,7 @@ struct TokenUseTests {
         }
     }
 
-    @Test func `an API has answers that clients must survive`() async throws {
+    @Test func `an API can give every answer that clients must survive`() async throws {
         try await Site.open { site in
             let read = try await site.signInWithPassword(more: ["scope": Self.read])
             func variant(_ name: String) async throws -> Answer {

@@ -9,7 +9,7 @@ import TokenManagement
 import TokenStorage
 
 struct AccessTokenTests {
-    @Test func `N36, S31, S32, S36, S40: one sign-in, tokens for several APIs, all of them kept`() async throws {
+    @Test func `N36, S31, S32, S36, S40: one sign-in gives tokens for several APIs`() async throws {
         try await NativeScene.open { scene in
             let account = try await scene.signInAna()
             let first = try await account.accessToken(for: NativeScene.toDo).accessToken
@@ -23,7 +23,7 @@ struct AccessTokenTests {
         }
     }
 
-    @Test func `N37, S38, S56: a token that is held is not asked for`() async throws {
+    @Test func `N37, S38, S56: a stored token is returned without a request`() async throws {
         try await NativeScene.open { scene in
             let account = try await scene.signInAna()
             let usual = try await account.accessToken()
@@ -37,7 +37,7 @@ struct AccessTokenTests {
         }
     }
 
-    @Test func `N38, S47: a token near its end is renewed by one request, the others are let be`() async throws {
+    @Test func `N38, S47: a token near its end is renewed by one request, others stay`() async throws {
         try await NativeScene.open { scene in
             let account = try await scene.signInAna()
             let id = account.account.id
@@ -61,7 +61,7 @@ struct AccessTokenTests {
     }
 
     @Test(arguments: [NativeScene.toDo, Scope([])])
-    func `N39: a token is renewed when that is asked for, and the ID token with it`(scope: Scope) async throws {
+    func `N39: a forced refresh renews the access token and the ID token`(scope: Scope) async throws {
         try await NativeScene.open { scene in
             let account = try await scene.signInAna()
             let (token, idToken) = (try await account.accessToken(for: scope), account.idToken)
@@ -94,7 +94,7 @@ struct AccessTokenTests {
         }
     }
 
-    @Test func `N42, S42: a scope that nobody agreed to needs the browser`() async throws {
+    @Test func `N42, S42: a scope without consent needs the browser`() async throws {
         try await NativeScene.open { scene in
             let account = try await scene.signInAna()
             let scope: Scope = "https://fabrikvine.onmicrosoft.com/helloapi/demo.write"
@@ -106,7 +106,7 @@ struct AccessTokenTests {
         }
     }
 
-    @Test func `N43: a refresh token that somebody else used ends the session`() async throws {
+    @Test func `N43: a refresh token that was used elsewhere ends the session`() async throws {
         try await NativeScene.open(grace: 0) { scene in
             let account = try await scene.signInAna()
             let id = account.account.id
@@ -135,7 +135,7 @@ struct AccessTokenTests {
         }
     }
 
-    @Test func `D8: without a scope it is the token of the sign-in, in a new process the newest`() async throws {
+    @Test func `D8: without a scope the sign-in's token is returned, later the newest`() async throws {
         try await NativeScene.open { scene in
             let account = try await scene.signInAna(NativeScene.toDo)
             scene.provider.clock.advance(by: 5)

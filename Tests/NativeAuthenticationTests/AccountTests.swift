@@ -62,7 +62,7 @@ struct AccountTests {
         }
     }
 
-    @Test func `N46: at the issuer a session ends only when that is asked for`() async throws {
+    @Test func `N46: a session ends at the issuer only when the caller asks for it`() async throws {
         try await NativeScene.open { (scene: NativeScene) async throws in
             #expect(try await scene.signInAna().signOut() == .localOnly)
             #expect(scene.requests["revoke"] == nil)
@@ -70,7 +70,7 @@ struct AccountTests {
         }
     }
 
-    @Test func `N47, D7: a sign-in takes the place of the one before it, and of no user flow`() async throws {
+    @Test func `N47, D7: a sign-in replaces the one before, but none of a user flow`() async throws {
         try await NativeScene.open { scene in
             let app = try scene.app("pwd-app")
             let login = Login(provider: scene.provider, transport: NativeScene.transport)
@@ -98,7 +98,7 @@ struct AccountTests {
         }
     }
 
-    @Test func `D7: several people may be signed in where that is allowed`() async throws {
+    @Test func `D7: several accounts are signed in when the configuration allows it`() async throws {
         try await NativeScene.open { scene in
             let app = try scene.app("pwd-app") { $0.allowsSeveralAccounts = true }
             let bo = try await scene.signInBo(in: app)
@@ -109,7 +109,7 @@ struct AccountTests {
         }
     }
 
-    @Test func `N48, S59: a custom attribute is read by the name of its claim`() async throws {
+    @Test func `N48, S59: a custom attribute is read by its claim's name`() async throws {
         try await NativeScene.open { (scene: NativeScene) async throws in
             #expect(try await scene.signInAna().accountClaims[path: "loyalty"]?.text == "gold-17")
         }

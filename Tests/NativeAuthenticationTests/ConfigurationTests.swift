@@ -14,7 +14,7 @@ struct ConfigurationTests {
     }
 
     @Test(arguments: ["", "a.b", "a/b", "https://a", "a:1"])
-    func `a subdomain that is none is refused`(text: String) {
+    func `a malformed subdomain is refused`(text: String) {
         #expect(throws: SignInError.self) { try NativeAuthConfiguration(clientID: "app", tenantSubdomain: text) }
     }
 
@@ -22,7 +22,7 @@ struct ConfigurationTests {
         "https://fabrikvine.b2clogin.com/fabrikvine.onmicrosoft.com/b2c_1_susi",
         "https://login.microsoftonline.com/common",
     ])
-    func `an authority that is no tenant is refused`(text: String) throws {
+    func `an authority that names no tenant is refused`(text: String) throws {
         let authority = try Authority(parsing: text)
         #expect(throws: SignInError.self) { try NativeAuthConfiguration(clientID: "app", authority: authority) }
         #expect(throws: SignInError.self) {
@@ -31,12 +31,12 @@ struct ConfigurationTests {
     }
 
     @Test(arguments: ["", "a b", "\u{7}"])
-    func `a client id that is none is refused`(text: String) throws {
+    func `a malformed client id is refused`(text: String) throws {
         let authority = try Authority(parsing: "https://fabrikvine.ciamlogin.com")
         #expect(throws: SignInError.self) { try NativeAuthConfiguration(clientID: text, authority: authority) }
     }
 
-    @Test func `what the app can do is announced in one order`() async throws {
+    @Test func `the capabilities of the app are announced in a fixed order`() async throws {
         try await NativeScene.open { scene in
             let recorder = RecordingTransport()
             let app = try scene.app(transport: recorder) { $0.challengeTypes = [.password, .oob] }
@@ -53,7 +53,7 @@ struct ConfigurationTests {
         }
     }
 
-    @Test func `an interceptor adds headers of its own, and none of ours`() async throws {
+    @Test func `an interceptor adds headers, but replaces none of the library's`() async throws {
         try await NativeScene.open { scene in
             let (recorder, log) = (RecordingTransport(), LogRecord())
             let app = try scene.app(transport: recorder) {

@@ -13,7 +13,7 @@ import TokenStorage
 struct FaultTests {
     private static let redirect = #"{"challenge_type":"redirect","redirect_reason":"The tenant says so."}"#
 
-    @Test func `N57, D1: a sign-up that has to end in the browser has not ended`() async throws {
+    @Test func `N57, D1: a sign-up that must go on in the browser is not completed`() async throws {
         try await NativeScene.open { scene in
             let state = try await scene.app().signUp(SignUpParameters(username: NativeScene.new)).codeState
             scene.provider.faults.add(.answer(body: Self.redirect, at: "signup/continue"))
@@ -25,7 +25,7 @@ struct FaultTests {
         }
     }
 
-    @Test func `N58, D11: what is safe to repeat is repeated once`() async throws {
+    @Test func `N58, D11: a request that is safe to repeat is repeated once`() async throws {
         try await NativeScene.open { scene in
             let app = try scene.app()
             scene.provider.faults.add(.status(503, at: "initiate"))
@@ -40,7 +40,7 @@ struct FaultTests {
     }
 
     @Test(arguments: ["challenge", "token"])
-    func `N58, D11: what sends a code or spends a token is not repeated`(route: String) async throws {
+    func `N58, D11: a request that sends a code or spends a token is not repeated`(route: String) async throws {
         try await NativeScene.open { scene in
             let state = try await scene.app().signIn(SignInParameters(username: NativeScene.bo)).codeState
             scene.provider.audit.reset()
@@ -58,7 +58,7 @@ struct FaultTests {
         }
     }
 
-    @Test func `N58: a renewal whose answer was lost does not end the session`() async throws {
+    @Test func `N58: a refresh whose answer was lost does not end the session`() async throws {
         try await NativeScene.open { scene in
             let account = try await scene.signInAna()
             scene.provider.faults.add(.status(503, at: "token", takesEffect: true))
@@ -67,7 +67,7 @@ struct FaultTests {
         }
     }
 
-    @Test func `N59: an error nobody has heard of is a general one that keeps its words`() async throws {
+    @Test func `N59: an unknown error code is a general error that keeps its text`() async throws {
         try await NativeScene.open { scene in
             let body =
                 #"{"error":"brand_new","suberror":"newer_still","error_description":"It rains.","error_uri":"https://e.example"}"#
@@ -105,7 +105,7 @@ struct FaultTests {
         }
     }
 
-    @Test func `N60: a state of one client is of no use to another`() async throws {
+    @Test func `N60: a state of one client does not work with another client`() async throws {
         try await NativeScene.open { scene in
             let state = try await scene.app().signIn(SignInParameters(username: NativeScene.bo)).codeState
             let other = try await scene.app("mfa-app").signIn(SignInParameters(username: NativeScene.bo)).codeState
@@ -119,7 +119,7 @@ struct FaultTests {
         }
     }
 
-    @Test func `N61: a state that has succeeded is of no use again`() async throws {
+    @Test func `N61: a state that has succeeded does not work again`() async throws {
         try await NativeScene.open { scene in
             let app = try scene.app()
             let state = try await app.signUp(SignUpParameters(username: NativeScene.new)).codeState
@@ -133,7 +133,7 @@ struct FaultTests {
     }
 
     @Test(arguments: Fault.IDTokenFlaw.allCases.filter { $0 != .nonce })
-    func `N70: an ID token that is not in order signs nobody in, and its session is given back`(
+    func `N70: an invalid ID token signs no user in, and its session is revoked`(
         flaw: Fault.IDTokenFlaw
     ) async throws {
         try await NativeScene.open { scene in
@@ -147,7 +147,7 @@ struct FaultTests {
         }
     }
 
-    @Test func `a sign-in that is cancelled leaves nothing behind, at the issuer neither`() async throws {
+    @Test func `a cancelled sign-in leaves nothing in the store or at the issuer`() async throws {
         try await NativeScene.open { scene in
             let app = try scene.app(transport: CancellingTransport())
             let state = try await app.signIn(SignInParameters(username: NativeScene.bo)).codeState
@@ -171,7 +171,7 @@ struct FaultTests {
         }
     }
 
-    @Test func `a store that cannot take tokens is an error before any are asked for`() async throws {
+    @Test func `a store that cannot be written is an error before tokens are requested`() async throws {
         try await NativeScene.open { scene in
             var options = StoreOptions()
             options.now = { [clock = scene.provider.clock] in clock.now }

@@ -75,7 +75,7 @@ struct MSALDelegateTests {
         }
     }
 
-    @Test func `a refresh token is handed out where that is asked for`() async throws {
+    @Test func `a refresh token is returned when the app asks for it`() async throws {
         try await NativeScene.open { scene in
             let result = MSALNativeAuthUserAccountResult(try await scene.signInAna())
             let hearer = TokenHearer()
@@ -93,7 +93,7 @@ struct MSALDelegateTests {
         }
     }
 
-    @Test func `the application as MSAL makes it keeps its sessions in a file`() async throws {
+    @Test func `an application made with MSAL's initialiser keeps its sessions in a file`() async throws {
         try await NativeScene.open { scene in
             let configuration = try scene.app("pwd-app").configuration
             let app = try MSALNativeAuthPublicClientApplication(

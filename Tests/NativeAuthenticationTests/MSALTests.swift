@@ -28,7 +28,7 @@ struct MSALTests {
     }
 
     @Test(arguments: ["nobody@example.org", ""])
-    func `S51, S57: an unknown and an empty name read alike`(name: String) async throws {
+    func `S51, S57: an unknown and an empty username give the same error`(name: String) async throws {
         try await NativeScene.open { scene in
             let screen = CodeSignInViewController(try scene.app())
             screen.signInPressed(self)
@@ -55,7 +55,7 @@ struct MSALTests {
         }
     }
 
-    @Test func `D10: a callback that the delegate lacks comes back as an error`() async throws {
+    @Test func `D10: a callback that the delegate lacks is reported as an error`() async throws {
         try await NativeScene.open { scene in
             let screen = PasswordSignInViewController(try scene.app())
             (screen.emailTextField.text, screen.passwordTextField.text) = (NativeScene.bo, "unused")
@@ -64,7 +64,7 @@ struct MSALTests {
         }
     }
 
-    @Test func `S61 to S63: the account is there at the next start, and gone after the sign-out`() async throws {
+    @Test func `S61 to S63: the account is there at the next start, not after a sign-out`() async throws {
         try await NativeScene.open { scene in
             let first = PasswordSignInViewController(try scene.app("pwd-app"))
             first.signOutPressed(self)
@@ -123,7 +123,8 @@ struct MSALTests {
         (NativeScene.new, "short", "Unable to sign up: The password is invalid"),
         ("no address", "Llanura-5-Viento", "Unable to sign up: The username is invalid"),
     ])
-    func `S75: what is wrong with a sign-up is told apart`(email: String, password: String, text: String) async throws {
+    func `S75: each problem of a sign-up has its own error`(email: String, password: String, text: String) async throws
+    {
         try await NativeScene.open { scene in
             let screen = SignUpViewController(try scene.app("pwd-app"))
             (screen.emailTextField.text, screen.passwordTextField.text) = (email, password)
@@ -132,7 +133,7 @@ struct MSALTests {
         }
     }
 
-    @Test func `S71, N75: attributes that are refused at the start are named, and what is no JSON is not sent`()
+    @Test func `S71, N75: refused attributes are named, and malformed JSON is not sent`()
         async throws
     {
         try await NativeScene.open { scene in

@@ -35,7 +35,9 @@ struct ProtectedAPITests {
     @Test(arguments: [
         ("/notfound", WebAPIError.status(404)), ("/error", .status(500)), ("/broken", .notJSON), ("/text", .notJSON),
     ])
-    func `N71, S45, S46: what an API answers wrongly is told`(path: String, expected: WebAPIError) async throws {
+    func `N71, S45, S46: each wrong answer of an API has its own error`(path: String, expected: WebAPIError)
+        async throws
+    {
         try await NativeScene.open { scene in
             let account = try await scene.signInAna()
             let url = scene.provider.baseURL + "/api1" + path
@@ -44,7 +46,7 @@ struct ProtectedAPITests {
         }
     }
 
-    @Test func `N71: a list is JSON, and no object`() async throws {
+    @Test func `N71: a JSON list is not a JSON object`() async throws {
         try await NativeScene.open { scene in
             let account = try await scene.signInAna()
             let url = scene.provider.baseURL + "/api1"
@@ -54,7 +56,7 @@ struct ProtectedAPITests {
         }
     }
 
-    @Test func `N71: an API that takes too long is told by the transport`() async throws {
+    @Test func `N71: an API that takes too long is an error of the transport`() async throws {
         try await NativeScene.open { scene in
             let account = try await scene.signInAna()
             let url = scene.provider.baseURL + "/api1"
@@ -68,7 +70,7 @@ struct ProtectedAPITests {
     }
 
     @Test(arguments: ["", "nonsense", "http://example.org/api"])
-    func `N71, S43: an address that is none is refused before any request`(url: String) async throws {
+    func `N71, S43: a malformed address is refused before any request`(url: String) async throws {
         try await NativeScene.open { scene in
             let account = try await scene.signInAna()
             scene.provider.audit.reset()

@@ -30,7 +30,7 @@ struct SecrecyTests {
         }
     }
 
-    @Test func `N72, S35: flows at the highest log level tell nothing`() async throws {
+    @Test func `N72, S35: flows at the highest log level log no secret`() async throws {
         try await NativeScene.open { scene in
             let (log, recorder, secrets) = (LogRecord(), RecordingTransport(), Secrets())
             var printed: [String] = []

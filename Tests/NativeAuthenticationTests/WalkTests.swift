@@ -6,7 +6,7 @@ import TokenManagement
 import TokenStorage
 
 struct WalkTests {
-    @Test func `random walks with faults at every step: no stuck state, no account half stored`() async throws {
+    @Test func `random walks with faults end in no stuck state and no partial account`() async throws {
         let directory = try TemporaryDirectory()
         let findings = try await WalkFindings.walks(60, seed: 6, directory: directory.path)
         #expect(findings.problems == [])

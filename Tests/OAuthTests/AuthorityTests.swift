@@ -42,7 +42,7 @@ struct AuthorityTests {
             "https://h/t\n", "https://h\u{E9}/t", "https://h%2e/t", "https://[fe80::1%25eth0]/t", "https://[h]/t",
         ]
     )
-    func `anything else is refused with what to give instead`(text: String) {
+    func `a malformed authority is refused with an error that shows the right form`(text: String) {
         let error = #expect(throws: AuthorityError.self) { try Authority(parsing: text) }
         #expect(error?.description.contains("; ") == true)
     }
@@ -56,9 +56,9 @@ struct AuthorityTests {
     }
 
     @Test(arguments: ["common", "Organizations", "consumers", "tfp", ""])
-    func `words that name no tenant are known`(word: String) { #expect(Authority.isTenantless(word)) }
+    func `common, organizations and consumers name no tenant`(word: String) { #expect(Authority.isTenantless(word)) }
 
-    @Test func `hosts of one cloud share a group, any other is its own`() {
+    @Test func `hosts of one cloud share a group, any other host has its own`() {
         for host in ["login.windows.net", "login.microsoftonline.com", "Login.Microsoft.com", "STS.windows.net"] {
             #expect(Cloud.group(of: host) == "login.windows.net")
             #expect(Cloud.contains(host))

@@ -13,7 +13,7 @@ struct Base64URLTests {
         #expect(Base64URL.decode(encoded.utf8) == Array(text.utf8))
     }
 
-    @Test func `all bytes come back`() {
+    @Test func `all bytes are encoded and decoded without loss`() {
         let bytes = Array(UInt8.min...UInt8.max)
         for count in 0..<bytes.count {
             #expect(Base64URL.decode(Base64URL.encode(bytes[..<count]).utf8) == Array(bytes[..<count]))
@@ -21,7 +21,7 @@ struct Base64URLTests {
     }
 
     @Test(arguments: ["Zg==", "Zm8=", "Zg="])
-    func `padding may be there`(text: String) { #expect(Base64URL.decode(text.utf8) != nil) }
+    func `padding is accepted`(text: String) { #expect(Base64URL.decode(text.utf8) != nil) }
 
     @Test(arguments: ["Z", "Zm9vY", "Zm+v", "Zm/v", "Zm 9v", "Zg==Zg", "Zh", "Zm9", "=", "===", "Zm9v\n", "Zmü"])
     func `anything else is refused`(text: String) {

@@ -9,7 +9,7 @@ struct JSONTests {
             #"{"a":1,"b":{"c":[null]}}"#, #"{"":""}"#, #"{"a":1,"a":2}"#, "123456789012345678901234567890",
         ]
     )
-    func `what is read is written as it was`(text: String) throws {
+    func `a parsed document is written without change`(text: String) throws {
         #expect(try JSON(parsing: text).serialized == text)
     }
 
@@ -23,7 +23,7 @@ struct JSONTests {
             "\"a\nb\"", "\"\u{1}\"", "1 2", "{}{}", "// x\n1", "[1]\u{0}", "\u{FEFF}1", "\u{A0}1",
         ]
     )
-    func `what is not JSON is refused, with the place`(text: String) {
+    func `malformed JSON is refused with its position`(text: String) {
         let error = #expect(throws: JSONError.self) { try JSON(parsing: text) }
         #expect(error.map { (0...text.utf8.count).contains($0.offset) } == true)
     }
@@ -35,7 +35,7 @@ struct JSONTests {
         ] as [[UInt8]],
         ["", "\\n"]
     )
-    func `text that is no UTF-8 is refused, with escapes in it or without`(bytes: [UInt8], escape: String) {
+    func `invalid UTF-8 is refused, with escapes and without`(bytes: [UInt8], escape: String) {
         let text = [UInt8(ascii: "\"")] + Array(escape.utf8) + bytes + [UInt8(ascii: "\"")]
         #expect(throws: JSONError.self) { try text.withUnsafeBytes { try JSON(parsing: $0) } }
     }
@@ -47,7 +47,7 @@ struct JSONTests {
             (#""a\u0000b""#, "a\u{0}b"), ("\"é\u{1F600}\"", "é\u{1F600}"), (#""\u007f""#, "\u{7F}"),
         ]
     )
-    func `escapes stand for what they name`(text: String, value: String) throws {
+    func `escapes are decoded`(text: String, value: String) throws {
         #expect(try JSON(parsing: text) == .string(value))
         #expect(try JSON(parsing: JSON.string(value).serialized) == .string(value))
     }
@@ -62,7 +62,7 @@ struct JSONTests {
     }
 
     @Test(arguments: [(256, true), (257, false), (100_000, false)])
-    func `nesting has a limit that spares the stack`(depth: Int, isRead: Bool) {
+    func `nesting beyond the limit is refused`(depth: Int, isRead: Bool) {
         for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
             let inner = open == "[" ? "" : "1"
             let text = String(repeating: open, count: depth) + inner + String(repeating: close, count: depth)
@@ -77,17 +77,17 @@ struct JSONTests {
             ("[NaN,Infinity,-Infinity,1]", [nil, nil, nil, 1]), (#"{"\ud800":1}"#, ["\u{FFFD}": 1]),
         ] as [(String, JSON)]
     )
-    func `what is odd in one value is mended, and the others are as they were`(text: String, value: JSON) throws {
+    func `repair mends one odd value and leaves the others`(text: String, value: JSON) throws {
         #expect(try JSON.mended(text) == value)
     }
 
     @Test(arguments: ["[1", "{\"a\":}", "[1 2]", "nan", "\"\\ud8\"", "{\"a\":1,}", "[]]", "\"a\nb\""])
-    func `what is not JSON is not mended`(text: String) {
+    func `repair refuses malformed JSON`(text: String) {
         #expect(throws: JSONError.self) { try JSON.mended(text) }
         #expect(throws: JSONError.self) { try JSON.mended(String(repeating: "[", count: 300) + text) }
     }
 
-    @Test func `of a name that is repeated the last value counts, and all are kept`() throws {
+    @Test func `for a repeated name the last value counts, and all are kept`() throws {
         let value = try JSON(parsing: #"{"a":1,"b":2,"a":3}"#)
         #expect(value.object?["a"] == 3)
         #expect(value.object?.members.count == 3)
@@ -110,7 +110,7 @@ struct JSONTests {
             ("nan", nil), ("inf", nil), (.number("1e400"), nil), ("9223372036854775807", nil), (.number("1e16"), nil),
         ] as [(JSON, Int64?)]
     )
-    func `seconds are read from numbers and text, whole and within reason`(value: JSON, seconds: Int64?) {
+    func `seconds are read from whole numbers and text within bounds`(value: JSON, seconds: Int64?) {
         #expect(value.seconds == seconds)
     }
 }

@@ -8,7 +8,7 @@ struct OAuthErrorTests {
     }
 
     @Test(arguments: ["moon_phase", "AADB2C90118", "a.b-c_D9", "0", String(repeating: "x", count: 64)])
-    func `a name of the issuer's own is kept`(name: String) throws {
+    func `an issuer's own error code is kept`(name: String) throws {
         let error = try #require(read(name))
         #expect(error.code.rawValue == name)
         #expect(error.suberror == name)
@@ -18,13 +18,13 @@ struct OAuthErrorTests {
         "bad token", "a/b", "a%2Fb", "rt=0", "\u{1B}[2J", "f\u{E4}lsch", "invalid_grant\n", "\u{212A}elvin",
         String(repeating: "x", count: 65),
     ])
-    func `what is no name is an unknown error, and no suberror`(name: String) throws {
+    func `a malformed error code is an unknown error without suberror`(name: String) throws {
         let error = try #require(read(name))
         #expect(error == OAuthError(code: .unknown))
         #expect("\(error)" == "the issuer answered unknown_error")
     }
 
-    @Test func `an empty name is no error`() {
+    @Test func `an empty error code is not an error`() {
         #expect(read("") == nil)
     }
 }

@@ -4,7 +4,7 @@ import Testing
 struct SecretTests {
     private struct Holder { let secret: Secret }
 
-    @Test func `nothing that prints a secret shows it`() {
+    @Test func `no description of a secret shows it`() {
         let secret = Secret("hunter2-token")
         var dumped = ""
         dump(Holder(secret: secret), to: &dumped)
@@ -38,7 +38,7 @@ struct SecretTests {
         #expect(buffer.allSatisfy { $0 == 0 })
     }
 
-    @Test func `the text comes back as it went in`() {
+    @Test func `the text of a secret is returned without change`() {
         #expect(Secret("tökén").reveal() == "tökén")
         #expect(Secret("tökén").count == 7)
     }

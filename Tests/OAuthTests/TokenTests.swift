@@ -14,7 +14,7 @@ struct ControlCharacterTests {
 }
 
 struct ScopeTests {
-    @Test func `what is missing from a scope of 20,000 tokens is found in one pass`() {
+    @Test func `the difference of scopes with 20,000 tokens is found in one pass`() {
         let wanted = Scope((0..<20_000).map { "api://Resource/Permission.\($0)" })
         let granted = Scope(wanted.tokens.dropLast(2).reversed().map { $0.uppercased() })
         #expect(Scope(wanted.tokens + ["openid"]).missing(from: granted).tokens == Array(wanted.tokens.suffix(2)))
@@ -77,7 +77,7 @@ struct ClaimsTests {
             (#"{"emails":"m@x"}"#, "m@x"), (#"{"name":"n"}"#, "n"), ("{}", nil), (#"{"upn":7}"#, nil),
         ] as [(String, String?)]
     )
-    func `the name to show is the first of several claims`(text: String, username: String?) throws {
+    func `the display name is the first of several claims`(text: String, username: String?) throws {
         #expect(try claims(text).username == username)
     }
 
@@ -98,7 +98,7 @@ struct ClaimsTests {
     }
 
     @Test(arguments: ["", "a.b", "a.b.c.d", "a.!!.c", "a.bm90anNvbg.c", "a.W10.c", "a.bnVsbA.c", "..", "a.e30=e30.c"])
-    func `what is no ID token is refused without quoting it`(text: String) {
+    func `a malformed ID token is refused by an error that does not quote it`(text: String) {
         let error = #expect(throws: IDTokenError.self) { try IDToken(decoding: Secret(text)) }
         #expect(error.map { !$0.description.contains("bm90") } == true)
     }
@@ -145,7 +145,7 @@ struct TokenResponseTests {
     }
 
     @Test(arguments: ["[]", "null", "\"a\"", "", "<html>"])
-    func `a body that is no object is refused`(body: String) {
+    func `a body that is not a JSON object is refused`(body: String) {
         #expect(throws: JSONError.self) {
             try Array(body.utf8).withUnsafeBytes { try TokenResponse(parsing: $0) }
         }
@@ -157,7 +157,7 @@ struct TokenResponseTests {
             (["expires_in": -5], 0), (["expires_on": 5], 0), (["expires_in": 0], 0),
         ] as [(JSON, Int64)]
     )
-    func `a lifetime is relative before absolute`(body: JSON, lifetime: Int64) throws {
+    func `a relative lifetime goes before an absolute one`(body: JSON, lifetime: Int64) throws {
         #expect(try TokenResponse(body).lifetime(at: Fixture.now) == lifetime)
     }
 }

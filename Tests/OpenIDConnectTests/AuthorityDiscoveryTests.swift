@@ -74,7 +74,9 @@ struct AuthorityDiscoveryTests {
     }
 
     @Test(arguments: [("https://i.example", "https://i.example/"), ("https://i.example/", "https://i.example")])
-    func `who gives an issuer with a slash more or less is told its name`(wanted: String, found: String) throws {
+    func `an issuer URL with a slash too many or too few is an error with the right one`(wanted: String, found: String)
+        throws
+    {
         let error = #expect(throws: MetadataError.self) {
             try Authority(issuer: wanted).check(metadata(found, host: "i.example"))
         }
@@ -88,7 +90,7 @@ struct AuthorityDiscoveryTests {
         ("\(b2c)/\(tenant)/B2C_1_SI", "https://harbor.b2clogin.com@attacker.example/keys"),
         ("\(b2c)/\(tenant)/B2C_1_SI", "http://harbor.b2clogin.com/keys"),
     ])
-    func `keys at a host that the authority does not name are not fetched`(authority: String, keys: String) throws {
+    func `keys at a host outside the authority are not fetched`(authority: String, keys: String) throws {
         let authority = try Authority(parsing: authority)
         let issuer = authority.policy == nil ? "\(Self.entra)/{tenantid}/v2.0" : "\(Self.b2c)/\(Self.tenant)/v2.0/"
         #expect(throws: MetadataError.foreignEndpoint(keys)) {
@@ -112,7 +114,7 @@ struct AuthorityDiscoveryTests {
         ],
         ["", .null] as [JSON]
     )
-    func `an endpoint that is empty or null is one that the issuer does not have`(name: String, value: JSON) throws {
+    func `an empty or null endpoint counts as absent`(name: String, value: JSON) throws {
         for authority in [try Authority(issuer: "https://i.example"), try Authority(parsing: "\(Self.entra)/common")] {
             let issuer = authority.issuer ?? "\(Self.entra)/{tenantid}/v2.0"
             var document = try metadata(issuer, host: authority.issuer == nil ? authority.environment : "i.example")
@@ -146,7 +148,9 @@ struct AuthorityDiscoveryTests {
         }
     }
 
-    @Test(arguments: ["{}", #"{"keys":{}}"#]) func `what lists no keys is no key set`(document: String) async throws {
+    @Test(arguments: ["{}", #"{"keys":{}}"#]) func `a document without keys is not a key set`(document: String)
+        async throws
+    {
         let server = try RawServer(
             "HTTP/1.1 200 OK\r\nContent-Length: \(document.utf8.count)\r\n\r\n\(document)"
         )

@@ -30,7 +30,7 @@ struct DeviceAuthorizationEndpointTests {
         return JSON.object(object).serialized
     }
 
-    @Test func `what is left out has its usual value, and what is beyond reason is bounded`() async throws {
+    @Test func `absent fields have their default, and extreme values are bounded`() async throws {
         let usual = try await answer(body())
         #expect(usual.interval == 5)
         #expect(usual.lifetime == 1_800)
@@ -45,7 +45,7 @@ struct DeviceAuthorizationEndpointTests {
         #expect(text.lifetime == 60)
     }
 
-    @Test func `an address by its older name, and one with the code in it, are taken`() async throws {
+    @Test func `verification_url and verification_uri_complete are accepted`() async throws {
         let complete = "https://i.example/device?user_code=ABCD-EFGH"
         let authorization = try await answer(
             body([
@@ -74,7 +74,7 @@ struct DeviceAuthorizationEndpointTests {
         }
     }
 
-    @Test func `a refusal, an outage and an answer of something else are told apart`() async throws {
+    @Test func `a refusal, an outage and an unrelated answer have different errors`() async throws {
         await #expect(throws: OAuthError(code: .unauthorizedClient)) {
             try await answer(#"{"error":"unauthorized_client"}"#, status: 400)
         }
@@ -86,7 +86,7 @@ struct DeviceAuthorizationEndpointTests {
         await #expect(throws: DeviceAuthorizationError.unusable(status: 404)) { try await answer("{}", status: 404) }
     }
 
-    @Test func `nothing that prints an authorization shows the code that fetches the tokens`() async throws {
+    @Test func `no description of a device authorization shows its device code`() async throws {
         let authorization = try await answer(body(["device_code": "the-device-code"]))
         var dumped = ""
         dump(authorization, to: &dumped)

@@ -12,7 +12,7 @@ struct FormParametersTests {
     }
 
     @Test(arguments: ["M.C5/l +3=", "M.C5%2Fl+%2B3%3D", "M.C5%2fl+%2b3%3d", "%4d.C5/l%20%2B3="])
-    func `a secret that an issuer repeats is in no text of its error, however it is encoded`(echo: String) {
+    func `a secret that the issuer repeats is redacted from its error in any encoding`(echo: String) {
         var form = FormParameters()
         form.append("refresh_token", Secret("M.C5/l +3="))
         var error = OAuthError(code: .init(rawValue: "x\(echo)"), suberror: "y\(echo)")
@@ -27,7 +27,7 @@ struct FormParametersTests {
         #expect(form.redacting(form.encoded.reveal()) == "refresh_token=<redacted>")
     }
 
-    @Test func `a secret of the characters of names is in no name either, and what only begins like it stays`() {
+    @Test func `a secret is redacted from error codes, and a longer word that starts alike stays`() {
         var form = FormParameters()
         form.append("code", Secret("0.AX-9_z"))
         let error = OAuthError(code: .init(rawValue: "no_0.AX-9_z"), suberror: "0.AX-9_z")
@@ -36,7 +36,7 @@ struct FormParametersTests {
         #expect(form.redacting(other) == other)
     }
 
-    @Test func `a short secret that is a part of a plain word leaves the word`() {
+    @Test func `a short secret inside a plain word leaves the word as it is`() {
         var form = FormParameters()
         form.append("password", Secret("password"))
         let weak = OAuthError(code: .invalidGrant, suberror: "password_too_weak")

@@ -10,7 +10,7 @@ struct HTTPDateTests {
     }
 
     @Test(arguments: ["", "256", "Sun, 06 Now 1994 08:49:37 GMT", "Sun, 32 Nov 1994 08:49:37 GMT", "a b c d e"])
-    func `what is no date is none`(text: String) {
+    func `a malformed date is nil`(text: String) {
         #expect(HTTPDate.seconds(text) == nil)
     }
 

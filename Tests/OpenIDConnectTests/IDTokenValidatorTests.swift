@@ -50,7 +50,7 @@ struct IDTokenValidatorTests {
     }
 
     @Test(arguments: ["ES256", "ES384", "ES512"])
-    func `a coordinate without its leading zeros, or with one more, is the same number`(algorithm: String) throws {
+    func `a coordinate with missing or extra leading zeros is the same number`(algorithm: String) throws {
         let pair =
             switch algorithm {
             case "ES384": KeyPair.p384 { $0.first == 0 }
@@ -68,7 +68,7 @@ struct IDTokenValidatorTests {
     }
 
     @Test(arguments: ["ES256", "ES384", "ES512"], ["ES256", "ES384", "ES512"])
-    func `a curve fits one algorithm, whatever the key says or leaves out`(algorithm: String, claimed: String) throws {
+    func `a curve fits one algorithm, with or without alg in the key`(algorithm: String, claimed: String) throws {
         let token = try token(algorithm) { $0.setHeader("alg", "\"\(claimed)\"") }
         for alg in [nil, .string(claimed)] as [JSON?] {
             let keys = try keys(algorithm, ["alg": alg])
@@ -86,14 +86,14 @@ struct IDTokenValidatorTests {
             ["key_ops": ["sign", "verify"]],
         ] as [[String: JSON]]
     )
-    func `a key that says of its use nothing, null or an empty list is for any`(changes: [String: JSON]) throws {
+    func `a key with absent, null or empty key_ops may be used for anything`(changes: [String: JSON]) throws {
         var key = try KeyPair.of("ES256").own.jwk
         for (name, value) in changes { key[name] = value }
         let keys = JSONWebKeySet(JSON.Object([("keys", .array([.object(key)]))]))
         try validator.checkSignature(of: token(), keys: keys)
     }
 
-    @Test func `an RSA key below 2048 bits checks nothing, whatever it signed`() throws {
+    @Test func `an RSA key below 2048 bits verifies no signature`() throws {
         let key = try _RSA.Signing.PrivateKey(unsafeKeySize: .init(bitCount: 1_024))
         let weak = try KeyPair.rsa(key, isPSS: false)
         let token = try token("RS256") { $0.sign = weak.sign }
@@ -101,7 +101,7 @@ struct IDTokenValidatorTests {
         #expect(throws: IDTokenFlaw.weakKey) { try validator.checkSignature(of: token, keys: keys) }
     }
 
-    @Test func `a key that is named twice is tried twice, and one without a name where none is named`() throws {
+    @Test func `keys with the same kid are all tried, and without kid each key is`() throws {
         let (own, other) = try KeyPair.of("ES256")
         func set(_ keys: JSON...) -> JSONWebKeySet { JSONWebKeySet(JSON.Object([("keys", .array(keys))])) }
         var nameless = own.jwk
@@ -141,7 +141,7 @@ struct IDTokenValidatorTests {
         #expect(throws: IDTokenFlaw.accessToken) { try validator.checkClaims(of: token, clocks: [Draft.now]) }
     }
 
-    @Test func `the issuer of many tenants stands for the tenant that the token is from, and its keys too`() throws {
+    @Test func `an issuer template stands for the token's tenant, as do its keys`() throws {
         let template = "https://login.microsoftonline.com/{tenantid}/v2.0"
         var validator = IDTokenValidator(issuer: template, clientID: "app")
         validator.nonce = "n"
@@ -168,7 +168,7 @@ struct IDTokenValidatorTests {
         }
     }
 
-    @Test func `an issuer and a client are their bytes, not what looks the same`() throws {
+    @Test func `issuer and client are compared by bytes, not by canonical equivalence`() throws {
         // The Kelvin sign is the letter K to `==`.
         var validator = IDTokenValidator(issuer: "https://K.example", clientID: "K")
         validator.nonce = nil
@@ -184,7 +184,7 @@ struct IDTokenValidatorTests {
         #expect(throws: IDTokenFlaw.audience) { try validator.checkClaims(of: audience, clocks: [Draft.now]) }
     }
 
-    @Test func `clocks may differ by two minutes, and where the issuer's own fits by more`() throws {
+    @Test func `clocks may differ by two minutes, or more when the issuer's Date fits`() throws {
         let token = try token { $0.set("nbf", "1200") }
         for (now, flaw) in [(1_080, nil), (1_079, .notYetValid), (2_119, nil), (2_120, .expired)]
             as [(Int64, IDTokenFlaw?)]

@@ -31,7 +31,7 @@ struct ConnectionTests {
         #expect(try connection.all("SELECT b FROM t ORDER BY a") { $0.optionalText(0) } == ["x", "x", "x", "y", nil])
     }
 
-    @Test func `a statement that is left early can be run again`() throws {
+    @Test func `a statement that was not read to its end can be run again`() throws {
         let connection = try connection()
         for value in 1...3 { try connection.run("INSERT INTO t VALUES (?1, 0)", .integer(value)) }
         struct Stop: Error {}
@@ -75,7 +75,7 @@ struct ConnectionTests {
         #expect(try connection.integer("SELECT count(*) FROM t") == 1)
     }
 
-    @Test func `a busy database is waited for, and no longer than asked`() async throws {
+    @Test func `a busy database is waited for, but not beyond the limit`() async throws {
         let directory = try TemporaryDirectory()
         try Shell.run("/usr/bin/sqlite3", directory.file("x.db"), "CREATE TABLE t (a)")
         let holder = try Connection(path: directory.file("x.db"), mode: .readWrite, busyTimeout: .zero)
@@ -91,7 +91,7 @@ struct ConnectionTests {
     }
 
     @Test(arguments: ["plain.db", "with space?#%.db", "ünï\u{1F600}.db", "file:x.db"])
-    func `a path may hold any character, and nothing is created`(name: String) throws {
+    func `a path may hold any character, and a missing file is not created`(name: String) throws {
         let directory = try TemporaryDirectory()
         let path = directory.file(name)
         let error = #expect(throws: SQLiteError.self) {

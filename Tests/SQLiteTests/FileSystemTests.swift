@@ -22,11 +22,11 @@ struct FileSystemTests {
             (0x1234_5678, "type 0x12345678"),
         ] as [(UInt32, String)]
     )
-    func `a network, a host, a program or an unknown one is refused by name`(magic: UInt32, name: String) {
+    func `network, host, FUSE and unknown file systems are refused by name`(magic: UInt32, name: String) {
         #expect(FileSystem.refusedName(ofMagic: magic) == name)
     }
 
-    @Test func `the directory of a test is on a local file system, and nothing is on none`() throws {
+    @Test func `a temporary directory is on a local file system, a missing one on none`() throws {
         let directory = try TemporaryDirectory()
         #expect(FileSystem.refusedName(of: directory.path) == nil)
         #expect(FileSystem.refusedName(of: directory.file("absent")) == nil)

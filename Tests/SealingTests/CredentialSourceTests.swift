@@ -41,22 +41,22 @@ struct CredentialSourceTests {
         #expect(try KeySource.credential("link").load(context).id == expected.id)
     }
 
-    @Test func `a credential that everyone may read is refused with the command that mends it`() throws {
+    @Test func `a credential that everyone may read is refused with the chmod command`() throws {
         let path = try directory.write(String(repeating: "k", count: 32), to: "key", mode: 0o644)
         expect(.insecure, saying: "chmod o-rwx \(path)") { _ = try KeySource.credential("key").load(context) }
     }
 
     @Test(arguments: ["", "short", String(repeating: "k", count: 33), String(repeating: "A", count: 2000)])
-    func `other contents are no key`(contents: String) throws {
+    func `a credential with other contents is refused`(contents: String) throws {
         try directory.write(contents, to: "key")
         expect(.malformed, saying: "base64") { _ = try KeySource.credential("key").load(context) }
     }
 
-    @Test func `a directory is no credential`() throws {
+    @Test func `a directory in the credential's place is refused`() throws {
         expect(.insecure, saying: "no regular file") { _ = try KeySource.credential(directory.path).load(context) }
     }
 
-    @Test func `neither loading nor creating makes a credential`() throws {
+    @Test func `neither loading nor creating writes a credential`() throws {
         let source = try KeySource.credential("key")
         expect(.absent, saying: directory.file("key"), "LoadCredential=") { _ = try source.load(context) }
         expect(.absent, saying: directory.file("key")) { _ = try source.create(context) }

@@ -30,7 +30,7 @@ struct EnvironmentSourceTests {
         "+/v7+/v7+/v7+/v7+/v7+/v7 /v7+/v7+/v7+/v7++8=",
         "fbfbfbfbfbfbfbfbfbfbfbfbfbfbfbfbfbfbfbfbfbfbfbfbfbfbfbfbfbfbfbeg",
     ])
-    func `a text that is no key is refused and not shown`(text: String) {
+    func `a malformed key text is refused and not shown`(text: String) {
         let context = context(["TOKENSTORE_KEY": text])
         expect(.malformed, saying: "TOKENSTORE_KEY") { _ = try KeySource.environment.load(context) }
         #expect {

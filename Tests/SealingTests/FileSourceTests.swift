@@ -43,7 +43,7 @@ struct FileSourceTests {
         #expect(try source.load(context).id == expected.id)
     }
 
-    @Test func `all who create the file at once get one key`() async throws {
+    @Test func `concurrent creations of a key file get one key`() async throws {
         let ids = try await withThrowingTaskGroup(of: String.self) { group in
             for _ in 0..<16 { group.addTask { try KeySource.file.create(context).key.id } }
             return try await group.reduce(into: Set()) { $0.insert($1) }
@@ -51,7 +51,7 @@ struct FileSourceTests {
         #expect(ids == [try KeySource.file.load(context).id])
     }
 
-    @Test func `a file beside the key is neither taken for a key nor removed`() throws {
+    @Test func `a file beside the key is neither used nor removed`() throws {
         try directory.write("short", to: "key.new")
         expect(.absent, saying: "is missing") { _ = try KeySource.file.load(context) }
         let key = try KeySource.file.create(context).key
@@ -59,7 +59,7 @@ struct FileSourceTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted() == ["key", "key.new"])
     }
 
-    @Test func `a file being written has no name that a kill could leave behind`() throws {
+    @Test func `a draft of a file leaves nothing behind when it is dropped`() throws {
         let file = directory.file("draft")
         func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: directory.path) }
         let secret = Array("half a document".utf8)
@@ -80,7 +80,7 @@ struct FileSourceTests {
         #expect(try Data(contentsOf: URL(filePath: file)).isEmpty)
     }
 
-    @Test func `the place of a key file that another process holds is waited for no longer than was said`() throws {
+    @Test func `a key file's lock is waited for only up to the limit`() throws {
         let holder = open(directory.path, O_RDONLY | O_DIRECTORY)
         defer { close(holder) }
         try #require(flock(holder, LOCK_EX) == 0)
@@ -96,13 +96,13 @@ struct FileSourceTests {
         #expect(throws: Never.self) { _ = try KeySource.file.create(context) }
     }
 
-    @Test func `loading never makes a key`() throws {
+    @Test func `loading never creates a key`() throws {
         expect(.absent, saying: directory.file("key"), "from a copy") { _ = try KeySource.file.load(context) }
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).isEmpty)
     }
 
     @Test(arguments: [0o644, 0o640, 0o604, 0o660, 0o610])
-    func `a file that others may use is refused with the command that mends it`(mode: Int) throws {
+    func `a file that others may use is refused with the chmod command`(mode: Int) throws {
         let path = try directory.write(String(repeating: "k", count: 32), to: "key", mode: mode)
         for attempt in attempts { expect(.insecure, saying: "chmod 600 \(path)", from: attempt) }
     }
@@ -114,7 +114,7 @@ struct FileSourceTests {
     }
 
     @Test(arguments: [0, 5, 31, 33, 44])
-    func `a file of another length is no key`(count: Int) throws {
+    func `a key file of another length is refused`(count: Int) throws {
         try directory.write(String(repeating: "k", count: count), to: "key")
         for attempt in attempts { expect(.malformed, saying: "32 bytes", from: attempt) }
     }
@@ -137,7 +137,7 @@ struct FileSourceTests {
         for attempt in attempts { expect(.insecure, saying: "no regular file", from: attempt) }
     }
 
-    @Test func `a second name of the file is refused`() throws {
+    @Test func `a file with a second hard link is refused`() throws {
         try directory.write(String(repeating: "k", count: 32), to: "key")
         try FileManager.default.linkItem(atPath: directory.file("key"), toPath: directory.file("other"))
         for attempt in attempts { expect(.insecure, saying: "2 names", "-samefile", from: attempt) }
@@ -150,7 +150,7 @@ struct FileSourceTests {
         for attempt in attempts { expect(.insecure, saying: "user 12345", "chown", from: attempt) }
     }
 
-    @Test func `a missing directory is named with the command that makes it`() {
+    @Test func `a missing directory is named with the mkdir command`() {
         let source = KeySource.file(directory.file("missing/key"))
         expect(.absent, saying: "mkdir -p -m 700") { _ = try source.create(context) }
     }

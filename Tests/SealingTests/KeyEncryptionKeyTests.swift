@@ -46,7 +46,7 @@ struct KeyEncryptionKeyTests {
         #expect(throws: SealingError.damagedDataKey(4)) { try key.unwrap(wrapped, id: 4, storeID: store) }
     }
 
-    @Test func `no altered bit and no missing byte goes unnoticed`() throws {
+    @Test func `every altered bit and missing byte is detected`() throws {
         let wrapped = try key.wrap(DataKey(id: 3), storeID: store)
         for bit in 0..<wrapped.count * 8 {
             var altered = wrapped

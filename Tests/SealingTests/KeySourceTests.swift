@@ -33,7 +33,7 @@ struct KeySourceTests {
         for kind in KeySource.Kind.allCases { #expect(text.contains(kind.rawValue)) }
     }
 
-    @Test func `a relative path is taken from the working directory of now`() throws {
+    @Test func `a relative path is resolved against the current directory`() throws {
         let text = try KeySource(parsing: "file:keys/key").description
         #expect(text.hasPrefix("file:/"))
         #expect(text.hasSuffix("/keys/key"))

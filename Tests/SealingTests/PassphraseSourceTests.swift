@@ -83,7 +83,7 @@ struct PassphraseSourceTests {
         }
     }
 
-    @Test func `the environment goes before the terminal`() throws {
+    @Test func `the environment is used before the terminal`() throws {
         var context = context("correct horse")
         context.askPassphrase = { _ in
             Issue.record("asked")
@@ -92,7 +92,7 @@ struct PassphraseSourceTests {
         _ = try KeySource.passphrase.create(context)
     }
 
-    @Test func `a new passphrase is asked for twice, a known one once`() throws {
+    @Test func `a new passphrase is asked for twice, an existing one once`() throws {
         let asked = Mutex<[Bool]>([])
         var context = context(nil)
         context.askPassphrase = { confirm in

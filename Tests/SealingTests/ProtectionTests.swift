@@ -9,7 +9,7 @@ import Foundation
 
 struct ProtectionTests {
     @Test(arguments: ["file", "file:/elsewhere/key", "passphrase", "secret-service", "credential:key", "environment"])
-    func `every source says who could read the tokens`(text: String) throws {
+    func `every key source says who could read the tokens`(text: String) throws {
         let protection = try KeySource(parsing: text).protection(database: "/store/tokenstore.db")
         #expect(
             protection.map(\.reader) == [
@@ -23,7 +23,7 @@ struct ProtectionTests {
         }
     }
 
-    @Test func `a key file beside the database is said to travel with a copy of the directory`() throws {
+    @Test func `a key file beside the database is reported as copied with its directory`() throws {
         for source in [KeySource.file, .file("/store/keys/key")] {
             #expect(
                 source.protection(database: "/store/tokenstore.db")[0].verdict.contains("backup of the whole directory")
@@ -35,7 +35,7 @@ struct ProtectionTests {
     }
 
     @Test(arguments: [(0o600, 0o755, false), (0o644, 0o755, true), (0o640, 0o750, true), (0o644, 0o700, false)])
-    func `what is said of a key file is what its modes say`(file: Int, directory: Int, isOpen: Bool) throws {
+    func `the protection of a key file follows its mode`(file: Int, directory: Int, isOpen: Bool) throws {
         let parent = try TemporaryDirectory()
         let key = try parent.write(String(repeating: "k", count: 32), to: "key", mode: file)
         try FileManager.default.setAttributes([.posixPermissions: directory], ofItemAtPath: parent.path)
@@ -47,7 +47,7 @@ struct ProtectionTests {
         }
     }
 
-    @Test func `a database that others may read is as good as a copy to them`() throws {
+    @Test func `a database that others may read counts as copied`() throws {
         let parent = try TemporaryDirectory()
         let database = try parent.write("", to: "tokenstore.db", mode: 0o444)
         try FileManager.default.setAttributes([.posixPermissions: 0o555], ofItemAtPath: parent.path)

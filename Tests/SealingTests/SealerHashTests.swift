@@ -28,7 +28,7 @@ struct SealerHashTests {
         #expect(sealer.claimValueHash(name: "a", value: "b") != sealer.claimValueHash(name: "b", value: "a"))
     }
 
-    @Test func `each use has hashes of its own`() {
+    @Test func `each purpose has its own hashes`() {
         let sealer = Sealer(key: DataKey(id: 1))
         let text = Secret("x")
         let others = text.withUnsafeBytes { bytes in

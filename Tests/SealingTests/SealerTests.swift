@@ -31,7 +31,7 @@ struct SealerTests {
         }
     }
 
-    @Test func `no altered bit goes unnoticed`() throws {
+    @Test func `every altered bit is detected`() throws {
         let sealed = try sealer.seal(Secret("token"), as: place)
         for bit in 0..<sealed.count * 8 {
             var altered = sealed
@@ -49,7 +49,7 @@ struct SealerTests {
         }
     }
 
-    @Test func `another data key is named, and the same id with other bytes does not open`() throws {
+    @Test func `another data key is named, and other bytes under the same id do not open`() throws {
         let sealed = try sealer.seal(Secret("token"), as: place)
         #expect(throws: SealingError.unknownDataKey(7)) {
             try Sealer(key: DataKey(id: 8)).open(sealed, as: place)
@@ -59,7 +59,7 @@ struct SealerTests {
         }
     }
 
-    @Test func `a value of an unknown version is told apart`() throws {
+    @Test func `a value of an unknown version is an error of its own`() throws {
         var sealed = try sealer.seal(Secret("token"), as: place)
         sealed[0] = 3
         #expect(throws: SealingError.unknownFormat(version: 3)) { try sealer.open(sealed, as: place) }
@@ -72,7 +72,7 @@ struct SealerTests {
         #expect(Set(values).count == 50)
     }
 
-    @Test func `nothing that prints a key shows it`() {
+    @Test func `no description of a key shows it`() {
         let bytes = Secret("abcdefghijklmnopqrstuvwxyz012345")
         let subjects: [Any] = [
             DataKey(id: 1, bytes: bytes), Sealer(key: DataKey(id: 1, bytes: bytes)), KeyEncryptionKey(bytes: bytes),

@@ -27,7 +27,7 @@ struct SecretServiceSourceTests {
     }
 
     @Test(.enabled(if: hasLibrary && SessionBus.isAvailable, isComplete))
-    func `a locked keyring is neither absent nor unlocked by us`() throws {
+    func `a locked keyring is an error of its own and is not unlocked`() throws {
         let open = try SessionBus(.unlockedKeyring, in: directory)
         let key = try source.create(context(open)).key
         open.stop()
@@ -44,7 +44,7 @@ struct SecretServiceSourceTests {
     }
 
     @Test(.enabled(if: hasLibrary && SessionBus.isAvailable, isComplete))
-    func `no keyring is created for a person who has none`() throws {
+    func `no keyring is created for a user without one`() throws {
         let bus = try SessionBus(.keyringAsItIs, in: directory)
         defer { bus.stop() }
         expect(.unavailable, saying: "no default keyring") { _ = try source.create(context(bus)) }
@@ -82,7 +82,7 @@ struct SecretServiceSourceTests {
     }
 
     @Test(.enabled(if: hasLibrary, isComplete))
-    func `no bus at all is unavailable`() {
+    func `a missing bus is unavailable`() {
         for attempt in attempts(context([:])) {
             expect(.unavailable, saying: "DBUS_SESSION_BUS_ADDRESS", "such as file", from: attempt)
         }
@@ -110,7 +110,7 @@ struct SecretServiceSourceTests {
         }
     }
 
-    @Test func `a library that is another one is refused`() {
+    @Test func `a library without the expected functions is refused`() {
         var context = context([:])
         context.secretServiceLibrary = "libc.so.6"
         for attempt in attempts(context) {

@@ -52,7 +52,7 @@ struct AttackTests {
         }
     }
 
-    @Test func `an answer to another request is told where no other comes in time`() async throws {
+    @Test func `an answer to another request is reported when no other comes in time`() async throws {
         try await SignInScene.open { scene in
             var request = Self.request
             request.timeLimit = .milliseconds(200)
@@ -112,7 +112,7 @@ struct AttackTests {
     }
 
     @Test(arguments: Fault.IDTokenFlaw.allCases)
-    func `N70: an ID token that is not in order is refused and not stored`(flaw: Fault.IDTokenFlaw) async throws {
+    func `N70: an invalid ID token is refused and not stored`(flaw: Fault.IDTokenFlaw) async throws {
         try await SignInScene.open { scene in
             scene.provider.faults.add(.wrongIDToken(flaw))
             let error = try await signInError { _ = try await scene.signIn() }
@@ -148,7 +148,7 @@ struct AttackTests {
         }
     }
 
-    @Test func `of two answers the first counts and the second is told so`() async throws {
+    @Test func `of two answers the first counts and the second gets an error page`() async throws {
         try await SignInScene.open { scene in
             let statuses = Mutex<[Int]>([])
             let agent = Reaction { address in
@@ -173,7 +173,7 @@ struct AttackTests {
         }
     }
 
-    @Test func `a parameter that is there twice is refused`() async throws {
+    @Test func `a repeated parameter is refused`() async throws {
         try await SignInScene.open { scene in
             let agent = Reaction { address in
                 let sent = parameters(of: address)

@@ -23,7 +23,7 @@ struct BrowserTests {
         try String(contentsOf: URL(filePath: directory.file(name)), encoding: .utf8)
     }
 
-    @Test func `S08: $BROWSER gets the address as one argument, and no shell reads it`() async throws {
+    @Test func `S08: $BROWSER gets the address as one argument, without a shell`() async throws {
         let directory = try TemporaryDirectory()
         let browser = try Self.script(directory)
         let address = "https://issuer.example/authorize?a=$(touch%20x);`id`&b='%20\"c\""
@@ -35,7 +35,7 @@ struct BrowserTests {
         #expect(!seen.contains("TOKENSTORE_KEY"))
     }
 
-    @Test func `S08: %s stands for the address, and the next command is tried where one fails`() async throws {
+    @Test func `S08: %s stands for the address, and the next command is tried after a failure`() async throws {
         let directory = try TemporaryDirectory()
         let other = try TemporaryDirectory()
         let failing = try Self.script(other, exits: 3)
@@ -47,7 +47,7 @@ struct BrowserTests {
         #expect(try Self.text(other, "arguments") == "https://issuer.example/\n")
     }
 
-    @Test func `the arguments of the browser are not the page's address, which users of the machine would read`()
+    @Test func `the arguments of the browser do not hold the page's address`()
         async throws
     {
         let directory = try TemporaryDirectory()
@@ -57,7 +57,7 @@ struct BrowserTests {
         #expect(try Self.text(directory, "arguments") == "http://127.0.0.1:1/start\n")
     }
 
-    @Test func `without a screen no browser is started, as one for terminals would have none here`() async throws {
+    @Test func `without a display no browser is started`() async throws {
         let directory = try TemporaryDirectory()
         for name in ["xdg-open", "x-www-browser", "www-browser"] {
             let script = try Self.script(directory)
@@ -71,14 +71,14 @@ struct BrowserTests {
     }
 
     @Test(arguments: ["file:///etc/passwd", "--help", "javascript:alert(1)", "http://example.org/"])
-    func `what is no web address is not opened`(address: String) async throws {
+    func `only web addresses are opened`(address: String) async throws {
         let directory = try TemporaryDirectory()
         let environment = ["BROWSER": try Self.script(directory), "PATH": "/usr/bin:/bin"]
         await #expect(throws: SignInError.self) { try await SystemBrowser(environment: environment).open(address) }
         #expect(!FileManager.default.fileExists(atPath: directory.file("arguments")))
     }
 
-    @Test func `no browser at all is told`() async throws {
+    @Test func `a missing browser is an error`() async throws {
         let environment = ["BROWSER": "/nonexistent", "PATH": "/usr/bin:/bin"]
         let error = try await signInError {
             try await SystemBrowser(environment: environment).open("https://issuer.example/")

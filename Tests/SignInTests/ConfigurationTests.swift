@@ -10,12 +10,12 @@ struct ConfigurationTests {
         "msauth.com.example.app://auth", "msal11111111-2222://auth", "http://127.0.0.1", "http://127.0.0.1/",
         "http://127.0.0.1:8400/callback", "http://localhost", "http://[::1]/", "https://app.example.com/signed-in",
     ])
-    func `S01: redirect URIs of an app's own scheme, of loopback and of https are taken`(text: String) throws {
+    func `S01: redirect URIs with an own scheme, loopback and https are accepted`(text: String) throws {
         #expect(try RedirectURI(text).text == text)
     }
 
     @Test(arguments: ["", "code=x", "code=x&state=y", "\u{301}code=x", "\u{5BF}", "a?b"])
-    func `the parameters of an address are found whatever they begin with`(query: String) throws {
+    func `parameters of an address are found in any position`(query: String) throws {
         for text in ["msauth.com.example.app://auth", "https://app.example.com/signed-in"] {
             let uri = try RedirectURI(text)
             #expect(uri.query(of: "\(text)?\(query)")?.utf8.elementsEqual(query.utf8) == true)
@@ -30,7 +30,7 @@ struct ConfigurationTests {
         "http://127.0.0.1:+80/", "http://127.0.0.1:080/", "http://127.0.0.1:/", "http://127.0.0.1\\x/",
         "http://[::1]]/",
     ])
-    func `S04: a malformed redirect URI is refused, with what to do`(text: String) {
+    func `S04: a malformed redirect URI is refused with an error that shows the form`(text: String) {
         let error = #expect(throws: SignInError.self) { try RedirectURI(text) }
         #expect(error.map(MSALError.init)??.internalCode == -42_011)
         #expect(error?.description.contains("; use ") == true)
@@ -52,7 +52,7 @@ struct ConfigurationTests {
         )
     }
 
-    @Test func `S05, N62: the authority of a user flow is an address, and an impossible one throws`() throws {
+    @Test func `S05, N62: a user flow's authority is a URL, and an impossible one throws`() throws {
         let authority = try Authority(host: "t.b2clogin.com", tenant: "t.onmicrosoft.com", policy: "B2C_1_SUSI")
         #expect(authority.url == "https://t.b2clogin.com/tfp/t.onmicrosoft.com/b2c_1_susi")
         for policy in ["b2c 1", "", "a/b", "a?b"] {
@@ -62,7 +62,7 @@ struct ConfigurationTests {
         }
     }
 
-    @Test func `S06: known user flows may be used, unlisted ones and other kinds may not`() async throws {
+    @Test func `S06: unlisted user flows and authorities of another kind are refused`() async throws {
         try await SignInScene.open { scene in
             let application = try scene.application(Nobody())
             let other = try Authority(host: "evil.example", tenant: "fabrikvine", policy: "b2c_1_susi")
@@ -107,7 +107,7 @@ struct ConfigurationTests {
         }
     }
 
-    @Test func `S21, S42: errors have MSAL's domain and codes, and words`() {
+    @Test func `S21, S42: errors have MSAL's domain and codes, and a description`() {
         #expect(MSALError.domain == "MSALErrorDomain")
         let cases: [(SignInError, Int, Int?)] = [
             (.cancelled, -50_005, nil), (.declinedScopes("a"), -50_003, nil), (.stateMismatch, -50_000, -42_501),

@@ -22,7 +22,7 @@ struct DeviceCodeAttackTests {
     }
 
     @Test(arguments: [Fault.IDTokenFlaw.signature, .issuer, .audience, .expiry])
-    func `an ID token that is not in order stores nothing, and its refresh token is given back`(
+    func `an invalid ID token stores nothing, and its refresh token is revoked`(
         flaw: Fault.IDTokenFlaw
     ) async throws {
         try await DeviceScene.open { (scene: DeviceScene) async throws in
@@ -66,7 +66,7 @@ struct DeviceCodeAttackTests {
         }
     }
 
-    @Test func `a hundred megabytes of keys, no keys, and keys that do not come store nothing`() async throws {
+    @Test func `oversized, missing and unreachable keys store nothing`() async throws {
         let junk = String(repeating: " ", count: 100 << 20)
         for fault in [
             Fault.answer(body: junk, at: "keys", times: nil), .status(503, at: "keys", times: nil),
@@ -83,7 +83,7 @@ struct DeviceCodeAttackTests {
         }
     }
 
-    @Test func `keys and discovery of another host store nothing, and are not even asked`() async throws {
+    @Test func `keys and discovery at another host store nothing and are not fetched`() async throws {
         let rows = [("jwks_uri", "https://attacker.example/keys"), ("issuer", "https://attacker.example/v2.0")]
         for (name, value) in rows {
             for isOpenID in [true, false] {
@@ -103,7 +103,7 @@ struct DeviceCodeAttackTests {
         }
     }
 
-    @Test func `N70: keys that were rotated while the person decided are fetched once more`() async throws {
+    @Test func `N70: keys that were rotated during the sign-in are fetched again`() async throws {
         try await DeviceScene.open { (scene: DeviceScene) async throws in
             let device = try await scene.begin()
             #expect(scene.provider.audit.count(of: "keys") == 1)

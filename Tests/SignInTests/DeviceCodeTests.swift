@@ -11,8 +11,7 @@ import TokenStorage
 
 /// A sign-in with a device code from beginning to end, over HTTP.
 struct DeviceCodeTests {
-    @Test func `C90: pending, slow_down, success: it waits 5, 5 and 10 seconds, and the session is good`() async throws
-    {
+    @Test func `C90: pending, slow_down and success wait 5, 5 and 10 seconds`() async throws {
         try await DeviceScene.open { (scene: DeviceScene) async throws in
             scene.provider.faults.add(
                 Fault(route: "token") {
@@ -41,7 +40,7 @@ struct DeviceCodeTests {
         }
     }
 
-    @Test func `a person who refuses leaves nothing behind`() async throws {
+    @Test func `a refused sign-in leaves nothing in the store`() async throws {
         try await DeviceScene.open { (scene: DeviceScene) async throws in
             let device = try await scene.begin()
             scene.pauses.during(2) { try await Approver(DeviceScene.transport).refuse(device) }
@@ -50,7 +49,7 @@ struct DeviceCodeTests {
         }
     }
 
-    @Test func `a code that nobody enters ends, and nobody asks longer than it lives`() async throws {
+    @Test func `a code that is not entered times out when it expires`() async throws {
         try await DeviceScene.open { (scene: DeviceScene) async throws in
             let device = try await scene.begin()
             #expect(try await scene.failure { try await scene.signedIn(device) } == .timedOut)
@@ -61,7 +60,7 @@ struct DeviceCodeTests {
     }
 
     @Test(arguments: [(60, 60), (7, 7), (100_000, 900)] as [(Int64, Int64)])
-    func `every wait ends with the code or the time that the app gives, whatever Retry-After says`(
+    func `every wait ends with the code or the time limit, with any Retry-After`(
         limit: Int64,
         total: Int64
     ) async throws {
@@ -81,7 +80,7 @@ struct DeviceCodeTests {
         }
     }
 
-    @Test func `a clock that goes back makes nobody wait longer`() async throws {
+    @Test func `a clock that goes back does not make a wait longer`() async throws {
         try await DeviceScene.open { (scene: DeviceScene) async throws in
             let device = try await scene.begin(within: .seconds(30))
             scene.pauses.during(2) { scene.provider.clock.advance(by: -86_400) }
@@ -90,7 +89,7 @@ struct DeviceCodeTests {
         }
     }
 
-    @Test func `an issuer that cannot be reached is asked ever more rarely, and again when it is back`() async throws {
+    @Test func `an unreachable issuer is asked at growing intervals until it answers`() async throws {
         try await DeviceScene.open { (scene: DeviceScene) async throws in
             let faults = scene.provider.faults
             faults.add(.lostResponse(at: "token"))
@@ -106,7 +105,7 @@ struct DeviceCodeTests {
         }
     }
 
-    @Test func `a connection that closes under a request is no outage: it is asked again at once`() async throws {
+    @Test func `a request whose connection closes is repeated at once`() async throws {
         try await DeviceScene.open { (scene: DeviceScene) async throws in
             let issuer = try HandmadeIssuer()
             let places = [("device_authorization_endpoint", "/device"), ("jwks_uri", "/keys")]
@@ -123,7 +122,7 @@ struct DeviceCodeTests {
         }
     }
 
-    @Test func `a wait that the issuer asks for while it waits for the person is kept, a minute at most, and once`()
+    @Test func `Retry-After on a pending answer is kept once, for at most a minute`()
         async throws
     {
         try await DeviceScene.open { (scene: DeviceScene) async throws in
@@ -146,7 +145,7 @@ struct DeviceCodeTests {
         }
     }
 
-    @Test func `a refusal ends the waiting at once, even with Retry-After`() async throws {
+    @Test func `a refusal with Retry-After ends the sign-in at once`() async throws {
         try await DeviceScene.open { (scene: DeviceScene) async throws in
             scene.provider.faults.add(
                 Fault(route: "token") {
@@ -162,7 +161,7 @@ struct DeviceCodeTests {
         }
     }
 
-    @Test func `an answer that cannot become right by itself is not asked for again`() async throws {
+    @Test func `an answer that cannot become right is not requested again`() async throws {
         try await DeviceScene.open { (scene: DeviceScene) async throws in
             let body = String(repeating: " ", count: 2 << 20)
             scene.provider.faults.add(.answer(status: 400, body: body, at: "token"))
@@ -174,7 +173,7 @@ struct DeviceCodeTests {
         }
     }
 
-    @Test func `whoever cancels while it waits, or while the issuer does not answer, is heard at once`() async throws {
+    @Test func `a cancellation during a wait or a request takes effect at once`() async throws {
         try await DeviceScene.open { (scene: DeviceScene) async throws in
             for isHanging in [false, true] {
                 if isHanging { scene.provider.faults.add(.hang(at: "token")) }
@@ -195,7 +194,7 @@ struct DeviceCodeTests {
     }
 
     @Test(arguments: [true, false])
-    func `an ID token that comes only with the first refresh names the account then`(isOpenID: Bool) async throws {
+    func `an ID token that comes with the first refresh names the account`(isOpenID: Bool) async throws {
         try await DeviceScene.open { (scene: DeviceScene) async throws in
             let withheld = ChangedAnswers(DeviceScene.transport) { request, answer in
                 guard request.body?.reveal().contains("device_code=") == true else { return }
@@ -213,7 +212,7 @@ struct DeviceCodeTests {
         }
     }
 
-    @Test func `the first refresh is tried again where the network fails, and its refusal ends the sign-in`()
+    @Test func `the first refresh is repeated after a network error, but not after a refusal`()
         async throws
     {
         for isRefused in [false, true] {
@@ -253,7 +252,7 @@ struct DeviceCodeTests {
         }
     }
 
-    @Test func `tokens that name nobody are given back`() async throws {
+    @Test func `tokens that name no user are revoked`() async throws {
         try await DeviceScene.open { (scene: DeviceScene) async throws in
             let withheld = ChangedAnswers(DeviceScene.transport) { $1["id_token"] = nil }
             #expect(try await scene.failure { try await scene.approved(by: withheld) } == .noIDToken)
@@ -262,7 +261,7 @@ struct DeviceCodeTests {
         }
     }
 
-    @Test func `an issuer without a device endpoint says so`() async throws {
+    @Test func `an issuer without a device endpoint is an error that says so`() async throws {
         try await DeviceScene.open { (scene: DeviceScene) async throws in
             let issuer = try HandmadeIssuer()
             issuer.publish(JSON.Object([("jwks_uri", .string(issuer.issuer + "/keys"))]))
@@ -273,7 +272,7 @@ struct DeviceCodeTests {
         }
     }
 
-    @Test func `a client or a scope that the issuer does not know is refused in its words`() async throws {
+    @Test func `an unknown client or scope is an error with the issuer's description`() async throws {
         try await DeviceScene.open { (scene: DeviceScene) async throws in
             for (client, scope) in [("nobody", "read"), (DeviceScene.client, "api://todolist/Nothing")] {
                 let error = await #expect(throws: SignInError.self) {

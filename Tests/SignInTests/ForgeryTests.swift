@@ -65,7 +65,7 @@ struct ForgeryTests {
         #expect(try issuer.isUntouched)
     }
 
-    @Test func `a token without an answer to our nonce, or none at all, is refused`() async throws {
+    @Test func `an ID token with a wrong nonce, or none, is refused`() async throws {
         let issuer = try ForgedIssuer()
         let other = try await signInError { _ = try await issuer.signIn { try $0.genuine($0.claims(nonce: $1 + "x")) } }
         #expect(other == .invalidIDToken(.nonce))
@@ -80,7 +80,7 @@ struct ForgeryTests {
         #expect(try issuer.isUntouched)
     }
 
-    @Test func `metadata that names another issuer is refused before anybody is asked`() async throws {
+    @Test func `metadata that names another issuer is refused before the browser opens`() async throws {
         let issuer = try ForgedIssuer(["issuer": "https://other.example"])
         let error = try await signInError { _ = try await issuer.signIn { _, _ in "" } }
         guard case .metadata(.otherIssuer) = error else {
@@ -91,7 +91,7 @@ struct ForgeryTests {
         #expect(!issuer.hasAsked)
     }
 
-    @Test func `keys of 100 MB are refused before anybody is asked`() async throws {
+    @Test func `keys of 100 MB are refused before the browser opens`() async throws {
         let issuer = try ForgedIssuer()
         issuer.issuer.answer(.init(String(repeating: " ", count: 100 << 20)), at: "/op/keys")
         let error = try await signInError { _ = try await issuer.signIn { _, _ in "" } }
@@ -103,7 +103,7 @@ struct ForgeryTests {
         #expect(!issuer.hasAsked)
     }
 
-    @Test func `an ended token, one for somebody else and one of another issuer are refused`() async throws {
+    @Test func `an expired token, another client's and another issuer's are refused`() async throws {
         let issuer = try ForgedIssuer()
         let rows: [(String, JSON, IDTokenFlaw)] = [
             ("exp", .number("1"), .expired), ("aud", "other", .audience), ("iss", "https://other.example", .issuer),
@@ -121,7 +121,7 @@ struct ForgeryTests {
         #expect(try issuer.isUntouched)
     }
 
-    @Test func `an issuer that says it names itself in answers has to`() async throws {
+    @Test func `an answer without iss is refused when the metadata promises one`() async throws {
         let issuer = try ForgedIssuer(["authorization_response_iss_parameter_supported": .bool(true)])
         let silent = try await signInError { _ = try await issuer.signIn { try $0.genuine($0.claims(nonce: $1)) } }
         #expect(silent == .invalidAnswer("does not say which issuer it is from"))
@@ -135,7 +135,7 @@ struct ForgeryTests {
         ("error=access_denied", true), ("error=user_cancelled_login", true), ("error=authorization_declined", true),
         ("error=invalid_scope", false),
     ])
-    func `a refusal counts without the issuer's name, as nothing is redeemed for it`(
+    func `a refusal without iss counts, because no code is redeemed for it`(
         refusal: String,
         isCancelled: Bool
     ) async throws {
@@ -155,7 +155,7 @@ struct ForgeryTests {
         #expect(issuer.issuer.forms().isEmpty)
     }
 
-    @Test func `an issuer is asked for no scope that it does not have`() async throws {
+    @Test func `a scope that the issuer does not support is not requested`() async throws {
         let issuer = try ForgedIssuer(["scopes_supported": ["openid", "read"]])
         let result = try await issuer.signIn { try $0.genuine($0.claims(nonce: $1)) }
         #expect(issuer.asked("scope") == "openid read")

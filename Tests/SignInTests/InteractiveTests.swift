@@ -10,7 +10,7 @@ import TokenManagement
 import TokenStorage
 
 struct InteractiveTests {
-    @Test func `S09, S12, N63: the address asks for everything, and the account is the user flow's`() async throws {
+    @Test func `S09, S12, N63: the authorization request is complete and names the user flow`() async throws {
         try await SignInScene.open { scene in
             let seen = Mutex("")
             let visitor = try Visitor()
@@ -63,7 +63,7 @@ struct InteractiveTests {
         }
     }
 
-    @Test func `S10: somebody new signs up on the page`() async throws {
+    @Test func `S10: a new user signs up on the page`() async throws {
         try await SignInScene.open { scene in
             let walk = try Walk { visitor in
                 try await visitor.press("sign_up_now")
@@ -79,7 +79,7 @@ struct InteractiveTests {
         }
     }
 
-    @Test func `S11, S13, N65: who cancels is a cancelled sign-in, and nothing is stored`() async throws {
+    @Test func `S11, S13, N65: a cancelled sign-in stores nothing`() async throws {
         try await SignInScene.open { scene in
             let walk = try Walk { try await $0.press("cancel") }
             let error = try await signInError {
@@ -108,7 +108,7 @@ struct InteractiveTests {
         }
     }
 
-    @Test func `S01: an app with a scheme of its own hands the address in, once`() async throws {
+    @Test func `S01: an app with an own scheme handles the redirect once`() async throws {
         try await SignInScene.open { scene in
             let visitor = try Visitor()
             let application = Mutex<PublicClientApplication?>(nil)
@@ -131,7 +131,7 @@ struct InteractiveTests {
         }
     }
 
-    @Test func `a form that the browser posts brings the code as well`() async throws {
+    @Test func `a code that the browser posts as a form is accepted`() async throws {
         try await SignInScene.open { scene in
             var request = InteractiveRequest(scope: SignInScene.toDo)
             request.responseMode = .formPost
@@ -146,7 +146,7 @@ struct InteractiveTests {
         }
     }
 
-    @Test func `S03: no request carries a secret of the client's`() async throws {
+    @Test func `S03: no request carries a client secret`() async throws {
         try await SignInScene.open { scene in
             let transport = RecordingTransport()
             let walk = try Walk { try await $0.signIn(SignInScene.ana, SignInScene.anasPassword) }
@@ -163,7 +163,7 @@ struct InteractiveTests {
         }
     }
 
-    @Test func `S22, N67: the same account again: its name is filled in, and somebody else is refused`() async throws {
+    @Test func `S22, N67: a login hint fills the name in, and another user is refused`() async throws {
         try await SignInScene.open { scene in
             let account = try await scene.signIn().account
             let before = try scene.store.exported()
@@ -190,7 +190,7 @@ struct InteractiveTests {
         }
     }
 
-    @Test func `S29, N69: a profile is edited, and the flows stay apart`() async throws {
+    @Test func `S29, N69: a profile is edited, and the user flows stay apart`() async throws {
         try await SignInScene.open { scene in
             let account = try await scene.signIn().account
             var request = InteractiveRequest(scope: SignInScene.toDo)
@@ -215,7 +215,7 @@ struct InteractiveTests {
         }
     }
 
-    @Test func `a forgotten password is told from a refusal, and the reset flow signs in`() async throws {
+    @Test func `a forgotten password is an error of its own, and the reset flow signs in`() async throws {
         try await SignInScene.open { scene in
             let application = try scene.application(
                 Reaction { address in

@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 struct ListenerTests {
-    @Test func `requests that are no answer are turned away, and the sign-in goes on`() async throws {
+    @Test func `requests that are not an answer are refused, and the sign-in continues`() async throws {
         try await SignInScene.open { scene in
             let statuses = Mutex<[Int]>([])
             let visitor = try Visitor()
@@ -41,14 +41,14 @@ struct ListenerTests {
     @Test(arguments: [
         "http://localhost/", "http://127.0.0.1/signed-in/here", "http://127.0.0.1", "HTTP://LocalHost/Here",
     ])
-    func `the listener is where the registered address says, on a port of its own`(redirectURI: String) async throws {
+    func `the listener uses the registered address with a free port`(redirectURI: String) async throws {
         let issuer = try ForgedIssuer()
         let result = try await issuer.signIn(redirectURI: redirectURI) { try $0.genuine($0.claims(nonce: $1)) }
         #expect(result.account.name == "Noa Vidal")
         #expect(issuer.asked("redirect_uri")?.replacing(/:[0-9]+/, with: "") == redirectURI)
     }
 
-    @Test func `nobody who signs in ends in time, and the port is free again`() async throws {
+    @Test func `a sign-in without an answer times out and frees its port`() async throws {
         try await SignInScene.open { scene in
             let place = Mutex("")
             var request = InteractiveRequest(scope: SignInScene.toDo)
@@ -64,7 +64,7 @@ struct ListenerTests {
         }
     }
 
-    @Test func `who cancels the task, or the application's sign-in, ends it at once`() async throws {
+    @Test func `a cancelled task or sign-in ends at once`() async throws {
         try await SignInScene.open { scene in
             let (opened, continuation) = AsyncStream<Void>.makeStream()
             let application = try scene.application(Reaction { _ in continuation.yield() })
@@ -86,7 +86,7 @@ struct ListenerTests {
         }
     }
 
-    @Test func `a flood of connections and made-up answers neither ends a sign-in nor keeps the browser out`()
+    @Test func `a flood of connections and forged answers does not disturb a sign-in`()
         async throws
     {
         let issuer = try ForgedIssuer()
@@ -109,7 +109,7 @@ struct ListenerTests {
         }
     }
 
-    @Test func `a port that was given is used, and a taken one is told`() async throws {
+    @Test func `a given port is used, and one in use is an error`() async throws {
         try await SignInScene.open { scene in
             let server = try RawServer("HTTP/1.1 200 OK\r\n\r\n")
             defer { server.stop() }

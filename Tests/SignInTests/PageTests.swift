@@ -23,7 +23,7 @@ struct PageTests {
         return seen.withLock(\.self)
     }
 
-    @Test func `S02: no broker is asked, and none is answered`() async throws {
+    @Test func `S02: no broker is called`() async throws {
         try await SignInScene.open { scene in
             let sent = try await asked(InteractiveRequest(scope: SignInScene.toDo), scene)
             #expect(
@@ -37,7 +37,7 @@ struct PageTests {
         }
     }
 
-    @Test func `S34: with a field left empty the page says so, and nobody asks for a token`() async throws {
+    @Test func `S34: an empty field is an error on the page, without a token request`() async throws {
         try await SignInScene.open { scene in
             let messages = Mutex<[String]>([])
             let walk = try Walk { visitor in
@@ -60,7 +60,7 @@ struct PageTests {
         }
     }
 
-    @Test func `S36: without scopes it is asked for openid, profile and offline_access, and all three are stored`()
+    @Test func `S36: without scopes openid, profile and offline_access are requested`()
         async throws
     {
         try await SignInScene.open { scene in

@@ -8,7 +8,7 @@ import TokenManagement
 import TokenStorage
 
 struct SilentTests {
-    @Test func `S16, S17, S18, N66: from the store, by one refresh, or not without a person`() async throws {
+    @Test func `S16, S17, S18, N66: silent tokens are stored, refreshed, or need interaction`() async throws {
         try await SignInScene.open { scene in
             let first = try await scene.signIn()
             let application = try scene.application(Nobody())
@@ -33,7 +33,7 @@ struct SilentTests {
         }
     }
 
-    @Test func `S19: without an account there is nothing to ask for`() async throws {
+    @Test func `S19: without an account a silent request is an error`() async throws {
         try await SignInScene.open { scene in
             let application = try scene.application(Nobody())
             #expect(try application.account(for: .userFlow(SignInScene.signUpOrSignIn)) == nil)
@@ -42,7 +42,7 @@ struct SilentTests {
         }
     }
 
-    @Test func `S20: the authority selects the flow's tokens, and the hint waits for a sign-in`() async throws {
+    @Test func `S20: the authority selects the user flow's tokens, the hint is for a sign-in`() async throws {
         try await SignInScene.open { scene in
             let account = try await scene.signIn().account
             var request = SilentRequest(account: account.id, scope: SignInScene.toDo)
@@ -55,7 +55,7 @@ struct SilentTests {
         }
     }
 
-    @Test func `S21: a password that was reset ends the session, and the code says so`() async throws {
+    @Test func `S21: a reset password ends the session with its own error code`() async throws {
         try await SignInScene.open { scene in
             let account = try await scene.signIn().account
             scene.provider.clock.advance(by: 3_601)
@@ -76,7 +76,7 @@ struct SilentTests {
         }
     }
 
-    @Test func `S23: any other failure is told, and nobody is asked`() async throws {
+    @Test func `S23: any other failure is an error without interaction`() async throws {
         try await SignInScene.open { scene in
             let account = try await scene.signIn().account
             scene.provider.clock.advance(by: 3_601)
@@ -91,7 +91,7 @@ struct SilentTests {
         }
     }
 
-    @Test func `S27, S28, N68: an account is removed with all its tokens, twice, and the other stays`() async throws {
+    @Test func `S27, S28, N68: a removed account loses its tokens, the other keeps them`() async throws {
         try await SignInScene.open { scene in
             let account = try await scene.signIn().account
             let other = try await scene.signIn(policy: SignInScene.editProfile).account
@@ -122,7 +122,7 @@ struct SilentTests {
         }
     }
 
-    @Test func `S31, S32: one sign-in serves two APIs, whose tokens lie side by side`() async throws {
+    @Test func `S31, S32: one sign-in serves two APIs, and both tokens are stored`() async throws {
         try await SignInScene.open { scene in
             let account = try await scene.signIn().account
             let application = try scene.application(Nobody())

@@ -23,7 +23,7 @@ struct StartAddressTests {
         func open(_ address: String, startingAt start: String?) async throws { try await visit(address, start ?? "") }
     }
 
-    @Test func `it tells nothing, and leads this user's browser to the page as often as it asks`() async throws {
+    @Test func `the start address redirects this user's browser each time it asks`() async throws {
         try await SignInScene.open { scene in
             let visitor = try Visitor()
             let agent = Starter { address, start in
@@ -49,7 +49,7 @@ struct StartAddressTests {
     }
 
     @Test(.enabled(if: LoopbackClient.canBeAnotherUser, "needs root and setpriv"))
-    func `another user who read it in the arguments is told nothing, and the sign-in goes on`() async throws {
+    func `another user who opens the start address gets nothing`() async throws {
         try await SignInScene.open { scene in
             let visitor = try Visitor()
             let seen = Mutex("")
@@ -97,7 +97,7 @@ struct StartAddressTests {
         return text
     }
 
-    @Test func `where nobody knows whose a connection is, a second request calls the sign-in off`() throws {
+    @Test func `when a connection's user is unknown a second request ends the sign-in`() throws {
         let once = try answers(1, to: .unknown)
         #expect(once.answers[0].hasPrefix("HTTP/1.1 302"))
         #expect(once.answers[0].contains("location: \(Self.page)\r\n"))

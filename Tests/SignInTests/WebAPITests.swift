@@ -7,7 +7,7 @@ import TokenManagement
 import TokenStorage
 
 struct WebAPITests {
-    @Test func `S15, S26, S44, S46: a call has one authorization header, and its JSON comes back`() async throws {
+    @Test func `S15, S26, S44, S46: a call has one authorization header and returns JSON`() async throws {
         try await SignInScene.open { scene in
             let account = try await scene.signIn().account
             let transport = RecordingTransport()
@@ -22,14 +22,14 @@ struct WebAPITests {
     }
 
     @Test(arguments: [("notfound", 404), ("error", 500)])
-    func `S45, N71: another status than 2xx is told`(variant: String, status: Int) async throws {
+    func `S45, N71: a status other than 2xx is an error`(variant: String, status: Int) async throws {
         try await SignInScene.open { scene in
             let error = try await Self.call(scene, "/api1/\(variant)")
             #expect(error == .status(status))
         }
     }
 
-    @Test func `S26, S46, N71: a body that is no JSON is told`() async throws {
+    @Test func `S26, S46, N71: a malformed body is an error`() async throws {
         try await SignInScene.open { scene in
             for variant in ["broken", "text"] {
                 let error = try await Self.call(scene, "/api1/\(variant)")
@@ -38,7 +38,7 @@ struct WebAPITests {
         }
     }
 
-    @Test func `S26, N71: a list is no object, and who wants one sees that`() async throws {
+    @Test func `S26, N71: a JSON list in the place of an object is an error`() async throws {
         try await SignInScene.open { scene in
             let account = try await scene.signIn().account
             let api = WebAPI(url: scene.provider.baseURL + "/api1", scope: SignInScene.toDo)
@@ -50,7 +50,7 @@ struct WebAPITests {
     }
 
     @Test(arguments: ["", "nonsense", "http://example.org/api", "ftp://127.0.0.1/"])
-    func `S43, S37, N71: an address that is none is refused before any request`(url: String) async throws {
+    func `S43, S37, N71: a malformed address is refused before any request`(url: String) async throws {
         try await SignInScene.open { scene in
             let account = try await scene.signIn().account
             scene.provider.audit.reset()
@@ -100,7 +100,7 @@ struct WebAPITests {
         }
     }
 
-    @Test func `S12, S38, S39, S47: each call asks the store, so that an ended token is renewed`() async throws {
+    @Test func `S12, S38, S39, S47: each call asks the store, and refreshes an expired token`() async throws {
         try await SignInScene.open { scene in
             let account = try await scene.signIn().account
             let api = WebAPI(url: scene.provider.baseURL + "/api1", scope: SignInScene.toDo)

@@ -33,7 +33,7 @@ struct AuthorizedTransportTests {
         }
     }
 
-    @Test func `S15: a header that is there already is replaced`() async throws {
+    @Test func `S15: an existing authorization header is replaced`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             var request = Self.request(scene, "api1/tasks")
             request.headers = ["Authorization": "Bearer other", "authorization": "Bearer another"]
@@ -50,7 +50,7 @@ struct AuthorizedTransportTests {
         }
     }
 
-    @Test func `S47: the store is asked each time, so a token that has ended is renewed`() async throws {
+    @Test func `S47: each call asks the store, so that an expired token is refreshed`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             let api = try Self.api(scene)
             for net in [0, 1, 1] {
@@ -61,7 +61,7 @@ struct AuthorizedTransportTests {
         }
     }
 
-    @Test func `a token that the API finds invalid is refreshed once, and the request repeated once`() async throws {
+    @Test func `a token that the API finds invalid is refreshed and sent once more`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             try scene.store.withWriter {
                 try $0.update("access_token", set: "expires_on = expires_on + 100000, refresh_on = NULL")
@@ -104,7 +104,7 @@ struct AuthorizedTransportTests {
         "..%20", "..%09", "...", "%252e%252e", "%25252e%25252e", "%c0%ae%c0%ae", "%u002e%u002e", "%zz", "%2", "%",
         "%252e%252e/%25zz", "%2525252525252e", "a%0d%0ab",
     ])
-    func `a path that some server would read as leading elsewhere gets no token`(path: String) async throws {
+    func `an ambiguous path that a server could read as another gets no token`(path: String) async throws {
         try await Scene.open { (scene: Scene) async throws in
             for tail in ["", "/api2"] {
                 await #expect(throws: WebAPIError.self) {
@@ -125,7 +125,7 @@ struct AuthorizedTransportTests {
         }
     }
 
-    @Test func `S26, S45 and S46: a status, and a body that is no JSON, are errors of their own`() async throws {
+    @Test func `S26, S45 and S46: an error status and a malformed body have their own errors`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             let api = try Self.api(scene)
             await #expect(throws: WebAPIError.status(404)) { try await api.json(Self.request(scene, "api1/notfound")) }
@@ -135,7 +135,7 @@ struct AuthorizedTransportTests {
         }
     }
 
-    @Test func `S40 and S41: a token covers all that its API asks for, and is masked wherever it is shown`()
+    @Test func `S40 and S41: a token covers its API's scopes and is masked when shown`()
         async throws
     {
         try await Scene.open { (scene: Scene) async throws in
@@ -174,7 +174,7 @@ struct AuthorizedTransportTests {
         }
     }
 
-    @Test func `S25: a call that is slow ends within its limit`() async throws {
+    @Test func `S25: a slow call ends at its time limit`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             #expect(HTTPLimits.webAPI.total == .seconds(30))
             var limits = HTTPLimits.webAPI

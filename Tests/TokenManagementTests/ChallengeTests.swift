@@ -48,7 +48,7 @@ struct ChallengeTests {
         "Bearer realm=\"\", claims=\"%\", error=insufficient_claims",
         "Negotiate, Bearer error=\"insufficient_claims\", claims=\"%\"",
     ])
-    func `a challenge for claims is answered by one refresh with them, and the call is repeated once`(
+    func `a claims challenge causes one refresh with the claims and one repeated call`(
         challenge: String
     ) async throws {
         let claims = Base64URL.encode(Array(Self.claims.utf8))
@@ -64,7 +64,7 @@ struct ChallengeTests {
         }
     }
 
-    @Test func `a token that the API finds invalid is refreshed, and the call is repeated once`() async throws {
+    @Test func `an invalid_token challenge causes one refresh and one repeated call`() async throws {
         try await Self.call("Bearer error=\"invalid_token\"", refusing: 1) { status, headers, forms, scene in
             #expect(status == 200)
             #expect(scene.tokenRequestCount == 1)
@@ -83,7 +83,7 @@ struct ChallengeTests {
     }
 
     @Test(arguments: ["Bearer", "Bearer error=\"insufficient_scope\"", "Basic realm=\"bearer error=invalid_token\""])
-    func `a refusal that no other token would change is the answer`(challenge: String) async throws {
+    func `a refusal that a new token would not change is returned as the answer`(challenge: String) async throws {
         try await Self.call(challenge, refusing: .max) { status, headers, _, scene in
             #expect(status == 401)
             #expect(scene.tokenRequestCount == 0)

@@ -10,7 +10,7 @@ import TokenStorage
 
 /// What is counted and what is logged.
 struct DiagnosticsTests {
-    @Test func `tokens from the store, refreshes, failures by reason, waits and throttles are counted`() async throws {
+    @Test func `stored tokens, refreshes, failures, waits and throttles are counted`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             let metrics = TestMetrics()
             try await withMetricsFactory(metrics) { () async throws in
@@ -48,7 +48,7 @@ struct DiagnosticsTests {
     }
 
     /// Every way a refresh can go, with everything logged.
-    @Test func `nothing secret is in a log at any level, in an error, or in a file in the clear`() async throws {
+    @Test func `no secret is in a log at any level, in an error or in a file in the clear`() async throws {
         try await Scene.open(grace: 10, answering: .init(refreshIn: 1_800)) { (scene: Scene) async throws in
             let log = KeptLog()
             let manager = try scene.manager { $0.logger = log.logger }

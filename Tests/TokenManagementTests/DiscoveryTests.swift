@@ -28,7 +28,7 @@ struct DiscoveryTests {
         #expect(scene.issuer.forms(Self.oauthPath).count == 1)
     }
 
-    @Test func `what only one of an issuer's two documents names is used, and nothing is moved by it`() async throws {
+    @Test func `an endpoint in one of two documents is used, and replaces none of the other's`() async throws {
         let scene = try OpenScene()
         let base = scene.issuer.issuer
         scene.issuer.publish(JSON.Object([("revocation_endpoint", .null)]))
@@ -53,7 +53,7 @@ struct DiscoveryTests {
         #expect(try await Self.discovery.metadata(of: Authority(issuer: base)).lifetime == 3_600)
     }
 
-    @Test func `a document that lacks nothing is the only one that is asked for`() async throws {
+    @Test func `a complete metadata document is the only one that is fetched`() async throws {
         let scene = try OpenScene()
         let base = scene.issuer.issuer
         scene.issuer.publish(
@@ -66,7 +66,7 @@ struct DiscoveryTests {
         #expect(scene.issuer.forms(Self.oauthPath).isEmpty)
     }
 
-    @Test func `a sign-out revokes where only the document of RFC 8414 says where`() async throws {
+    @Test func `a sign-out revokes at an endpoint that only the RFC 8414 document names`() async throws {
         let scene = try OpenScene()
         let revoke = JSON.Object([("revocation_endpoint", .string(scene.issuer.issuer + "/revoke"))])
         scene.issuer.publishAlso(revoke, at: Self.oauthPath)
@@ -119,7 +119,7 @@ struct DiscoveryTests {
     }
 
     @Test(arguments: ["https://192.0.2.1/token", "http://login.example/token", "token"])
-    func `C76: an endpoint outside what the authority stands for sees nothing`(endpoint: String) async throws {
+    func `C76: an endpoint outside the authority's hosts receives nothing`(endpoint: String) async throws {
         let scene = try OpenScene()
         scene.issuer.publish(JSON.Object([("token_endpoint", .string(endpoint))]))
         scene.expire()
@@ -129,7 +129,7 @@ struct DiscoveryTests {
         #expect(try scene.refreshTokens.count == 1)
     }
 
-    @Test func `kept metadata is judged again, so that nobody can plant another endpoint in the store`() async throws {
+    @Test func `stored metadata is checked again when it is read`() async throws {
         let scene = try OpenScene()
         scene.issuer.answer(.init(Self.answer))
         scene.expire()
@@ -184,14 +184,13 @@ struct DiscoveryTests {
         ("https://t.ciamlogin.com/", "/t.onmicrosoft.com"),
         ("https://t.ciamlogin.com/11111111-2222-4333-8444-555555555555", "/11111111-2222-4333-8444-555555555555"),
     ])
-    func `every form of an authority has its address of metadata`(text: String, path: String) throws {
+    func `every form of an authority has its metadata address`(text: String, path: String) throws {
         let authority = try Authority(parsing: text)
         let url = "https://\(authority.environment)\(path)/v2.0/.well-known/openid-configuration"
         #expect(authority.metadataURLs == [url])
     }
 
-    @Test func `an issuer is asked by OpenID first, with its path at the end, then by RFC 8414, with it behind`() throws
-    {
+    @Test func `the OpenID address of the metadata is tried before the one of RFC 8414`() throws {
         let urls = try Authority(issuer: "https://id.example/a/b/").metadataURLs
         #expect(
             urls == [

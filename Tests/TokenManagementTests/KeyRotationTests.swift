@@ -47,7 +47,7 @@ struct KeyRotationTests {
         }
     }
 
-    @Test func `whoever sends tokens of keys that nobody publishes makes us fetch once a minute`() async throws {
+    @Test func `tokens with unknown keys cause one fetch of the keys a minute`() async throws {
         let scene = try scene()
         for number in 1...20 {
             let token = try signed(scene, "made-up-\(number)", P256.Signing.PrivateKey())
@@ -60,7 +60,7 @@ struct KeyRotationTests {
         #expect(scene.issuer.forms(Self.path).count == 3)
     }
 
-    @Test func `many at once who meet a new key fetch it once, and all go on`() async throws {
+    @Test func `concurrent callers that meet a new key fetch it once`() async throws {
         let scene = try scene()
         let key = P256.Signing.PrivateKey()
         await #expect(throws: IDTokenFlaw.signature) {
@@ -84,7 +84,7 @@ struct KeyRotationTests {
         #expect(scene.issuer.forms(Self.path).count == 1)
     }
 
-    @Test func `while the keys cannot be had, sessions go on, and nobody asks in a loop`() async throws {
+    @Test func `an outage of the keys ends no session and causes no loop of requests`() async throws {
         let scene = try scene()
         let key = P256.Signing.PrivateKey()
         await #expect(throws: IDTokenFlaw.signature) { try await check(signed(scene, "old", key), scene) }

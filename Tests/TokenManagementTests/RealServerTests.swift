@@ -10,7 +10,7 @@ import TokenStorage
 /// Real servers are not textbooks: what was seen at issuers, and what it must not cost.
 struct RealServerTests {
     @Test(arguments: ["", "<html>Bad request</html>", #"["invalid_grant"]"#])
-    func `a refusal by an empty 400, or one without JSON, asks for a person and keeps the token`(
+    func `an empty 400 or one without JSON needs interaction and keeps the token`(
         body: String
     ) async throws {
         let scene = try OpenScene()
@@ -38,7 +38,7 @@ struct RealServerTests {
     }
 
     @Test(arguments: [#"{"error":"invalid_client"}"#, #"{"error":"unauthorized_client"}"#, "", "<html>"])
-    func `a client that is not known is answered 401, whatever the body, and the session stays`(
+    func `a 401 for an unknown client keeps the session, with any body`(
         body: String
     ) async throws {
         let scene = try OpenScene()
@@ -61,7 +61,7 @@ struct RealServerTests {
         #expect(scene.tokenRequestCount == 0)
     }
 
-    @Test func `a refresh token that ends with the access token is used before, where the issuer tells`() async throws {
+    @Test func `a refresh token with a known end is used before that end`() async throws {
         let scene = try OpenScene { $0.refreshTokenExpiresIn = 3_600 }
         scene.clock.seconds += 1_801
         let body = #"{"access_token":"at-1","expires_in":3600,"refresh_token":"rt-1","refresh_expires_in":3600}"#
@@ -73,7 +73,7 @@ struct RealServerTests {
         #expect(scene.tokenRequestCount == 2)
     }
 
-    @Test func `a refresh token that ends with the access token is used in the last minutes, where it does not tell`()
+    @Test func `a refresh token of unknown end is used in its access token's last minutes`()
         async throws
     {
         let scene = try OpenScene()
@@ -86,7 +86,7 @@ struct RealServerTests {
         #expect(try scene.refreshTokens.map { $0.secret.reveal() } == ["rt-1"])
     }
 
-    @Test func `no refresh asks for less than was granted, and what an answer grants is remembered`() async throws {
+    @Test func `a refresh asks for all scopes that earlier answers granted`() async throws {
         let scene = try OpenScene()
         scene.expire()
         scene.issuer.answer(
@@ -101,7 +101,7 @@ struct RealServerTests {
         #expect(result.declinedScope == "write")
     }
 
-    @Test func `a wider scope is remembered too, and an answer without one changes nothing`() async throws {
+    @Test func `a wider granted scope is stored, and an answer without scope changes none`() async throws {
         let scene = try OpenScene()
         scene.expire()
         scene.issuer.answer(
@@ -127,7 +127,7 @@ struct RealServerTests {
         #expect(try scene.refreshTokens.map { $0.secret.reveal() } == ["rt-0"])
     }
 
-    @Test func `a 5xx that has spent the token is told apart from a session that merely ended`() async throws {
+    @Test func `a 5xx that consumed the token has another error than an ended session`() async throws {
         let scene = try OpenScene()
         scene.expire()
         scene.issuer.answer(.init(status: 502, "<html>"), .init(status: 400, #"{"error":"invalid_grant"}"#))
@@ -140,7 +140,7 @@ struct RealServerTests {
         #expect(scene.tokenRequestCount == 2)
     }
 
-    @Test func `a 5xx that has spent the token costs nothing where the issuer gives the answer again`() async throws {
+    @Test func `a 5xx that consumed the token is harmless when the issuer repeats its answer`() async throws {
         let scene = try OpenScene()
         scene.expire()
         scene.issuer.answer(
@@ -151,7 +151,7 @@ struct RealServerTests {
         #expect(try scene.refreshTokens.map { $0.secret.reveal() } == ["rt-1"])
     }
 
-    @Test func `an issuer whose metadata has no revocation and no device endpoint is one all the same`() async throws {
+    @Test func `an issuer without revocation and device endpoints is accepted`() async throws {
         let scene = try OpenScene()
         let (metadata, _) = try await MetadataDiscovery(transport: Scene.transport).metadata(of: scene.authority)
         #expect(metadata.revocationEndpoint == nil)
@@ -161,7 +161,7 @@ struct RealServerTests {
     }
 
     @Test(arguments: [(401, #"{"error":"invalid_client"}"#, "invalid_client"), (403, "<html>", "403")])
-    func `a public client that may not revoke signs out all the same`(
+    func `a public client that may not revoke can still sign out`(
         status: Int,
         body: String,
         reason: String
@@ -178,7 +178,7 @@ struct RealServerTests {
         #expect(try scene.store.accounts().isEmpty)
     }
 
-    @Test func `clocks that differ by minutes are told by the Date of the answer`() async throws {
+    @Test func `a clock difference of minutes is found by the answer's Date header`() async throws {
         let scene = try OpenScene()
         scene.expire()
         // The issuer is ten minutes ahead: 1790003601 here is 1790004201 there, Mon, 21 Sep 2026 15:23:21 GMT.
@@ -191,8 +191,7 @@ struct RealServerTests {
         #expect(result.idToken?.claims.issuedAt == ahead)
     }
 
-    @Test func `without a Date, an ID token from another time is refused, and the new refresh token kept`() async throws
-    {
+    @Test func `without a Date an ID token from another time is refused, its refresh token kept`() async throws {
         let scene = try OpenScene()
         scene.expire()
         let idToken = scene.idToken(at: scene.clock.seconds + 600)
@@ -203,7 +202,7 @@ struct RealServerTests {
         #expect(try scene.refreshTokens.map { $0.secret.reveal() } == ["rt-1"])
     }
 
-    @Test func `what an issuer repeats of a refresh token in its refusal is shown to nobody`() async throws {
+    @Test func `a refresh token repeated in a refusal's description is not shown`() async throws {
         let scene = try OpenScene()
         scene.expire()
         let body = #"{"error":"invalid_grant","error_description":"The token rt-0 has expired."}"#
@@ -215,7 +214,7 @@ struct RealServerTests {
     }
 
     @Test(arguments: ["rt%2F0%2B", "rt%2f0%2b", "rt/0+"])
-    func `what it repeats as it was sent, or in the place of a code, is neither shown nor stored`(
+    func `a refresh token repeated in a refusal's code is neither shown nor stored`(
         echo: String
     ) async throws {
         let scene = try OpenScene { $0.refreshToken = Secret("rt/0+") }

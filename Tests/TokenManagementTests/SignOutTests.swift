@@ -21,7 +21,7 @@ struct SignOutTests {
         }
     }
 
-    @Test func `a sign-out waits for a refresh, and revokes what that has brought`() async throws {
+    @Test func `a sign-out waits for a refresh and revokes its new token`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             scene.expire()
             let spent = try scene.refreshTokens[0].secret
@@ -85,7 +85,7 @@ struct SignOutTests {
         }
     }
 
-    @Test func `a local sign-out leaves the issuer out of it`() async throws {
+    @Test func `a local sign-out sends the issuer nothing`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             #expect(try await scene.manager().signOut(scene.account, locally: true) == .localOnly)
             #expect(scene.provider.audit.counts.isEmpty)
@@ -93,7 +93,7 @@ struct SignOutTests {
         }
     }
 
-    @Test func `an issuer that refuses to revoke does not keep the account`() async throws {
+    @Test func `the account is removed when the issuer refuses to revoke`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             let body = #"{"error":"invalid_client"}"#
             scene.provider.faults.add(.answer(status: 401, body: body, at: "revoke"))

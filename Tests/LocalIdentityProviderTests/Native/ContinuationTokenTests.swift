@@ -71,7 +71,7 @@ struct ContinuationTokenTests {
         }
     }
 
-    @Test func `a client that is unknown or may not use native authentication is told which`() async throws {
+    @Test func `an unknown client and one without native authentication get two errors`() async throws {
         try await Site.open { site in
             #expect(try await site.initiate("nobody", Site.bo).error == "unauthorized_client")
             let disabled = try await site.initiate("b2c-app", Site.bo)

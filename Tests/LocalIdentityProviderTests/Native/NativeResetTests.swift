@@ -76,7 +76,7 @@ struct NativeResetTests {
         }
     }
 
-    @Test func `N32: someone without a password has none to reset`() async throws {
+    @Test func `N32: a user without a password cannot reset it`() async throws {
         try await Site.open { site in
             let answer = try await start(Site.bo, site)
             #expect(answer.error == "invalid_request")

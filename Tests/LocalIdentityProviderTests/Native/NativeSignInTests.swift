@@ -125,7 +125,7 @@ struct NativeSignInTests {
         }
     }
 
-    @Test func `N09: an unknown address is not found, under the request's correlation id`() async throws {
+    @Test func `N09: an unknown address is not found, with the request's correlation id`() async throws {
         try await Site.open { site in
             let id = "6f1c9a52-3d1e-4a1b-9a0c-0f5a6b7c8d9e"
             let form = ["client_id": "otp-app", "username": "nobody@example.org", "challenge_type": "oob redirect"]
@@ -183,7 +183,7 @@ struct NativeSignInTests {
         }
     }
 
-    @Test func `N14: a code client is asked for a code, whatever else it could send`() async throws {
+    @Test func `N14: a client that can take codes is asked for a code`() async throws {
         try await Site.open { site in
             let challenged = try await site.challenged("otp-app", Site.ana)
             #expect(challenged["challenge_type"] == "oob")

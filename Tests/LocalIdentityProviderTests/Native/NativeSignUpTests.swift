@@ -54,7 +54,7 @@ struct NativeSignUpTests {
         }
     }
 
-    @Test func `N18: a fault can take the token from the end of a sign-up that happened`() async throws {
+    @Test func `N18: a fault can drop the token from a completed sign-up`() async throws {
         try await Site.open { site in
             site.provider.faults.add(.answer(body: "{}", at: "signup/continue", takesEffect: true))
             let done = try await codeSignUp(site)
@@ -76,7 +76,7 @@ struct NativeSignUpTests {
         }
     }
 
-    @Test func `N20: without anything at the start every page is asked for in turn`() async throws {
+    @Test func `N20: a sign-up with nothing but a name is asked for each page in turn`() async throws {
         try await Site.open { site in
             let country = try await countryPage(site)
             #expect(country.error == "attributes_required")

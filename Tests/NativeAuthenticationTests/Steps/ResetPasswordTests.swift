@@ -57,7 +57,7 @@ struct ResetPasswordTests {
         }
     }
 
-    @Test func `N32: whoever signs in with a code has no password to reset`() async throws {
+    @Test func `N32: a user who signs in with codes cannot reset a password`() async throws {
         try await NativeScene.open { scene in
             let error = try await begin(NativeScene.bo, scene)
             #expect(error.isUserDoesNotHavePassword)
@@ -74,7 +74,7 @@ struct ResetPasswordTests {
         }
     }
 
-    @Test func `N34: after six polls it is given up`() async throws {
+    @Test func `N34: a reset that is still pending after six polls fails`() async throws {
         try await NativeScene.open { scene in
             let (state, body) = (try await passwordStep(scene), #"{"status":"in_progress"}"#)
             scene.provider.faults.add(.answer(body: body, at: "resetpassword/poll_completion", times: nil))
@@ -86,7 +86,7 @@ struct ResetPasswordTests {
         }
     }
 
-    @Test func `N35, D6: another code that cannot be sent leaves the state as it was`() async throws {
+    @Test func `N35, D6: a resend that fails leaves the state as it was`() async throws {
         try await NativeScene.open { scene in
             let state = try await start(scene)
             scene.provider.faults.add(.status(500, at: "resetpassword/challenge"))
@@ -115,7 +115,7 @@ struct ResetPasswordTests {
         }
     }
 
-    @Test func `D5: a password that was not set in the end can be given again`() async throws {
+    @Test func `D5: a password that was not set can be given again`() async throws {
         try await NativeScene.open { scene in
             let state = try await passwordStep(scene)
             let (body, route) = (#"{"status":"failed","continuation_token":"next"}"#, "resetpassword/poll_completion")

@@ -25,7 +25,7 @@ struct SecondFactorTests {
         -> NativeAuthentication.AuthMethod
     { try #require(methods.first { $0.id == id }) }
 
-    @Test func `N51: a method is chosen, and a wrong code leaves the state good for the right one`() async throws {
+    @Test func `N51: a wrong second factor code leaves the state good for the right one`() async throws {
         try await NativeScene.open { scene in
             let choice = try await choice(scene)
             #expect(choice.authMethods.map(\.id) == ["m-email", "m-sms", "m-blocked"])
@@ -43,7 +43,7 @@ struct SecondFactorTests {
         }
     }
 
-    @Test func `N52: another method may be chosen, and only the newest code counts`() async throws {
+    @Test func `N52: after a change of method only the newest code is accepted`() async throws {
         try await NativeScene.open { scene in
             let choice = try await choice(scene)
             let first = try await choice.requestChallenge(method("m-email", choice.authMethods))
@@ -103,8 +103,7 @@ struct SecondFactorTests {
         }
     }
 
-    @Test func `N55: a contact that is none and one that is blocked are told apart, and leave the state`() async throws
-    {
+    @Test func `N55: malformed and blocked contacts have two errors and leave the state`() async throws {
         try await NativeScene.open { scene in
             let state = try await registration(scene)
             let email = try method("email", state.authMethods)

@@ -8,7 +8,7 @@ import TokenManagement
 import TokenStorage
 
 struct SignInCodeTests {
-    @Test func `N01, S48, S53: a code is sent, and where it went is told masked`() async throws {
+    @Test func `N01, S48, S53: a code is sent, and its address is shown masked`() async throws {
         try await NativeScene.open { scene in
             let state = try await scene.app().signIn(SignInParameters(username: NativeScene.bo)).codeState
             #expect(state.delivery.sentTo == "b***o@e***e.org")
@@ -20,7 +20,7 @@ struct SignInCodeTests {
         }
     }
 
-    @Test func `N02, S59: the right code stores the account and all its tokens, and the claims can be read`()
+    @Test func `N02, S59: the right code stores the account, its tokens and its claims`()
         async throws
     {
         try await NativeScene.open { scene in
@@ -47,7 +47,7 @@ struct SignInCodeTests {
         }
     }
 
-    @Test func `N04: nothing is sent for an empty code`() async throws {
+    @Test func `N04: an empty code is refused without a request`() async throws {
         try await NativeScene.open { scene in
             let state = try await scene.app().signIn(SignInParameters(username: NativeScene.bo)).codeState
             scene.provider.audit.reset()
@@ -72,7 +72,7 @@ struct SignInCodeTests {
         }
     }
 
-    @Test func `N06: an old code is asked for again, an old flow is over`() async throws {
+    @Test func `N06: an expired code is asked for again, an expired flow has ended`() async throws {
         try await NativeScene.open { scene in
             let state = try await scene.app().signIn(SignInParameters(username: NativeScene.bo)).codeState
             scene.provider.clock.advance(by: 360)
@@ -100,7 +100,7 @@ struct SignInCodeTests {
     }
 
     @Test(arguments: ["otp-app", "pwd-app", "mfa-app"], ["", "  "])
-    func `N08, S51: nothing is sent for a blank username`(client: String, username: String) async throws {
+    func `N08, S51: a blank username is refused without a request`(client: String, username: String) async throws {
         try await NativeScene.open { scene in
             let error = try await failure(of: scene.app(client).signIn, SignInParameters(username: username))
             #expect(error.isInvalidUsername)
@@ -108,7 +108,7 @@ struct SignInCodeTests {
         }
     }
 
-    @Test func `S50: what is no address is the issuer's to judge`() async throws {
+    @Test func `S50: a malformed address is left to the issuer to judge`() async throws {
         try await NativeScene.open { scene in
             let error = try await failure(of: scene.app().signIn, SignInParameters(username: "no address"))
             #expect(error.isUserNotFound)
@@ -116,7 +116,7 @@ struct SignInCodeTests {
         }
     }
 
-    @Test func `N09, S57: an unknown address is not found, under the request's correlation id`() async throws {
+    @Test func `N09, S57: an unknown address is not found, with its correlation id`() async throws {
         try await NativeScene.open { scene in
             var parameters = SignInParameters(username: "nobody@example.org")
             let id = UUID()

@@ -16,7 +16,7 @@ struct SignInPasswordTests {
         }
     }
 
-    @Test func `N11: a wrong password is told`() async throws {
+    @Test func `N11: a wrong password is an error of its own`() async throws {
         try await NativeScene.open { scene in
             let parameters = SignInParameters(username: NativeScene.ana, password: Secret("wrong"))
             let error = try await failure(of: scene.app("pwd-app").signIn, parameters)
@@ -26,7 +26,7 @@ struct SignInPasswordTests {
         }
     }
 
-    @Test func `N12: nothing is sent for an empty password`() async throws {
+    @Test func `N12: an empty password is refused without a request`() async throws {
         try await NativeScene.open { scene in
             let parameters = SignInParameters(username: NativeScene.ana, password: Secret(""))
             let error = try await failure(of: scene.app("pwd-app").signIn, parameters)
@@ -35,7 +35,7 @@ struct SignInPasswordTests {
         }
     }
 
-    @Test func `N13: the password is asked for, as often as it is wrong`() async throws {
+    @Test func `N13: the password is asked for until it is right`() async throws {
         try await NativeScene.open { scene in
             let app = try scene.app("pwd-app")
             let state = try await app.signIn(SignInParameters(username: NativeScene.ana)).passwordState

@@ -34,7 +34,7 @@ struct SignUpTests {
         }
     }
 
-    @Test func `N17, S77: whoever signed up is signed in without being asked again`() async throws {
+    @Test func `N17, S77: a sign-up signs in without another prompt`() async throws {
         try await NativeScene.open { scene in
             let recorder = RecordingTransport()
             let app = try scene.app(transport: recorder)
@@ -50,7 +50,7 @@ struct SignUpTests {
         }
     }
 
-    @Test func `N18: an account that was made without a token is made, and signed in as usual`() async throws {
+    @Test func `N18: a sign-up that ended without a token allows a normal sign-in`() async throws {
         try await NativeScene.open { scene in
             scene.provider.faults.add(.answer(body: "{}", at: "signup/continue", takesEffect: true))
             let done = try await start(scene, "otp-app").submitCode(scene.code(to: NativeScene.new)).done
@@ -79,7 +79,7 @@ struct SignUpTests {
         }
     }
 
-    @Test func `N20, S72, S74: without anything at the start each page is asked for in turn`() async throws {
+    @Test func `N20, S72, S74: a sign-up with only a name asks for each page in turn`() async throws {
         try await NativeScene.open { scene in
             let country = try await countryPage(scene)
             #expect(country.attributes.map(\.name) == ["country"])
@@ -101,7 +101,7 @@ struct SignUpTests {
         }
     }
 
-    @Test func `N22, S73: values that are not taken are named, and the state stays good`() async throws {
+    @Test func `N22, S73: refused values are named, and the state stays good`() async throws {
         try await NativeScene.open { scene in
             let page = try await countryPage(scene)
             guard
@@ -117,7 +117,7 @@ struct SignUpTests {
         }
     }
 
-    @Test func `N23, S71: values that are not taken at the start are named, and no code is sent`() async throws {
+    @Test func `N23, S71: values refused at the start are named, and no code is sent`() async throws {
         try await NativeScene.open { scene in
             let parameters = SignUpParameters(username: NativeScene.new, attributes: .init([("country", "1")]))
             guard case .attributesInvalid(let names) = try await scene.app("pwd-app").signUp(parameters) else {
@@ -129,7 +129,7 @@ struct SignUpTests {
         }
     }
 
-    @Test func `N24, S75: an address that is taken is told`() async throws {
+    @Test func `N24, S75: an address that is in use is an error of its own`() async throws {
         try await NativeScene.open { scene in
             let error = try await failure(of: scene.app("pwd-app").signUp, SignUpParameters(username: NativeScene.ana))
             #expect(error.isUserAlreadyExists)
@@ -138,7 +138,7 @@ struct SignUpTests {
     }
 
     @Test(arguments: ["nobody", "@example.org", "two words@example.org"])
-    func `N25, S75: an address that is none is told`(username: String) async throws {
+    func `N25, S75: a malformed address is an error of its own`(username: String) async throws {
         try await NativeScene.open { scene in
             let error = try await failure(of: scene.app("pwd-app").signUp, SignUpParameters(username: username))
             #expect(error.isInvalidUsername)
@@ -150,7 +150,7 @@ struct SignUpTests {
         ("Ab1!", "password_too_short"), ("Aa1!" + String(repeating: "x", count: 300), "password_too_long"),
         ("aaaaaaaaaa", "password_too_weak"), ("Contraseña-1", "password_is_invalid"), ("Eva.Mora-1", "password_banned"),
     ])
-    func `N26, S75: a password that is not taken is told, with the reason`(password: String, reason: String)
+    func `N26, S75: a refused password has an error with the reason`(password: String, reason: String)
         async throws
     {
         try await NativeScene.open { scene in
@@ -175,7 +175,7 @@ struct SignUpTests {
         }
     }
 
-    @Test func `N28, S78: what is asked for is described`() async throws {
+    @Test func `N28, S78: each required attribute is described`() async throws {
         try await NativeScene.open { scene in
             let country = try #require(try await countryPage(scene).attributes.first)
             #expect(country.name == "country")
@@ -187,7 +187,7 @@ struct SignUpTests {
         }
     }
 
-    @Test func `S58, S76: a wrong code, another code, and the right one`() async throws {
+    @Test func `S58, S76: after a wrong code and a resend the right code is accepted`() async throws {
         try await NativeScene.open { scene in
             let state = try await start(scene, "otp-app")
             let error = try await failure(of: state.submitCode, scene.wrongCode(to: NativeScene.new))
@@ -200,7 +200,7 @@ struct SignUpTests {
     }
 
     @Test(arguments: ["", " "])
-    func `S67: nothing is sent for a blank username, or an empty password`(username: String) async throws {
+    func `S67: a blank username or an empty password is refused without a request`(username: String) async throws {
         try await NativeScene.open { scene in
             let app = try scene.app("pwd-app")
             #expect(try await failure(of: app.signUp, SignUpParameters(username: username)).isInvalidUsername)
@@ -210,7 +210,7 @@ struct SignUpTests {
         }
     }
 
-    @Test func `N75: nothing is sent for attributes that are no JSON`() async throws {
+    @Test func `N75: attributes that are not JSON are refused without a request`() async throws {
         try await NativeScene.open { scene in
             let attributes = OAuth.JSON.Object([("country", .number("NaN"))])
             let parameters = SignUpParameters(username: NativeScene.new, attributes: attributes)

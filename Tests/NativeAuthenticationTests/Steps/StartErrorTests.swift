@@ -38,7 +38,9 @@ struct StartErrorTests {
         ("token", refusal("invalid_grant", suberror: "mfa_required"), .generalError),
         ("token", refusal("invalid_scope"), .generalError),
     ])
-    func `a sign-in that does not begin`(route: String, body: String, kind: SignInStartErrorKind) async throws {
+    func `each refusal of a sign-in's start has its own error`(route: String, body: String, kind: SignInStartErrorKind)
+        async throws
+    {
         try await NativeScene.open { scene in
             scene.provider.faults.add(fault(route, body))
             let parameters = SignInParameters(username: NativeScene.ana, password: NativeScene.anasPassword)
@@ -67,7 +69,9 @@ struct StartErrorTests {
         ("signup/challenge", refusal("user_already_exists"), .generalError),
         ("signup/challenge", redirect, .browserRequired),
     ])
-    func `a sign-up that does not begin`(route: String, body: String, kind: SignUpStartErrorKind) async throws {
+    func `each refusal of a sign-up's start has its own error`(route: String, body: String, kind: SignUpStartErrorKind)
+        async throws
+    {
         try await NativeScene.open { scene in
             scene.provider.faults.add(fault(route, body))
             let error = try await failure(of: scene.app().signUp, SignUpParameters(username: NativeScene.new))
@@ -83,7 +87,11 @@ struct StartErrorTests {
         ("resetpassword/start", redirect, .browserRequired), ("resetpassword/challenge", redirect, .browserRequired),
         ("resetpassword/challenge", refusal("user_not_found"), .generalError),
     ])
-    func `a reset that does not begin`(route: String, body: String, kind: ResetPasswordStartErrorKind) async throws {
+    func `each refusal of a reset's start has its own error`(
+        route: String,
+        body: String,
+        kind: ResetPasswordStartErrorKind
+    ) async throws {
         try await NativeScene.open { scene in
             scene.provider.faults.add(fault(route, body))
             let app = try scene.app("pwd-app")
@@ -103,7 +111,9 @@ struct StartErrorTests {
         (refusal("invalid_scope"), .invalidScope), (refusal("invalid_client"), .generalError),
         (refusal("invalid_request", "50142"), .generalError), (refusal("brand_new"), .generalError),
     ])
-    func `D2: a token that is not renewed`(body: String, kind: RetrieveAccessTokenErrorKind) async throws {
+    func `D2: each refusal of a refresh has its own error`(body: String, kind: RetrieveAccessTokenErrorKind)
+        async throws
+    {
         try await NativeScene.open { scene in
             let account = try await scene.signInAna()
             scene.provider.faults.add(fault("token", body))
@@ -114,7 +124,7 @@ struct StartErrorTests {
         }
     }
 
-    @Test func `a token for less than was asked for is kept, and told`() async throws {
+    @Test func `a token with fewer scopes is stored, and reported`() async throws {
         try await NativeScene.open { scene in
             let account = try await scene.signInAna()
             let granted = Scope("api://todolist/ToDoList.Read")

@@ -72,7 +72,7 @@ struct StepErrorTests {
         (.resetCode, suberror("invalid_oob_value"), "invalidCode"),
         (.resetPassword, suberror("password_recently_used"), "invalidPassword"),
     ])
-    func `what the person can put right leaves a state`(step: FlowStep, body: String, kind: String) async throws {
+    func `an error that the user can correct leaves a state`(step: FlowStep, body: String, kind: String) async throws {
         try await check(step, .answer(status: 400, body: body, at: step.route), kind: kind, keepsState: true)
     }
 
@@ -80,19 +80,19 @@ struct StepErrorTests {
         (FlowStep.signInPassword, number(50034, "invalid_grant")), (.signInCode, refusal("user_not_found")),
         (.mfaRequest, suberror("nobody_knows", "access_denied")),
     ])
-    func `elsewhere the same words mean something general`(step: FlowStep, body: String) async throws {
+    func `the same error code in another step is a general error`(step: FlowStep, body: String) async throws {
         let fault = Fault.answer(status: 400, body: body, at: step.route)
         try await check(step, fault, kind: "generalError", keepsState: true)
     }
 
     @Test(arguments: [FlowStep.signInResend, .signUpResend, .resetResend, .mfaRequest, .mfaAgain])
-    func `a password that is asked for in the place of a code ends the flow`(step: FlowStep) async throws {
+    func `a request for a password in the place of a code ends the flow`(step: FlowStep) async throws {
         let body = #"{"continuation_token":"next","challenge_type":"password"}"#
         try await check(step, .answer(body: body, at: step.route), kind: "generalError", keepsState: false)
     }
 
     @Test(arguments: ["mfa_required", "registration_required"])
-    func `a second factor that is asked for twice ends the flow`(suberror: String) async throws {
+    func `a second request for a second factor ends the flow`(suberror: String) async throws {
         let body = Self.refusal("invalid_grant", #","suberror":"\#(suberror)","continuation_token":"next""#)
         try await check(
             .mfaSubmit,
@@ -109,7 +109,7 @@ struct StepErrorTests {
     }
 
     @Test(arguments: [("mfa_required", "introspect"), ("registration_required", "register/introspect")])
-    func `methods that cannot be told end the flow`(suberror: String, route: String) async throws {
+    func `unreadable second factor methods end the flow`(suberror: String, route: String) async throws {
         try await NativeScene.open { scene in
             let body = Self.refusal("invalid_grant", #","suberror":"\#(suberror)","continuation_token":"next""#)
             for answer in [#"{"continuation_token":"x","methods":[]}"#, "{}"] {
@@ -129,7 +129,9 @@ struct StepErrorTests {
         (200, #"{"challenge_type":"redirect"}"#, "browserRequired", false), (200, "{}", "generalError", false),
         (200, #"{"status":"failed"}"#, "generalError", false), (200, #"{"status":"odd"}"#, "generalError", false),
     ])
-    func `a reset is judged by its polls`(status: Int, body: String, kind: String, keepsState: Bool) async throws {
+    func `the last poll decides the result of a reset`(status: Int, body: String, kind: String, keepsState: Bool)
+        async throws
+    {
         try await NativeScene.open { scene in
             let start = try await scene.app("pwd-app").resetPassword(username: NativeScene.ana)
             let state = try await start.submitCode(scene.code(to: NativeScene.ana))

@@ -22,7 +22,7 @@ struct WrongMoveTests {
         ("RegisterStrongAuthVerificationRequiredState", ["challengeAuthMethod", "submitChallenge"]),
     ]
 
-    @Test func `each state has the moves that are legal in it, and no other compiles`() throws {
+    @Test func `a move that a state does not allow does not compile`() throws {
         let all = Self.moves.reduce(into: Set<String>()) { $0.formUnion($1.legal) }.sorted()
         let pairs = Self.moves.flatMap { row in all.map { (state: row.state, move: $0, legal: row.legal) } }
         let lines = pairs.map { "func move(_ state: \($0.state)) { _ = state.\($0.move) }" }
@@ -30,13 +30,13 @@ struct WrongMoveTests {
         #expect(refused == pairs.indices.filter { !pairs[$0].legal.contains(pairs[$0].move) })
     }
 
-    @Test func `nobody but the library makes a state`() throws {
+    @Test func `a state cannot be created outside the library`() throws {
         let lines = Self.moves.map { "func make() -> \($0.state) { \($0.state)() }" }
         let refused = try Compiler().refusals(of: lines) { $0.contains("inaccessible due to") }
         #expect(refused == Array(lines.indices))
     }
 
-    @Test func `a step is not left out: every outcome has to be named`() throws {
+    @Test func `a switch over a result that leaves a case out does not compile`() throws {
         let lines = [
             "func end(_ step: SignInResult) { switch step { case .completed: break } }",
             "func end(_ step: SignUpStartResult) { switch step { case .codeRequired: break } }",

@@ -11,7 +11,7 @@ import TokenStorage
 /// What `explain` says and what the manager does are the same.
 struct DecisionTests {
     /// Four hundred stores in which lifetimes, throttles, refresh tokens and sign-outs are drawn at random.
-    @Test func `the manager does what the decision says, in stores of every kind`() async throws {
+    @Test func `the manager does what the decision says in every kind of store`() async throws {
         try await Scene.open(grace: 10) { (scene: Scene) async throws in
             var random = SeededGenerator(seed: 7)
             var seen: Set<String> = []

@@ -30,7 +30,7 @@ struct EndedSessionTests {
     }
 
     @Test(arguments: [false, true])
-    func `a token that has ended is not sent again, and for a minute the doubt is known`(isDoubt: Bool) async throws {
+    func `an ended refresh token is not sent again, and its event is kept a minute`(isDoubt: Bool) async throws {
         let scene = try OpenScene()
         scene.expire()
         if isDoubt {
@@ -73,7 +73,7 @@ struct EndedSessionTests {
             (#"{"error":"invalid_scope"}"#, "read"), (#"{"error":"invalid_grant"}"#, "read admin"), ("", "read"),
         ]
     )
-    func `what may be about the request alone ends no session`(body: String, scope: String) async throws {
+    func `a refusal that may concern only the request ends no session`(body: String, scope: String) async throws {
         let scene = try OpenScene()
         scene.expire()
         scene.issuer.answer(.init(status: 400, body))

@@ -48,7 +48,7 @@ struct IdentityTests {
         #expect(Set(scene.issuer.forms().compactMap { $0["refresh_token"] }) == ["rt-0", "rt-other"])
     }
 
-    @Test func `requests share a refresh only where one answer is right for each`() throws {
+    @Test func `requests share a refresh only when one answer is right for all of them`() throws {
         let id = Account.ID(authority: "https://idp.example.com", homeAccountID: "Alice")
         let request = SilentRequest(account: id, scope: "read write")
         let authority = try Authority(issuer: "https://idp.example.com")

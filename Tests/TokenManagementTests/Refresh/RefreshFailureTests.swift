@@ -28,7 +28,7 @@ struct RefreshFailureTests {
         }
     }
 
-    @Test func `C62 and C63: an outage leaves the stored token, and is not met again at once`() async throws {
+    @Test func `C62 and C63: an outage returns the stored token and is not tried again at once`() async throws {
         try await Self.aging { (scene: Scene) async throws in
             scene.provider.faults.add(.status(503, at: "token", times: 2))
             let manager = try scene.manager()
@@ -42,7 +42,7 @@ struct RefreshFailureTests {
         }
     }
 
-    @Test func `C64: without a network the stored token serves`() async throws {
+    @Test func `C64: the stored token is returned without a network`() async throws {
         try await Self.aging { (scene: Scene) async throws in
             scene.provider.faults.add(.lostResponse(at: "token", times: 2))
             let result = try await scene.manager().acquireTokenSilently(scene.request())
@@ -52,7 +52,7 @@ struct RefreshFailureTests {
         }
     }
 
-    @Test func `C64: asked too often, the stored token serves`() async throws {
+    @Test func `C64: the stored token is returned while the issuer throttles`() async throws {
         try await Self.aging { (scene: Scene) async throws in
             scene.provider.faults.add(.tooManyRequests(seconds: 30, at: "token"))
             let result = try await scene.manager().acquireTokenSilently(scene.request())
@@ -62,7 +62,7 @@ struct RefreshFailureTests {
         }
     }
 
-    @Test func `C64: when the session has ended, the stored token serves and says so`() async throws {
+    @Test func `C64: the stored token is returned when the session has ended, and says so`() async throws {
         try await Self.aging { (scene: Scene) async throws in
             scene.refuse("invalid_grant")
             let result = try await scene.manager().acquireTokenSilently(scene.request())
@@ -72,7 +72,7 @@ struct RefreshFailureTests {
         }
     }
 
-    @Test func `C64: without a refresh token the stored token serves and says so`() async throws {
+    @Test func `C64: the stored token is returned without a refresh token, and says so`() async throws {
         try await Self.aging { (scene: Scene) async throws in
             for token in try scene.refreshTokens { try scene.store.removeRefreshToken(token) }
             let result = try await scene.manager().acquireTokenSilently(scene.request())
@@ -83,7 +83,7 @@ struct RefreshFailureTests {
     }
 
     @Test(arguments: [false, true])
-    func `C65: a token past its end serves during an outage only where that is allowed`(isAllowed: Bool) async throws {
+    func `C65: an expired token is returned in an outage only if that is allowed`(isAllowed: Bool) async throws {
         try await Scene.open(answering: .init(extendedExpiresIn: 7_200)) { scene in
             scene.expire()
             scene.provider.faults.add(.status(503, at: "token", times: 2))
@@ -101,7 +101,7 @@ struct RefreshFailureTests {
         }
     }
 
-    @Test func `C66: a refusal with a reason of the issuer's own asks for a person and keeps the token`() async throws {
+    @Test func `C66: a refusal with an unknown suberror needs interaction, keeps the token`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             scene.expire()
             scene.refuse("invalid_grant", suberror: "my_suberror")
@@ -115,7 +115,7 @@ struct RefreshFailureTests {
         }
     }
 
-    @Test func `C67: a bad token is removed, and the next request stays at home`() async throws {
+    @Test func `C67: a bad token is removed, and the next call sends no request`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             scene.expire()
             scene.refuse("invalid_grant", suberror: "bad_token")
@@ -166,7 +166,7 @@ struct RefreshFailureTests {
         }
     }
 
-    @Test func `a late word that the user is deleted leaves a newer session alone`() async throws {
+    @Test func `a late answer that the user was deleted leaves a newer session alone`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             scene.expire()
             let newer = try await Login(provider: scene.provider, transport: Scene.transport)
@@ -188,7 +188,7 @@ struct RefreshFailureTests {
         }
     }
 
-    @Test func `C70: a scope, a client and a policy that are refused are told apart and keep the token`() async throws {
+    @Test func `C70: refused scopes, clients and grants have their own errors, keep the token`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             scene.expire()
             let manager = try scene.manager()

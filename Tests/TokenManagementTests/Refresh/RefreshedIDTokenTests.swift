@@ -31,7 +31,7 @@ struct RefreshedIDTokenTests {
         #expect(try scene.refreshTokens.map(\.secret) == [Secret("rt-1")])
     }
 
-    @Test func `after a lost answer its repetition is the answer`() async throws {
+    @Test func `after a lost answer the repeated one is accepted`() async throws {
         let scene = try Self.scene()
         // The process ended between the request and the answer.
         guard let token = try scene.refreshTokens.first else { throw ExpectationFailure("a refresh token") }
@@ -52,7 +52,7 @@ struct RefreshedIDTokenTests {
     }
 
     @Test(arguments: [.string("n-2"), .string("N-1"), .string(""), .number("1"), .null] as [JSON])
-    func `an ID token with another nonce bars the tokens, and the session goes on`(nonce: JSON) async throws {
+    func `tokens beside an ID token of another nonce are refused, the session continues`(nonce: JSON) async throws {
         let scene = try Self.scene(nonce: "n-1")
         Self.answer(scene, [("nonce", nonce)])
         guard case .invalidIDToken(.nonce) = try await scene.failure() else {

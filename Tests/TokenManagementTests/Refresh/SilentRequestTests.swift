@@ -8,8 +8,7 @@ import TokenStorage
 
 /// What a silent request sends and what it brings.
 struct SilentRequestTests {
-    @Test func `C43: a claims challenge passes over the stored token and goes out with the capabilities`() async throws
-    {
+    @Test func `C43: a claims challenge skips the stored token and sends the capabilities`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             let sent = SentForms()
             let transport = InterceptingTransport(Scene.transport) { sent.keep($0) }
@@ -36,7 +35,7 @@ struct SilentRequestTests {
         }
     }
 
-    @Test func `C53: a client that is not of the family asks once`() async throws {
+    @Test func `C53: a client outside the family asks once`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             try scene.addFamilyToken("family-token")
             scene.refuse("invalid_grant", suberror: "client_mismatch")
@@ -50,7 +49,7 @@ struct SilentRequestTests {
         }
     }
 
-    @Test func `the family's token stays unused where that is off`() async throws {
+    @Test func `the family's token is not used when the option is off`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             try scene.addFamilyToken("family-token")
             let manager = try scene.manager(client: "second-app")
@@ -95,8 +94,7 @@ struct SilentRequestTests {
         }
     }
 
-    @Test func `C41 and N39: a forced refresh asks although the token is good, and replaces the ID token`() async throws
-    {
+    @Test func `C41 and N39: a forced refresh replaces a valid token and the ID token`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             scene.clock.advance(by: 60)
             let result = try await scene.manager().acquireTokenSilently(scene.request { $0.forcesRefresh = true })
@@ -141,7 +139,7 @@ struct SilentRequestTests {
         }
     }
 
-    @Test func `N42: a scope nobody agreed to asks for a person`() async throws {
+    @Test func `N42: a scope without consent needs interaction`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             let scope: Scope = "https://fabrikvine.onmicrosoft.com/helloapi/demo.write"
             let error = try await acquisitionError {
@@ -183,7 +181,7 @@ struct SilentRequestTests {
         }
     }
 
-    @Test func `a token for less than asked is a success that names what is missing, or an error where all is needed`()
+    @Test func `a token with fewer scopes is returned with the missing ones, or an error`()
         async throws
     {
         try await Scene.open { (scene: Scene) async throws in
@@ -201,7 +199,7 @@ struct SilentRequestTests {
     }
 
     @Test(arguments: ["other", "openid", ""])
-    func `a question that an issuer answered with another scope is asked once`(granted: String) async throws {
+    func `a request that was answered with another scope is sent once`(granted: String) async throws {
         try await Scene.open { (scene: Scene) async throws in
             scene.answer(#"{"access_token":"new","expires_in":3600,"scope":"\#(granted)"}"#, times: 2)
             let manager = try scene.manager()
@@ -243,7 +241,7 @@ struct SilentRequestTests {
         #expect(try await scene.acquire("api://resource/permission.19999").source == .cache)
     }
 
-    @Test func `a request for OpenID's scopes alone has the token for no API, else one that has them`() async throws {
+    @Test func `a request for OpenID scopes alone prefers the token for no API`() async throws {
         let scene = try OpenScene()
         #expect(try await scene.acquire("openid").accessToken.secret == Secret("at-0"))
         scene.issuer.answer(.init(#"{"access_token":"plain","expires_in":3600,"scope":"profile"}"#))
@@ -253,7 +251,7 @@ struct SilentRequestTests {
     }
 
     @Test(arguments: [Int64(6), 1_799])
-    func `a new token that is good for too short a time is an error that has it`(lifetime: Int64) async throws {
+    func `a new token that is too short is an error that carries the token`(lifetime: Int64) async throws {
         try await Scene.open { (scene: Scene) async throws in
             scene.answer(#"{"access_token":"short","expires_in":\#(lifetime)}"#)
             let manager = try scene.manager { $0.allowsExtendedLifetime = true }
@@ -271,7 +269,7 @@ struct SilentRequestTests {
         }
     }
 
-    @Test func `a token that ends soon does not stand in for one that is to last`() async throws {
+    @Test func `a token that ends soon is not a fallback for a longer minimum lifetime`() async throws {
         try await Scene.open(answering: .init(extendedExpiresIn: 7_200)) { (scene: Scene) async throws in
             scene.expire()
             scene.provider.faults.add(.status(503, at: "token", times: 2))
@@ -284,7 +282,9 @@ struct SilentRequestTests {
     }
 
     @Test(arguments: [Fault.IDTokenFlaw.signature, .issuer, .audience])
-    func `a wrong ID token bars the tokens beside it, and the session goes on`(flaw: Fault.IDTokenFlaw) async throws {
+    func `the tokens beside a wrong ID token are refused, and the session continues`(flaw: Fault.IDTokenFlaw)
+        async throws
+    {
         try await Scene.open { (scene: Scene) async throws in
             scene.expire()
             scene.provider.faults.add(.wrongIDToken(flaw))

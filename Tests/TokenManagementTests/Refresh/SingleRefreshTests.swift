@@ -10,7 +10,7 @@ import TokenStorage
 
 /// One refresh, however many ask.
 struct SingleRefreshTests {
-    @Test func `C87: eight who need one token cause one request, with reuse detection on`() async throws {
+    @Test func `C87: eight managers that need one token send one request`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             scene.expire()
             scene.provider.faults.add(.delay(milliseconds: 50, at: "token"))
@@ -33,7 +33,7 @@ struct SingleRefreshTests {
         }
     }
 
-    @Test func `callers in one process share a refresh, and those for other scopes go next`() async throws {
+    @Test func `callers in one process share a refresh, and other scopes have their own`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             scene.expire()
             let manager = try scene.manager()
@@ -49,7 +49,7 @@ struct SingleRefreshTests {
         }
     }
 
-    @Test func `every caller of a failing refresh gets the failure, and the issuer one request`() async throws {
+    @Test func `every caller of a failing refresh gets the failure of one request`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             scene.expire()
             scene.refuse("invalid_grant", times: nil)
@@ -70,7 +70,7 @@ struct SingleRefreshTests {
         }
     }
 
-    @Test func `of those who share a refresh, each is told by its own wishes that less was granted`() async throws {
+    @Test func `callers that share a refresh each apply their own requiresAllScopes`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             let both: Scope = "api://todolist/ToDoList.Read api://todolist/ToDoList.ReadWrite"
             scene.answer(#"{"access_token":"new","expires_in":3600,"scope":"api://todolist/ToDoList.Read"}"#)
@@ -97,7 +97,7 @@ struct SingleRefreshTests {
         }
     }
 
-    @Test func `a refresh whose time is over sends nothing more`() async throws {
+    @Test func `a refresh after its deadline sends nothing`() async throws {
         let sent = Counter()
         let transport = InterceptingTransport(Scene.transport) { _ in _ = sent.next() }
         let bounded = BoundedTransport(transport, end: .now)
@@ -108,7 +108,7 @@ struct SingleRefreshTests {
         #expect(sent.value == 0)
     }
 
-    @Test func `cancelling one who waits leaves the others their token`() async throws {
+    @Test func `a cancelled caller does not cancel the refresh of the others`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             scene.expire()
             scene.provider.faults.add(.delay(milliseconds: 150, at: "token"))
@@ -122,7 +122,7 @@ struct SingleRefreshTests {
         }
     }
 
-    @Test func `one who has little time leaves, and the refresh goes on`() async throws {
+    @Test func `a caller that times out does not end the refresh`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             scene.expire()
             scene.provider.faults.add(.delay(milliseconds: 200, at: "token"))
@@ -136,7 +136,7 @@ struct SingleRefreshTests {
         }
     }
 
-    @Test func `a forced refresh that another process has just made is not made again`() async throws {
+    @Test func `a forced refresh is not repeated when another manager has just refreshed`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             scene.provider.faults.add(.delay(milliseconds: 50, at: "token"))
             let managers = try (0..<4).map { _ in try scene.manager() }
@@ -152,7 +152,7 @@ struct SingleRefreshTests {
         }
     }
 
-    @Test func `forced refreshes that wait share the answer of an issuer that does not rotate`() async throws {
+    @Test func `forced refreshes that wait share one answer of an issuer without rotation`() async throws {
         let scene = try OpenScene()
         scene.issuer.answer(.init(#"{"access_token":"at-1","expires_in":3600}"#))
         let path = scene.store.path
@@ -173,7 +173,7 @@ struct SingleRefreshTests {
         #expect(try await scene.acquire { $0.forcesRefresh = true }.accessToken.secret == Secret("at-2"))
     }
 
-    @Test func `two clients of a family do not spend one token at the same time`() async throws {
+    @Test func `two clients of a family do not use one refresh token at the same time`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             try scene.addFamilyToken("family-1")
             for number in [2, 3] {
@@ -212,7 +212,7 @@ struct SingleRefreshTests {
         }
     }
 
-    @Test func `a refresh token that may have been spent is tried once, and its refusal says so`() async throws {
+    @Test func `a possibly consumed refresh token is tried once, and its refusal says so`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             scene.expire()
             scene.provider.faults.add(.lostResponse(at: "token", times: 1))
@@ -229,7 +229,7 @@ struct SingleRefreshTests {
         }
     }
 
-    @Test func `after a crash the intent is there, and the refusal names who crashed`() async throws {
+    @Test func `after a crash a refusal names the program that began the refresh`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             scene.expire()
             guard let token = try scene.refreshTokens.first else { throw ExpectationFailure("a refresh token") }
@@ -245,7 +245,7 @@ struct SingleRefreshTests {
         }
     }
 
-    @Test func `after a crash before the request was sent the session goes on`() async throws {
+    @Test func `after a crash before the request was sent the session continues`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             scene.expire()
             guard let token = try scene.refreshTokens.first else { throw ExpectationFailure("a refresh token") }

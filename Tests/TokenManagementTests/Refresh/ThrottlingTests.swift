@@ -10,7 +10,7 @@ import TokenStorage
 
 /// What is not asked again so soon, by any process.
 struct ThrottlingTests {
-    @Test func `C71 and C74: a wait that the issuer asks for is kept by every process`() async throws {
+    @Test func `C71 and C74: every process keeps to the issuer's Retry-After`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             scene.expire()
             scene.provider.faults.add(.tooManyRequests(seconds: 256, at: "token"))
@@ -53,7 +53,7 @@ struct ThrottlingTests {
         }
     }
 
-    @Test func `C73: a refusal is remembered for a minute, for this scope, until someone signs in`() async throws {
+    @Test func `C73: a refusal is kept a minute for its scope, or until a sign-in`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             scene.expire()
             let manager = try scene.manager()
@@ -82,7 +82,7 @@ struct ThrottlingTests {
         }
     }
 
-    @Test func `C75: a lost answer is asked for once more, and only once`() async throws {
+    @Test func `C75: a request whose answer was lost is repeated once`() async throws {
         try await Scene.open(grace: 10) { scene in
             scene.expire()
             scene.provider.faults.add(.lostResponse(at: "token"))
@@ -97,7 +97,7 @@ struct ThrottlingTests {
         }
     }
 
-    @Test func `a refusal is one even with Retry-After`() async throws {
+    @Test func `a refusal with Retry-After is a refusal`() async throws {
         let scene = try OpenScene()
         scene.expire()
         scene.issuer.answer(.init(status: 400, headers: ["Retry-After: 120"], #"{"error":"invalid_grant"}"#))
@@ -116,7 +116,7 @@ struct ThrottlingTests {
             (401, "", nil),
         ] as [(Int, String, OAuthError.Code?)]
     )
-    func `an outage, and Retry-After without a refusal, last as long as that says`(
+    func `an outage, and Retry-After without a refusal, last as long as it says`(
         status: Int,
         body: String,
         code: OAuthError.Code?
@@ -150,7 +150,7 @@ struct ThrottlingTests {
     }
 
     @Test(arguments: [300 * 86_400, 1_800, 1])
-    func `a clock that was ahead and was set back voids the wait that it began`(seconds: Int64) async throws {
+    func `a wait that began on a clock that was ahead ends when it is set back`(seconds: Int64) async throws {
         let scene = try OpenScene()
         scene.expire()
         scene.clock.seconds += seconds
@@ -161,7 +161,7 @@ struct ThrottlingTests {
         #expect(try await scene.acquire().source == .refresh)
     }
 
-    @Test func `a wait of an older version that is longer than an hour is void`() async throws {
+    @Test func `a stored wait of more than an hour is ignored`() async throws {
         let scene = try OpenScene()
         scene.expire()
         scene.issuer.answer(.init(status: 429, headers: ["Retry-After: 3600"]))

@@ -12,7 +12,7 @@ struct ChangesTests {
     }
 
     @Test(.timeLimit(.minutes(1)), arguments: [true, false])
-    func `what this process and another one change is told in order`(isOther: Bool) async throws {
+    func `changes of this process and another one arrive in order`(isOther: Bool) async throws {
         let fixture = try TestStore(.standardCache())
         let writer = try isOther ? fixture.another() : fixture.store
         var changes = try fixture.store.changes().makeAsyncIterator()
@@ -33,7 +33,7 @@ struct ChangesTests {
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func `two subscribers are both told, and from when they came`() async throws {
+    func `two subscribers both get changes from their subscription on`() async throws {
         let fixture = try TestStore(.standardCache())
         try fixture.signIn(.signIn())
         var first = try fixture.store.changes().makeAsyncIterator()
@@ -55,7 +55,7 @@ struct ChangesTests {
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func `a subscriber that is cancelled is told nothing more`() async throws {
+    func `a cancelled subscriber gets no more changes`() async throws {
         let fixture = try TestStore(.standardCache())
         let changes = try fixture.store.changes()
         let subscriber = Task {

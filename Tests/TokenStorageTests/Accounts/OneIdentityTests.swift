@@ -39,7 +39,7 @@ struct OneIdentityTests {
         return own + microsoft
     }
 
-    @Test func `two ids are equal exactly when the store has one row for them`() throws {
+    @Test func `two account ids are equal exactly when the store has one row for them`() throws {
         let fixture = try TestStore()
         let ids = try Self.accounts(fixture)
         #expect(Set(ids).count == Self.issuers.count * Self.subjects.count + 1)
@@ -61,7 +61,7 @@ struct OneIdentityTests {
         try store.account(id).map { [Array($0.id.authority.utf8), Array($0.id.homeAccountID.utf8)] }
     }
 
-    @Test func `rows without an ID token at a host that is not Microsoft's keep to the subject they name`() throws {
+    @Test func `rows without an ID token at another host belong to the subject they name`() throws {
         let host: JSON = "idp.example.com"
         let fixture = try TestStore(
             .cache(
@@ -76,7 +76,7 @@ struct OneIdentityTests {
         }
     }
 
-    @Test func `a sign-in as a guest leaves the name that the account has at home`() throws {
+    @Test func `a sign-in as a guest keeps the username of the home tenant`() throws {
         let fixture = try TestStore()
         func signIn(_ claims: JSON, at tenant: String) throws {
             let response = try TokenResponse.signIn(["id_token": .string(Fixture.idToken(claims))])
@@ -93,7 +93,7 @@ struct OneIdentityTests {
         #expect(try fixture.store.accounts().map(\.username) == ["ada@example.net"])
     }
 
-    @Test func `a kept token answers only the query it was found for, whole`() throws {
+    @Test func `a cached token answers only the exact query it was found for`() throws {
         let fixture = try TestStore()
         try fixture.signIn(.signIn(["scope": "s1"]), scope: "s1 s2")
         #expect(try fixture.request("s1 s2") { $0.acceptsDeclined = true } == .hit("a"))
@@ -113,7 +113,7 @@ struct ClientInfoTests {
         ])
     }
 
-    @Test func `the one that an OpenID provider sends unasked names nobody`() throws {
+    @Test func `client_info from a plain OpenID provider names no user`() throws {
         let fixture = try TestStore()
         let ids = try ["a", "b"].map { name in
             let issuer = "https://idp.example.com/\(name)"
@@ -130,7 +130,7 @@ struct ClientInfoTests {
         for (id, name) in zip(ids, ["a", "b"]) { #expect(try fixture.request("s1", of: id) == .hit("at-" + name)) }
     }
 
-    @Test func `at a host of any name it names the tenant of the issuer alone`() throws {
+    @Test func `client_info from another host names only the tenant of its issuer`() throws {
         let fixture = try TestStore()
         let names = ["a": "https://idp.example.com/a", "b": "https://idp.example.com/\(Self.tenant)/v2.0"]
         let ids = try names.map { name, issuer in
@@ -145,7 +145,7 @@ struct ClientInfoTests {
         )
     }
 
-    @Test func `one that names another user than the ID token is refused`() throws {
+    @Test func `client_info that names another user than the ID token is refused`() throws {
         let fixture = try TestStore()
         let claims = Fixture.claims(["oid": "mallory"])
         #expect(throws: TokenStoreError.self) {
@@ -157,7 +157,7 @@ struct ClientInfoTests {
         #expect(try fixture.signIn(.signIn(["id_token": .string(Fixture.idToken(guest))])).account == Fixture.account)
     }
 
-    @Test func `of an imported row it counts where the issuer names the tenant`() throws {
+    @Test func `client_info of an imported row counts when the issuer names the tenant`() throws {
         let id = "Victim." + Self.tenant
         let issuers = ["https://idp.example.com/a", "https://idp.example.com/b"]
         let places: KeyValuePairs<String, JSON> = ["home_account_id": .string(id), "environment": "idp.example.com"]

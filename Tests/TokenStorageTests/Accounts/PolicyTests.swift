@@ -61,7 +61,7 @@ struct PolicyTests {
             (.identifier(""), []),
         ] as [(AccountPolicy, [String])]
     )
-    func `each criterion leaves the accounts it names`(policy: AccountPolicy, names: [String]) throws {
+    func `each criterion selects the accounts it names`(policy: AccountPolicy, names: [String]) throws {
         let fixture = try TestStore(Self.people)
         #expect(
             try fixture.store.accounts(matching: policy).map { $0.username.split(separator: "@")[0] }
@@ -74,7 +74,7 @@ struct PolicyTests {
         #expect(listed == names.map { $0[...] })
     }
 
-    @Test func `criteria narrow each other, and fall-backs count only where nothing fits`() throws {
+    @Test func `criteria narrow each other, and fallbacks count only when nothing fits`() throws {
         let fixture = try TestStore(Self.people)
         func names(_ policy: AccountPolicy) throws -> [String] {
             try fixture.store.accounts(matching: policy).map { String($0.username.prefix(3)) }
@@ -87,7 +87,7 @@ struct PolicyTests {
         #expect(try names(.claim("department").and(.claim("department", contains: "s"))) == ["bob"])
     }
 
-    @Test func `an ambiguity lists the candidates, and is no reason to fall back`() throws {
+    @Test func `an ambiguity lists the candidates and uses no fallback`() throws {
         let fixture = try TestStore(Self.people)
         guard case .ambiguous(let accounts) = try fixture.store.select(.tenant("t1").otherwise(.username("x"))).outcome
         else {
@@ -113,7 +113,7 @@ struct PolicyTests {
         )
     }
 
-    @Test func `every account looked at has a reason`() throws {
+    @Test func `every account that was left out has a reason`() throws {
         let fixture = try TestStore(Self.people)
         let selection = try fixture.store.select(.tenant("t1").and(.claim("department", equals: "finance")))
         #expect(selection.considered.map(\.isTaken) == [true, false, false, false])

@@ -46,7 +46,7 @@ struct SubjectTests {
         #expect(try fixture.request("s1", of: Self.ids[1]) == .hit("a-zM9vYg"))
     }
 
-    @Test func `one that is typed is found in any case, all of them are, or the one that is spelled so`() throws {
+    @Test func `a typed id is found in any case, and an exact match goes first`() throws {
         let fixture = try Self.store()
         for policy in [AccountPolicy.homeAccountID("ZM9VYG"), .identifier("zm9vYG")] {
             #expect(try fixture.store.accounts(matching: policy).count == 3)
@@ -59,7 +59,7 @@ struct SubjectTests {
         #expect(try fixture.store.accounts(matching: .identifier("zm9vyg")).map(\.id.homeAccountID) == ["Zm9vYg"])
     }
 
-    @Test func `a refresh that is answered for another case is answered for somebody else`() throws {
+    @Test func `a refresh answer whose subject differs in case is for another account`() throws {
         let fixture = try Self.store()
         let used = try fixture.currentRefreshToken(of: Self.ids[0])
         let request = try Self.request(.refreshToken)
@@ -69,7 +69,7 @@ struct SubjectTests {
         #expect(try fixture.store.save(Self.response("Zm9vYg"), for: request, refreshing: used).accessToken != nil)
     }
 
-    @Test func `imported rows keep to the subject they name`() throws {
+    @Test func `imported rows belong to the subject they name`() throws {
         func row(_ row: JSON, _ subject: String) -> JSON {
             row.with(["home_account_id": .string(subject), "environment": "login.example.org", "realm": ""])
         }
@@ -86,7 +86,7 @@ struct SubjectTests {
         #expect(try fixture.take(fixture.export()).changes == 0)
     }
 
-    @Test func `what metadata says of one subject is not said of one that differs in case`() throws {
+    @Test func `account metadata does not apply to a subject that differs in case`() throws {
         let fixture = try Self.store()
         let item: JSON = ["client_id": "cid", "sign_in_state": "signed_out"]
         let items: JSON = ["Zm9vYg": item, "ZM9VYG": item, "zM9vYg": item]
@@ -99,7 +99,7 @@ struct SubjectTests {
         #expect(left.object?.members.map(\.name) == ["ZM9VYG", "zM9vYg"])
     }
 
-    @Test func `accounts from before subjects were told apart are found again`() throws {
+    @Test func `accounts stored before subjects were case-sensitive are found`() throws {
         let fixture = try TestStore { $0.schema = Schema(migrations: Array(Migration.all.prefix(5))) }
         try fixture.store.withWriter { session in
             try session.connection.execute(

@@ -13,7 +13,7 @@ struct AccountCases {
         .refreshToken("r-\(name)", ["home_account_id": .string("\(name).t1")])
     }
 
-    @Test func `C80: an account is signed in with a refresh token or by its state, and not once signed out`() throws {
+    @Test func `C80: a refresh token or the state signs an account in, until a sign-out`() throws {
         let names = ["a", "b", "c", "d"]
         let states: JSON = [
             "b.t1": ["client_id": "cid", "sign_in_state": "signed_in"],
@@ -27,7 +27,7 @@ struct AccountCases {
         #expect(try fixture.store.accounts().map(\.username) == names)
     }
 
-    @Test func `C81: rows of two tenants are one account with two profiles, each with its client's claims`() throws {
+    @Test func `C81: rows of two tenants are one account with two tenant profiles`() throws {
         let fixture = try TestStore(
             .cache(
                 idTokens: [
@@ -89,7 +89,7 @@ struct AccountCases {
         )
     }
 
-    @Test func `C83: removing an account takes one client's tokens under every host, and is remembered`() throws {
+    @Test func `C83: removing an account deletes one client's tokens under every host`() throws {
         let fixture = try twoClients()
         try fixture.store.removeAccount(Fixture.account, client: "CID")
         try fixture.store.removeAccount(Fixture.account, client: "cid")
@@ -102,7 +102,7 @@ struct AccountCases {
         #expect(try fixture.rows("Account").count == 2)
     }
 
-    @Test func `C84: wiping an account takes the tokens of every client`() throws {
+    @Test func `C84: wiping an account deletes the tokens of every client`() throws {
         let fixture = try twoClients()
         try fixture.store.removeAccount(Fixture.account)
         try fixture.store.removeAccount(Fixture.account)
@@ -131,7 +131,7 @@ struct AccountCases {
         #expect(error?.kind == .selection)
     }
 
-    @Test func `C86: a sibling's family token does not sign a client in again that signed out`() throws {
+    @Test func `C86: a family token does not sign in a client that has signed out`() throws {
         let fixture = try TestStore(
             .cache(refreshTokens: [
                 .refreshToken("r1"), .refreshToken("family", ["client_id": "cid2", "family_id": "1"]),

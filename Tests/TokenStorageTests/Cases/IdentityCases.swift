@@ -34,7 +34,7 @@ struct IdentityCases {
         #expect(try fixture.rows("Account").map { $0["authority_type"] } == [.string(type)])
     }
 
-    @Test func `C15: a token of nobody is stored and never answers a request for an account`() throws {
+    @Test func `C15: a token without an account never answers a request for an account`() throws {
         let fixture = try TestStore()
         try fixture.signIn(.new(["scope": "s1"]))
         #expect(try fixture.rows("AccessToken").map { $0.object?["home_account_id"] } == [.null])
@@ -43,7 +43,7 @@ struct IdentityCases {
     }
 
     @Test(arguments: ["%%%", "bm90IGpzb24", "e30", "eyJ1aWQiOiJ1MSJ9"])
-    func `C16: client_info that cannot be decoded counts as not sent`(clientInfo: String) throws {
+    func `C16: malformed client_info counts as absent`(clientInfo: String) throws {
         let fixture = try TestStore()
         try fixture.signIn(.signIn(["client_info": .string(clientInfo)]))
         #expect(try fixture.store.accounts().map(\.id.homeAccountID) == ["s1"])
@@ -76,7 +76,7 @@ struct IdentityCases {
         #expect(try fixture.rows("RefreshToken").count == 2)
     }
 
-    @Test func `C19: a B2C token without tid, upn and username takes its tenant and its e-mail address`() throws {
+    @Test func `C19: a B2C token without tid, upn and username has tenant and e-mail address`() throws {
         let fixture = try TestStore()
         try fixture.signIn(b2cResponse("B2C_1_SignIn", ["emails": ["m@x"]]), at: Self.b2cAuthority)
         let account = try #require(try fixture.store.account(matching: .only))
@@ -144,7 +144,7 @@ struct IdentityCases {
         #expect(try fixture.request("s1", of: Fixture.b2cAccount, at: other) == .hit("a"))
     }
 
-    @Test func `C25: an External ID address without a tenant names one, and its tokens are found again`() throws {
+    @Test func `C25: an External ID host without a path names its tenant`() throws {
         let authority = try Authority(parsing: "https://harbor.ciamlogin.com/")
         #expect(authority.tenant == "harbor.onmicrosoft.com")
         #expect(authority.policy == nil)
@@ -190,7 +190,7 @@ struct IdentityCases {
     }
 
     @Test(arguments: ["https://idp.example.com:8443/a", "http://127.0.0.1:9000"])
-    func `an account of another provider is served by its own issuer only`(issuer: String) throws {
+    func `an account of another provider is used with its own issuer only`(issuer: String) throws {
         let fixture = try TestStore()
         let claims: JSON = ["iss": .string(issuer), "sub": "s1"]
         let request = TokenRequest(

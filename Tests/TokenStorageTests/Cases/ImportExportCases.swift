@@ -63,7 +63,7 @@ struct ImportExportCases {
         #expect(try fixture.rows("AccessToken").map { $0["secret"] } == ["new"])
     }
 
-    @Test func `C06: a numeric expiry is read, obeyed, and exported as text`() throws {
+    @Test func `C06: a numeric expiry is read, applied and exported as text`() throws {
         let fixture = try TestStore(.standardCache(.accessToken("a", "s1", ["expires_on": 1_790_003_600])))
         #expect(try fixture.request("s1") == .hit("a"))
         #expect(try fixture.rows("AccessToken")[0]["expires_on"] == "1790003600")
@@ -93,7 +93,7 @@ struct ImportExportCases {
         #expect(try fixture.export()["HarborPrivateBucket"] == ["k1": strange])
     }
 
-    @Test func `C08: a row that makes no sense is kept aside and exported unchanged`() throws {
+    @Test func `C08: an invalid row is kept in quarantine and exported unchanged`() throws {
         let fixture = try TestStore()
         let report = try fixture.take(.standardCache(.accessToken("a", "s1"), ["foo": "bar"]))
         #expect(report.accessTokens == 1)
@@ -103,7 +103,7 @@ struct ImportExportCases {
         #expect(try fixture.rows("AccessToken").contains(["foo": "bar"]))
     }
 
-    @Test func `C09: a family that is null is none`() throws {
+    @Test func `C09: a null family counts as absent`() throws {
         let fixture = try TestStore()
         let report = try fixture.take(
             .cache(
@@ -158,7 +158,7 @@ struct ImportExportCases {
     }
 
     @Test(arguments: [(nil, 600), ("3599", 3599), (-5, 0)] as [(JSON?, Int64)])
-    func `C12: a lifetime is read as text or number, has a default, and is never negative`(
+    func `C12: a lifetime is text or a number, has a default and is never negative`(
         expiresIn: JSON?,
         lifetime: Int64
     ) throws {

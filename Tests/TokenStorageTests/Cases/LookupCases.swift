@@ -35,7 +35,7 @@ struct LookupCases {
     }
 
     @Test(arguments: [(300, Answer.hit("a")), (299, .refresh(["r1"]))] as [(Int64, Answer)])
-    func `C33: a token is handed out while it is good for 300 seconds`(left: Int64, answer: Answer) throws {
+    func `C33: a token is returned while it is valid for 300 seconds`(left: Int64, answer: Answer) throws {
         let row = JSON.accessToken("a", "s1", expiresIn: left, ["cached_at": .seconds(Fixture.now - 3000)])
         #expect(try TestStore(.standardCache(row)).request("s1") == answer)
     }
@@ -71,7 +71,7 @@ struct LookupCases {
         #expect(try fixture.request("s1") == .hit("x"))
     }
 
-    @Test func `after the fewest scopes come freshness, the latest end and the newest row`() throws {
+    @Test func `after the fewest scopes freshness, the latest expiry and the newest row count`() throws {
         func answer(_ rows: JSON...) throws -> Answer { try TestStore(.cache(accessTokens: rows)).request("s1") }
         let aging: KeyValuePairs<String, JSON> = ["refresh_on": .seconds(Fixture.now - 1)]
         #expect(try answer(.accessToken("x", "s1 s2 s3"), .accessToken("y", "s1 s4", expiresIn: 900)) == .hit("y"))

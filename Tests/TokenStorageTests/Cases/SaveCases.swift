@@ -40,7 +40,7 @@ struct SaveCases {
         #expect(after.count == 6)
     }
 
-    @Test func `C50: a refresh token stays where none comes, and is replaced in place where one does`() throws {
+    @Test func `C50: a refresh token is replaced by a new one, else it stays`() throws {
         let fixture = try TestStore(.standardCache())
         try fixture.refresh(.new())
         #expect(try fixture.rows("RefreshToken").map { $0["secret"] } == ["r1"])
@@ -120,7 +120,7 @@ struct SaveCases {
         #expect(try fixture.request("s1") == .refresh(["r1"]))
     }
 
-    @Test func `C91: an answer that names nobody belongs to the account it was asked for`() throws {
+    @Test func `C91: an answer without identity belongs to the account of the request`() throws {
         let fixture = try TestStore(.standardCache(.accessToken("a", "s1", expiresIn: -10)))
         let kept = try ["RefreshToken", "IdToken", "Account"].map { try fixture.rows($0) }
         try fixture.refresh(.new())
@@ -128,7 +128,7 @@ struct SaveCases {
         #expect(try ["RefreshToken", "IdToken", "Account"].map { try fixture.rows($0) } == kept)
     }
 
-    @Test func `C91: such an answer is found again at common, in a tenant of its own and by default`() throws {
+    @Test func `C91: an answer without identity is found at common, a tenant and by default`() throws {
         let fixture = try TestStore(
             .cache(
                 refreshTokens: [.refreshToken("r1")],
@@ -145,7 +145,7 @@ struct SaveCases {
     }
 
     @Test(arguments: [true, false])
-    func `C60: the answer to a refresh does not bring a removed account back`(isWiped: Bool) throws {
+    func `C60: the answer to a refresh does not restore a removed account`(isWiped: Bool) throws {
         let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
         let used = try fixture.currentRefreshToken()
         if isWiped {

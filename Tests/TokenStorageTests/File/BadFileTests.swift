@@ -54,7 +54,7 @@ struct BadFileTests {
             [UInt8](repeating: 0xA5, count: 65_536),
         ]
     )
-    func `C89: a file that is no store is damage, and stays as it is`(bytes: [UInt8]) throws {
+    func `C89: a file that is not a token store is damage, and stays as it is`(bytes: [UInt8]) throws {
         let (fixture, file) = try closedStore()
         try file.write(bytes)
         try expectRefusal(.damaged, fixture)
@@ -70,7 +70,7 @@ struct BadFileTests {
         #expect(try file.bytes() == noise)
     }
 
-    @Test func `an index that lost every account is damage, and no empty store`() throws {
+    @Test func `an index that lost every account is damage, not an empty store`() throws {
         let (fixture, file) = try closedStore()
         let connection = try Connection(path: fixture.path.database, mode: .immutable, busyTimeout: .zero)
         let root = try connection.integer("SELECT rootpage FROM sqlite_schema WHERE name = 'account_username'")
@@ -87,7 +87,7 @@ struct BadFileTests {
         }
     }
 
-    @Test func `an SQLite database of another program is no store`() throws {
+    @Test func `an SQLite database of another program is not a token store`() throws {
         let directory = try TemporaryDirectory()
         let database = directory.file("tokenstore.db")
         try Shell.run("/usr/bin/sqlite3", database, "CREATE TABLE note (text TEXT); INSERT INTO note VALUES ('x')")
@@ -114,7 +114,7 @@ struct BadFileTests {
         try expectRefusal(version > Schema.current.version ? .newerStore : .damaged, fixture)
     }
 
-    @Test func `pages that say they are empty are damage, not an absence of accounts`() throws {
+    @Test func `pages overwritten as empty are damage, not an empty store`() throws {
         let (fixture, file) = try closedStore()
         let roots = try Shell.run(
             "/usr/bin/sqlite3",
@@ -188,7 +188,7 @@ struct BadFileTests {
     }
 
     @Test(arguments: [0o644, 0o660, 0o602, 0o777])
-    func `a file that others may use is refused with the command that mends it`(mode: Int) throws {
+    func `a file that others may use is refused with the chmod command`(mode: Int) throws {
         let (fixture, _) = try closedStore()
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: fixture.path.database)
         try expectRefusal(.failure, fixture)
@@ -196,7 +196,7 @@ struct BadFileTests {
         #expect(error?.description.contains("chmod 600 \(fixture.path.database)") == true)
     }
 
-    @Test func `a directory that others may use is refused with the command that mends it`() throws {
+    @Test func `a directory that others may use is refused with the chmod command`() throws {
         let (fixture, _) = try closedStore()
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: fixture.directory.path)
         try expectRefusal(.failure, fixture)
@@ -204,13 +204,13 @@ struct BadFileTests {
         #expect(error?.description.contains("chmod 700 \(fixture.directory.path)") == true)
     }
 
-    @Test func `a second name of the file is refused`() throws {
+    @Test func `a file with a second hard link is refused`() throws {
         let (fixture, _) = try closedStore()
         try FileManager.default.linkItem(atPath: fixture.path.database, toPath: fixture.directory.file("other"))
         try expectRefusal(.failure, fixture)
     }
 
-    @Test func `a log without its database is not an absent store`() throws {
+    @Test func `a log without its database is damage, not an absent store`() throws {
         let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
         try withExtendedLifetime(fixture.store) {
             try FileManager.default.moveItem(atPath: fixture.path.database, toPath: fixture.directory.file("moved"))

@@ -73,7 +73,7 @@ struct BadKeyTests {
         _ = try expectRefusal(fixture, options)
     }
 
-    @Test func `without its key a store still says what it is, counts, and forgets`() throws {
+    @Test func `without its key a store still has a status, a list and removal`() throws {
         let fixture = try closedStore()
         try FileManager.default.removeItem(atPath: fixture.directory.file("key"))
         var options = fixture.options
@@ -86,7 +86,7 @@ struct BadKeyTests {
         #expect(try TokenStore.purgeAll(at: fixture.path, options: fixture.options).accounts == 1)
     }
 
-    @Test func `a store that was open while everything was purged takes the next sign-in under the new key`() throws {
+    @Test func `a store open during a purge takes the next sign-in under the new key`() throws {
         let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
         let other = try fixture.another()
         #expect(try other.accounts().count == 1)

@@ -33,7 +33,7 @@ struct CommitTests {
     }
 
     @Test(arguments: Obstacle.allCases)
-    func `C57: a response that cannot be committed is in a file, and the next process stores it`(obstacle: Obstacle)
+    func `C57: a response that cannot be committed is stored by the next process`(obstacle: Obstacle)
         throws
     {
         let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
@@ -58,7 +58,7 @@ struct CommitTests {
 
     /// The directory has lost its name, so that no file can be made in it.
     @Test(arguments: [Obstacle.fullDisk, .failingStatement])
-    func `C57: a response that can be kept nowhere comes back whole in the error`(obstacle: Obstacle) throws {
+    func `C57: a response that cannot be kept anywhere is returned in the error`(obstacle: Obstacle) throws {
         let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
         let used = try fixture.currentRefreshToken()
         let before = try fixture.store.exportedText()

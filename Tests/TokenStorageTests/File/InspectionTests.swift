@@ -25,14 +25,14 @@ struct InspectionTests {
 
     private let document = JSON.standardCache(.accessToken("a", "s1"))
 
-    @Test func `a store that nobody has open is left as it was`() throws {
+    @Test func `inspecting a closed store changes no file`() throws {
         let fixture = try TestStore.closed(document)
         let before = try DirectorySnapshot(fixture.directory.path)
         #expect(try inspectEverything(fixture.path, fixture.options) == ["ada@example.net"])
         #expect(try DirectorySnapshot(fixture.directory.path) == before)
     }
 
-    @Test func `a store that another process has open is left as it was, whatever that does`() throws {
+    @Test func `inspecting a store that another process has open changes no file`() throws {
         let fixture = try TestStore.closed(document)
         let other = try SQLiteShell(fixture.path.database)
         for sql in [
@@ -51,7 +51,7 @@ struct InspectionTests {
         #expect(try DirectorySnapshot(fixture.directory.path) == before)
     }
 
-    @Test func `a writer in the middle of a commit neither waits nor is seen`() throws {
+    @Test func `a commit in progress neither waits for an inspection nor shows in it`() throws {
         let fixture = try TestStore(document)
         try fixture.store.withWriter { session in
             try session.update("account", set: "username = 'half', username_fold = 'half'") { () throws in
@@ -61,7 +61,7 @@ struct InspectionTests {
         #expect(try inspectEverything(fixture.path, fixture.options) == ["half"])
     }
 
-    @Test func `what was committed since is seen by an open inspection`() throws {
+    @Test func `an open inspection sees later commits`() throws {
         let fixture = try TestStore(document)
         let inspection = try #require(try TokenStore.inspect(at: fixture.path, options: fixture.options))
         #expect(try inspection.accounts().count == 1)
@@ -80,7 +80,7 @@ struct InspectionTests {
         #expect(try DirectorySnapshot(copy.path) == before)
     }
 
-    @Test func `a copy of a live store with its log shows what was committed, and is left as it was`() throws {
+    @Test func `a copy of a live store with its log shows all commits and is not changed`() throws {
         let fixture = try TestStore(document)
         let copy = try TemporaryDirectory()
         for name in try FileManager.default.contentsOfDirectory(atPath: fixture.directory.path) {
@@ -102,7 +102,7 @@ struct InspectionTests {
     }
 
     @Test(arguments: Log.allCases, Index.allCases)
-    func `a copy with any log and any index is read at once and left as it was`(log: Log, index: Index) throws {
+    func `a copy with any log and any index is read and not changed`(log: Log, index: Index) throws {
         let live = try TestStore(document)
         // The database alone has one account less than its log.
         #expect(try live.store.withWriter { try $0.connection.checkpointTruncating() })

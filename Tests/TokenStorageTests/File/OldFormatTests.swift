@@ -48,7 +48,7 @@ struct OldFormatTests {
     }
 
     @Test(arguments: 4...7)
-    func `a store of an old version whose key is lost is purged, and takes the next sign-in`(version: Int) throws {
+    func `an old store without its key is purged and takes the next sign-in`(version: Int) throws {
         let old = try OldStore(version: version)
         try FileManager.default.removeItem(atPath: old.directory.file("key"))
         #expect(try TokenStore.purgeAll(at: old.path, options: options, dryRun: true).accounts == 2)
@@ -59,7 +59,7 @@ struct OldFormatTests {
         #expect(try store.check() == [])
     }
 
-    @Test func `a value of the old format that is put back does not open, nor with its data key`() throws {
+    @Test func `an old-format value that is put back does not open, even with its data key`() throws {
         let old = try OldStore(version: 7)
         let before = try Connection(path: old.path.database, mode: .readWrite, busyTimeout: .seconds(5))
         let (secret, wrapped): ([UInt8], [UInt8]) = try #require(
@@ -79,7 +79,7 @@ struct OldFormatTests {
     }
 
     @Test(arguments: [0, 1, 2])
-    func `a store whose binding was cut off is read as it is, and finished by the next program`(rows: Int) throws {
+    func `an interrupted binding of an old store is finished by the next program`(rows: Int) throws {
         let old = try OldStore(version: 7)
         try cutOff(old, after: rows)
         let inspection = try #require(try TokenStore.inspect(at: old.path, options: options))

@@ -6,7 +6,7 @@ import Testing
 import TokenStorage
 
 struct PathTests {
-    @Test func `a directory stands for the store in it, and any other path for the file`() throws {
+    @Test func `a directory path means the store in it, any other path the file`() throws {
         let directory = try TemporaryDirectory()
         #expect(StorePath(directory.path).database == directory.file("tokenstore.db"))
         #expect(StorePath(directory.path + "/").database == directory.file("tokenstore.db"))
@@ -82,18 +82,18 @@ struct PathTests {
     }
 
     @Test(arguments: [0o1777, 0o777, 0o1755])
-    func `a directory for everybody is not to be closed, and the store goes elsewhere`(mode: Int) throws {
+    func `a directory for everyone is refused with advice to move the store`(mode: Int) throws {
         let directory = try TemporaryDirectory()
         #expect(chmod(directory.path, mode_t(mode)) == 0)
         expectAdviceToMove(directory.file("tokenstore.db"))
     }
 
     @Test(arguments: ["/dev/null", "/etc/tokenstore.db"])
-    func `a directory of the system is not to be closed, and the store goes elsewhere`(path: String) {
+    func `a system directory is refused with advice to move the store`(path: String) {
         expectAdviceToMove(path)
     }
 
-    @Test func `a directory with a pipe in the store's place is not to be closed`() throws {
+    @Test func `a directory with a pipe in it is refused with advice to move the store`() throws {
         let directory = try TemporaryDirectory()
         #expect(mkfifo(directory.file("pipe"), 0o600) == 0)
         #expect(chmod(directory.path, 0o755) == 0)
@@ -101,13 +101,13 @@ struct PathTests {
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root can give a directory away"))
-    func `a directory of another user is left to him, and the store goes elsewhere`() throws {
+    func `a directory of another user is refused with advice to move the store`() throws {
         let directory = try TemporaryDirectory()
         #expect(chown(directory.path, 12_345, 12_345) == 0)
         expectAdviceToMove(directory.file("tokenstore.db"))
     }
 
-    @Test func `two locks of one process exclude each other, and one that is freed is free`() throws {
+    @Test func `two locks of one process exclude each other until one is released`() throws {
         let fixture = try TestStore()
         var held: KernelLock? = try KernelLock(.rekey, of: fixture.path, timeout: .zero)
         expectError(.busy) { _ = try KernelLock(.rekey, of: fixture.path, timeout: .milliseconds(5)) }
@@ -117,7 +117,7 @@ struct PathTests {
         _ = try KernelLock(.rekey, of: fixture.path, timeout: .zero)
     }
 
-    @Test func `many threads that open a store that does not exist yet make one`() async throws {
+    @Test func `threads that create a store at the same time make one`() async throws {
         let directory = try TemporaryDirectory()
         let path = StorePath(directory.file("tokenstore.db"))
         let options = TestStore.options(TestClock())

@@ -26,7 +26,7 @@ struct ReplacedFileTests {
         return try DamagedFile(fixture.path.database).bytes()
     }
 
-    @Test func `what is written after a backup was put in place is in the backup`() throws {
+    @Test func `after a backup is restored new writes go to the restored file`() throws {
         let fixture = try store(.standardCache(.accessToken("a", "s1")))
         let backup = try backup(of: fixture)
         #expect(try fixture.store.accounts().count == 1)
@@ -40,7 +40,7 @@ struct ReplacedFileTests {
         #expect(try fixture.store.check() == [])
     }
 
-    @Test func `a reader sees the file that took the place of the one it had open`() throws {
+    @Test func `a reader follows to the file that replaced its own`() throws {
         let fixture = try store(.standardCache(.accessToken("a", "s1")))
         let other = try TestStore.closed(.standardCache(.accessToken("b", "s1")))
         #expect(try fixture.request("s1") == .hit("a"))
@@ -50,7 +50,7 @@ struct ReplacedFileTests {
         #expect(try fixture.rows("AccessToken").map { $0["secret"] } == ["b"])
     }
 
-    @Test func `a file that is replaced while it is written takes the change back`() throws {
+    @Test func `a write to a file that is being replaced is rolled back`() throws {
         let fixture = try store(.standardCache(.accessToken("a", "s1")))
         let other = try TestStore.closed(.standardCache(.accessToken("b", "s1")))
         expectError(.busy) {
@@ -62,7 +62,7 @@ struct ReplacedFileTests {
         #expect(try fixture.store.accounts().map(\.username) == ["ada@example.net"])
     }
 
-    @Test func `a replaced file that another program still has open is not mixed with the new one`() throws {
+    @Test func `a replaced file that is still open is not mixed with the new one`() throws {
         let fixture = try store(.standardCache(.accessToken("a", "s1")))
         let other = try TestStore.closed(.standardCache(.accessToken("b", "s1")))
         let program = try SQLiteShell(fixture.path.database)
@@ -75,7 +75,7 @@ struct ReplacedFileTests {
         #expect(try fixture.store.check() == [])
     }
 
-    @Test func `a store that is removed while it is open is not made anew`() throws {
+    @Test func `a store that is removed while it is open is not created again`() throws {
         let fixture = try store(.standardCache(.accessToken("a", "s1")))
         try FileManager.default.removeItem(atPath: fixture.path.database)
         expectError(.failure) { try fixture.store.removeAccount(Fixture.account, client: "cid") }

@@ -48,7 +48,7 @@ struct SchemaTests {
         #expect(try Migration.all.map(\.sql) == files.map { try String(contentsOf: $0, encoding: .utf8) })
     }
 
-    @Test func `a step is taken by the next program that opens the store, and nothing is lost`() throws {
+    @Test func `the next program that opens a store migrates it without loss`() throws {
         let fixture = try store(with: Self.step(Self.next, "CREATE TABLE extra (id INTEGER PRIMARY KEY) STRICT"))
         let status = try #require(try TokenStore.inspect(at: fixture.path, options: fixture.options)).status()
         #expect(status.schemaVersion == Self.next)
@@ -68,7 +68,7 @@ struct SchemaTests {
         #expect(try old.status().schemaVersion == Self.next)
     }
 
-    @Test func `an older program only reads a store whose writer floor is newer`() throws {
+    @Test func `an older program can only read a store whose writer floor is newer`() throws {
         let fixture = try store(
             with: Self.step(Self.next, "CREATE TABLE extra (id INTEGER PRIMARY KEY) STRICT", writerFloor: Self.next)
         )
@@ -81,7 +81,7 @@ struct SchemaTests {
         #expect(try DamagedFile(fixture.path.database).bytes() == before)
     }
 
-    @Test func `an older program is shut out of a store whose reader floor is newer`() throws {
+    @Test func `an older program cannot open a store whose reader floor is newer`() throws {
         let fixture = try store(
             with: Self.step(
                 Self.next,
@@ -105,7 +105,7 @@ struct SchemaTests {
         #expect(try DamagedFile(fixture.path.database).bytes() == before)
     }
 
-    @Test func `a store that gets older steps only after newer ones is not inspected, but migrated`() throws {
+    @Test func `a store that missed an older migration is migrated, not inspected`() throws {
         let fixture = try TestStore.closed(.standardCache(.accessToken("a", "s1")))
         let newer = options(fixture, [Self.step(Self.next, "CREATE TABLE extra (id INTEGER PRIMARY KEY) STRICT")])
         let before = try DirectorySnapshot(fixture.directory.path)
@@ -115,7 +115,7 @@ struct SchemaTests {
         #expect(try TokenStore.inspect(at: fixture.path, options: newer)?.accounts().count == 1)
     }
 
-    @Test func `before a step that cannot be undone a copy is kept, which opens`() throws {
+    @Test func `before an irreversible migration a copy is kept that opens`() throws {
         let fixture = try store(with: Self.step(Self.next, "DROP TABLE authority_map", isIrreversible: true))
         let copy = fixture.directory.file("tokenstore.db.v\(Self.known)")
         let mode = try FileManager.default.attributesOfItem(atPath: copy)[.posixPermissions] as? Int
@@ -126,7 +126,7 @@ struct SchemaTests {
         #expect(try store.status().schemaVersion == Self.known)
     }
 
-    @Test func `a step that fails changes nothing, and the next program tries again`() throws {
+    @Test func `a failed migration changes nothing, and the next program tries again`() throws {
         let fixture = try TestStore.closed(.standardCache(.accessToken("a", "s1")))
         let first = Self.step(Self.next, "CREATE TABLE extra (id INTEGER PRIMARY KEY) STRICT")
         let bad = Self.step(Self.next + 1, "CREATE TABLE half (id INTEGER) STRICT; INSERT INTO absent VALUES (1)")

@@ -32,13 +32,13 @@ struct ImportConflictTests {
         #expect(try TestStore(export).export() == export)
     }
 
-    @Test func `entries take the place of the bucket that was empty before`() throws {
+    @Test func `entries replace a bucket that was empty`() throws {
         let fixture = try TestStore(["AccessToken": [:], "Private": [:]])
         try fixture.take(["AccessToken": [:], "Private": ["k": 1]])
         #expect(try fixture.export() == ["Private": ["k": 1]])
     }
 
-    @Test func `a token that cannot be decoded takes the place of none that can`() throws {
+    @Test func `a token that cannot be decoded does not replace one that can`() throws {
         let fixture = try TestStore(.standardCache())
         let before = try fixture.export()
         #expect(try fixture.take(.cache(idTokens: [.idToken([:], ["secret": "garbage"])])).unchanged == 1)
@@ -46,21 +46,21 @@ struct ImportConflictTests {
         #expect(try fixture.store.accounts(matching: .claim("name", equals: "Ada")).count == 1)
     }
 
-    @Test func `an account that names nobody leaves the names there are`() throws {
+    @Test func `an account without names leaves the stored names`() throws {
         let fixture = try TestStore(.standardCache())
         try fixture.take(.cache(accounts: [.account(["local_account_id": nil, "username": ""])]))
         #expect(try fixture.rows("Account").map { $0["username"] } == ["ada@example.net"])
         #expect(try fixture.store.accounts(matching: .localAccountID("u1")).count == 1)
     }
 
-    @Test func `an answer to a sign-in that names nobody leaves the names there are`() throws {
+    @Test func `an answer to a sign-in without names leaves the stored names`() throws {
         let fixture = try TestStore(.standardCache())
         try fixture.signIn(.signIn(without: "id_token"))
         #expect(try fixture.rows("Account").map { $0["local_account_id"] } == ["u1"])
         #expect(try fixture.rows("Account").map { $0["username"] } == ["ada@example.net"])
     }
 
-    @Test func `a row that makes no sense does not hide the one behind it`() throws {
+    @Test func `an invalid row does not hide the one behind it`() throws {
         let document: JSON = ["AccessToken": ["KEY": .accessToken("a", "s1"), "key": ["foo": "bar"]]]
         let fixture = try TestStore()
         let report = try fixture.take(document)
@@ -72,7 +72,7 @@ struct ImportConflictTests {
     }
 
     @Test(arguments: [true, false])
-    func `rows of a tenant and of a word for it do not take turns`(isWordFirst: Bool) throws {
+    func `rows of a tenant and of its alias do not replace each other by turns`(isWordFirst: Bool) throws {
         func rows(_ row: JSON, _ secret: KeyValuePairs<String, JSON>) -> [JSON] {
             let rows = [row.with(["realm": "organizations"]), row.with(secret)]
             return isWordFirst ? rows : rows.reversed()
@@ -92,7 +92,7 @@ struct ImportConflictTests {
         }
     }
 
-    @Test func `a type of another name comes back, and an empty key id is none`() throws {
+    @Test func `an unusual token type is exported, and an empty key id counts as absent`() throws {
         let fixture = try TestStore(
             .cache(
                 accessTokens: [
@@ -108,7 +108,7 @@ struct ImportConflictTests {
     }
 
     @Test(arguments: ["harbor.onmicrosoft.com", "t9"])
-    func `a user flow has one tenant, by whatever name its rows call it`(realm: JSON) throws {
+    func `a user flow has one tenant under all names in its rows`(realm: JSON) throws {
         let row: KeyValuePairs<String, JSON> = [
             "home_account_id": .string(Fixture.b2cHome), "environment": .string(Fixture.b2cHost), "realm": realm,
         ]
@@ -116,7 +116,7 @@ struct ImportConflictTests {
         #expect(try fixture.request("s1", of: Fixture.b2cAccount) == .hit("a"))
     }
 
-    @Test func `a domain is the tenant that the account's ID token names`() throws {
+    @Test func `a domain stands for the tenant that the account's ID token names`() throws {
         let realm: KeyValuePairs<String, JSON> = ["realm": "contoso.onmicrosoft.com"]
         let document = JSON.cache(
             accessTokens: [.accessToken("a", "s1", realm)],

@@ -34,13 +34,13 @@ struct ImportTests {
         try expectRoundTrip(JSON(parsing: String(contentsOf: file, encoding: .utf8)))
     }
 
-    @Test func `overlapping access tokens stay as they are`() throws {
+    @Test func `overlapping access tokens are all kept`() throws {
         try expectRoundTrip(
             .standardCache(.accessToken("a", "s1"), .accessToken("b", "s1 s2"), .accessToken("c", "s2 s1 s3"))
         )
     }
 
-    @Test func `access tokens that differ in one thing stay apart`() throws {
+    @Test func `access tokens that differ in one property are all kept`() throws {
         let changes: [KeyValuePairs<String, JSON>] = [
             [:], ["realm": "t2"], ["client_id": "cid2"], ["environment": .string(Fixture.aliasHost)],
             ["token_type": "pop"],
@@ -51,7 +51,7 @@ struct ImportTests {
         try expectRoundTrip(.cache(accessTokens: changes.map { .accessToken("a", "s1", $0) }))
     }
 
-    @Test func `refresh tokens of one account and client are all kept, one for each set of scopes and family`() throws {
+    @Test func `refresh tokens of an account are all kept, one for each scope and family`() throws {
         try expectRoundTrip(
             .cache(refreshTokens: [
                 .refreshToken("r1", ["target": "s1"]), .refreshToken("r2", ["target": "s2"]), .refreshToken("r3"),
@@ -73,7 +73,7 @@ struct ImportTests {
         )
     }
 
-    @Test func `an account with another username in another tenant comes back with both`() throws {
+    @Test func `an account with two usernames in two tenants is exported with both`() throws {
         let rows: [JSON] = [
             .account(["realm": "t2", "username": "ada_example.net#EXT#@guest.net"]), .account(),
             .account(["realm": "t3", "username": "other"]),
@@ -113,7 +113,7 @@ struct ImportTests {
         #expect(try fixture.take(fixture.export()).changes == 0)
     }
 
-    @Test func `what the store has newer stays, what the document has newer goes in`() throws {
+    @Test func `an import replaces only rows that are older than the document's`() throws {
         let fixture = try TestStore(
             .cache(
                 accessTokens: [.accessToken("a2", "s1", ["cached_at": "1790000005"])],
@@ -140,7 +140,7 @@ struct ImportTests {
         #expect(try fixture.rows("RefreshToken").map { $0["secret"] } == ["r3"])
     }
 
-    @Test func `an import of a refresh token after a sign-out signs in again, one without does not`() throws {
+    @Test func `an imported refresh token signs in again after a sign-out`() throws {
         let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
         try fixture.store.removeAccount(Fixture.account, client: "cid")
         try fixture.take(.cache(accounts: [.account()]))
@@ -149,7 +149,7 @@ struct ImportTests {
         #expect(try fixture.request("s2") == .refresh(["r1"]))
     }
 
-    @Test func `progress is told of a long import`() throws {
+    @Test func `a long import reports its progress`() throws {
         let fixture = try TestStore()
         var document = JSON.cache(accounts: (0..<1100).map { .account(["home_account_id": .string("u\($0).t1")]) })
             .serialized

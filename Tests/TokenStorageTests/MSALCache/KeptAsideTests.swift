@@ -46,7 +46,7 @@ struct KeptAsideTests {
     }
 
     @Test(arguments: Removal.allCases)
-    func `what is in quarantine goes with its account`(removal: Removal) throws {
+    func `rows in quarantine are removed with their account`(removal: Removal) throws {
         let quarantined: [JSON] = [
             .accessToken("q1", "s1", ["expires_on": nil]), .accessToken("q2", "s1", ["expires_on": "soon"]),
             .accessToken("other", "s1", ["expires_on": nil, "home_account_id": "u2.t1"]),
@@ -103,7 +103,7 @@ struct KeptAsideTests {
     }
 
     @Test(arguments: [false, true])
-    func `an entry from before the index, or before a rekey, goes with its account`(isRekeyed: Bool) throws {
+    func `an entry older than the index or a rekey is removed with its account`(isRekeyed: Bool) throws {
         let fixture = try TestStore(Self.crowd)
         if isRekeyed {
             _ = try fixture.store.rekey()
@@ -118,7 +118,7 @@ struct KeptAsideTests {
         #expect(missing == 0)
     }
 
-    @Test func `a row that has been mended takes the place of the one in quarantine`() throws {
+    @Test func `a corrected row replaces the one in quarantine`() throws {
         let fixture = try TestStore(["AccessToken": ["k": .accessToken("a", "s1", ["expires_on": nil])]])
         #expect(try fixture.store.status().quarantined == 1)
         try fixture.take(["AccessToken": ["k": .accessToken("a", "s1")]])
@@ -126,7 +126,7 @@ struct KeptAsideTests {
         #expect(try fixture.rows("AccessToken").count == 1)
     }
 
-    @Test func `a sign-out of one client leaves what another one has`() throws {
+    @Test func `a sign-out of one client leaves the rows of another`() throws {
         let rows: [JSON] = ["cid", "cid2"].map { .accessToken($0, "s1", ["client_id": .string($0)]) }
         let bad: [JSON] = rows.map { $0.with(["target": nil]) }
         let fixture = try TestStore(.cache(accessTokens: rows + bad, accounts: [.account()]))
@@ -134,7 +134,7 @@ struct KeptAsideTests {
         #expect(try fixture.rows("AccessToken").map { $0["secret"] } == ["cid2", "cid2"])
     }
 
-    @Test func `an account that was purged comes back with its sign-out and its authorities`() throws {
+    @Test func `a purged account that is imported again has its sign-out and authorities`() throws {
         let fixture = try TestStore(Self.signedOut())
         #expect(try fixture.store.signInState(of: Fixture.account, client: "cid") == .signedOut)
         _ = try fixture.store.purge(.homeAccountID(Fixture.home))
@@ -146,7 +146,7 @@ struct KeptAsideTests {
         #expect(try fixture.request("s2", at: common) == .hit("mapped"))
     }
 
-    @Test func `a token of a client that the metadata says is signed out is not handed out`() throws {
+    @Test func `a token of a client that the metadata calls signed out is not returned`() throws {
         let fixture = try TestStore(Self.signedOut())
         let query = TokenQuery(account: Fixture.account, clientID: "cid", scope: "s1")
         #expect(try fixture.request("s1") == .signIn(.signedOut))
@@ -160,13 +160,13 @@ struct KeptAsideTests {
         #expect(try fixture.request("s1") == .hit("a"))
     }
 
-    @Test func `what the metadata says of an account is known when the account comes later`() throws {
+    @Test func `account metadata counts also when the account is imported later`() throws {
         let fixture = try TestStore(Self.metadata("signed_out").with(["Account": [:]]))
         try fixture.take(Self.signedOut())
         #expect(try fixture.store.signInState(of: Fixture.account, client: "cid") == .signedOut)
     }
 
-    @Test func `a sign-out that was taken back is not exported, and one since then is`() throws {
+    @Test func `a sign-out before the latest sign-in is not exported, a later one is`() throws {
         let fixture = try TestStore(Self.signedOut())
         try fixture.store.signInAgain()
         #expect(try items(fixture)[Fixture.home]["sign_in_state"] == "unknown")
@@ -182,7 +182,7 @@ struct KeptAsideTests {
         #expect(try items(other)[Fixture.home]["sign_in_state"] == "signed_out")
     }
 
-    @Test func `the same metadata twice changes nothing`() throws {
+    @Test func `importing the same metadata twice changes nothing`() throws {
         let fixture = try TestStore(Self.signedOut())
         try fixture.store.signInAgain()
         let export = try fixture.export()

@@ -26,7 +26,7 @@ struct PortTests {
 
     private static let buckets = ["AccessToken", "RefreshToken", "IdToken", "Account", "AppMetadata"]
 
-    @Test func `an export names the host alone, in the entries and in their keys`() throws {
+    @Test func `an export has hosts without ports in entries and keys`() throws {
         let document = try Self.store(ports: 8_443).export()
         for bucket in Self.buckets {
             let entries = document[bucket].object?.members ?? []
@@ -36,7 +36,7 @@ struct PortTests {
         #expect(document["AccessToken"].object?.members.first?.name == "1-id.example-accesstoken-app-op-read")
     }
 
-    @Test func `an import of that export changes nothing, and what MSAL renewed takes its place`() throws {
+    @Test func `a re-import changes nothing but the tokens that MSAL refreshed`() throws {
         let fixture = try Self.store(ports: 8_443)
         let document = try fixture.export()
         #expect(try fixture.take(document).changes == 0)

@@ -76,7 +76,7 @@ struct ForgettingTests {
         }.count
     }
 
-    @Test func `what is sealed is in no file in the clear, at no time`() throws {
+    @Test func `no sealed value is in any file in the clear at any time`() throws {
         let fixture = try TestStore(Self.document())
         try expectNothingPlanted(fixture)
         try fixture.signIn(
@@ -92,7 +92,7 @@ struct ForgettingTests {
         try expectNothingPlanted(fixture)
     }
 
-    @Test func `the sealed values of everything are found in the files, or this suite proves nothing`() throws {
+    @Test func `the sealed bytes of every value are found in the files`() throws {
         let fixture = try TestStore(Self.document())
         let values = try sealedValues(fixture)
         #expect(values.count >= 14)

@@ -68,7 +68,7 @@ struct NoiseTests {
     }
 
     @Test(arguments: 0..<4)
-    func `a damaged document is refused or taken in, and the store stays sound`(seed: UInt64) throws {
+    func `a damaged document is refused or imported, and the store stays sound`(seed: UInt64) throws {
         let fixture = try TestStore(.standardCache(.accessToken("kept", "s9")))
         let document = Array(
             JSON.standardCache(.accessToken("a", "s1", ["x": ["ü", 1, nil]]), .accessToken("b", "s2"), ["foo": "bar"])

@@ -35,7 +35,7 @@ struct RekeyTests {
         #expect(try store.check() == [], sourceLocation: sourceLocation)
     }
 
-    @Test func `every value stays readable, and claims stay found, for stores that were open before`() throws {
+    @Test func `after a rekey open stores read every value and find claims`() throws {
         let fixture = try TestStore(Self.crowd)
         let export = try fixture.store.exportedText()
         let other = try fixture.another()
@@ -57,7 +57,7 @@ struct RekeyTests {
     }
 
     @Test(arguments: ["first", "wrong"])
-    func `an opening during which the keys move to another source goes on with that`(answer: String) throws {
+    func `a store opened while its keys move uses the new source`(answer: String) throws {
         let fixture = try TestStore {
             $0.keySource = .passphrase
             $0.scryptCost = ScryptCost(rounds: 16, blockSize: 1, parallelism: 1)
@@ -77,7 +77,7 @@ struct RekeyTests {
         #expect(asked.withLock { $0 } == 1)
     }
 
-    @Test func `a new data key is wrapped under the key that the store has moved to`() throws {
+    @Test func `a new data key is wrapped under the current key source`() throws {
         let fixture = try TestStore(Self.crowd)
         let export = try fixture.store.exportedText()
         let other = try fixture.another()
@@ -87,7 +87,7 @@ struct RekeyTests {
     }
 
     @Test(arguments: [1, 2, 3])
-    func `a rekey that was cut off is finished by the next one`(steps: Int) throws {
+    func `an interrupted rekey is finished by the next one`(steps: Int) throws {
         let fixture = try TestStore(Self.crowd)
         let export = try fixture.store.exportedText()
         let directory = try cutOffRekey(fixture, after: steps)
@@ -104,7 +104,7 @@ struct RekeyTests {
     }
 
     @Test(arguments: [1, 2, 3])
-    func `an import during a rekey finds what is kept under the old key`(steps: Int) throws {
+    func `an import during a rekey finds rows under the old key`(steps: Int) throws {
         let fixture = try TestStore(Self.crowd)
         let export = try fixture.store.exportedText()
         let directory = try cutOffRekey(fixture, after: steps)
@@ -137,7 +137,7 @@ struct RekeyTests {
         return directory
     }
 
-    @Test func `the record of use goes on naming the same refresh token`() throws {
+    @Test func `the record of use names the same refresh token after a rekey`() throws {
         let fixture = try TestStore()
         try fixture.signIn(.signIn())
         let token = try fixture.currentRefreshToken()
@@ -148,7 +148,7 @@ struct RekeyTests {
         #expect(try fixture.store.events(of: token).map(\.kind) == [.refused, .signIn])
     }
 
-    @Test func `a refresh token is replaced and removed by what it was before a rekey`() throws {
+    @Test func `a refresh token read before a rekey can be replaced and removed`() throws {
         let fixture = try TestStore(.standardCache())
         let token = try fixture.currentRefreshToken()
         _ = try fixture.another().rekey()
@@ -158,8 +158,7 @@ struct RekeyTests {
         #expect(try fixture.rows("RefreshToken").count == 1)
     }
 
-    @Test func `another key source opens the store, in this process and in the next, and the old one does not`() throws
-    {
+    @Test func `after a change of key source only the new source opens the store`() throws {
         let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
         #expect(try fixture.request("s1") == .hit("a"))
         let key = fixture.directory.file("other-key")
@@ -175,7 +174,7 @@ struct RekeyTests {
         #expect(try fixture.another().check() == [])
     }
 
-    @Test func `a store that was open when the key source changed goes on`() throws {
+    @Test func `a store that was open when the key source changed keeps working`() throws {
         let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
         #expect(try fixture.request("s1") == .hit("a"))
         let other = try fixture.another()
@@ -203,7 +202,7 @@ struct RekeyTests {
         }
     }
 
-    @Test func `a store opened with a named key source follows when it moves to another kind`() throws {
+    @Test func `a store opened with a named key source follows a change to another kind`() throws {
         let fixture = try TestStore {
             $0.keySource = .file
             $0.environment = ["TOKENSTORE_KEY": Data(repeating: 9, count: 32).base64EncodedString()]
@@ -214,7 +213,7 @@ struct RekeyTests {
         #expect(try fixture.store.accounts().count == 1)
     }
 
-    @Test func `a source that has no key leaves the store with the one it had`() throws {
+    @Test func `a rekey to a source without a key leaves the store as it was`() throws {
         let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
         expectError(.keyUnavailable) { _ = try fixture.store.rekey(to: .environment) }
         #expect(try fixture.store.status().keySource == "file")
@@ -244,7 +243,7 @@ struct RekeyTests {
     }
 
     @Test(arguments: [false, true])
-    func `keys that leaked open what is stored later, unless both are changed`(isKnown: Bool) throws {
+    func `leaked keys open later values unless both keys are changed`(isKnown: Bool) throws {
         let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
         let leaked = try TemporaryDirectory()
         try Shell.run("/usr/bin/sqlite3", fixture.path.database, "VACUUM INTO '\(leaked.file("tokenstore.db"))'")
@@ -259,7 +258,7 @@ struct RekeyTests {
         #expect(report.note?.contains("sign out and in again") == isKnown)
     }
 
-    @Test func `after a leak the same key is not taken again`() throws {
+    @Test func `after a leak the same key is refused`() throws {
         let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
         let key = fixture.directory.file("copy")
         try FileManager.default.copyItem(atPath: fixture.directory.file("key"), toPath: key)
@@ -269,7 +268,7 @@ struct RekeyTests {
         #expect(try fixture.store.status().keySource == "file")
     }
 
-    @Test func `the advice on the old key file names it, and who else needs it`() throws {
+    @Test func `the advice on the old key file names the file and other stores that use it`() throws {
         let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
         let old = fixture.directory.file("key")
         let neighbour = StorePath(fixture.directory.file("neighbour.db"))
@@ -325,7 +324,7 @@ struct RekeyTests {
         #expect(left.map(\.secret) == [Secret("rotated")])
     }
 
-    @Test func `two rekeys at once do not meet`() throws {
+    @Test func `two rekeys at once exclude each other`() throws {
         let fixture = try TestStore { $0.busyTimeout = .milliseconds(20) }
         try fixture.take(Self.crowd)
         let other = try fixture.another()

@@ -85,7 +85,7 @@ struct RemovedAccountTests {
     }
 
     @Test(arguments: Removal.allCases)
-    func `after an account is removed, no row of it is left in any table`(removal: Removal) throws {
+    func `a removed account leaves no row in any table`(removal: Removal) throws {
         let fixture = try Self.store()
         let names = ["Zm9vYg", "planted", "U1.T1", "ada@example.net"]
         let before = try Self.rows(fixture.store)
@@ -100,8 +100,7 @@ struct RemovedAccountTests {
         #expect(try fixture.store.check() == [])
     }
 
-    @Test func `a sign-out and the record of an account are found by its id when it is gone, after a rekey too`() throws
-    {
+    @Test func `a removed account's sign-out and events are found by its id after a rekey`() throws {
         let fixture = try Self.store()
         try fixture.store.removeAccount(Self.subject, client: "CID")
         #expect(try fixture.store.account(Self.subject) == nil)
@@ -116,7 +115,7 @@ struct RemovedAccountTests {
         #expect(try fixture.store.signInState(of: other, client: "cid") == .unknown)
     }
 
-    @Test func `a new sign-in takes back one sign-out and leaves those from other clients`() throws {
+    @Test func `a new sign-in ends the sign-out of its client and leaves the others`() throws {
         let fixture = try TestStore()
         for client in ["cid", "cid2"] { try fixture.signIn(.signIn(), client: client) }
         try fixture.store.removeAccount(Fixture.account)

@@ -50,7 +50,7 @@ struct RepairTests {
         }
     }
 
-    @Test func `a sound store loses nothing by a repair`() throws {
+    @Test func `a repair of a sound store loses nothing`() throws {
         let fixture = try TestStore.closed(Self.crowd)
         let export = try TokenStore.inspect(at: fixture.path, options: fixture.options)?.exportedText()
         let (report, store) = try repaired(fixture)
@@ -60,7 +60,7 @@ struct RepairTests {
         #expect(try store.accounts(matching: .claim("department", equals: "d7")).map(\.id.homeAccountID) == ["u7.t1"])
     }
 
-    @Test func `commits that stand in the log alone are saved too`() throws {
+    @Test func `a repair keeps commits that are only in the log`() throws {
         let live = try TestStore(Self.crowd)
         let fixture = try TestStore.closed(["AccessToken": [:]])
         for name in ["tokenstore.db", "tokenstore.db-wal", "key"] {
@@ -76,7 +76,7 @@ struct RepairTests {
         arguments: ["access_token", "refresh_token", "id_token", "tenant_profile", "claim_index", "event"],
         [UInt8(0), 0xA5]
     )
-    func `a page in the middle costs its own rows only`(table: String, byte: UInt8) throws {
+    func `a damaged page in the middle loses only its own rows`(table: String, byte: UInt8) throws {
         let fixture = try TestStore.closed(Self.crowd)
         let leaves = try pages(of: table, fixture)
         try overwrite(page: leaves[leaves.count / 2], fixture, with: byte)
@@ -92,7 +92,7 @@ struct RepairTests {
         #expect(try store.accounts(matching: .claim("department", equals: "d1")).count == 1)
     }
 
-    @Test func `a damaged page of accounts takes their tokens along and leaves the others`() throws {
+    @Test func `a damaged page of accounts loses their tokens and no others`() throws {
         let fixture = try TestStore.closed(Self.crowd)
         let leaves = try pages(of: "account", fixture)
         try #require(leaves.count > 1)
@@ -105,7 +105,7 @@ struct RepairTests {
         #expect(try store.status().refreshTokens == count)
     }
 
-    @Test func `without its first page every row is found by the schema of a new store`() throws {
+    @Test func `without the first page a repair finds every row by the current schema`() throws {
         let fixture = try TestStore.closed(Self.crowd)
         try overwrite(page: 1, fixture, with: 0xA5)
         expectError(.damaged) { _ = try TokenStore.open(at: fixture.path, options: fixture.options) }
@@ -114,7 +114,7 @@ struct RepairTests {
         #expect(try store.status().accessTokens == 60)
     }
 
-    @Test func `a truncated file gives back what it still has`() throws {
+    @Test func `a repair of a truncated file keeps the rows that are left`() throws {
         let fixture = try TestStore.closed(Self.crowd)
         try DamagedFile(fixture.path.database).change { $0.removeLast($0.count / 4 / 4096 * 4096) }
         let (report, store) = try repaired(fixture)
@@ -147,7 +147,7 @@ struct RepairTests {
         #expect(try store.accounts().count == 60)
     }
 
-    @Test func `without its data keys nothing is replaced`() throws {
+    @Test func `a repair without data keys replaces nothing`() throws {
         let fixture = try TestStore.closed(Self.crowd)
         for page in try pages(of: "data_key", fixture) { try overwrite(page: page, fixture) }
         let before = try DirectorySnapshot(fixture.directory.path)
@@ -157,7 +157,7 @@ struct RepairTests {
         #expect(after.bytes("tokenstore.db") == before.bytes("tokenstore.db"))
     }
 
-    @Test func `a second repair keeps the copy of the first`() throws {
+    @Test func `a second repair keeps the copy that the first one made`() throws {
         let fixture = try TestStore.closed(Self.crowd)
         let first = try TokenStore.repair(at: fixture.path, options: fixture.options)
         let second = try TokenStore.repair(at: fixture.path, options: fixture.options)
@@ -188,7 +188,7 @@ struct RepairTests {
     }
 
     @Test(arguments: [0, 3, Int(Int32.max)])
-    func `a schema version that is damaged in one place is told by the tables`(version: Int) throws {
+    func `a schema version damaged in one place is read from the tables`(version: Int) throws {
         for sql in ["PRAGMA user_version = \(version)", "UPDATE store SET schema_version = \(version)"] {
             let fixture = try TestStore.closed(Self.crowd)
             try Shell.run("/usr/bin/sqlite3", fixture.path.database, sql)
@@ -198,7 +198,7 @@ struct RepairTests {
         }
     }
 
-    @Test func `an account whose page is lost is named as one that has to sign in again`() throws {
+    @Test func `a lost account is reported as one that has to sign in again`() throws {
         let fixture = try TestStore.closed(Self.crowd)
         let all = try #require(try TokenStore.inspect(at: fixture.path, options: fixture.options)).accounts()
         let leaves = try pages(of: "account", fixture)
@@ -212,7 +212,7 @@ struct RepairTests {
         #expect(!report.mayHaveLostOthers)
     }
 
-    @Test func `an account whose last refresh token is lost is named with its client`() throws {
+    @Test func `an account whose last refresh token is lost is reported with its client`() throws {
         let fixture = try TestStore.closed(Self.crowd)
         try Shell.run(
             "/usr/bin/sqlite3",
@@ -225,7 +225,7 @@ struct RepairTests {
         #expect(!report.mayHaveLostOthers)
     }
 
-    @Test func `a list of accounts that is lost with its indexes says that others may be lost`() throws {
+    @Test func `an account table lost with its indexes is reported as possibly incomplete`() throws {
         let fixture = try TestStore.closed(Self.crowd)
         for table in ["account", "account_username", "sqlite_autoindex_account_1"] {
             try overwrite(page: try #require(try pages(of: table, fixture).last), fixture)
@@ -233,7 +233,7 @@ struct RepairTests {
         #expect(try repaired(fixture).report.mayHaveLostOthers)
     }
 
-    @Test func `a repair that was killed is finished by the next one, with the commits of the log`() throws {
+    @Test func `a killed repair is finished by the next one, with the commits of the log`() throws {
         let live = try TestStore(Self.crowd)
         let fixture = try TestStore.closed(["AccessToken": [:]])
         // What a killed repair leaves at its worst moment: the log is kept aside, and the new file has no name yet.
@@ -251,7 +251,7 @@ struct RepairTests {
         #expect(try store.exportedText() == live.store.exportedText())
     }
 
-    @Test func `the second name that a killed repair of an older version left is no hindrance`() throws {
+    @Test func `a hard link left by a killed repair of an older version is accepted`() throws {
         let fixture = try TestStore.closed(Self.crowd)
         let second = fixture.directory.file("tokenstore.db.damaged-1")
         #expect(link(fixture.path.database, second) == 0)
@@ -262,7 +262,7 @@ struct RepairTests {
         #expect(!FileManager.default.fileExists(atPath: second))
     }
 
-    @Test func `a refused repair leaves this process its locks`() throws {
+    @Test func `a refused repair keeps the locks of this process`() throws {
         let fixture = try TestStore(Self.crowd)
         var options = fixture.options
         options.busyTimeout = .milliseconds(20)
@@ -273,7 +273,7 @@ struct RepairTests {
         #expect(try fixture.store.check() == [])
     }
 
-    @Test func `a store that another process has open is not replaced under it`() throws {
+    @Test func `a store that another process has open is not replaced`() throws {
         let fixture = try TestStore.closed(Self.crowd)
         let other = try SQLiteShell(fixture.path.database)
         try other.run("SELECT count(*) FROM account;")

@@ -106,7 +106,7 @@ struct BindingTests {
         #expect(try !fixture.store.check().isEmpty)
     }
 
-    @Test func `a sign-in makes an altered account sound again, and takes nothing over from it`() throws {
+    @Test func `a sign-in replaces an altered account and keeps nothing of it`() throws {
         let fixture = try twoAccounts()
         try edit(
             fixture,
@@ -174,7 +174,7 @@ struct BindingTests {
 
     private static let domain = "https://login.microsoftonline.com/example.net"
 
-    @Test func `an altered claim index names no account, a check finds it and a repair corrects it`() throws {
+    @Test func `an altered claim index finds no account, and a repair corrects it`() throws {
         let fixture = try twoAccounts()
         try edit(
             fixture,
@@ -191,7 +191,7 @@ struct BindingTests {
         )
     }
 
-    @Test func `an altered fingerprint keeps no spent refresh token, and a check finds it`() throws {
+    @Test func `an altered fingerprint does not keep a replaced refresh token`() throws {
         let fixture = try twoAccounts()
         let token = try fixture.currentRefreshToken()
         try edit(fixture, "UPDATE refresh_token SET fingerprint = x'0011223344556677'")

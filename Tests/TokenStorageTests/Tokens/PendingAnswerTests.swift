@@ -37,7 +37,7 @@ struct PendingAnswerTests {
     }
 
     @Test(arguments: Kind.allCases)
-    func `an answer that a held store cannot take is returned, and taken in by the next process`(kind: Kind) throws {
+    func `an answer that a locked store cannot take is saved by the next process`(kind: Kind) throws {
         let fixture = try scene()
         let before = try fixture.store.exportedText()
         let saved = try storeWhileHeld(kind, fixture)
@@ -58,7 +58,7 @@ struct PendingAnswerTests {
         #expect(try next.check() == [])
     }
 
-    @Test func `a store that is held for a moment takes the answer in after all`() throws {
+    @Test func `a store that is locked for a moment saves the answer`() throws {
         let fixture = try TestStore {
             $0.answerWait = .milliseconds(20)
             $0.pendingWait = .seconds(30)
@@ -84,7 +84,7 @@ struct PendingAnswerTests {
         #expect(try refreshTokens(fixture.store) == ["r2"])
     }
 
-    @Test func `the file is its owner's alone and shows no secret`() throws {
+    @Test func `a pending file is private and shows no secret`() throws {
         let fixture = try scene()
         _ = try storeWhileHeld(.signIn, fixture)
         let name = try #require(try files(fixture).first)
@@ -97,7 +97,7 @@ struct PendingAnswerTests {
     }
 
     @Test(arguments: Kind.allCases)
-    func `an answer is taken in once, also where its file comes back`(kind: Kind) throws {
+    func `a pending answer is saved once, also when its file comes back`(kind: Kind) throws {
         let fixture = try scene()
         _ = try storeWhileHeld(kind, fixture)
         let copy = try Copy(of: try files(fixture)[0])
@@ -114,7 +114,7 @@ struct PendingAnswerTests {
     }
 
     @Test(arguments: Kind.allCases)
-    func `a sign-out deletes what waits in files with the rest`(kind: Kind) throws {
+    func `a sign-out deletes the account's pending files`(kind: Kind) throws {
         let fixture = try scene()
         _ = try storeWhileHeld(kind, fixture)
         try fixture.store.removeAccount(Fixture.account, client: "cid")
@@ -123,7 +123,7 @@ struct PendingAnswerTests {
     }
 
     @Test(arguments: Kind.allCases)
-    func `a sign-out that did not see the file wins all the same`(kind: Kind) throws {
+    func `a sign-out wins over a pending file that it did not see`(kind: Kind) throws {
         let fixture = try scene()
         _ = try storeWhileHeld(kind, fixture)
         let copy = try Copy(of: try files(fixture)[0])
@@ -134,7 +134,7 @@ struct PendingAnswerTests {
         #expect(try files(fixture).isEmpty)
     }
 
-    @Test func `a newer sign-in is not overwritten by one that waited in a file`() throws {
+    @Test func `a pending sign-in does not overwrite a newer one`() throws {
         let fixture = try scene()
         _ = try storeWhileHeld(.signIn, fixture)
         try fixture.signIn(.signIn(["access_token": "newer", "refresh_token": "r3"]))
@@ -143,7 +143,7 @@ struct PendingAnswerTests {
         #expect(try files(fixture).isEmpty)
     }
 
-    @Test func `a lifetime is counted from the moment the answer came`() throws {
+    @Test func `a pending token's lifetime is counted from the arrival of its answer`() throws {
         let fixture = try scene()
         let saved = try storeWhileHeld(.signIn, fixture)
         fixture.clock.seconds += 1_000
@@ -153,7 +153,7 @@ struct PendingAnswerTests {
     }
 
     @Test(arguments: [false, true])
-    func `purging everything deletes the files, also where the store is damaged`(isDamaged: Bool) throws {
+    func `purging everything deletes pending files, also when the store is damaged`(isDamaged: Bool) throws {
         let fixture = try scene()
         _ = try storeWhileHeld(.signIn, fixture)
         if isDamaged {
@@ -165,7 +165,7 @@ struct PendingAnswerTests {
         #expect(try files(fixture).isEmpty)
     }
 
-    @Test func `a rekey takes in what waits under the old key`() throws {
+    @Test func `a rekey saves pending answers under the old key`() throws {
         let fixture = try scene()
         _ = try storeWhileHeld(.refresh, fixture)
         _ = try fixture.another().rekey()
@@ -173,7 +173,7 @@ struct PendingAnswerTests {
         #expect(try refreshTokens(fixture.store) == ["planted-r2"])
     }
 
-    @Test func `a file that cannot be opened is kept and named, and keeps no other from being taken in`() throws {
+    @Test func `a pending file that cannot be opened is kept, named and blocks no other`() throws {
         let fixture = try scene()
         _ = try storeWhileHeld(.refresh, fixture)
         let file = DamagedFile(try files(fixture)[0])
@@ -194,7 +194,7 @@ struct PendingAnswerTests {
         #expect(try #require(problems.first).place.contains(broken))
     }
 
-    @Test func `a file of another store is left alone`() throws {
+    @Test func `a pending file of another store is left alone`() throws {
         let (fixture, stranger) = (try scene(), try scene())
         _ = try storeWhileHeld(.refresh, stranger)
         let name = try #require(try files(stranger).first)

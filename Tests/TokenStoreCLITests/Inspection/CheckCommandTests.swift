@@ -17,7 +17,7 @@ struct CheckCommandTests {
     }
 
     @Test(arguments: ["", "this is no database, just text that somebody left here"])
-    func `a file that is no store is damage`(text: String) throws {
+    func `a file that is not a token store is damage`(text: String) throws {
         let scratch = try ScratchDirectory()
         try scratch.overwrite("tokenstore.db", with: Data(text.utf8))
         for name in ["list", "claims", "status", "check", "export", "purge", "rekey"] {
@@ -31,7 +31,7 @@ struct CheckCommandTests {
         #expect(try scratch.run("list", "--json").errorJSON["code"] as? String == "store_damaged")
     }
 
-    @Test func `a damaged value is found, and repair keeps the rest`() throws {
+    @Test func `a damaged value is found, and a repair keeps the rest`() throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.mara, .ivo)
         try scratch.damageValue()
@@ -82,7 +82,7 @@ struct CheckCommandTests {
         #expect(try scratch.contents("tokenstore.db") == before)
     }
 
-    @Test func `a store of an older schema is brought up to date by a repair`() throws {
+    @Test func `a repair migrates a store of an older schema`() throws {
         let scratch = try ScratchDirectory()
         try OlderStore.make(at: StorePath(scratch.store), version: 5)
         #expect(try scratch.run("check").status == 1)

@@ -49,7 +49,7 @@ struct ClaimsCommandTests {
         (["--policy", "B2C_1_EditProfile", "address.country"], "PT"),
         (["--where", "department=engineering", "address.country"], "PT"),
     ])
-    func `beside a filter the first word is the account where it fits one, else a claim`(
+    func `beside a filter the first word is an account if it fits one, else a claim`(
         arguments: [String],
         expected: String
     ) throws {
@@ -67,7 +67,7 @@ struct ClaimsCommandTests {
         #expect((profile["claims"] as? [String: Any])?["tfp"] as? String == "B2C_1_SignIn")
     }
 
-    @Test func `an account that several fit with a filter is an ambiguity, and no claim`() throws {
+    @Test func `an ambiguous account beside a filter is an error, not a claim`() throws {
         let scratch = try ScratchDirectory()
         try scratch.importHarbor()
         let outcome = try scratch.run("claims", "mara@example.net", "--where", "department=finance", "--json")
@@ -121,7 +121,7 @@ struct ClaimsCommandTests {
         #expect((claims["plan"] as? [String: String]) == ["name": "gold"])
     }
 
-    @Test func `a tenant and a username that are empty are null in the document`() throws {
+    @Test func `an empty tenant or username is null in the document`() throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.nameless)
         let document = try scratch.run("claims", "--json").json
@@ -129,7 +129,7 @@ struct ClaimsCommandTests {
         #expect((document["profiles"] as? [[String: Any]])?.first?["tenantId"] is NSNull)
     }
 
-    @Test func `candidates without a username have null there`() throws {
+    @Test func `candidates without a username have null in the document`() throws {
         let scratch = try ScratchDirectory()
         var other = Person.nameless
         other.uid = "other"
@@ -153,7 +153,7 @@ struct ClaimsCommandTests {
         #expect(outcome.output.contains("tenant \(guest), "))
     }
 
-    @Test func `of a guest, claims and whoami tell what the tenant says that is asked for`() throws {
+    @Test func `claims and whoami show a guest's values of the selected tenant`() throws {
         let scratch = try ScratchDirectory()
         var home = Person.mara
         (home.policy, home.environment) = (nil, "login.microsoftonline.com")

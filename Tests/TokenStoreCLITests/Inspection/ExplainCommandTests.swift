@@ -6,7 +6,7 @@ import Testing
 struct ExplainCommandTests {
     private static let scope = IssuerScene.scope.text
 
-    @Test func `it tells that a stored token would serve, and writes nothing`() async throws {
+    @Test func `explain says that a stored token would be used, and writes nothing`() async throws {
         try await IssuerScene.open(lifetime: 3_600) { (scene: IssuerScene) async throws in
             let before = try scene.scratch.contents("tokenstore.db")
             let outcome = try await scene.run("explain", "--scope", Self.scope)
@@ -19,7 +19,7 @@ struct ExplainCommandTests {
         }
     }
 
-    @Test func `it tells which refresh token would be used, and prints no token`() async throws {
+    @Test func `explain says which refresh token would be used, and prints no token`() async throws {
         try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
             let outcome = try await scene.run("explain", "--scope", Self.scope, "--json")
             let decision = try outcome.json["decision"] as? [String: Any]
@@ -31,7 +31,7 @@ struct ExplainCommandTests {
         }
     }
 
-    @Test func `an account without a username has null there`() throws {
+    @Test func `an account without a username has null in the document`() throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.nameless)
         let document = try scratch.run("explain", "--scope", "tasks.read", "--account", "nobody", "--json").json
@@ -39,7 +39,7 @@ struct ExplainCommandTests {
         #expect(account["username"] is NSNull)
     }
 
-    @Test func `it tells why a token does not fit`() async throws {
+    @Test func `explain says why a token does not fit`() async throws {
         try await IssuerScene.open(lifetime: 3_600) { (scene: IssuerScene) async throws in
             let outcome = try await scene.run("explain", "--scope", "api://other/Read")
             #expect(outcome.output.contains("it lacks the scope api://other/Read"))

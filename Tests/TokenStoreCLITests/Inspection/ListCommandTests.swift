@@ -41,7 +41,7 @@ struct ListCommandTests {
         #expect(profile["isHome"] as? Bool == true)
     }
 
-    @Test func `what an account does not have is null, and no empty text`() throws {
+    @Test func `a missing value of an account is null, not empty text`() throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.nameless)
         let document = try scratch.run("list", "--json").json
@@ -52,7 +52,7 @@ struct ListCommandTests {
         #expect(profile["localAccountId"] as? String == Person.nameless.uid)
     }
 
-    @Test func `access tokens are listed only when asked for`() throws {
+    @Test func `access tokens are listed only with their option`() throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.mara)
         let account = try #require((try scratch.run("list", "--json").json["accounts"] as? [[String: Any]])?.first)
@@ -126,7 +126,7 @@ struct ListCommandTests {
         #expect(accounts?.compactMap { $0["username"] as? String } == expected)
     }
 
-    @Test func `a filter that nothing fits leaves the headings and a line that says so`() throws {
+    @Test func `a filter without a match leaves the headings and says so`() throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.mara)
         let outcome = try scratch.run("list", "--policy", "b2c_1_other")

@@ -3,7 +3,7 @@ import Testing
 
 struct MissingStoreTests {
     @Test(arguments: [["list"], ["claims"], ["status"], ["check"]])
-    func `looking at a store that does not exist is no error and creates nothing`(arguments: [String]) throws {
+    func `reading a store that does not exist succeeds and creates nothing`(arguments: [String]) throws {
         let scratch = try ScratchDirectory()
         let outcome = try Command(arguments: arguments, environment: ["TOKENSTORE_PATH": scratch.path("deep/store/")])
             .run(in: scratch)
@@ -16,7 +16,7 @@ struct MissingStoreTests {
     }
 
     @Test(arguments: ["list", "claims", "status", "check"])
-    func `a store that cannot be looked at is not a missing one`(name: String) throws {
+    func `an unreadable store is not a missing one`(name: String) throws {
         let scratch = try ScratchDirectory()
         // As a directory that is closed to this user, but for root as well.
         try FileManager.default.createSymbolicLink(atPath: scratch.path("loop"), withDestinationPath: "loop")
@@ -27,31 +27,31 @@ struct MissingStoreTests {
         #expect(!outcome.error.contains("no store"))
     }
 
-    @Test func `--quiet leaves the line out`() throws {
+    @Test func `a missing store with --quiet prints no line`() throws {
         let outcome = try ScratchDirectory().run("status", "--quiet")
         #expect(outcome.status == 0)
         #expect(outcome.error.isEmpty)
     }
 
-    @Test func `its list is an empty document`() throws {
+    @Test func `list of a missing store is an empty document`() throws {
         let document = try ScratchDirectory().run("list", "--json").json
         #expect(document["schemaVersion"] as? Int == 1)
         #expect((document["accounts"] as? [Any])?.isEmpty == true)
     }
 
-    @Test func `its claims are an empty document`() throws {
+    @Test func `claims of a missing store are an empty document`() throws {
         let document = try ScratchDirectory().run("claims", "--json").json
         #expect(document["account"] is NSNull)
         #expect((document["profiles"] as? [Any])?.isEmpty == true)
     }
 
-    @Test func `an account named in it fits nothing`() throws {
+    @Test func `an account named for a missing store is not found`() throws {
         let outcome = try ScratchDirectory().run("claims", "mara", "--json")
         #expect(outcome.status == 3)
         #expect(try outcome.errorJSON["code"] as? String == "no_match")
     }
 
-    @Test func `its export is the empty cache`() throws {
+    @Test func `export of a missing store is the empty cache`() throws {
         let scratch = try ScratchDirectory()
         let outcome = try scratch.run("export")
         #expect(outcome.status == 0)
@@ -60,7 +60,7 @@ struct MissingStoreTests {
     }
 
     @Test(arguments: [[], ["--all", "--yes"], ["--account", "mara", "--yes"], ["--dry-run"]])
-    func `there is nothing in it to purge`(options: [String]) throws {
+    func `purge of a missing store removes nothing`(options: [String]) throws {
         let scratch = try ScratchDirectory()
         let outcome = try Command(
             arguments: ["purge", "--json"] + options,
@@ -71,7 +71,7 @@ struct MissingStoreTests {
         #expect(try scratch.names.isEmpty)
     }
 
-    @Test func `it has no key to change`() throws {
+    @Test func `rekey of a missing store is an error`() throws {
         let scratch = try ScratchDirectory()
         let outcome = try scratch.run("rekey")
         #expect(outcome.status == 1)
@@ -80,7 +80,7 @@ struct MissingStoreTests {
     }
 
     @Test(arguments: ["", "nonsense", "{", "[]", "null", "{\"Unknown\": {}}", "{\"Account\": {}} x"])
-    func `a document that is refused does not create it`(document: String) throws {
+    func `an import that is refused does not create the store`(document: String) throws {
         let scratch = try ScratchDirectory()
         let outcome = try scratch.run("import", input: document)
         #expect(outcome.status == 1)

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 struct StatusCommandTests {
-    @Test func `it says where the store is, what it holds and who could read it`() throws {
+    @Test func `status says where the store is, what it holds and who could read it`() throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.mara, .ivo)
         let outcome = try scratch.run("status")
@@ -16,7 +16,7 @@ struct StatusCommandTests {
         }
     }
 
-    @Test func `its document has the counts`() throws {
+    @Test func `status --json has the counts`() throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.mara, .ivo)
         let document = try scratch.run("status", "--json").json
@@ -28,7 +28,7 @@ struct StatusCommandTests {
         #expect((document["protection"] as? [[String: String]])?.isEmpty == false)
     }
 
-    @Test func `all of it is printed when the key is gone, and the status is 7`() throws {
+    @Test func `status without the key prints everything and ends with 7`() throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.mara)
         unlink(scratch.path("key"))

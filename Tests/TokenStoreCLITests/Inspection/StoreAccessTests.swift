@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 struct StoreAccessTests {
-    @Test func `a newer store that shuts this version out ends with 10`() throws {
+    @Test func `a newer store that this version cannot read ends with 10`() throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.mara)
         try scratch.shutOut()
@@ -24,7 +24,7 @@ struct StoreAccessTests {
         withExtendedLifetime(other) {}
     }
 
-    @Test func `looking works on a read-only file in a read-only directory, and writes nothing`() throws {
+    @Test func `reading works on a read-only file and directory, and writes nothing`() throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.mara)
         let before = try scratch.names
@@ -85,7 +85,7 @@ struct StoreAccessTests {
         #expect(try scratch.run("list", "--store", store).lines.count == 2)
     }
 
-    @Test func `a directory that was there keeps its mode, whatever the umask`() throws {
+    @Test func `an existing directory keeps its mode under any umask`() throws {
         let scratch = try ScratchDirectory()
         try FileManager.default.createDirectory(atPath: scratch.path("deep"), withIntermediateDirectories: false)
         try FileManager.default.setAttributes([.posixPermissions: 0o750], ofItemAtPath: scratch.path("deep"))
@@ -105,7 +105,7 @@ struct StoreAccessTests {
         )
     }
 
-    @Test func `without --store it is in the home directory`() throws {
+    @Test func `without --store the store is in the home directory`() throws {
         let scratch = try ScratchDirectory()
         let outcome = try Command(arguments: ["list"]).run(in: scratch)
         #expect(outcome.status == 0)

@@ -15,7 +15,7 @@ struct StoreCopyTests {
         try scratch.write("not ours", to: "tokenstore.db.damaged-notes")
     }
 
-    @Test func `status lists them`() throws {
+    @Test func `status lists the copies of the store`() throws {
         let status = try scratch.run("status")
         let document = try scratch.run("status", "--json").json
         let listed = (document["copies"] as? [[String: Any]])?.compactMap { $0["path"] as? String } ?? []
@@ -25,7 +25,7 @@ struct StoreCopyTests {
         }
     }
 
-    @Test func `purge --all asks about them by name, removes them and leaves another file alone`() throws {
+    @Test func `purge --all asks about the copies by name and leaves other files alone`() throws {
         let trial = try scratch.run("purge", "--all", "--dry-run")
         for name in copies { #expect(trial.output.contains("would remove \(scratch.path(name))")) }
         let files = copies.map(scratch.path).joined(separator: ", ")
@@ -39,7 +39,7 @@ struct StoreCopyTests {
         #expect(try scratch.names.filter { $0.hasPrefix("tokenstore.db.") } == ["tokenstore.db.damaged-notes"])
     }
 
-    @Test func `rekey removes them with --yes, and says so where it leaves them`() throws {
+    @Test func `rekey removes copies with --yes, and else says that they stay`() throws {
         let left = try scratch.run("rekey")
         #expect(left.status == 0)
         for name in copies { #expect(left.error.contains("\(scratch.path(name)) stays, and opens with the old keys")) }
@@ -52,7 +52,7 @@ struct StoreCopyTests {
         #expect(try scratch.names.filter { $0.hasPrefix("tokenstore.db.") } == ["tokenstore.db.damaged-notes"])
     }
 
-    @Test func `rekey asks about them on a terminal`() throws {
+    @Test func `rekey asks about copies on a terminal`() throws {
         let question = "Overwrite and remove that as well? [y/N] "
         #expect(try scratch.runOnTerminal("rekey", answers: [(question, "n\n")]).status == 0)
         #expect(try scratch.names.contains(copies[0]))

@@ -13,7 +13,7 @@ struct TrueCountTests {
         return scratch
     }
 
-    @Test func `an ambiguity counts all the accounts that fit`() throws {
+    @Test func `an ambiguity counts all matching accounts`() throws {
         let scratch = try Self.store(1_120)
         let outcome = try scratch.run("token", "--scope", "tasks.read")
         #expect(outcome.status == 3)
@@ -24,7 +24,7 @@ struct TrueCountTests {
         #expect(try fitting.errorJSON["message"] as? String == "1,120 accounts fit")
     }
 
-    @Test func `a list that is cut short says how many are left out`() throws {
+    @Test func `a truncated list says how many are left out`() throws {
         let scratch = try Self.store(1_120)
         let table = try scratch.run("list", "--limit", "2")
         #expect(table.lines.count == 3)
@@ -34,7 +34,7 @@ struct TrueCountTests {
         #expect(try scratch.run("list").error.isEmpty)
     }
 
-    @Test func `an explanation says how many accounts it does not name`() throws {
+    @Test func `explain says how many accounts it does not name`() throws {
         let scratch = try Self.store(1_120)
         let text = try scratch.run("explain", "--scope", "tasks.read", "--account", "p7@example.net").output
         #expect(text.contains("  (and 1,069 more accounts)\n") || text.contains("  (and 1,070 more accounts)\n"))

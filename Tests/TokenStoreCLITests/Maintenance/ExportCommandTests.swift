@@ -27,7 +27,7 @@ struct ExportCommandTests {
         #expect(try copy.run("list").lines.count == 3)
     }
 
-    @Test func `a file gets the document whole and private`() throws {
+    @Test func `an export to a file is whole and private`() throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.mara)
         try scratch.write("old", to: "cache.json")
@@ -60,7 +60,7 @@ struct ExportCommandTests {
         #expect(try outcome.json["file"] as? String == scratch.path("cache.json"))
     }
 
-    @Test func `a terminal gets it only with --yes`() throws {
+    @Test func `an export to a terminal needs --yes`() throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.mara)
         let refused = try scratch.runOnTerminal("export")

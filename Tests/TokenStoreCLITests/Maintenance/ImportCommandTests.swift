@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 struct ImportCommandTests {
-    @Test func `a cache is taken over, once`() throws {
+    @Test func `a cache is imported once`() throws {
         let scratch = try ScratchDirectory()
         try scratch.write(try Person.cache([.mara, .ivo]), to: "cache.json")
         let file = scratch.path("cache.json")
@@ -33,7 +33,7 @@ struct ImportCommandTests {
         #expect(try scratch.run("list").lines.count == 2)
     }
 
-    @Test func `a row that cannot be read is reported, and the others go in`() throws {
+    @Test func `an unreadable row is reported, and the others are imported`() throws {
         let scratch = try ScratchDirectory()
         let cache = try Person.cache([.mara])
         let damaged = cache.replacing("\"RefreshToken\":{", with: "\"RefreshToken\":{\"x\":{\"client_id\":\"c\"},")
@@ -57,7 +57,7 @@ struct ImportCommandTests {
         #expect(try scratch.run("export").output == before)
     }
 
-    @Test func `a file that is not there, a directory and an unreadable file are named`() throws {
+    @Test func `a missing file, a directory and an unreadable file are named`() throws {
         let scratch = try ScratchDirectory()
         for path in [scratch.path("none.json"), scratch.path] {
             let outcome = try scratch.run("import", path)
@@ -68,13 +68,13 @@ struct ImportCommandTests {
         #expect(try scratch.names.isEmpty)
     }
 
-    @Test func `on a terminal without a file there is nothing to read`() throws {
+    @Test func `an import from a terminal without a file is an error`() throws {
         let outcome = try ScratchDirectory().runOnTerminal("import")
         #expect(outcome.status == 64)
         #expect(outcome.output.contains("name a FILE"))
     }
 
-    @Test func `the empty cache is a cache where the format is given`() throws {
+    @Test func `the empty cache is accepted when the format is given`() throws {
         #expect(try ScratchDirectory().run("import", "--format", "msal", input: "{}").status == 0)
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 struct KeyTests {
-    @Test func `a key that is gone or wrong ends with 7 and leaves the store as it was`() throws {
+    @Test func `a missing or wrong key ends with 7 and leaves the store as it was`() throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.mara)
         let database = try scratch.contents("tokenstore.db")
@@ -47,7 +47,7 @@ struct KeyTests {
         #expect(try scratch.runOnTerminal("claims", "--no-input").status == 7)
     }
 
-    @Test func `passphrases that differ create nothing`() throws {
+    @Test func `two different passphrases create nothing`() throws {
         let scratch = try ScratchDirectory()
         try scratch.write(try Person.cache([.mara]), to: "cache.json")
         let outcome = try scratch.runOnTerminal(

@@ -104,7 +104,7 @@ struct OwnFilesTests {
     }
 
     @Test(arguments: Damage.allCases)
-    func `a damaged store is recognized, and purge --all makes room for the next sign-in`(damage: Damage) throws {
+    func `purge --all removes a damaged store, and the next sign-in works`(damage: Damage) throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.mara)
         try damage.apply(to: scratch)
@@ -147,7 +147,7 @@ struct OwnFilesTests {
         #expect(try scratch.contents("notes.db-wal") == log)
     }
 
-    @Test func `an export never replaces a file of the store, by whatever name`() throws {
+    @Test func `an export never replaces a file of the store under any name`() throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.mara)
         #expect(try scratch.run("rekey", "--key", "file:\(scratch.path("moved.key"))").status == 0)
@@ -175,7 +175,7 @@ struct OwnFilesTests {
         #expect(try other.contents("tokenstore.db") == otherBefore)
     }
 
-    @Test func `an export of a store that is not there leaves the named file as it is`() throws {
+    @Test func `an export of a missing store leaves the named file as it is`() throws {
         let scratch = try ScratchDirectory()
         try scratch.write("backup", to: "cache.json")
         for name in ["cache.json", "none.json"] {

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 struct PurgeCommandTests {
-    @Test func `without a selector only expired access tokens go, and nothing is asked`() throws {
+    @Test func `without a selector only expired access tokens are purged, without a prompt`() throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.mara, .ivo)
         let outcome = try scratch.run("purge")
@@ -13,7 +13,7 @@ struct PurgeCommandTests {
         #expect(try scratch.run("list").lines.count == 3)
     }
 
-    @Test func `a selected account goes with everything it has`() throws {
+    @Test func `a selected account is removed with everything it has`() throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.mara, .ivo)
         let outcome = try scratch.run("purge", "--account", "mara@example.net", "--yes", "--json")
@@ -29,7 +29,7 @@ struct PurgeCommandTests {
     }
 
     @Test(arguments: [["--account", "mara@example.net"], ["--policy", "b2c_1_signin"], ["--all"], []])
-    func `a dry run says exactly what would go, and changes nothing`(selector: [String]) throws {
+    func `a dry run lists exactly what would be removed, and changes nothing`(selector: [String]) throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.mara, .ivo)
         func purge(_ options: String...) throws -> Command.Outcome {
@@ -56,7 +56,7 @@ struct PurgeCommandTests {
     }
 
     @Test(arguments: [("y\n", 0, 1), ("n\n", 9, 2), ("\n", 9, 2), ("\u{4}", 9, 2)])
-    func `on a terminal it asks once`(answer: String, status: Int32, lines: Int) throws {
+    func `on a terminal purge asks once`(answer: String, status: Int32, lines: Int) throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.mara)
         let question =
@@ -105,7 +105,7 @@ struct PurgeCommandTests {
     }
 
     @Test(arguments: [("2w", 0), ("11d", 0), ("9d", 1), ("1w", 1), ("230h", 1), ("14000m", 1), ("800000s", 1)])
-    func `accounts that were not used for long go`(age: String, accounts: Int) throws {
+    func `accounts that were not used for long are purged`(age: String, accounts: Int) throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.mara)
         try scratch.age()

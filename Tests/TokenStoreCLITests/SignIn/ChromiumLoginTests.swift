@@ -7,7 +7,7 @@ struct ChromiumLoginTests {
     private static let eva = "eva@example.org"
 
     @Test(.enabled(if: Browser.isInstalled, "needs Debian's chromium and chromium-driver"))
-    func `S08, S10, S13: in Chromium somebody cancels, somebody signs up, and somebody signs in`() async throws {
+    func `S08, S10, S13: in Chromium users cancel, sign up and sign in`() async throws {
         try await LoginScene.open { (scene: LoginScene) async throws in
             try await Browser.open { browser in
                 try await cancel(scene, browser)

@@ -56,7 +56,7 @@ struct DeviceLoginTests {
         return try await command.runAside(in: scratch)
     }
 
-    @Test func `the code is shown, and whoever entered it is signed in`() async throws {
+    @Test func `the code is shown, and the user who enters it is signed in`() async throws {
         let (issuer, scratch) = (try issuer(), try ScratchDirectory())
         let outcome = try await login(issuer, scratch, "--quiet", "--json")
         #expect(outcome.status == 0, "\(outcome.error)")
@@ -97,7 +97,7 @@ struct DeviceLoginTests {
         #expect(issuer.forms().count == 2)
     }
 
-    @Test func `--wait ends the waiting for another device, whatever Retry-After the issuer sends`() async throws {
+    @Test func `--wait ends a device login with any Retry-After`() async throws {
         let busy = HandmadeIssuer.Answer(status: 429, headers: ["Retry-After: 9999999"])
         let (issuer, scratch) = (try issuer(busy), try ScratchDirectory())
         let outcome = try await login(issuer, scratch, "--wait", "1.5")
@@ -108,7 +108,7 @@ struct DeviceLoginTests {
         #expect(!FileManager.default.fileExists(atPath: scratch.store))
     }
 
-    @Test func `an issuer without device codes, and options of the browser, are told`() async throws {
+    @Test func `device login without an endpoint or with browser options is an error`() async throws {
         let (issuer, scratch) = (try HandmadeIssuer(), try ScratchDirectory())
         issuer.publish(JSON.Object([("jwks_uri", .string(issuer.issuer + "/keys"))]))
         issuer.answer(.init(#"{"keys":[]}"#), at: "/op/keys")

@@ -6,7 +6,7 @@ import TokenStorage
 /// Against a server nobody here wrote.
 struct GlewlwydTests {
     @Test(.enabled(if: Glewlwyd.isInstalled, "the Debian package glewlwyd is not installed"))
-    func `a session at glewlwyd is refreshed, raced for by 16 processes, goes on, and ends`() async throws {
+    func `a glewlwyd session survives 16 processes that refresh at once`() async throws {
         try await Glewlwyd.open { glewlwyd in
             let scratch = try ScratchDirectory()
             var response = try await glewlwyd.signIn()

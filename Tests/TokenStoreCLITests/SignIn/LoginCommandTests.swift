@@ -7,7 +7,7 @@ import Testing
 import TokenStorage
 
 struct LoginCommandTests {
-    @Test func `S08, S12, S14: who signs in is stored, has a name and a token, and signs out`() async throws {
+    @Test func `S08, S12, S14: a user signs in, has a name and a token, and signs out`() async throws {
         try await LoginScene.open { (scene: LoginScene) async throws in
             let outcome = try await scene.logIn("--log-level", "debug")
             #expect(outcome.status == 0, "\(outcome.error)")
@@ -25,7 +25,7 @@ struct LoginCommandTests {
         }
     }
 
-    @Test func `S35: what is logged holds the e-mail at most, and no password, code or token`() async throws {
+    @Test func `S35: the log has no password, code or token, at most the e-mail address`() async throws {
         try await LoginScene.open { (scene: LoginScene) async throws in
             let outcome = try await scene.logIn("--log-level", "trace", "--login-hint", LoginScene.ana)
             #expect(outcome.status == 0)
@@ -42,7 +42,7 @@ struct LoginCommandTests {
         }
     }
 
-    @Test func `S41: what is listed has the scopes and never a token`() async throws {
+    @Test func `S41: a list shows scopes and never a token`() async throws {
         try await LoginScene.open { (scene: LoginScene) async throws in
             _ = try await scene.logIn()
             let token = try await scene.run("token", "--scope", LoginScene.scope).output.dropLast()
@@ -57,7 +57,7 @@ struct LoginCommandTests {
         }
     }
 
-    @Test func `JSON has the account, and a form that the browser posts brings the code as well`() async throws {
+    @Test func `JSON has the account, and a code that is posted as a form is accepted`() async throws {
         try await LoginScene.open { (scene: LoginScene) async throws in
             let outcome = try await scene.logIn("--json", "--response-mode", "form_post")
             let account = try outcome.json["account"] as? [String: Any]
@@ -68,7 +68,7 @@ struct LoginCommandTests {
         }
     }
 
-    @Test func `S13, N65: who cancels on the page ends with 9, and there is no store`() async throws {
+    @Test func `S13, N65: a login cancelled on the page ends with 9 and creates no store`() async throws {
         try await LoginScene.open { (scene: LoginScene) async throws in
             let outcome = try await scene.login.run(scene.place + ["--json"]) { address in
                 let visitor = try Visitor()
@@ -97,7 +97,7 @@ struct LoginCommandTests {
         }
     }
 
-    @Test func `the browser's arguments show nothing of the page, whose address is always printed`() async throws {
+    @Test func `the browser's arguments hide the page's address, which is printed`() async throws {
         try await LoginScene.open { (scene: LoginScene) async throws in
             for more in [[], ["--quiet"], ["--json"]] {
                 let outcome = try await scene.login.run(scene.place + more) { start in
@@ -111,7 +111,7 @@ struct LoginCommandTests {
         }
     }
 
-    @Test func `a browser that ends at once leaves the person with an address, and made-up answers do no harm`()
+    @Test func `a browser that exits at once and forged answers do not end the login`()
         async throws
     {
         try await LoginScene.open { (scene: LoginScene) async throws in
@@ -128,7 +128,7 @@ struct LoginCommandTests {
         }
     }
 
-    @Test func `Ctrl-C ends with 9, and there is no store`() async throws {
+    @Test func `Ctrl-C ends with 9 and creates no store`() async throws {
         try await LoginScene.open { (scene: LoginScene) async throws in
             let command = try await scene.login.start(scene.place)
             command.send(SIGINT)
@@ -137,7 +137,7 @@ struct LoginCommandTests {
         }
     }
 
-    @Test func `nobody who comes ends with 9, and the address was printed where there is no browser`() async throws {
+    @Test func `a login without an answer ends with 9 after printing the address`() async throws {
         try await LoginScene.open { (scene: LoginScene) async throws in
             for more in [["--no-browser"], []] {
                 var login = scene.login
@@ -152,7 +152,7 @@ struct LoginCommandTests {
         }
     }
 
-    @Test func `N64: an answer to another request is refused, and there is no store`() async throws {
+    @Test func `N64: an answer to another request is refused and creates no store`() async throws {
         try await LoginScene.open { (scene: LoginScene) async throws in
             let outcome = try await scene.login.run(scene.place + ["--wait", "10"]) { start in
                 let page = try await LoginRun.page(start)
@@ -169,7 +169,7 @@ struct LoginCommandTests {
     }
 
     @Test(arguments: Fault.IDTokenFlaw.allCases)
-    func `an ID token that is not in order ends with 1, and there is no store`(flaw: Fault.IDTokenFlaw) async throws {
+    func `an invalid ID token ends with 1 and creates no store`(flaw: Fault.IDTokenFlaw) async throws {
         try await LoginScene.open { (scene: LoginScene) async throws in
             scene.provider.faults.add(.wrongIDToken(flaw))
             let outcome = try await scene.logIn()
@@ -190,7 +190,7 @@ struct LoginCommandTests {
         }
     }
 
-    @Test func `what the issuer refuses is told in its words, and there is no store`() async throws {
+    @Test func `a refusal is shown with the issuer's description and creates no store`() async throws {
         try await LoginScene.open { (scene: LoginScene) async throws in
             let outcome = try await scene.login.run(scene.place + ["--scope", "api://no/such"]) { address in
                 try await Visitor().open(address)
@@ -201,7 +201,7 @@ struct LoginCommandTests {
         }
     }
 
-    @Test func `any OpenID provider will do`() async throws {
+    @Test func `login works with any OpenID provider`() async throws {
         try await LoginScene.open { (scene: LoginScene) async throws in
             let issuer = scene.provider.baseURL + "/9d3a41c2-7b5e-4a5c-8a8f-5c6e0d1b2e20/v2.0"
             let outcome = try await scene.login.run(["--issuer", issuer, "--client-id", "oidc-app"]) { address in
@@ -226,14 +226,14 @@ struct LoginCommandTests {
         ["--issuer", "https://a.example", "--client-id", "app", "--prompt", "never"],
         ["--issuer", "https://a.example", "--client-id", "app", "--redirect-uri", "http://example.org/"],
     ])
-    func `S07: arguments that make no sense end with 64 before any request`(arguments: [String]) throws {
+    func `S07: wrong arguments end with 64 before any request`(arguments: [String]) throws {
         let scratch = try ScratchDirectory()
         let command = Command(arguments: ["login"] + arguments, environment: ["TOKENSTORE_PATH": scratch.store])
         #expect(try command.run(in: scratch).status == 64)
         #expect(try !scratch.names.contains("tokenstore.db"))
     }
 
-    @Test func `whoami of nobody says how to sign in`() throws {
+    @Test func `whoami without an account says how to sign in`() throws {
         let scratch = try ScratchDirectory()
         let nobody = try scratch.run("whoami")
         #expect(nobody.status == 0)

@@ -44,7 +44,7 @@ struct LogoutCommandTests {
         }
     }
 
-    @Test func `a local sign-out asks nobody`() async throws {
+    @Test func `a local sign-out sends no request`() async throws {
         try await IssuerScene.open(lifetime: 3_600) { (scene: IssuerScene) async throws in
             let outcome = try await scene.run("logout", "--yes", "ana.rojas@example.org", "--local-only", "--json")
             let revocations = try outcome.json["revocations"] as? [[String: Any]]
@@ -53,7 +53,7 @@ struct LogoutCommandTests {
         }
     }
 
-    @Test func `a revocation that fails is reported, and the account goes all the same`() async throws {
+    @Test func `a failed revocation is reported, and the account is removed`() async throws {
         try await IssuerScene.open(lifetime: 3_600) { (scene: IssuerScene) async throws in
             scene.provider.faults.add(.status(503, at: "revoke"))
             let outcome = try await scene.run("logout", "--yes", "ana.rojas@example.org")
@@ -63,7 +63,7 @@ struct LogoutCommandTests {
         }
     }
 
-    @Test func `S28: without an account it is told, and what cannot be removed stays whole`() async throws {
+    @Test func `S28: a sign-out without an account is an error, a failed one removes nothing`() async throws {
         try await IssuerScene.open(lifetime: 3_600) { (scene: IssuerScene) async throws in
             let other = try scene.scratch.holdForWriting()
             let before = try await scene.run("list", "--json").json["accounts"] as? [[String: Any]]
@@ -92,7 +92,7 @@ struct LogoutCommandTests {
 
     /// A local sign-out waits for nothing; the other one for the refresh, whose tokens it revokes.
     @Test(arguments: [[], ["--local-only"]])
-    func `a sign-out beats a refresh in flight, whose tokens are stored nowhere`(arguments: [String]) async throws {
+    func `a sign-out during a refresh wins, and the new tokens are not stored`(arguments: [String]) async throws {
         try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
             scene.provider.faults.add(.delay(milliseconds: 6_000, at: "token"))
             let refresh = try scene.start()
@@ -148,7 +148,7 @@ struct LogoutCommandTests {
         }
     }
 
-    @Test func `an issuer that offers no revocation is no obstacle, and is named as the reason`() async throws {
+    @Test func `without a revocation endpoint the sign-out succeeds and says why`() async throws {
         try await IssuerScene.open(lifetime: 3_600) { (scene: IssuerScene) async throws in
             let base = scene.provider.baseURL
             let metadata = #"{"issuer":"\#(base)/x","token_endpoint":"\#(base)/x/token"}"#

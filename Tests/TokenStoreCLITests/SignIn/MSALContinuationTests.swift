@@ -12,7 +12,7 @@ struct MSALContinuationTests {
     private static let tenant = "5f2d6e0a-63c1-4c0e-9a55-0f6f3d1c7a10"
 
     @Test(.enabled(if: isPossible, why))
-    func `an export of a login goes on in MSAL for Python, by oidc_authority and by B2C authority`() async throws {
+    func `MSAL for Python continues an exported login, with OIDC and B2C authority`() async throws {
         let authority = try PrivateAuthority()
         try await LoginScene.open(port: 443, authority: authority) { _ in
             let base = "https://127.0.0.1"

@@ -4,7 +4,7 @@ import Testing
 
 /// What cannot be done without a browser after all.
 struct NativeBrowserTests {
-    @Test func `a script is told the command that goes on in a browser`() async throws {
+    @Test func `a script gets the command that continues in a browser`() async throws {
         try await NativeScene.open { scene in
             let outcome = try await scene.script(
                 "login",
@@ -40,7 +40,7 @@ struct NativeBrowserTests {
         }
     }
 
-    @Test func `on a terminal the browser is opened, and who signs in there is stored`() async throws {
+    @Test func `on a terminal the login continues in the browser`() async throws {
         try await NativeScene.open { scene in
             let (script, note) = try scene.scene.login.browser()
             async let outcome = scene.type(

@@ -10,8 +10,7 @@ struct NativeLoginTests {
 
     private static func contains(_ text: String, _ secrets: [String]) -> Bool { secrets.contains(where: text.contains) }
 
-    @Test func `a wrong code, an empty line and the right code come by a descriptor, and no log has them`() async throws
-    {
+    @Test func `codes are read from a descriptor and never logged`() async throws {
         try await NativeScene.open { scene in
             let outcome = try await scene.script(
                 "login",
@@ -36,7 +35,7 @@ struct NativeLoginTests {
         }
     }
 
-    @Test func `passwords come by a descriptor, the wrong one first, and no log has them`() async throws {
+    @Test func `passwords are read from a descriptor and never logged`() async throws {
         try await NativeScene.open { scene in
             let passwords = ["wrong-Password-1", NativeScene.anasPassword]
             let outcome = try await scene.script(
@@ -56,7 +55,7 @@ struct NativeLoginTests {
         }
     }
 
-    @Test func `what was refused is the error when the descriptor has come to its end`() async throws {
+    @Test func `the last refusal is the error when the descriptor ends`() async throws {
         try await NativeScene.open { scene in
             let outcome = try await scene.script(
                 "login",
@@ -72,7 +71,7 @@ struct NativeLoginTests {
         }
     }
 
-    @Test func `a refusal leaves a store as it was, byte for byte, and another sign-in leaves the one before`()
+    @Test func `a refusal changes no byte of a store, and a sign-in keeps the one before`()
         async throws
     {
         try await NativeScene.open { scene in
@@ -104,7 +103,7 @@ struct NativeLoginTests {
         }
     }
 
-    @Test func `an unknown person is told so`() async throws {
+    @Test func `an unknown user is an error that says so`() async throws {
         try await NativeScene.open { scene in
             let outcome = try await scene.script("login", "pwd-app", "--username", "no@example.org", passwords: ["x"])
             #expect(outcome.status == 1)
@@ -113,7 +112,7 @@ struct NativeLoginTests {
         }
     }
 
-    @Test func `where nobody can be asked, the option to give is named before or when it is needed`() async throws {
+    @Test func `without a terminal the error names the missing option`() async throws {
         try await NativeScene.open { scene in
             for more in [["--username", Self.bo], ["--username", Self.bo, "--no-input"]] {
                 let command = Command(
@@ -142,7 +141,7 @@ struct NativeLoginTests {
         }
     }
 
-    @Test func `Ctrl-C while the issuer takes its time ends with 9 and stores nothing`() async throws {
+    @Test func `Ctrl-C during a slow request ends with 9 and stores nothing`() async throws {
         try await NativeScene.open { scene in
             scene.provider.faults.add(.hang(at: "initiate"))
             let command = try StartedCommand(
@@ -157,7 +156,7 @@ struct NativeLoginTests {
         }
     }
 
-    @Test func `an issuer that does not serve ends with 8; on a terminal the step is tried again`() async throws {
+    @Test func `an outage ends with 8, and on a terminal the step is tried again`() async throws {
         try await NativeScene.open { scene in
             scene.provider.faults.add(.status(503, at: "token"))
             let (ana, password) = (NativeScene.ana, NativeScene.anasPassword)
@@ -204,7 +203,7 @@ struct NativeLoginTests {
         ["--native", "--authority", "https://a.example/t", "--client-id", "app", "--code-from", "-1"],
         ["--authority", "https://a.example/t", "--client-id", "app", "--username", "a@example.org"],
     ])
-    func `arguments that make no sense end with 64 before any request`(arguments: [String]) throws {
+    func `wrong arguments end with 64 before any request`(arguments: [String]) throws {
         let outcome = try Command(arguments: ["login", "--json"] + arguments).run(in: ScratchDirectory())
         #expect(outcome.status == 64)
         #expect(try outcome.errorJSON["code"] as? String == "usage")

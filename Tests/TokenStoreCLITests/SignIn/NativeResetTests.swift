@@ -2,7 +2,7 @@ import LocalIdentityProvider
 import Testing
 
 struct NativeResetTests {
-    @Test func `a new password is set, signs in, and is the only one from then on`() async throws {
+    @Test func `a new password is set, signs in and replaces the old one`() async throws {
         try await NativeScene.open { scene in
             let (ana, old, new) = (NativeScene.ana, NativeScene.anasPassword, NativeScene.password)
             let outcome = try await scene.type(
@@ -26,7 +26,7 @@ struct NativeResetTests {
         }
     }
 
-    @Test func `who has no password, and nobody, is told so`() async throws {
+    @Test func `a user without a password and an unknown user have their own errors`() async throws {
         try await NativeScene.open { scene in
             for (name, advice) in [(NativeScene.bo, "sign in with a code"), ("no@example.org", "check the username")] {
                 let outcome = try await scene.script("reset-password", "pwd-app", "--username", name, passwords: ["x"])

@@ -6,7 +6,7 @@ struct NativeSecondFactorTests {
     private static let second = "cleo.second@example.org"
     private static let password = "Marmol-4-Rios"
 
-    @Test func `a person chooses a method from a list, another after a blocked one, and may change it`() async throws {
+    @Test func `a second factor method is chosen from a list and can be changed`() async throws {
         try await NativeScene.open { scene in
             let outcome = try await scene.type(
                 "login",
@@ -32,7 +32,7 @@ struct NativeSecondFactorTests {
         }
     }
 
-    @Test func `a script names the method, or is told which there are`() async throws {
+    @Test func `a script names the method, or gets the list of methods`() async throws {
         try await NativeScene.open { scene in
             for (method, isKnown) in [("m-email", true), ("sms", true), ("post", false)] {
                 let number = scene.provider.outbox.messages(to: Self.second).count + 1
@@ -67,7 +67,7 @@ struct NativeSecondFactorTests {
         }
     }
 
-    @Test func `one descriptor may bring both the password and the code`() async throws {
+    @Test func `one descriptor may hold both the password and the code`() async throws {
         try await NativeScene.open { scene in
             let outcome = try await scene.script(
                 "login",
@@ -86,7 +86,7 @@ struct NativeSecondFactorTests {
         }
     }
 
-    @Test func `who has no method registers one, and a contact that is refused is asked for again`() async throws {
+    @Test func `a user without a method registers one, after a refused contact`() async throws {
         try await NativeScene.open { scene in
             let (bo, new) = (NativeScene.bo, "bo.second@example.org")
             let outcome = try await scene.type(

@@ -100,7 +100,7 @@ struct NativeSessionTests {
         }
     }
 
-    @Test func `who stops at a prompt and comes back is asked again, unseen`() async throws {
+    @Test func `a prompt is shown again, without echo, after a stop and continue`() async throws {
         try await NativeScene.open { scene in
             let outcome = try await shell(
                 scene,

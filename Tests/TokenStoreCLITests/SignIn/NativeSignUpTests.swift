@@ -32,7 +32,7 @@ struct NativeSignUpTests {
         }
     }
 
-    @Test func `what is missing or refused is named, and there is no store`() async throws {
+    @Test func `missing or refused input is named and creates no store`() async throws {
         try await NativeScene.open { scene in
             let missing = try await scene.script(
                 "signup",
@@ -70,7 +70,7 @@ struct NativeSignUpTests {
         }
     }
 
-    @Test func `passwords that differ are asked for again, and one that the tenant refuses too`() async throws {
+    @Test func `passwords that differ or are refused are asked for again`() async throws {
         try await NativeScene.open { scene in
             let outcome = try await scene.type(
                 "signup",
@@ -98,7 +98,7 @@ struct NativeSignUpTests {
         }
     }
 
-    @Test func `each attribute is asked for with what it has to look like`() async throws {
+    @Test func `each attribute is asked for with its format`() async throws {
         let patterns = [
             ("postalCode", "^[0-9]{5}$"), ("state", "^[a-z]+$"), ("city", "^[A-F-]{3,}$"), ("jobTitle", "^(red|blue)$"),
         ]
@@ -131,7 +131,7 @@ struct NativeSignUpTests {
         }
     }
 
-    @Test func `Ctrl-C at any question ends with 9, and there is no account and no store`() async throws {
+    @Test func `Ctrl-C at any question ends with 9 and creates no account and no store`() async throws {
         try await NativeScene.open { scene in
             let questions: [TypedAnswer] = [
                 TypedAnswer("Code sent", try scene.code(to: Self.dana) + "\n"),

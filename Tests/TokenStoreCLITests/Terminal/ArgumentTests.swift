@@ -8,7 +8,7 @@ struct ArgumentTests {
         ["list", "--store", ""], ["list", "--where", "=x"], ["purge", "--older-than", "3x"],
         ["purge", "--all", "--account", "mara"], ["import", "--format", "yaml"], ["export", ""],
     ])
-    func `wrong arguments end with 64 and one line that says what to do`(arguments: [String]) throws {
+    func `wrong arguments end with 64 and one line with the remedy`(arguments: [String]) throws {
         let scratch = try ScratchDirectory()
         let outcome = try Command(arguments: arguments, environment: ["TOKENSTORE_PATH": scratch.store])
             .run(in: scratch)
@@ -50,7 +50,7 @@ struct ArgumentTests {
         }
     }
 
-    @Test func `diagnostics go to standard error, and only when asked for`() throws {
+    @Test func `diagnostics go to standard error, and only with an option`() throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.mara)
         #expect(try scratch.run("list").error.isEmpty)

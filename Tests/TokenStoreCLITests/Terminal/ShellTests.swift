@@ -52,7 +52,7 @@ struct ShellTests {
     @Test(arguments: [
         "'\u{301};touch $OUT;'", "x'\u{FE0F};touch $OUT;'", "a\nb", "a\u{1B}[2Jb", "a\u{7F}", "\u{E9}", "a\u{202E}b",
     ])
-    func `a token that is none is refused at the answer, and the session goes on`(token: String) async throws {
+    func `a malformed token is refused when it arrives, and the session continues`(token: String) async throws {
         try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
             let body = JSON.object(.init([("access_token", .string(token)), ("expires_in", 3_600)])).serialized
             scene.provider.faults.add(.answer(body: body, at: "token"))
@@ -79,7 +79,7 @@ struct ShellTests {
     }
 
     @Test(arguments: ["token_type", "refresh_token", "id_token"])
-    func `another field with a line break is refused too, and loses no session`(field: String) async throws {
+    func `a line break in another field is refused and loses no session`(field: String) async throws {
         try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
             var members = JSON.Object([("access_token", "a"), ("expires_in", 3_600)])
             members[field] = "Bearer\r\nX-Evil: 1"
@@ -93,7 +93,7 @@ struct ShellTests {
         }
     }
 
-    @Test func `half of a character beside the tokens of an answer loses none of them`() async throws {
+    @Test func `half a character in another field of an answer loses no token`() async throws {
         try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
             let body = #"{"access_token":"a","expires_in":3600,"name":"\ud83d","n":NaN,"refresh_token":"next"}"#
             scene.provider.faults.add(.answer(body: body, at: "token"))
@@ -107,7 +107,7 @@ struct ShellTests {
 
     private func scratch(_ scene: IssuerScene) -> String { scene.scratch.store }
 
-    @Test func `a token that an earlier version stored is fetched anew instead of printed`() async throws {
+    @Test func `an unprintable stored token is refreshed instead of printed`() async throws {
         try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
             try await scene.signIn(lifetime: 3_600) { $0.accessToken = Secret("a\u{1B}]0;x\u{7}") }
             let outcome = try await scene.tokens(1)[0]

@@ -22,7 +22,7 @@ struct TerminalTests {
         #expect(outcome.output.contains(Person.mara.client))
     }
 
-    @Test func `times are told as distances`() throws {
+    @Test func `times are shown as distances`() throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.mara)
         let outcome = try scratch.runOnTerminal("list")
@@ -78,7 +78,7 @@ struct TerminalTests {
         #expect(try scratch.run("list").lines[1].hasPrefix("ma\\u{1b}]0;x\\u{7}ra\\u{9b}31m\\u{202e}  "))
     }
 
-    @Test func `what a terminal obeys or hides is in digits, in text and in JSON, and JSON means the same`() throws {
+    @Test func `control and hidden characters are escaped in text and in JSON`() throws {
         let scratch = try ScratchDirectory()
         let obeyed = "\u{202E}\u{2028}\u{2029}\u{2066}\u{200B}\u{FEFF}\u{AD}\u{E0041}\u{85}\u{61C}\u{180E}\u{3164}"
         var mara = Person.mara

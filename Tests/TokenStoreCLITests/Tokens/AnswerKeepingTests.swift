@@ -27,7 +27,7 @@ struct AnswerKeepingTests {
         .filter { $0.contains(".pending-") }
     }
 
-    @Test func `a store that stays held costs no session: the token is printed, the next command stores the rest`()
+    @Test func `a locked store: the token is printed, the next command saves the answer`()
         async throws
     {
         try await whileHeld(["--timeout", "3"]) { (scene, refresh, held) async throws in
@@ -43,7 +43,7 @@ struct AnswerKeepingTests {
         }
     }
 
-    @Test func `an export has the refresh token that waits in a file, or says that it lacks it`() async throws {
+    @Test func `an export has the pending refresh token, or says that it is missing`() async throws {
         try await whileHeld(["--timeout", "3"]) { (scene, refresh, held) async throws in
             #expect(try await refresh.end() == 0)
             let without = try await scene.run("export", "-", "--timeout", "1")
@@ -64,7 +64,7 @@ struct AnswerKeepingTests {
         }
     }
 
-    @Test func `a store that is held beyond the timeout and then let go has the answer`() async throws {
+    @Test func `a store that is locked beyond the timeout gets the answer afterwards`() async throws {
         try await whileHeld(["--timeout", "3"]) { (scene, refresh, held) async throws in
             try await eventually("the file") { try !pending(scene).isEmpty }
             try held.execute("ROLLBACK")
@@ -102,7 +102,7 @@ struct AnswerKeepingTests {
     }
 
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
-    func `a signal waits until the answer is stored, and then ends the program`(signal: Int32) async throws {
+    func `a signal ends the program after the answer is stored`(signal: Int32) async throws {
         try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
             scene.provider.faults.add(.delay(milliseconds: 500, at: "token"))
             let refresh = try scene.start()
@@ -129,7 +129,7 @@ struct AnswerKeepingTests {
         }
     }
 
-    @Test func `a signal before anything is spent ends the program at once`() async throws {
+    @Test func `a signal before any request ends the program at once`() async throws {
         try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
             scene.provider.faults.add(.hang(at: "metadata"))
             let refresh = try scene.start("--timeout", "600")

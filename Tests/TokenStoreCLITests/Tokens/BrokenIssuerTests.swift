@@ -110,7 +110,7 @@ struct BrokenIssuerTests {
     ]
 
     @Test(arguments: broken)
-    func `R10: whatever else a token endpoint answers ends in a clear sentence and loses nothing`(
+    func `R10: any bad answer of a token endpoint is a clear error and loses nothing`(
         broken: Broken
     ) async throws {
         try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
@@ -129,7 +129,7 @@ struct BrokenIssuerTests {
         .answer(status: 400, body: #"{"error":"invalid_grant"}"#, at: "token"), .lostResponse(at: "token", times: 2),
         .answer(body: "", at: "token"),
     ])
-    func `R10: a stored token that is merely worth refreshing is handed out whatever the issuer answers`(
+    func `R10: an aging token is returned when the refresh fails`(
         fault: Fault
     ) async throws {
         try await IssuerScene.open(lifetime: 3_600, refreshIn: -1) { (scene: IssuerScene) async throws in

@@ -42,7 +42,7 @@ struct LockHolderTests {
         }
     }
 
-    @Test func `R3: where the holder has spent the token, the next one says who it was`() async throws {
+    @Test func `R3: a holder that consumed the token is named by the next process`() async throws {
         try await Self.run(.afterTheRequest, SIGKILL) { outcome, scene, _ in
             #expect(outcome.status == 4)
             #expect(scene.tokenRequestCount == 2)
@@ -51,7 +51,7 @@ struct LockHolderTests {
     }
 
     /// Takes as long as a holder may take that is alive.
-    @Test func `R3: when the holder of the lock is stopped, the next one goes on, and the session when it wakes up`()
+    @Test func `R3: when the holder of the lock is stopped, the next one goes on`()
         async throws
     {
         try await Self.run(.duringTheRequest, SIGSTOP) { (outcome, scene, holder) async throws in
@@ -63,7 +63,7 @@ struct LockHolderTests {
         }
     }
 
-    @Test func `one who is in a hurry leaves a holder that is slow alone, and its token`() async throws {
+    @Test func `a caller with a short limit leaves a slow holder and its token alone`() async throws {
         try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
             scene.provider.faults.add(.delay(milliseconds: 4_000, at: "token"))
             let holder = try scene.start("--timeout", "60")

@@ -8,7 +8,7 @@ import Testing
 /// How the program reaches an issuer.
 struct NetworkTests {
     @Test(.enabled(if: PrivateAuthority.isAvailable, "needs openssl"))
-    func `an issuer of a private authority is trusted with --ca-file or SSL_CERT_FILE, and not without`() async throws {
+    func `a private CA is trusted only with --ca-file or SSL_CERT_FILE`() async throws {
         let authority = try PrivateAuthority()
         let command = ["token", "--scope", IssuerScene.scope.text, "--force-refresh"]
         try await IssuerScene.open(lifetime: 3_600, authority: authority) { (scene: IssuerScene) async throws in
@@ -36,7 +36,7 @@ struct NetworkTests {
     }
 
     @Test(.enabled(if: PrivateAuthority.isAvailable, "needs openssl"))
-    func `a certificate that has ended is a question of the clock, not of authorities`() async throws {
+    func `the error of an expired certificate names the clock, not the CA`() async throws {
         let authority = try PrivateAuthority(days: 0)
         var configuration = try LocalIdentityProvider.Configuration.forTests
         configuration.tls = .init(chain: authority.chain, key: authority.key)
@@ -49,7 +49,7 @@ struct NetworkTests {
         }
     }
 
-    @Test func `a file of authorities that is missing is said to be`() async throws {
+    @Test func `a missing CA file is an error that says so`() async throws {
         let outcome = try await Self.login("https://127.0.0.1:1", "--ca-file", "/nowhere/ca.pem")
         #expect(outcome.status == 1)
         #expect(
@@ -86,7 +86,7 @@ struct NetworkTests {
         }
     }
 
-    @Test func `a proxy that cannot be one is named by its variable, and its password is not shown`() async throws {
+    @Test func `a malformed proxy is named by its variable without its password`() async throws {
         try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
             let proxy = ["https_proxy": "ftp://user:Hidden-7@proxy.example"]
             let outcome = try await scene.run(["token", "--scope", IssuerScene.scope.text], environment: proxy)
@@ -96,7 +96,7 @@ struct NetworkTests {
         }
     }
 
-    @Test func `R10: an issuer that has gone is a failure that may pass`() async throws {
+    @Test func `R10: an issuer that is gone is a temporary error`() async throws {
         try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
             await scene.provider.stop()
             let outcome = try await scene.run(["token", "--scope", IssuerScene.scope.text])

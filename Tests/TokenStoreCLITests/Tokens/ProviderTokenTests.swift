@@ -35,7 +35,7 @@ struct ProviderTokenTests {
         }
     }
 
-    @Test func `a session for no API hands out its token, and renews it`() async throws {
+    @Test func `a session for no API returns its token, and refreshes it`() async throws {
         let session = try Session(scope: "openid profile", lifetime: 3_600)
         for arguments in [[], ["--scope", "openid"], ["--scope", "profile,openid"]] {
             let command = Command(
@@ -81,7 +81,7 @@ struct ProviderTokenTests {
         #expect(try await session.token("--scope", "read").output == "at-1\n")
     }
 
-    @Test func `an error is of bounded length, whatever the issuer sends`() async throws {
+    @Test func `an error has a bounded length for any answer of the issuer`() async throws {
         let session = try Session(scope: "read", lifetime: 0)
         session.issuer.publish(JSON.Object([("issuer", .string(String(repeating: "x", count: 500_000)))]))
         let outcome = try await session.token("--scope", "read")

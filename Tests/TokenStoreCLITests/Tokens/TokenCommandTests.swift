@@ -4,7 +4,7 @@ import Testing
 import TokenStorage
 
 struct TokenCommandTests {
-    @Test func `C87, N44 and R2: 64 processes that need one expired token cause one request, and the session goes on`()
+    @Test func `C87, N44 and R2: 64 processes that need one token send one request`()
         async throws
     {
         try await IssuerScene.open(lifetime: 0) { scene in
@@ -18,7 +18,7 @@ struct TokenCommandTests {
         }
     }
 
-    @Test func `every format shows the stored token, without a request`() async throws {
+    @Test func `every format prints the stored token without a request`() async throws {
         try await IssuerScene.open(lifetime: 3_600) { (scene: IssuerScene) async throws in
             let token = try await scene.tokens(1)[0].output.dropLast()
             #expect(token.split(separator: ".").count == 3)

@@ -77,7 +77,7 @@ struct TokenRefusalTests {
     ]
 
     @Test(arguments: table)
-    func `each error of the table has its exit status and its sentence, and leaves what should stay`(
+    func `each error of the table has its exit status, text and effect on the store`(
         refused: Refused
     ) async throws {
         try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
@@ -105,7 +105,7 @@ struct TokenRefusalTests {
         }
     }
 
-    @Test func `a token that has expired by the issuer's word is not sent again`() async throws {
+    @Test func `a refresh token that the issuer called expired is not sent again`() async throws {
         try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
             let body = #"{"error":"invalid_grant","suberror":"token_expired"}"#
             scene.provider.faults.add(.answer(status: 400, body: body, at: "token"))
