@@ -29,6 +29,8 @@ package struct Fault: Codable, Sendable {
     package var delayMilliseconds: Int?
     /// No answer until the client or the provider goes.
     @Defaulted package var hangs = false
+    /// The request waits as long as the fault is there.
+    @Defaulted package var holds = false
     @Defaulted package var truncatesBody = false
     @Defaulted package var losesResponse = false
     package var idToken: IDTokenFlaw?
@@ -110,6 +112,11 @@ extension Fault {
         Fault(route: route, times: times, takesEffect: takesEffect) { $0.hangs = true }
     }
 
+    /// Holds requests back until the faults are removed.
+    package static func hold(at route: String) -> Fault {
+        Fault(route: route, times: nil) { $0.holds = true }
+    }
+
     package static func truncatedBody(at route: String, times: Int? = 1) -> Fault {
         Fault(route: route, times: times) { $0.truncatesBody = true }
     }
@@ -131,6 +138,10 @@ package final class Faults: Sendable {
     package func removeAll() { waiting.withLock { $0.removeAll() } }
 
     package var all: [Fault] { waiting.withLock { $0 } }
+
+    func isHeld(at route: String) -> Bool {
+        waiting.withLock { $0.contains { $0.route == route && $0.holds } }
+    }
 
     /// The oldest fault due at `route`, counted as used.
     func take(at route: String) -> Fault? {

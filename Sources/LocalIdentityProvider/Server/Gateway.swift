@@ -29,6 +29,9 @@ final class Gateway: HTTPResponder {
             try await context.channel.closeFuture.get()
             return Response(status: .serviceUnavailable)
         }
+        while fault?.holds == true, state.faults.isHeld(at: exchange.route.name), context.channel.isActive {
+            try await Task.sleep(for: .milliseconds(5))
+        }
         if let delay = fault?.delayMilliseconds { try await Task.sleep(for: .milliseconds(delay)) }
         let reply: Reply
         if let fault, let replacement = fault.replacement, !fault.takesEffect {

@@ -11,9 +11,11 @@ struct LogoutCommandTests {
             let before = try scene.scratch.contents("tokenstore.db")
             let text = try await scene.run("logout", "ana.rojas@example.org", "--dry-run")
             let what = "ana.rojas@example.org of pwd-app, here and at the issuer"
-            #expect(text.status == 0 && text.output == "would sign out \(what)\n", "\(text.error)")
+            #expect(text.status == 0, "\(text.error)")
+            #expect(text.output == "would sign out \(what)\n", "\(text.error)")
             let json = try await scene.run("logout", "ana.rojas@example.org", "--dry-run", "--json").json
-            #expect(json["dryRun"] as? Bool == true && json["clientIds"] as? [String] == ["pwd-app"])
+            #expect(json["dryRun"] as? Bool == true)
+            #expect(json["clientIds"] as? [String] == ["pwd-app"])
             #expect(try scene.scratch.contents("tokenstore.db") == before)
             #expect(scene.provider.audit.counts.isEmpty)
         }
@@ -94,11 +96,13 @@ struct LogoutCommandTests {
     @Test(arguments: [[], ["--local-only"]])
     func `a sign-out during a refresh wins, and the new tokens are not stored`(arguments: [String]) async throws {
         try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
-            scene.provider.faults.add(.delay(milliseconds: 6_000, at: "token"))
+            let isLocal = !arguments.isEmpty
+            scene.provider.faults.add(isLocal ? .hold(at: "token") : .delay(milliseconds: 1_000, at: "token"))
             let refresh = try scene.start()
             try await scene.waitForIntent()
             #expect(try await scene.run(["logout", "--yes", "ana.rojas@example.org"] + arguments).status == 0)
-            #expect(try await refresh.end() == (arguments.isEmpty ? 0 : 4))
+            if isLocal { scene.provider.faults.removeAll() }
+            #expect(try await refresh.end() == (isLocal ? 4 : 0))
             #expect(try scene.rows == .none)
             // What the refresh brought nevertheless has been ended at the issuer as well.
             #expect(scene.provider.audit.count(of: "revoke") == 1)
@@ -125,7 +129,7 @@ struct LogoutCommandTests {
         #expect(try store.accounts().isEmpty)
     }
 
-    @Test func `a reader does not keep a sign-out of two clients from its end, and is named`() async throws {
+    @Test func `a reader does not block a sign-out of two clients, and is reported`() async throws {
         try await IssuerScene.open(lifetime: 3_600) { (scene: IssuerScene) async throws in
             try scene.addClient("otp-app")
             let reader = try Connection(path: scene.scratch.store, mode: .readWrite, busyTimeout: .zero)

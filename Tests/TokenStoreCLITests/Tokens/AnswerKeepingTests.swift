@@ -12,10 +12,11 @@ struct AnswerKeepingTests {
         _ body: (IssuerScene, StartedCommand, _ held: Connection) async throws -> Void
     ) async throws {
         try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
-            scene.provider.faults.add(.delay(milliseconds: 500, at: "token"))
+            scene.provider.faults.add(.hold(at: "token"))
             let refresh = try scene.start(arguments)
             try await scene.waitForIntent()
             let held = try scene.scratch.holdForWriting()
+            scene.provider.faults.removeAll()
             try await body(scene, refresh, held)
         }
     }
@@ -104,10 +105,11 @@ struct AnswerKeepingTests {
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
     func `a signal ends the program after the answer is stored`(signal: Int32) async throws {
         try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
-            scene.provider.faults.add(.delay(milliseconds: 500, at: "token"))
+            scene.provider.faults.add(.hold(at: "token"))
             let refresh = try scene.start()
             try await scene.waitForIntent()
             refresh.send(signal)
+            scene.provider.faults.removeAll()
             #expect(try await refresh.end() == 128 + signal)
             #expect(try await scene.tokens(1, "--force-refresh")[0].status == 0)
             #expect(scene.tokenRequestCount == 2)

@@ -65,12 +65,13 @@ struct LockHolderTests {
 
     @Test func `a caller with a short limit leaves a slow holder and its token alone`() async throws {
         try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
-            scene.provider.faults.add(.delay(milliseconds: 4_000, at: "token"))
+            scene.provider.faults.add(.hold(at: "token"))
             let holder = try scene.start("--timeout", "60")
             try await scene.waitForIntent()
             let hasty = try await scene.tokens(1, "--timeout", "1")[0]
             #expect(hasty.status == 8, "\(hasty.error)")
             #expect(hasty.error.contains("no token came in time"), "\(hasty.error)")
+            scene.provider.faults.removeAll()
             #expect(try await holder.end() == 0)
             #expect(scene.tokenRequestCount == 1)
         }
