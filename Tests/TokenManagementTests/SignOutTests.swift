@@ -36,10 +36,8 @@ struct SignOutTests {
             let transport = InterceptingTransport(Scene.transport) { request in
                 guard request.url.hasSuffix("/token") else { return }
                 signOut.withLock { $0 = $0 ?? Task { try await leaving.signOut(scene.account) } }
-                // As long as it takes to revoke the old token, if nothing keeps it from that.
-                for _ in 0..<50 where scene.provider.audit.count(of: "revoke") == 0 {
-                    try await Task.sleep(for: .milliseconds(2))
-                }
+                try await eventually("a sign-out that waits") { try scene.store.path.openLocks == 2 }
+                #expect(scene.provider.audit.count(of: "revoke") == 0)
             }
             let manager = try scene.manager(transport: transport)
             #expect(try await manager.acquireTokenSilently(scene.request()).source == .refresh)

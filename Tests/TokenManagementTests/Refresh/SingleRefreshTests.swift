@@ -2,6 +2,8 @@ import Foundation
 import HTTPTransport
 import IssuerSupport
 import LocalIdentityProvider
+import Metrics
+import MetricsTestKit
 import OAuth
 import OpenIDConnect
 import Testing
@@ -13,8 +15,8 @@ struct SingleRefreshTests {
     @Test func `C87: eight managers that need one token send one request`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             scene.expire()
-            scene.provider.faults.add(.delay(milliseconds: 50, at: "token"))
-            let managers = try (0..<8).map { _ in try scene.manager() }
+            let transport = Self.transport(scene, awaiting: 8)
+            let managers = try (0..<8).map { _ in try scene.manager(transport: transport) }
             let tokens = try await withThrowingTaskGroup(of: Secret.self) { group in
                 for manager in managers {
                     group.addTask {
@@ -26,10 +28,10 @@ struct SingleRefreshTests {
             #expect(scene.tokenRequestCount == 1)
             #expect(tokens.count == 8)
             #expect(tokens.allSatisfy { $0 == tokens[0] })
-            // Who finds the token when its turn comes asks the issuer nothing at all.
+            // A manager that finds the token when its turn comes sends the issuer no request at all.
             #expect(scene.provider.audit.count(of: "metadata") == 1)
             scene.expire()
-            #expect(try await managers[0].acquireTokenSilently(scene.request()).source == .refresh)
+            #expect(try await scene.manager().acquireTokenSilently(scene.request()).source == .refresh)
         }
     }
 
@@ -74,17 +76,10 @@ struct SingleRefreshTests {
         try await Scene.open { (scene: Scene) async throws in
             let both: Scope = "api://todolist/ToDoList.Read api://todolist/ToDoList.ReadWrite"
             scene.answer(#"{"access_token":"new","expires_in":3600,"scope":"api://todolist/ToDoList.Read"}"#)
-            let arrived = Counter()
-            let transport = InterceptingTransport(Scene.transport) { request in
-                guard request.url.hasSuffix("/token") else { return }
-                // The answer waits for the second caller.
-                try await eventually("the second caller") { arrived.value == 2 }
-                try await Task.sleep(for: .milliseconds(50))
-            }
-            let manager = try scene.manager(transport: transport)
+            let joined = JoinedCallers()
+            let manager = try joined.manager(scene) { try await joined.wait(for: 1) }
             func acquire(all: Bool) async throws -> AcquisitionError? {
-                _ = arrived.next()
-                return try await acquisitionError {
+                try await acquisitionError {
                     try await manager.acquireTokenSilently(scene.request(both) { $0.requiresAllScopes = all })
                 }
             }
@@ -111,12 +106,16 @@ struct SingleRefreshTests {
     @Test func `a cancelled caller does not cancel the refresh of the others`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             scene.expire()
-            scene.provider.faults.add(.delay(milliseconds: 150, at: "token"))
-            let manager = try scene.manager()
+            let (joined, cancelled) = (JoinedCallers(), Counter())
+            let manager = try joined.manager(scene) {
+                try await eventually("a cancelled caller") { cancelled.value == 1 }
+            }
             let leaver = Task { try await manager.acquireTokenSilently(scene.request()) }
             let stayer = Task { try await manager.acquireTokenSilently(scene.request()) }
+            try await joined.wait(for: 1)
             leaver.cancel()
             await #expect(throws: CancellationError.self) { try await leaver.value }
+            _ = cancelled.next()
             #expect(try await stayer.value.source == .refresh)
             #expect(scene.tokenRequestCount == 1)
         }
@@ -125,8 +124,9 @@ struct SingleRefreshTests {
     @Test func `a caller that times out does not end the refresh`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             scene.expire()
-            scene.provider.faults.add(.delay(milliseconds: 200, at: "token"))
-            let manager = try scene.manager()
+            // The issuer answers once the second caller has joined, which is after the first one left.
+            let joined = JoinedCallers()
+            let manager = try joined.manager(scene) { try await joined.wait(for: 1) }
             let error = try await acquisitionError {
                 try await manager.acquireTokenSilently(scene.request { $0.timeout = .milliseconds(20) })
             }
@@ -138,8 +138,8 @@ struct SingleRefreshTests {
 
     @Test func `a forced refresh is not repeated when another manager has just refreshed`() async throws {
         try await Scene.open { (scene: Scene) async throws in
-            scene.provider.faults.add(.delay(milliseconds: 50, at: "token"))
-            let managers = try (0..<4).map { _ in try scene.manager() }
+            let transport = Self.transport(scene, awaiting: 4)
+            let managers = try (0..<4).map { _ in try scene.manager(transport: transport) }
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for manager in managers {
                     group.addTask {
@@ -164,7 +164,7 @@ struct SingleRefreshTests {
                 // Each waits for the lock by itself, as another process would.
                 group.addTask { try await scene.acquire { $0.forcesRefresh = true }.accessToken.secret }
             }
-            try await eventually("eight who wait") { try Self.openLocks(of: path) == 9 }
+            try await eventually("eight who wait") { try path.openLocks == 9 }
             lock.withLock { $0 = nil }
             for try await token in group { #expect(token == Secret("at-1")) }
         }
@@ -187,7 +187,7 @@ struct SingleRefreshTests {
                 guard request.url.hasSuffix("/token") else { return }
                 sent.keep(request)
                 // The first waits until the other has begun as well, and waits for the family's lock, or sends.
-                try await eventually("the other client") { try sent.count == 2 || Self.openLocks(of: path) == 4 }
+                try await eventually("the other client") { try sent.count == 2 || path.openLocks == 4 }
             }
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for client in ["app-a", "app-b"] {
@@ -204,11 +204,31 @@ struct SingleRefreshTests {
         }
     }
 
-    /// How many locks of a store this process has opened.
-    private static func openLocks(of path: StorePath) throws -> Int {
-        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count { descriptor in
-            // Another thread may have closed it meanwhile.
-            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")) == path.lock
+    /// A transport whose token request leaves once `count` managers hold the refresh lock or wait for it.
+    private static func transport(_ scene: Scene, awaiting count: Int) -> InterceptingTransport {
+        let path = scene.store.path
+        return InterceptingTransport(Scene.transport) { request in
+            guard request.url.hasSuffix("/token") else { return }
+            try await eventually("\(count) managers") { try path.openLocks == count }
+        }
+    }
+
+    /// Counts the callers who joined a refresh under way, by the metric of a manager.
+    private struct JoinedCallers {
+        private let metrics = TestMetrics()
+
+        /// A manager whose token request leaves after `wait`.
+        func manager(_ scene: Scene, _ wait: @escaping @Sendable () async throws -> Void) throws -> TokenManager {
+            let transport = InterceptingTransport(Scene.transport) { request in
+                if request.url.hasSuffix("/token") { try await wait() }
+            }
+            return try withMetricsFactory(metrics) { () throws in try scene.manager(transport: transport) }
+        }
+
+        func wait(for count: Int64) async throws {
+            try await eventually("\(count) who joined") {
+                metrics.counterTotal(label: "tokenstore.refresh.waited") == count
+            }
         }
     }
 
