@@ -62,8 +62,8 @@ struct FaultTests {
         try await NativeScene.open { scene in
             let account = try await scene.signInAna()
             scene.provider.faults.add(.status(503, at: "token", takesEffect: true))
-            _ = try await account.accessToken(for: NativeScene.toDo)
-            _ = try await account.accessToken(for: NativeScene.demo)
+            await #expect(throws: Never.self) { try await account.accessToken(for: NativeScene.toDo) }
+            await #expect(throws: Never.self) { try await account.accessToken(for: NativeScene.demo) }
         }
     }
 
@@ -201,7 +201,7 @@ struct FaultTests {
         }
     }
 
-    /// Somebody who opens the page and signs in there.
+    /// A user who opens the page and signs in there.
     private struct Person: UserAgent {
         func open(_ address: String) async throws {
             let visitor = try Visitor()

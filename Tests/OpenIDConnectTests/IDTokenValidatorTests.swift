@@ -61,7 +61,7 @@ struct IDTokenValidatorTests {
         let x = try #require(pair.jwk["x"]?.text.flatMap { Base64URL.decode($0.utf8) })
         for written in [Array(x.drop { $0 == 0 }), [0] + x] {
             let keys = JSONWebKeySet(pair.set(["x": .string(Base64URL.encode(written))]))
-            try validator.checkSignature(of: token, keys: keys)
+            #expect(throws: Never.self) { try validator.checkSignature(of: token, keys: keys) }
         }
         let long = JSONWebKeySet(pair.set(["x": .string(Base64URL.encode([1] + x))]))
         #expect(throws: IDTokenFlaw.unsuitableKey) { try validator.checkSignature(of: token, keys: long) }
@@ -73,7 +73,7 @@ struct IDTokenValidatorTests {
         for alg in [nil, .string(claimed)] as [JSON?] {
             let keys = try keys(algorithm, ["alg": alg])
             if claimed == algorithm {
-                try validator.checkSignature(of: token, keys: keys)
+                #expect(throws: Never.self) { try validator.checkSignature(of: token, keys: keys) }
             } else {
                 #expect(throws: IDTokenFlaw.unsuitableKey) { try validator.checkSignature(of: token, keys: keys) }
             }
@@ -90,7 +90,7 @@ struct IDTokenValidatorTests {
         var key = try KeyPair.of("ES256").own.jwk
         for (name, value) in changes { key[name] = value }
         let keys = JSONWebKeySet(JSON.Object([("keys", .array([.object(key)]))]))
-        try validator.checkSignature(of: token(), keys: keys)
+        #expect(throws: Never.self) { try validator.checkSignature(of: token(), keys: keys) }
     }
 
     @Test func `an RSA key below 2048 bits verifies no signature`() throws {
@@ -110,10 +110,12 @@ struct IDTokenValidatorTests {
             set(.object(other.jwk), .object(own.jwk)), set(.object(nameless)), set("x", 7, .object(own.jwk)),
             set(.object(try KeyPair.of("RS256").own.jwk), .object(own.jwk)),
         ] {
-            try validator.checkSignature(of: token(), keys: keys)
+            #expect(throws: Never.self) { try validator.checkSignature(of: token(), keys: keys) }
         }
         let unnamed = try token { $0.header.removeAll { $0.name == "kid" } }
-        try validator.checkSignature(of: unnamed, keys: set(.object(other.jwk), .object(own.jwk)))
+        #expect(throws: Never.self) {
+            try validator.checkSignature(of: unnamed, keys: set(.object(other.jwk), .object(own.jwk)))
+        }
         // None that fits and none that is named: newer keys may be worth fetching.
         #expect(throws: IDTokenFlaw.unknownKey) {
             try validator.checkSignature(of: unnamed, keys: set(.object(other.jwk)))
@@ -134,9 +136,9 @@ struct IDTokenValidatorTests {
         let hash = Base64URL.encode(digest.prefix(digest.count / 2))
         let token = try token(algorithm) { $0.set("at_hash", "\"\(hash)\"") }
         var validator = validator
-        try validator.checkClaims(of: token, clocks: [Draft.now])
+        #expect(throws: Never.self) { try validator.checkClaims(of: token, clocks: [Draft.now]) }
         validator.accessToken = secret
-        try validator.checkClaims(of: token, clocks: [Draft.now])
+        #expect(throws: Never.self) { try validator.checkClaims(of: token, clocks: [Draft.now]) }
         validator.accessToken = Secret("another")
         #expect(throws: IDTokenFlaw.accessToken) { try validator.checkClaims(of: token, clocks: [Draft.now]) }
     }
@@ -152,7 +154,7 @@ struct IDTokenValidatorTests {
             }
         }
         let right = try token(Self.tenant, Self.tenant)
-        try validator.checkClaims(of: right, clocks: [Draft.now])
+        #expect(throws: Never.self) { try validator.checkClaims(of: right, clocks: [Draft.now]) }
         try validator.checkSignature(of: right, keys: keys("ES256", ["issuer": .string(template)]))
         let consumers = template.replacing("{tenantid}", with: "9188040d-6c67-4c5b-b112-36a304b66dad")
         #expect(throws: IDTokenFlaw.unsuitableKey) {
@@ -212,7 +214,7 @@ struct IDTokenValidatorTests {
     @Test func `a token of another user of the session is refused`() throws {
         var validator = validator
         validator.subject = "s"
-        try validator.checkClaims(of: token(), clocks: [Draft.now])
+        #expect(throws: Never.self) { try validator.checkClaims(of: token(), clocks: [Draft.now]) }
         validator.subject = "S"
         #expect(throws: IDTokenFlaw.subject) { try validator.checkClaims(of: token(), clocks: [Draft.now]) }
     }

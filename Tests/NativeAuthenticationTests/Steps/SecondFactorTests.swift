@@ -89,7 +89,8 @@ struct SecondFactorTests {
             let email = try method("email", registration.authMethods)
             let first = try await registration.challengeAuthMethod(email, contact: "first@example.org").verification
             let second = try await first.challengeAuthMethod(email, contact: Self.second).verification
-            _ = try await second.submitChallenge(scene.code(to: Self.second))
+            let code = try scene.code(to: Self.second)
+            await #expect(throws: Never.self) { try await second.submitChallenge(code) }
         }
     }
 
@@ -139,10 +140,12 @@ struct SecondFactorTests {
             let password = try await reset.submitCode(scene.code(to: NativeScene.cleo))
             let choice = try await password.submitPassword(NativeScene.newPassword).signIn().mfaState
             let state = try await choice.requestChallenge(method("m-sms", choice.authMethods))
-            _ = try await state.submitChallenge(scene.code(to: "+593987654321"))
+            let code = try scene.code(to: "+593987654321")
+            await #expect(throws: Never.self) { try await state.submitChallenge(code) }
             let parameters = SignUpParameters(username: NativeScene.new, password: NativeScene.newPassword)
             let signUp = try await app.signUp(parameters).codeState
-            _ = try await signUp.submitCode(scene.code(to: NativeScene.new)).done.signIn().registration
+            let done = try await signUp.submitCode(scene.code(to: NativeScene.new)).done
+            await #expect(throws: Never.self) { try await done.signIn().registration }
         }
     }
 }

@@ -99,7 +99,7 @@ struct Attack: Sendable, CustomTestStringConvertible {
         Attack("two algorithms", .repeatedMember, peerRefuses: false) {
             $0.header.append(("alg", "\"\($0.pair.algorithm)\""))
         },
-        Attack("a key id that nobody publishes", .unknownKey, peerRefuses: false) { $0.setHeader("kid", #""other""#) },
+        Attack("a key id that is not published", .unknownKey, peerRefuses: false) { $0.setHeader("kid", #""other""#) },
         Attack("a key that the token brings along", .signature) { draft in
             draft.setHeader("jwk", OAuth.JSON.object(draft.otherPair.jwk).serialized)
             draft.sign = draft.otherPair.sign

@@ -23,7 +23,7 @@ struct KeyPair: Sendable, CustomTestStringConvertible {
         return OAuth.JSON.Object([("keys", .array([.object(key)]))])
     }
 
-    /// One pair for each algorithm that has to be accepted, and another that nobody publishes.
+    /// One pair for each algorithm that has to be accepted, and another that is not published.
     static let all: Result<[(own: KeyPair, other: KeyPair)], any Error> = Result {
         let rsa = try (0..<2).map { _ in try _RSA.Signing.PrivateKey(keySize: .bits2048) }
         return try [
