@@ -56,7 +56,7 @@ package final class Browser {
 
     /// The address of a driver that listens.
     ///
-    /// It takes a port that is free in IPv4, and ends where somebody has that port in IPv6.
+    /// It takes a port that is free in IPv4, and ends where another process has that port in IPv6.
     private func startDriver() async throws -> String {
         for attempt in 1...10 {
             let log = folder.appending(path: "driver-\(attempt)")
@@ -74,15 +74,14 @@ package final class Browser {
 
     /// What the driver prints once it listens; nil if it ended.
     private func address(in log: URL) async throws -> String? {
-        let deadline = ContinuousClock.now + .seconds(60)
-        while ContinuousClock.now < deadline {
+        var address: String?
+        try await IssuerSupport.eventually("an answer of chromedriver") {
             let isRunning = driver.isRunning
             let text = try String(contentsOf: log, encoding: .utf8)
-            if let match = text.firstMatch(of: /successfully on port ([0-9]+)/) { return "http://127.0.0.1:\(match.1)" }
-            guard isRunning else { return nil }
-            try await Task.sleep(for: .milliseconds(5))
+            address = text.firstMatch(of: /successfully on port ([0-9]+)/).map { "http://127.0.0.1:\($0.1)" }
+            return address != nil || !isRunning
         }
-        throw ExpectationFailure("an answer of chromedriver")
+        return address
     }
 
     private func close() async {
@@ -90,7 +89,7 @@ package final class Browser {
         _ = try? await command("DELETE", "", nil)
         // The driver does not listen to SIGTERM.
         if driver.isRunning { kill(driver.processIdentifier, SIGKILL) }
-        // A folder left among the system's temporary ones harms nobody.
+        // A folder left among the system's temporary ones does no harm.
         try? FileManager.default.removeItem(at: folder)
     }
 

@@ -6,7 +6,7 @@ import Musl
 import Glibc
 #endif
 
-/// A port of loopback that nobody listens at, and nobody comes to listen at by asking the system for a free one.
+/// A loopback port without a listener, which the system gives to no other process that asks for a free one.
 package struct UnusedPort: Sendable {
     package let number: Int
 

@@ -27,7 +27,7 @@ public enum Fixture {
         return Base64URL.encode(info.serialized.utf8)
     }
 
-    /// A compact JWT with a signature that nobody checks.
+    /// A compact JWT with a signature that is not checked.
     public static func idToken(_ claims: JSON) -> String {
         let header: JSON = ["alg": "none", "typ": "JWT"]
         return [header, claims].map { Base64URL.encode($0.serialized.utf8) }.joined(separator: ".") + ".c2ln"

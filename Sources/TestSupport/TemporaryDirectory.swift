@@ -15,7 +15,7 @@ public final class TemporaryDirectory: Sendable {
     }
 
     deinit {
-        // A leftover of a test run harms nobody.
+        // A leftover of a test run does no harm.
         try? FileManager.default.removeItem(atPath: path)
     }
 

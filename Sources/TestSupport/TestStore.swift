@@ -43,7 +43,7 @@ public final class TestStore: Sendable {
         opened = nil
     }
 
-    /// A store that took in a document and that nobody has open.
+    /// A store that took in a document and is closed.
     public static func closed(_ document: JSON) throws -> TestStore {
         try TestStore(isClosed: true) { try $0.take(document.serialized) }
     }

@@ -4,7 +4,7 @@ import LocalIdentityProvider
 import TestSupport
 import Testing
 
-/// MSAL for Python from PyPI, which nobody here wrote, as the client.
+/// MSAL for Python from PyPI as the client.
 struct MSALTests {
     /// `LOCAL_IDP_PYTHON` names an interpreter that has `msal`; otherwise `python3` is tried.
     private static var python: Program? {

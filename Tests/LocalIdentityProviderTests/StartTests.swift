@@ -102,13 +102,12 @@ struct StartTests {
     }
 
     static func line(of file: URL) async throws -> String {
-        let deadline = ContinuousClock.now + .seconds(120)
-        while ContinuousClock.now < deadline {
-            let text = try String(contentsOf: file, encoding: .utf8)
-            if text.hasSuffix("\n") { return text }
-            try await Task.sleep(for: .milliseconds(10))
+        var text = ""
+        try await eventually("the program's line") {
+            text = try String(contentsOf: file, encoding: .utf8)
+            return text.hasSuffix("\n")
         }
-        throw ExpectationFailure("the program's line")
+        return text
     }
 
     @Test(arguments: [

@@ -4,7 +4,7 @@ import Testing
 
 struct PlatformTests {
     @Test(arguments: ["Sources/NativeAuthentication", "Tests/NativeAuthenticationTests"])
-    func `S65: one source and one set of tests for every system`(folder: String) throws {
+    func `S65: sources and tests are the same on every platform`(folder: String) throws {
         let house = Repository.root
         let place = house.appending(path: folder)
         let files = try #require(FileManager.default.enumerator(at: place, includingPropertiesForKeys: nil))

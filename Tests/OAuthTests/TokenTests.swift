@@ -38,7 +38,7 @@ struct ScopeTests {
         #expect("/x/\u{301}y//z".parts(separatedBy: "/") == ["x", "\u{301}y", "z"])
     }
 
-    @Test func `scopes overlap by what is not reserved`() {
+    @Test func `reserved scopes do not count as an overlap`() {
         #expect(Scope("a b").intersects("B c"))
         #expect(!Scope("a openid").intersects("b openid"))
         #expect(Scope("openid").intersects("profile"))

@@ -22,7 +22,7 @@ final class FilledPipe: Sendable {
         guard write(ends[1], text, text.utf8.count) == text.utf8.count else { throw Failure(number: errno) }
     }
 
-    /// What nobody has read.
+    /// What has not been read.
     func rest() -> String {
         var buffer = [UInt8](repeating: 0, count: 8192)
         let count = max(0, read(descriptor, &buffer, buffer.count))

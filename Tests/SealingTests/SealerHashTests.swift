@@ -22,7 +22,7 @@ struct SealerHashTests {
         #expect(Set(hashes).count == names.count)
     }
 
-    @Test func `a name and a value cannot be shifted into each other`() {
+    @Test func `the hash separates the name from the value`() {
         let sealer = Sealer(key: DataKey(id: 1))
         #expect(sealer.claimValueHash(name: "ab", value: "c") != sealer.claimValueHash(name: "a", value: "bc"))
         #expect(sealer.claimValueHash(name: "a", value: "b") != sealer.claimValueHash(name: "b", value: "a"))

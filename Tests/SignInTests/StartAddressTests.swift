@@ -14,7 +14,7 @@ import Testing
 struct StartAddressTests {
     private static let page = "https://issuer.example/authorize?state=s&nonce=n"
 
-    /// Somebody who is given the start address.
+    /// A process that is given the start address.
     private struct Starter: UserAgent {
         let visit: @Sendable (_ address: String, _ start: String) async throws -> Void
 
@@ -111,7 +111,7 @@ struct StartAddressTests {
         #expect(stranger.error == nil)
     }
 
-    @Test func `a request that drips keeps its connection for ten seconds, and not for as long as it drips`() throws {
+    @Test func `a request that drips keeps its connection for ten seconds at most`() throws {
         let reception = PendingRedirect(state: Secret("s"))
         let channel = try Self.channel(
             RedirectRoutes(path: "/", mode: .query, reception: reception, start: StartAddress())

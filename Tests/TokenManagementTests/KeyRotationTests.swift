@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import TokenManagement
 
-/// How often an issuer's keys are fetched, whoever sends tokens.
+/// How often an issuer's keys are fetched, for tokens of any sender.
 struct KeyRotationTests {
     private static let path = "/op/keys"
 

@@ -6,7 +6,7 @@ import TestSupport
 struct Walk {
     private static let steps = 16
 
-    /// More than the longest flow has, so that whoever needs more is stuck.
+    /// More than the longest flow has, so that a walk that needs more is stuck.
     private static let honestSteps = 30
 
     private let ground: WalkGround

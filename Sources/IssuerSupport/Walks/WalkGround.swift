@@ -12,7 +12,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A provider and a store for some walks, whose time stands still unless somebody waits.
+/// A provider and a store for some walks, whose time stands still unless a caller waits.
 struct WalkGround {
     static let clients = ["otp-app", "pwd-app", "mfa-app"]
 

@@ -11,7 +11,7 @@ struct Walker {
     let app: NativeAuthPublicClientApplication
     let provider: LocalIdentityProvider
 
-    /// Whose account it is about; nobody else is sent codes at this address.
+    /// The address of the account, to which no other user is sent codes.
     let username: String
     var password: Secret
     var generator: SeededGenerator

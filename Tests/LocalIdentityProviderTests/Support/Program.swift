@@ -1,6 +1,6 @@
 import Foundation
 
-/// A program that nobody here wrote, run as a person would.
+/// A program from elsewhere, run as a user would.
 struct Program {
     struct Result: Sendable, CustomStringConvertible {
         let status: Int32

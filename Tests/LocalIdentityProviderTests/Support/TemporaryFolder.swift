@@ -18,7 +18,7 @@ struct TemporaryFolder {
     }
 
     func remove() {
-        // A folder left in the system's temporary folder harms nobody.
+        // A folder left in the system's temporary folder does no harm.
         try? FileManager.default.removeItem(at: url)
     }
 }

@@ -1,4 +1,4 @@
-/// A view that shows text, for whoever waits to see it.
+/// A view that shows text, for a caller that waits to see it.
 @MainActor
 final class TextView {
     private var unseen: [String] = []
@@ -16,7 +16,7 @@ final class TextView {
         }
     }
 
-    /// The next text that nobody has seen.
+    /// The next text that was not returned before.
     func next() async -> String {
         if !unseen.isEmpty { return unseen.removeFirst() }
         return await withCheckedContinuation { waiting = $0 }

@@ -75,7 +75,7 @@ struct NativeScene: Sendable {
         return NativeAuthPublicClientApplication(configuration, store: store ?? self.store, transport: transport)
     }
 
-    /// The last code that was sent to somebody.
+    /// The last code that was sent to an address.
     func code(to recipient: String = bo) throws -> Secret {
         guard let code = provider.outbox.messages(to: recipient).last?.code else { throw ExpectationFailure("a code") }
         return Secret(code)

@@ -12,6 +12,7 @@ import TokenStorage
 /// An OpenID provider made by hand, whose ID tokens say and are signed as a test wants, and an app with a store.
 final class ForgedIssuer: Sendable {
     static let client = "app"
+    private static let now = Date(timeIntervalSince1970: 1_790_000_000)
 
     let issuer: HandmadeIssuer
     let key = P256.Signing.PrivateKey()
@@ -21,10 +22,10 @@ final class ForgedIssuer: Sendable {
     /// The newest authorization request.
     private let request = Mutex<[String: String]>([:])
 
-    /// Whether anybody was asked to sign in.
+    /// Whether the browser was opened.
     var hasAsked: Bool { request.withLock { !$0.isEmpty } }
 
-    /// Whether nobody was signed in.
+    /// Whether no user was signed in.
     var isUntouched: Bool { get throws { try store.accounts().isEmpty && store.events().isEmpty } }
 
     /// What the newest authorization request asked for.
@@ -34,7 +35,9 @@ final class ForgedIssuer: Sendable {
     init(_ metadata: KeyValuePairs<String, JSON> = [:]) throws {
         issuer = try HandmadeIssuer()
         directory = try TemporaryDirectory()
-        store = try TokenStore.open(at: StorePath(directory.file("tokenstore.db")))
+        var options = StoreOptions()
+        options.now = { Self.now }
+        store = try TokenStore.open(at: StorePath(directory.file("tokenstore.db")), options: options)
         var members = JSON.Object([
             ("authorization_endpoint", .string(issuer.issuer + "/authorize")),
             ("jwks_uri", .string(issuer.issuer + "/keys")),
@@ -61,7 +64,7 @@ final class ForgedIssuer: Sendable {
 
     /// The claims of an ID token in order.
     func claims(nonce: String) -> JSON.Object {
-        let now = Int64(Date().timeIntervalSince1970)
+        let now = Int64(Self.now.timeIntervalSince1970)
         return JSON.Object([
             ("iss", .string(issuer.issuer)), ("aud", .string(Self.client)), ("sub", "s-1"), ("nonce", .string(nonce)),
             ("iat", .number("\(now)")), ("exp", .number("\(now + 600)")), ("name", "Noa Vidal"),

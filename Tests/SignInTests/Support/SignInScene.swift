@@ -84,12 +84,12 @@ struct SignInScene: Sendable {
     static let cleo = "cleo@example.org"
     static let cleosPassword = "Marmol-4-Rios"
 
-    /// Whether nobody was signed in: no account, and not a word of one in the record of use.
+    /// Whether no user was signed in: no account, and none in the record of use.
     var isUntouched: Bool {
         get throws { try store.accounts().isEmpty && store.events().isEmpty }
     }
 
-    /// The last code that was sent to somebody.
+    /// The last code that was sent to an address.
     func code(to recipient: String) throws -> String {
         guard let code = provider.outbox.messages(to: recipient).last?.code else { throw ExpectationFailure("a code") }
         return code

@@ -1,7 +1,7 @@
 import LocalIdentityProvider
 import SignIn
 
-/// Somebody who opens the page and goes on from there.
+/// A user who opens the page and goes on from there.
 struct Walk: UserAgent {
     private let visitor: Visitor
     private let steps: @Sendable (Visitor) async throws -> Void
@@ -17,7 +17,7 @@ struct Walk: UserAgent {
     }
 }
 
-/// Somebody who does something else with the address.
+/// A user who does something else with the address.
 struct Reaction: UserAgent {
     let react: @Sendable (String) async throws -> Void
 

@@ -31,7 +31,7 @@ struct ThrottlingTests {
     }
 
     @Test(arguments: [("5000", 3_600...3_600), ("date", 30...95), ("abc", 60...60)])
-    func `C72: a wait is seconds or a date, an hour at most, a minute where it makes no sense`(
+    func `C72: Retry-After is seconds or a date, at most an hour, a minute if invalid`(
         header: String,
         wait: ClosedRange<Int64>
     ) async throws {

@@ -129,7 +129,7 @@ struct PolicyTests {
         let fixture = try TestStore()
         #expect(try fixture.store.accounts().isEmpty)
         guard case .none = try fixture.store.select(.only).outcome else {
-            Issue.record("nobody has signed in")
+            Issue.record("no user has signed in")
             return
         }
         #expect(try fixture.store.account(matching: .only) == nil)

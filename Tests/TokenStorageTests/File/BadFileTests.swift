@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import TokenStorage
 
-/// Files that are no store, or one that must not be used: each way to open one says so and changes nothing.
+/// Files that are not a token store, or one that must not be used: each way to open one says so and changes nothing.
 struct BadFileTests {
     /// Tries everything that opens the store of `fixture`, expecting an error of `kind` each time.
     private func expectRefusal(

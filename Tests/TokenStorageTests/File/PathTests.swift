@@ -56,7 +56,7 @@ struct PathTests {
         for name in names { #expect(files.includes(path.directory + "/" + name), "\(name)") }
     }
 
-    @Test func `a new store is private, in a private directory, with its key and its lock beside it`() throws {
+    @Test func `a new store, its directory, key and lock are private`() throws {
         let directory = try TemporaryDirectory()
         let path = StorePath(directory.file("deep/er/tokenstore.db"))
         let store = try TokenStore.open(at: path, options: TestStore.options(TestClock()))

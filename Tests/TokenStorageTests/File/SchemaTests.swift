@@ -40,7 +40,7 @@ struct SchemaTests {
         return options
     }
 
-    @Test func `every file of the folder is compiled in, in order`() throws {
+    @Test func `every migration file is compiled in, in order`() throws {
         let folder = Repository.root.appending(path: "Migrations")
         let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
             .sorted { $0.lastPathComponent < $1.lastPathComponent }

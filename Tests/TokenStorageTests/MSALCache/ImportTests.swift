@@ -29,7 +29,7 @@ struct ImportTests {
         #expect(try entities(copy.export()) == entities(document), sourceLocation: sourceLocation)
     }
 
-    @Test func `the shipped fixture comes back as it was`() throws {
+    @Test func `the shipped fixture is exported as it was imported`() throws {
         let file = Repository.root.appending(path: "Tests/Fixtures/harbor.json")
         try expectRoundTrip(JSON(parsing: String(contentsOf: file, encoding: .utf8)))
     }

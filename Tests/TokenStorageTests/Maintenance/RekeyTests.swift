@@ -338,7 +338,7 @@ struct RekeyTests {
 }
 
 extension JSON {
-    /// Somebody who signs in while a rekey is under way.
+    /// A user who signs in while a rekey is under way.
     fileprivate static let newcomer = JSON.cache(
         refreshTokens: [.refreshToken("rn", ["home_account_id": "new.t1"])]
     )

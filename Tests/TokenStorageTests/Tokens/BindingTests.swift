@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import TokenStorage
 
-/// Promise 7: who can write the file without its key cannot give a secret another purpose.
+/// Promise 7: a process that can write the file without its key cannot give a secret another purpose.
 struct BindingTests {
     private static let other = Account.ID(authority: "login.windows.net", homeAccountID: "u2.t1")
 
@@ -22,7 +22,7 @@ struct BindingTests {
         return fixture
     }
 
-    /// Edits the file as anyone can who may write it.
+    /// Edits the file as any process can that may write it.
     private func edit(_ fixture: TestStore, _ statements: String) throws {
         let connection = try Connection(path: fixture.path.database, mode: .readWrite, busyTimeout: .seconds(5))
         try connection.execute(statements)
@@ -41,7 +41,7 @@ struct BindingTests {
         #expect(try fixture.store.check().count == 2)
     }
 
-    @Test func `an account whose user name was altered is not missing, and is in the way of no other`() throws {
+    @Test func `an account with an altered username is listed and hides no other`() throws {
         let fixture = try twoAccounts()
         try edit(fixture, "UPDATE account SET username = 'x', username_fold = 'x' WHERE id = 1")
         expectError(.damaged) { _ = try fixture.store.account(username: "ada@example.net") }
@@ -278,8 +278,7 @@ struct BindingTests {
     }
 
     @Test(arguments: [0, 2, -1])
-    func `a data key that is not marked as the current one is a typed error, also when it is written`(mark: Int) throws
-    {
+    func `a data key without a current mark is a typed error, also on a write`(mark: Int) throws {
         let fixture = try TestStore()
         try fixture.signIn(.signIn())
         try edit(fixture, "UPDATE data_key SET is_current = \(mark)")
@@ -289,7 +288,7 @@ struct BindingTests {
         }
     }
 
-    @Test func `a repair computes anew what is computed, and the check is clean`() throws {
+    @Test func `a repair recomputes every derived value, and the check is clean`() throws {
         let fixture = try TestStore.closed(.standardCache(.accessToken("a", "s1")).with(["Private": ["k": "v"]]))
         try edit(
             fixture,

@@ -227,7 +227,7 @@ struct PendingAnswerTests {
         #expect(try Data(contentsOf: URL(filePath: file.name)) == Data("answer".utf8))
     }
 
-    @Test func `a store that is being left waits for its answers and begins no request`() async throws {
+    @Test func `a closing store waits for its answers and begins no request`() async throws {
         let fixture = try scene()
         let space = LockedValue<AnswerSpace?>(try fixture.store.reserveAnswerSpace())
         #expect(fixture.store.isExpectingAnswer)

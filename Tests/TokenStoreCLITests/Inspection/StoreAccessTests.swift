@@ -66,7 +66,7 @@ struct StoreAccessTests {
     }
 
     @Test(arguments: ["000", "177", "277", "777"])
-    func `a new store is for its owner alone, and for him in full, whatever the umask`(mask: String) throws {
+    func `a new store is private and writable for its owner under any umask`(mask: String) throws {
         let scratch = try ScratchDirectory()
         try scratch.write(try Person.cache([.mara]), to: "cache.json")
         // The umask is the whole process's: a shell has its own.

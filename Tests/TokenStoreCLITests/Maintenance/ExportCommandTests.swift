@@ -11,7 +11,7 @@ struct ExportCommandTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path("\u{301}a")) == ["\u{301}b.json"])
     }
 
-    @Test func `what was imported comes back, with what was not understood`() throws {
+    @Test func `an export has what was imported, with unknown fields`() throws {
         let scratch = try ScratchDirectory()
         var cache = try Person.cache([.mara, .ivo])
         cache = "{\"HarborBucket\":{\"k\":{\"kept\":1.50}},\"" + cache.dropFirst(2)

@@ -2,7 +2,7 @@ import IssuerSupport
 import LocalIdentityProvider
 import Testing
 
-/// `tokenstore login` with a real browser behind `$BROWSER`, and somebody at its pages.
+/// `tokenstore login` with a real browser behind `$BROWSER`, and a user at its pages.
 struct ChromiumLoginTests {
     private static let eva = "eva@example.org"
 

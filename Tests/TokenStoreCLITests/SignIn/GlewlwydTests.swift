@@ -3,7 +3,7 @@ import OAuth
 import Testing
 import TokenStorage
 
-/// Against a server nobody here wrote.
+/// Against a server from elsewhere.
 struct GlewlwydTests {
     @Test(.enabled(if: Glewlwyd.isInstalled, "the Debian package glewlwyd is not installed"))
     func `a glewlwyd session survives 16 processes that refresh at once`() async throws {

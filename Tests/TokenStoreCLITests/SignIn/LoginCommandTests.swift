@@ -81,7 +81,7 @@ struct LoginCommandTests {
         }
     }
 
-    @Test func `a sign-in closes the store, and a cancelled one leaves it as it was, byte for byte`() async throws {
+    @Test func `a sign-in closes the store, and a cancelled one changes no byte of it`() async throws {
         try await LoginScene.open { (scene: LoginScene) async throws in
             #expect(try await scene.logIn().status == 0)
             #expect(try scene.scratch.contents("tokenstore.db-wal").isEmpty)

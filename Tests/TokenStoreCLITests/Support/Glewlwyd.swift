@@ -145,7 +145,7 @@ struct Glewlwyd: Sendable {
             .send(.authorizationCode, form, now: Int64(Date().timeIntervalSince1970)).response
     }
 
-    /// Goes to the address that a login opened, as somebody who is signed in there and has agreed.
+    /// Goes to the address that a login opened, as a user who is signed in there and has agreed.
     func visit(_ start: String) async throws {
         // A browser is given an address of the listener, which leads on to the page.
         let led = try await transport.send(HTTPRequest("GET", start), limits: .issuer)
@@ -158,7 +158,7 @@ struct Glewlwyd: Sendable {
         _ = try await transport.send(HTTPRequest("GET", next), limits: .issuer)
     }
 
-    /// The cookie of someone who gave a password; the server may still be starting.
+    /// The cookie of a user who gave a password; the server may still be starting.
     private func session(_ user: String, _ password: String) async throws -> String {
         let body: JSON = ["username": .string(user), "password": .string(password)]
         for _ in 0..<200 {

@@ -3,7 +3,7 @@ import HTTPTransport
 import IssuerSupport
 import Synchronization
 
-/// A `tokenstore login` with a script as `$BROWSER`, which hands the address to whoever sits there.
+/// A `tokenstore login` with a script as `$BROWSER`, which hands the address to the test.
 struct LoginRun: Sendable {
     let scratch: ScratchDirectory
     var environment: [String: String] = [:]
@@ -21,13 +21,10 @@ struct LoginRun: Sendable {
             defer { isOver.withLock { $0 = true } }
             return try await command.runAside(in: scratch)
         }()
-        while !isOver.withLock(\.self) {
-            if let address = Self.address(note) {
-                try await visit(address)
-                break
-            }
-            try await Task.sleep(for: .milliseconds(5))
+        try await eventually("an address, or the end of the command") {
+            isOver.withLock(\.self) || Self.address(note) != nil
         }
+        if !isOver.withLock(\.self), let address = Self.address(note) { try await visit(address) }
         return try await outcome
     }
 

@@ -4,7 +4,7 @@ import LocalIdentityProvider
 import OAuth
 import Synchronization
 
-/// A provider with native authentication, an empty directory for the store, and who answers: a person or a script.
+/// A provider with native authentication, an empty directory for the store, and a user or a script that answers.
 struct NativeScene: Sendable {
     static let ana = LoginScene.ana
     static let anasPassword = LoginScene.anasPassword
@@ -83,8 +83,8 @@ struct NativeScene: Sendable {
 
     /// Writes the code of the message of a number as soon as it is sent.
     func sendCode(_ number: Int = 1, to recipient: String, _ pipe: AnswerPipe, _ isOver: () -> Bool) async throws {
-        while provider.outbox.messages(to: recipient).count < number, !isOver() {
-            try await Task.sleep(for: .milliseconds(5))
+        try await eventually("a code, or the end of the command") {
+            isOver() || provider.outbox.messages(to: recipient).count >= number
         }
         if !isOver() { pipe.write(try code(to: recipient)) }
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Somebody who signed in, as a row of an MSAL cache has it; all of it is made up.
+/// A user who signed in, as a row of an MSAL cache has it; all of it is made up.
 struct Person: Sendable {
     var username: String
     var uid: String

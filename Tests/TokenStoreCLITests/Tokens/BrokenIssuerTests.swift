@@ -80,7 +80,7 @@ struct BrokenIssuerTests {
             rows: .withoutRefreshToken
         ),
         .init(
-            testDescription: "an ID token for somebody else",
+            testDescription: "an ID token for another client",
             faults: [.wrongIDToken(.audience)],
             exit: 1,
             sentence: "the issuer's ID token is for another client; check the authority, then sign in again"
