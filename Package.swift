@@ -174,7 +174,7 @@ let package = Package(
             name: "Benchmarks",
             dependencies: [
                 "CBaseline", "CPeers", "IssuerSupport", "LocalIdentityProvider", "OAuth", "SQLite", "Sealing",
-                "TestSupport", "TokenManagement", "TokenStorage", "HTTPTransport",
+                "TestSupport", "TokenManagement", "TokenStorage", "HTTPTransport", "TokenStoreCLI",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             exclude: ["CBaseline", "CPeers"]

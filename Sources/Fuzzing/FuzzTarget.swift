@@ -1,4 +1,4 @@
-import HTTPTransport
+import TokenStoreCLI
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials

@@ -80,7 +80,7 @@ struct DiscoveryInput: FuzzInput {
             try unlessRefused(by: AuthorityError.self) { try Authority(issuer: text) },
             try unlessRefused(by: AuthorityError.self) { try Authority(parsing: text) },
         ].compactMap(\.self) {
-            for url in authority.metadataURLs { try hold(HTTPAddress(url) != nil, "\(url) can be asked") }
+            for url in authority.metadataURLs { try hold(WebAddress(secure: url) != nil, "\(url) can be asked") }
             let again = try authority.issuer.map { try Authority(issuer: $0) } ?? Authority(parsing: authority.url)
             try hold(again == authority, "\(text) and \(authority.url) are one authority")
         }
@@ -96,7 +96,7 @@ struct DiscoveryInput: FuzzInput {
                 metadata.revocationEndpoint, metadata.endSessionEndpoint, metadata.jwksURI,
             ]
             for endpoint in endpoints.compactMap(\.self) {
-                try hold(HTTPAddress(endpoint) != nil, "\(endpoint) can be sent to")
+                try hold(WebAddress(secure: endpoint) != nil, "\(endpoint) can be sent to")
             }
             return [metadata.document]
         } catch let error {

@@ -33,7 +33,9 @@ public final class AsyncHTTPTransport: HTTPTransport {
     }
 
     public func send(_ request: HTTPRequest, limits: HTTPLimits) async throws -> HTTPResponse {
-        guard let address = HTTPAddress(request.url) else { throw HTTPTransportError.invalidURL(request.description) }
+        guard let address = WebAddress(secure: request.url) else {
+            throw HTTPTransportError.invalidURL(request.description)
+        }
         let client = try client(for: address)
         do {
             return try await withThrowingTaskGroup(of: HTTPResponse.self) { group in
@@ -54,7 +56,7 @@ public final class AsyncHTTPTransport: HTTPTransport {
     }
 
     /// The failure with what only the transport knows of it.
-    private func failure(_ failure: HTTPTransportError, at address: HTTPAddress) async -> HTTPTransportError {
+    private func failure(_ failure: HTTPTransportError, at address: WebAddress) async -> HTTPTransportError {
         let proxy = clients.withLock { $0?.proxyName(for: address) }
         guard proxy == nil, case .notTrusted(let host, _) = failure else { return failure.by(proxy: proxy) }
         let flaw = await CertificateTimes.shown(at: address)?.flaw(at: Int64(time(nil)))
@@ -64,7 +66,7 @@ public final class AsyncHTTPTransport: HTTPTransport {
     private static func exchange(
         _ request: HTTPRequest,
         by client: HTTPClient,
-        _ address: HTTPAddress,
+        _ address: WebAddress,
         _ limits: HTTPLimits
     ) async throws -> HTTPResponse {
         let response = try await head(of: request, by: client, before: .now() + TimeAmount(limits.head))
@@ -127,7 +129,7 @@ public final class AsyncHTTPTransport: HTTPTransport {
         return outgoing
     }
 
-    private func client(for address: HTTPAddress) throws -> HTTPClient {
+    private func client(for address: WebAddress) throws -> HTTPClient {
         try clients.withLock { clients in
             let started = try clients ?? HTTPClients(options)
             clients = started
@@ -167,13 +169,13 @@ struct HTTPClients: Sendable {
         proxied = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 
-    func client(for address: HTTPAddress) -> HTTPClient {
+    func client(for address: WebAddress) -> HTTPClient {
         guard let proxied, proxies.applies(to: address) else { return direct }
         return proxied
     }
 
     /// The proxy on the way to `address`, without its password.
-    func proxyName(for address: HTTPAddress) -> String? {
+    func proxyName(for address: WebAddress) -> String? {
         guard let proxy = proxies.proxy, proxies.applies(to: address) else { return nil }
         return "\(proxy.host):\(proxy.port)"
     }

@@ -21,7 +21,7 @@ struct CertificateTimes: Sendable {
     private static let patience = TimeAmount.seconds(5)
 
     /// Asks the server at `address`; nil where it does not show a certificate.
-    static func shown(at address: HTTPAddress) async -> CertificateTimes? {
+    static func shown(at address: WebAddress) async -> CertificateTimes? {
         let found = LockedValue<CertificateTimes?>(nil)
         do {
             let context = try NIOSSLContext(configuration: .makeClientConfiguration())

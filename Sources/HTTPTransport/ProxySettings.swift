@@ -18,7 +18,7 @@ struct ProxySettings: Sendable {
     }
 
     /// Whether `host` is reached through the proxy.
-    func applies(to address: HTTPAddress) -> Bool {
+    func applies(to address: WebAddress) -> Bool {
         guard proxy != nil, !address.isLoopback else { return false }
         return !exceptions.contains { exception in
             let domain = exception.hasPrefix(".") ? String(exception.dropFirst()) : exception

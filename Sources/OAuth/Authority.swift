@@ -46,6 +46,22 @@ public struct Authority: Hashable, Sendable {
         self.init(url, tenant: tenant.lowercased(), policy: path[1].lowercased(), issuer: nil)
     }
 
+    /// The address of a user flow of Azure AD B2C: `SCHEME://HOST/tfp/TENANT/USERFLOW`.
+    ///
+    /// - Throws: ``AuthorityError`` if host, tenant or user flow make no address.
+    public init(host: String, tenant: String, userFlow: String, scheme: String = "https") throws(AuthorityError) {
+        let parts = [tenant, userFlow]
+        let address = "\(scheme)://\(host)/tfp/\(tenant)/\(userFlow)"
+        let isPlain = parts.allSatisfy { part in
+            !part.isEmpty && part.utf8.allSatisfy { Self.unreserved.contains(Character(Unicode.Scalar($0))) }
+        }
+        guard isPlain else { throw .notAURL(address) }
+        try self.init(parsing: address)
+    }
+
+    /// What stands for itself in a URL.
+    private static let unreserved = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+
     private init(_ url: AuthorityURL, tenant: String?, policy: String?, issuer: String?) {
         environment = url.environment
         scheme = url.scheme
@@ -109,7 +125,7 @@ struct AuthorityURL {
         guard let address = WebAddress(text) else { throw .notAURL(text) }
         guard address.isSecure else { throw .notSecure(text) }
         scheme = address.scheme
-        environment = address.place.name
+        environment = address.name
         path = address.rest.prefix { $0 != "?" && $0 != "#" }.split(separator: "/").map(String.init)
     }
 }

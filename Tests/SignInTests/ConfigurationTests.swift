@@ -55,11 +55,11 @@ struct ConfigurationTests {
     }
 
     @Test func `S05, N62: a user flow's authority is a URL, and an impossible one throws`() throws {
-        let authority = try Authority(host: "t.b2clogin.com", tenant: "t.onmicrosoft.com", policy: "B2C_1_SUSI")
+        let authority = try Authority(host: "t.b2clogin.com", tenant: "t.onmicrosoft.com", userFlow: "B2C_1_SUSI")
         #expect(authority.url == "https://t.b2clogin.com/tfp/t.onmicrosoft.com/b2c_1_susi")
         for policy in ["b2c 1", "", "a/b", "a?b"] {
             #expect(throws: AuthorityError.self) {
-                try Authority(host: "t.b2clogin.com", tenant: "t.onmicrosoft.com", policy: policy)
+                try Authority(host: "t.b2clogin.com", tenant: "t.onmicrosoft.com", userFlow: policy)
             }
         }
     }
@@ -67,7 +67,7 @@ struct ConfigurationTests {
     @Test func `S06: unlisted user flows and authorities of another kind are refused`() async throws {
         try await SignInScene.open { scene in
             let application = try scene.application(Nobody())
-            let other = try Authority(host: "evil.example", tenant: "fabrikvine", policy: "b2c_1_susi")
+            let other = try Authority(host: "evil.example", tenant: "fabrikvine", userFlow: "b2c_1_susi")
             for (authority, code) in [
                 (other, -42_010), (try scene.authority("b2c_1_unlisted"), -42_010),
                 (try Authority(issuer: "https://issuer.example"), -42_000),

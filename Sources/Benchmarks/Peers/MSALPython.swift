@@ -1,8 +1,8 @@
 import CPeers
-import HTTPTransport
 import LocalIdentityProvider
 import OAuth
 import TokenStorage
+import TokenStoreCLI
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials

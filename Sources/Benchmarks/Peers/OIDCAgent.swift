@@ -1,7 +1,7 @@
-import HTTPTransport
 import LocalIdentityProvider
 import OAuth
 import TokenStorage
+import TokenStoreCLI
 
 #if canImport(Glibc)
 import Glibc

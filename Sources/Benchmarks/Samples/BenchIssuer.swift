@@ -3,6 +3,7 @@ import IssuerSupport
 import LocalIdentityProvider
 import OAuth
 import TokenStorage
+import TokenStoreCLI
 
 /// An issuer on loopback, and sessions of it in stores.
 struct BenchIssuer: Sendable {

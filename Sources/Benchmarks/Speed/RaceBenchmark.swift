@@ -1,7 +1,7 @@
-import HTTPTransport
 import LocalIdentityProvider
 import OAuth
 import TokenStorage
+import TokenStoreCLI
 
 /// How long many processes wait for one token that has to be refreshed.
 enum RaceBenchmark: Benchmark {

@@ -1,7 +1,7 @@
-import HTTPTransport
 import LocalIdentityProvider
 import SQLite
 import TokenStorage
+import TokenStoreCLI
 
 #if canImport(Glibc)
 import Glibc

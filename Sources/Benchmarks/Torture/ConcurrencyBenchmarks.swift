@@ -1,6 +1,6 @@
-import HTTPTransport
 import IssuerSupport
 import TokenStorage
+import TokenStoreCLI
 
 /// Many processes sign in at once.
 enum CrowdBenchmark: Benchmark {

@@ -1,6 +1,6 @@
-import HTTPTransport
 import OAuth
 import TokenStorage
+import TokenStoreCLI
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials

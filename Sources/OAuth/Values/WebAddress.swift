@@ -2,7 +2,7 @@
 package struct WebAddress: Sendable {
     /// Lower-cased.
     package let scheme: String
-    package let place: HostAndPort
+    private let place: HostAndPort
 
     /// The path, the query and the fragment, as they are written.
     package let rest: Substring
@@ -21,14 +21,34 @@ package struct WebAddress: Sendable {
         rest = text[authority.endIndex...]
     }
 
+    /// Reads `url`; nil unless secrets may be sent there.
+    package init?(secure url: String) {
+        self.init(url)
+        guard isSecure else { return nil }
+    }
+
     /// Whether secrets may be sent there: by `https`, or by `http` to this machine.
-    package var isSecure: Bool { scheme == "https" || scheme == "http" && place.isLoopback }
+    package var isSecure: Bool { scheme == "https" || scheme == "http" && isLoopback }
+
+    /// Without port, lower-cased; an IPv6 address without its brackets.
+    package var host: String { place.host }
+
+    package var port: Int { place.port }
+
+    /// Whether the host is this machine, by its number or as `localhost`.
+    package var isLoopback: Bool { place.isLoopback }
+
+    /// The host with its port unless that is the scheme's own.
+    package var name: String { place.name }
+
+    /// The scheme and the host with its port ([RFC 6454](https://www.rfc-editor.org/rfc/rfc6454)).
+    package var origin: String { "\(scheme)://\(name)" }
 }
 
 /// The part of a URL that says where it leads ([RFC 3986 §3.2](https://www.rfc-editor.org/rfc/rfc3986#section-3.2)).
 ///
 /// One text has one meaning: what another reader could take for another place is not read at all.
-package struct HostAndPort: Hashable, Sendable {
+package struct HostAndPort: Sendable {
     /// Lower-cased; an IPv6 address without its brackets.
     package let host: String
     package let port: Int

@@ -1,4 +1,3 @@
-import HTTPTransport
 package import OAuth
 
 extension Authority {
@@ -18,16 +17,16 @@ extension Authority {
             guard metadata.issuer.isExactly(issuer) else {
                 throw .otherIssuer(wanted: issuer, found: metadata.issuer)
             }
-            let isLoopback = HTTPAddress(metadata.issuer)?.isLoopback ?? false
+            let isLoopback = WebAddress(secure: metadata.issuer)?.isLoopback ?? false
             for endpoint in metadata.endpoints {
-                guard let address = HTTPAddress(endpoint), address.isLoopback == isLoopback else {
+                guard let address = WebAddress(secure: endpoint), address.isLoopback == isLoopback else {
                     throw .foreignEndpoint(endpoint)
                 }
             }
             return
         }
         for endpoint in metadata.endpoints {
-            guard let address = HTTPAddress(endpoint),
+            guard let address = WebAddress(secure: endpoint),
                 Cloud.group(of: address.name) == Cloud.group(of: environment)
             else { throw .foreignEndpoint(endpoint) }
         }
@@ -39,7 +38,7 @@ extension Authority {
     /// Its address is not the authority's: it has the tenant's id where that may have a domain or a word, and where the
     /// authority is for every tenant it has `{tenantid}`.
     private func isOwn(_ named: String) -> Bool {
-        guard let address = HTTPAddress(named) else { return false }
+        guard let address = WebAddress(secure: named) else { return false }
         let start = named.firstRange(of: "://")?.upperBound ?? named.startIndex
         var path = named[start...].split(separator: "/").dropFirst().map { $0.lowercased() }
         let isUserFlow = path.first == "tfp"
@@ -53,7 +52,7 @@ extension Authority {
 
     /// Whether `address` is where an issuer of this authority lives: its own host, or for External ID, which apps may
     /// reach by a name of its own, the host that the tenant's id names.
-    private func isHost(_ address: HTTPAddress, of tenantID: String) -> Bool {
+    private func isHost(_ address: WebAddress, of tenantID: String) -> Bool {
         if Cloud.group(of: address.name) == Cloud.group(of: environment) { return true }
         let mayBeExternalID = Cloud.isExternalID(environment) || !Cloud.contains(environment)
         return mayBeExternalID && ClientInfo.isTenantID(tenantID) && address.name == "\(tenantID).ciamlogin.com"

@@ -68,13 +68,13 @@ public struct DeviceAuthorization: Sendable {
         else { throw .incomplete("user_code") }
         // Some issuers still use the name of a draft.
         guard let address = (object["verification_uri"] ?? object["verification_url"])?.text,
-            HTTPAddress(address) != nil
+            WebAddress(secure: address) != nil
         else { throw .incomplete("verification_uri") }
         self.deviceCode = Secret(deviceCode)
         self.userCode = userCode
         verificationURI = address
         verificationURIComplete = object["verification_uri_complete"]?.text.flatMap {
-            HTTPAddress($0) == nil ? nil : $0
+            WebAddress(secure: $0) == nil ? nil : $0
         }
         lifetime = min(max(object["expires_in"]?.seconds ?? Self.usualLifetime, 1), Self.longestLifetime)
         interval = min(max(object["interval"]?.seconds ?? Self.usualInterval, 1), Self.longestLifetime)

@@ -65,21 +65,3 @@ extension Authority {
 
     fileprivate var kind: Kind { issuer != nil ? .openIDProvider : policy != nil ? .userFlow : .tenant }
 }
-
-extension Authority {
-    /// The address of a user flow of Azure AD B2C: `SCHEME://HOST/tfp/TENANT/POLICY`.
-    ///
-    /// - Throws: `AuthorityError` if host, tenant or policy make no address.
-    public init(host: String, tenant: String, policy: String, scheme: String = "https") throws(AuthorityError) {
-        let parts = [tenant, policy]
-        let address = "\(scheme)://\(host)/tfp/\(tenant)/\(policy)"
-        let isPlain = parts.allSatisfy { part in
-            !part.isEmpty && part.utf8.allSatisfy { Self.unreserved.contains(Character(Unicode.Scalar($0))) }
-        }
-        guard isPlain else { throw .notAURL(address) }
-        try self.init(parsing: address)
-    }
-
-    /// What stands for itself in a URL.
-    private static let unreserved = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-}

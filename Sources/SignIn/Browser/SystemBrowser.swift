@@ -1,5 +1,4 @@
 import Dispatch
-import HTTPTransport
 import OAuth
 
 #if canImport(FoundationEssentials)
@@ -49,7 +48,7 @@ public struct SystemBrowser: UserAgent {
 
     public func open(_ address: String) async throws {
         // Anything else could be an option of the browser, or a file.
-        guard HTTPAddress(address) != nil else { throw SignInError.noBrowser("the page is at no web address") }
+        guard WebAddress(secure: address) != nil else { throw SignInError.noBrowser("the page is at no web address") }
         for command in commands where await command.run(address) { return }
         throw SignInError.noBrowser("no browser could be started; set $BROWSER, or open the printed address")
     }

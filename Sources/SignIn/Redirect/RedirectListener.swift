@@ -45,7 +45,7 @@ package struct RedirectListener: Sendable {
 
     /// An address of this machine that leads this user's browser to `page`, until the sign-in is over.
     func start(leadingTo page: String) -> String? {
-        guard HTTPAddress(page) != nil else { return nil }
+        guard WebAddress(secure: page) != nil else { return nil }
         start.lead(to: page)
         return origin + start.path
     }
@@ -191,7 +191,7 @@ final class RedirectHandler: ChannelInboundHandler {
 
     private func isAddressed(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) -> Bool {
         let hosts = head.headers["host"]
-        guard hosts.count == 1, let address = HTTPAddress("http://\(hosts[0])/") else { return false }
+        guard hosts.count == 1, let address = WebAddress(secure: "http://\(hosts[0])/") else { return false }
         return address.isLoopback && address.port == context.channel.localAddress?.port
     }
 

@@ -1,4 +1,4 @@
-import HTTPTransport
+import OAuth
 
 /// Where the issuer sends the browser with its answer ([RFC 8252 §7](https://www.rfc-editor.org/rfc/rfc8252#section-7)).
 public struct RedirectURI: Hashable, Sendable {
@@ -56,7 +56,7 @@ public struct RedirectURI: Hashable, Sendable {
         self.text = text
         switch text[..<colon].lowercased() {
         case "https":
-            guard let address = HTTPAddress(text), !address.isLoopback else {
+            guard let address = WebAddress(secure: text), !address.isLoopback else {
                 throw Self.refusal(text, "is https on loopback, which nobody listens to")
             }
             loopback = nil
@@ -101,7 +101,7 @@ public struct RedirectURI: Hashable, Sendable {
 extension RedirectURI.Loopback {
     /// nil unless `text` is `http` on a loopback address.
     fileprivate init?(_ text: String) {
-        guard let address = HTTPAddress(text), address.isLoopback, address.scheme == "http",
+        guard let address = WebAddress(secure: text), address.isLoopback, address.scheme == "http",
             let start = text.firstRange(of: "://")?.upperBound
         else { return nil }
         let authority = text[start...].prefix { $0 != "/" }

@@ -138,7 +138,7 @@ package struct BoundedTransport: HTTPTransport {
         var limits = limits
         limits.total = min(limits.total, end - .now)
         guard limits.total > .zero else {
-            let host = HTTPAddress(request.url)?.name ?? request.description
+            let host = WebAddress(secure: request.url)?.name ?? request.description
             throw HTTPTransportError.notConnected(host: host, reason: "no time was left")
         }
         return try await transport.send(request, limits: limits)

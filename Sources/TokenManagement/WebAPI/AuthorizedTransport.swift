@@ -62,7 +62,9 @@ public struct AuthorizedTransport: HTTPTransport {
 
     /// Whether the request is for the API: a token is a secret between it and the issuer.
     private func isAddressed(_ request: HTTPRequest) -> Bool {
-        guard let place = HTTPAddress(api.url), HTTPAddress(request.url) == place else { return false }
+        guard let origin = WebAddress(secure: api.url)?.origin, WebAddress(secure: request.url)?.origin == origin else {
+            return false
+        }
         let (path, base) = (request.url.path, api.url.path)
         let directory = base.hasSuffix("/") ? base : base + "/"
         guard path.utf8.elementsEqual(base.utf8) || path.utf8.starts(with: directory.utf8) else { return false }

@@ -128,6 +128,6 @@ struct SignInTarget: ParsableArguments {
         if parts.count > 1, parts[1].lowercased() == "tfp" { parts.remove(at: 1) }
         guard parts.count == 2 else { throw parts.count < 2 ? AuthorityError.noTenant(address) : .notAURL(address) }
         let scheme = address[..<colon.lowerBound].lowercased()
-        return try Authority(host: parts[0], tenant: parts[1], policy: policy, scheme: scheme)
+        return try Authority(host: parts[0], tenant: parts[1], userFlow: policy, scheme: scheme)
     }
 }

@@ -43,7 +43,7 @@ struct SignInScene: Sendable {
 
     func authority(_ policy: String = signUpOrSignIn) throws -> Authority {
         let host = String(provider.baseURL.dropFirst("http://".count))
-        return try Authority(host: host, tenant: "fabrikvine.onmicrosoft.com", policy: policy, scheme: "http")
+        return try Authority(host: host, tenant: "fabrikvine.onmicrosoft.com", userFlow: policy, scheme: "http")
     }
 
     /// An app that knows the three user flows, and whose person is at `userAgent`.
