@@ -163,7 +163,7 @@ struct TokenResponseInput: FuzzInput {
         do {
             try await body(form)
         } catch let error as OAuthError {
-            _ = (Refusal(error).isAboutToken, "\(error)")
+            _ = (error.meaning.isAboutToken, "\(error)")
             try hold(!"\(error)".contains("refresh="), "an error does not repeat what was sent")
         } catch let error {
             _ = try unlessRefused(

@@ -42,7 +42,7 @@ extension AcquisitionError {
         default:
             let error = IssuerUnavailable(
                 status: status,
-                retryAfter: throttle.endsAt - now,
+                retryAfter: throttle.expiresAt - now,
                 error: failure["error"]?.text.map(OAuthError.Code.named)
             )
             self = .unavailable(error, isThrottled: true)
@@ -51,7 +51,7 @@ extension AcquisitionError {
 
     /// What a refusal that asks for a person means.
     init(refused error: OAuthError, events: [StoreEvent] = []) {
-        switch Refusal(error) {
+        switch error.meaning {
         case .policyRequired: self = .policyRequired(error)
         case .passwordReset: self = .interactionRequired(.passwordReset(error))
         default: self = .interactionRequired(.refused(error, events: events))

@@ -94,7 +94,7 @@ extension AcquisitionError {
     }
 
     /// Whether the issuer refused a token that may have been spent before.
-    var isDoubt: Bool {
+    var isPossiblyConsumed: Bool {
         if case .possiblyConsumed = self { true } else { false }
     }
 

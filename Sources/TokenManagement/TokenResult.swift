@@ -31,7 +31,7 @@ public struct TokenResult: Sendable {
     /// Why the store could not take the new tokens yet, which are safe in a sealed file beside it; nil where it did.
     public var pendingReason: String?
 
-    /// A refresh was tried, or held back, and failed in a way that may pass.
+    /// A refresh was tried, or throttled, and failed in a way that may pass.
     public var refreshFailed = false
 
     /// Someone will have to sign in once this token has ended.

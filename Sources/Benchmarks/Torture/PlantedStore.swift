@@ -226,7 +226,7 @@ struct PlantedStore: Sendable {
             _ = try store.beginRefresh(with: token)
             var consequence = RefreshConsequence(token: .possiblyConsumed)
             let failure = JSON.Object([("error", "temporarily_unavailable")])
-            consequence.throttle = Throttle(beganAt: Self.start, endsAt: Self.start + 900, failure: failure)
+            consequence.throttle = Throttle(beganAt: Self.start, expiresAt: Self.start + 900, failure: failure)
             consequence.event = "unavailable"
             let query = TokenQuery(account: session.account, clientID: session.client, scope: Scope(Self.scopes[1]))
             try store.endRefresh(with: token, of: query, authority: session.authority.url, consequence)

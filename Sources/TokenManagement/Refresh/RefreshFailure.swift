@@ -36,7 +36,7 @@ struct RefreshFailure {
             let wait = Self.wait(failure.retryAfter)
             error = .unavailable(IssuerUnavailable(status: failure.status, retryAfter: wait), isThrottled: false)
             if failure.status >= 500 { consequence.token = .possiblyConsumed }
-            holdBack(for: wait, now: now)
+            throttle(for: wait, now: now)
         case let failure as UnusableAnswer:
             error = .unusableAnswer(failure)
             judge(failure, doubt: doubt, now: now, events: events)
@@ -58,7 +58,7 @@ struct RefreshFailure {
                 doubt.map { .possiblyConsumed(nil, since: $0.startedAt, program: $0.program, events: events) }
                 ?? .interactionRequired(.refusedWithoutReason(status: 400))
             triesNext = true
-            holdBack(for: Self.interactionWait, now: now)
+            throttle(for: Self.interactionWait, now: now)
         default: consequence.token = doubt == nil ? .unspent : .possiblyConsumed
         }
     }
@@ -70,14 +70,14 @@ struct RefreshFailure {
         now: Int64,
         events: [StoreEvent]
     ) {
-        var refusal = Refusal(answer)
+        var meaning = answer.meaning
         // Outside Microsoft's clouds this is how some issuers say that a refresh token is no good.
-        if answer.code == .invalidRequest, authority.issuer != nil { refusal = .interactionRequired }
+        if answer.code == .invalidRequest, authority.issuer != nil { meaning = .interactionRequired }
         consequence.token = .unspent
         consequence.event = answer.suberror.map { "\(answer.code.rawValue)/\($0)" } ?? answer.code.rawValue
-        triesNext = refusal.isAboutToken
+        triesNext = meaning.isAboutToken
         isInvalidGrant = answer.code == .invalidGrant && answer.suberror == nil
-        switch refusal {
+        switch meaning {
         case .transient:
             judgeOutage(answer, now: now)
             return
@@ -101,7 +101,7 @@ struct RefreshFailure {
         } else {
             error = AcquisitionError(refused: answer, events: events)
         }
-        holdBack(for: Self.interactionWait, now: now)
+        throttle(for: Self.interactionWait, now: now)
     }
 
     /// Takes a plain `invalid_grant` for the issuer's last word about the token, as it is where nothing but what the
@@ -115,15 +115,15 @@ struct RefreshFailure {
         let wait = Self.wait(answer.retryAfter)
         let outage = IssuerUnavailable(status: answer.status, retryAfter: wait, error: answer.code)
         error = .unavailable(outage, isThrottled: false)
-        holdBack(for: wait, now: now)
+        throttle(for: wait, now: now)
     }
 
-    /// How long an outage keeps requests back, where the issuer asks for `seconds` or for nothing.
+    /// How long an outage throttles requests, where the issuer asks for `seconds` or for nothing.
     private static func wait(_ seconds: Int64?) -> Int64 {
         min(max(seconds ?? outageWait, waits.lowerBound), waits.upperBound)
     }
 
-    private mutating func holdBack(for seconds: Int64, now: Int64) {
-        consequence.throttle = Throttle(beganAt: now, endsAt: now + seconds, failure: error.throttled)
+    private mutating func throttle(for seconds: Int64, now: Int64) {
+        consequence.throttle = Throttle(beganAt: now, expiresAt: now + seconds, failure: error.throttled)
     }
 }

@@ -52,12 +52,12 @@ package struct TokenDecider: Sendable {
         let now = Int64(store.options.now().timeIntervalSince1970)
         guard let first = live.first else {
             // For a while the store knows more than that it has ended.
-            let told = known.lazy.compactMap(\.throttle).map { AcquisitionError($0, now: now) }.first(where: \.isDoubt)
+            let told = known.lazy.compactMap(\.throttle).map { AcquisitionError($0, now: now) }.first(where: \.isPossiblyConsumed)
             return failing(told ?? .interactionRequired(.ended))
         }
-        let heldBack = live.compactMap(\.throttle).map { AcquisitionError($0, now: now) }
+        let throttled = live.compactMap(\.throttle).map { AcquisitionError($0, now: now) }
         // An outage concerns every token; a refusal only the one that was refused.
-        if let outage = heldBack.first(where: \.isOutage) { return failing(outage) }
+        if let outage = throttled.first(where: \.isOutage) { return failing(outage) }
         let free = live.filter { $0.throttle == nil }
         guard free.isEmpty, let throttle = first.throttle else {
             return .refresh(free, at: authority, fallback: fallback)

@@ -137,7 +137,7 @@ package struct SilentState: Sendable {
     /// In the order they are to be tried.
     package private(set) var candidates: [RefreshCandidate]
 
-    /// Lets requests through that were held back before `start`; all of them where that is nil.
+    /// Lets requests through that were throttled before `start`; all of them where that is nil.
     package mutating func liftThrottles(before start: Int64?) {
         candidates = candidates.map { candidate in
             let stays = candidate.throttle.map { throttle in start.map { throttle.beganAt >= $0 } ?? false } ?? false

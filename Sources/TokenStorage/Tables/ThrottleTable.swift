@@ -33,7 +33,7 @@ extension StoreConnection {
                 let failure = (try? JSON(parsing: row.text(table["failure"])))?.object ?? JSON.Object()
                 return Throttle(
                     beganAt: failure[Self.beganAt]?.seconds ?? now,
-                    endsAt: row.integer(table["ends_at"]),
+                    expiresAt: row.integer(table["ends_at"]),
                     failure: failure
                 )
             } ?? nil
@@ -61,7 +61,7 @@ extension StoreConnection {
             id: nextID("SELECT max(id) FROM throttle"),
             account: account,
             clear: [
-                .blob(key), .text(client.folded), .integer(throttle.endsAt), .text(JSON.object(failure).serialized),
+                .blob(key), .text(client.folded), .integer(throttle.expiresAt), .text(JSON.object(failure).serialized),
             ],
             sealed: [Secret("")]
         )
@@ -79,19 +79,19 @@ extension StoreConnection {
 
 /// A request that is not to be repeated for a while, and the failure that it would meet.
 package struct Throttle: Hashable, Sendable {
-    /// No request is held back for longer, in seconds, whatever an issuer asks for.
+    /// No request is throttled for longer, in seconds, whatever an issuer asks for.
     package static let longest: Int64 = 3_600
 
     /// Unix seconds.
     package let beganAt: Int64
-    package let endsAt: Int64
+    package let expiresAt: Int64
 
     /// What the issuer answered, as whoever recorded it wrote it.
     package let failure: JSON.Object
 
-    package init(beganAt: Int64, endsAt: Int64, failure: JSON.Object) {
+    package init(beganAt: Int64, expiresAt: Int64, failure: JSON.Object) {
         self.beganAt = beganAt
-        self.endsAt = endsAt
+        self.expiresAt = expiresAt
         self.failure = failure
     }
 }

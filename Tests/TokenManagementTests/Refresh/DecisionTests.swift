@@ -80,7 +80,7 @@ extension Scene {
         var consequence = RefreshConsequence(token: .possiblyConsumed)
         let kind = draw(["unavailable", "unavailable", "unavailable", "refused", "possiblyConsumed", "unusable"])
         let failure = JSON.Object([("kind", .string(kind)), ("status", 503), ("error", "invalid_grant")])
-        consequence.throttle = Throttle(beganAt: now, endsAt: now + 30, failure: failure)
+        consequence.throttle = Throttle(beganAt: now, expiresAt: now + 30, failure: failure)
         let decider = try manager().decider
         guard let account = try store.account(account) else { return }
         let tenant = account.utid ?? ""

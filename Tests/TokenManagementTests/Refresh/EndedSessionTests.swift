@@ -33,7 +33,7 @@ struct EndedSessionTests {
     func `an ended refresh token is not sent again, and its event is kept a minute`(isDoubt: Bool) async throws {
         let scene = try OpenScene()
         scene.expire()
-        if isDoubt {
+        if isPossiblyConsumed {
             guard let token = try scene.refreshTokens.first else { throw ExpectationFailure("a refresh token") }
             _ = try scene.store.beginRefresh(with: token)
         }
@@ -43,10 +43,10 @@ struct EndedSessionTests {
                 throw ExpectationFailure("the end")
             }
             guard case .possiblyConsumed = failure else {
-                #expect(!isDoubt)
+                #expect(!isPossiblyConsumed)
                 continue
             }
-            #expect(isDoubt)
+            #expect(isPossiblyConsumed)
         }
         scene.clock.seconds += 61
         guard case .interactionRequired(.ended) = try await scene.failure() else { throw ExpectationFailure("the end") }

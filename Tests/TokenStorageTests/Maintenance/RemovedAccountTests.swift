@@ -46,7 +46,7 @@ struct RemovedAccountTests {
             let token = try fixture.currentRefreshToken(of: account)
             _ = try fixture.store.beginRefresh(with: token)
             var consequence = RefreshConsequence(token: .possiblyConsumed)
-            consequence.throttle = Throttle(beganAt: 0, endsAt: Fixture.now + 60, failure: JSON.Object())
+            consequence.throttle = Throttle(beganAt: 0, expiresAt: Fixture.now + 60, failure: JSON.Object())
             consequence.event = "refused"
             let query = TokenQuery(account: account, clientID: "cid", scope: "s1")
             try fixture.store.endRefresh(with: token, of: query, authority: "a", consequence)

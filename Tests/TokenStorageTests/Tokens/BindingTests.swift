@@ -208,7 +208,7 @@ struct BindingTests {
         func end(_ token: RefreshToken) throws {
             _ = try fixture.store.beginRefresh(with: token)
             var consequence = RefreshConsequence(token: .possiblyConsumed)
-            consequence.throttle = Throttle(beganAt: Fixture.now, endsAt: Fixture.now + 60, failure: JSON.Object())
+            consequence.throttle = Throttle(beganAt: Fixture.now, expiresAt: Fixture.now + 60, failure: JSON.Object())
             try fixture.store.endRefresh(with: token, of: query, authority: "https://login.example.org", consequence)
         }
         func candidate() throws -> RefreshCandidate? {
@@ -216,7 +216,7 @@ struct BindingTests {
         }
         try end(token)
         #expect(try candidate()?.attempt?.hasEnded == false)
-        #expect(try candidate()?.throttle?.endsAt == Fixture.now + 60)
+        #expect(try candidate()?.throttle?.expiresAt == Fixture.now + 60)
         let events = try fixture.store.events()
         try edit(
             fixture,
@@ -231,7 +231,7 @@ struct BindingTests {
         #expect(try fixture.store.events() == events.filter { $0.id != 2 })
         #expect(try fixture.store.check().map(\.place).map { $0.prefix { $0 != " " } } == Self.hints)
         try end(token)
-        #expect(try candidate()?.throttle?.endsAt == Fixture.now + 60)
+        #expect(try candidate()?.throttle?.expiresAt == Fixture.now + 60)
         #expect(try fixture.store.check().count == 1)
     }
 

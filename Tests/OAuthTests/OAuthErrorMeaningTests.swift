@@ -1,8 +1,7 @@
 import OAuth
-import OpenIDConnect
 import Testing
 
-struct RefusalTests {
+struct OAuthErrorMeaningTests {
     @Test(
         arguments: [
             ("interaction_required", nil, .interactionRequired), ("invalid_grant", nil, .interactionRequired),
@@ -16,15 +15,15 @@ struct RefusalTests {
             ("invalid_client", nil, .clientMisconfigured), ("invalid_scope", nil, .invalidScope),
             ("access_denied", nil, .interactionRequired), ("server_error", nil, .transient),
             ("temporarily_unavailable", nil, .transient), ("moon_phase", "waning", .interactionRequired),
-        ] as [(String, String?, Refusal)]
+        ] as [(String, String?, OAuthError.Meaning)]
     )
-    func `every error of the table has its meaning`(code: String, suberror: String?, refusal: Refusal) {
-        #expect(Refusal(OAuthError(code: .init(rawValue: code), suberror: suberror)) == refusal)
+    func `every error of the table has its meaning`(code: String, suberror: String?, meaning: OAuthError.Meaning) {
+        #expect(OAuthError(code: .init(rawValue: code), suberror: suberror).meaning == meaning)
     }
 
     @Test func `an expired password is told apart by its number`() {
         var error = OAuthError(code: .invalidRequest)
         error.numbers = [50_142]
-        #expect(Refusal(error) == .passwordReset)
+        #expect(error.meaning == .passwordReset)
     }
 }
