@@ -40,7 +40,7 @@ public struct NativeAuthConfiguration: Sendable {
         challengeTypes: ChallengeTypes = [.oob, .password]
     ) throws(SignInError) {
         _ = try PublicClientConfiguration(clientID: clientID, redirectURI: .anyPort, authority: authority)
-        guard authority.issuer == nil, authority.policy == nil, !authority.isTenantless else {
+        guard authority.issuer == nil, authority.userFlow == nil, !authority.isTenantless else {
             throw .invalidRequest("\(authority.url) is no tenant with native authentication; name one")
         }
         self.clientID = clientID

@@ -33,7 +33,7 @@ public struct Account: Hashable, Sendable, Identifiable {
     public let name: String?
 
     /// The Azure AD B2C user flow, lower-cased.
-    public let policy: String?
+    public let userFlow: String?
 
     /// The two parts of a Microsoft home account id: the user in the home tenant, and the home tenant.
     public let uid: String?
@@ -48,7 +48,7 @@ public struct Account: Hashable, Sendable, Identifiable {
         issuer: String?,
         username: String,
         name: String?,
-        policy: String?,
+        userFlow: String?,
         uid: String?,
         utid: String?,
         tenantProfiles: [TenantProfile]
@@ -58,7 +58,7 @@ public struct Account: Hashable, Sendable, Identifiable {
         self.issuer = issuer
         self.username = username
         self.name = name
-        self.policy = policy
+        self.userFlow = userFlow
         self.uid = uid
         self.utid = utid
         self.tenantProfiles = tenantProfiles
@@ -176,7 +176,7 @@ package struct AccountIdentity: Hashable, Sendable {
     }
 
     /// The Azure AD B2C user flow behind the user's id, such as `b2c_1_signin` of `GUID-b2c_1_signin`.
-    package var policyOfUID: String? {
+    package var userFlowOfUID: String? {
         guard let uid = uid?.folded, let range = uid.firstRange(of: "-b2c_1") else { return nil }
         return String(uid[uid.index(after: range.lowerBound)...])
     }

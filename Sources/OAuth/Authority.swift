@@ -7,7 +7,7 @@ public struct Authority: Hashable, Sendable {
     public let tenant: String?
 
     /// The Azure AD B2C user flow, lower-cased.
-    public let policy: String?
+    public let userFlow: String?
 
     /// `https`, or `http` on loopback.
     public let scheme: String
@@ -20,7 +20,7 @@ public struct Authority: Hashable, Sendable {
     /// - Throws: ``AuthorityError`` if `issuer` is no `https` URL (`http` is for loopback).
     public init(issuer: String) throws(AuthorityError) {
         let url = try AuthorityURL(issuer)
-        self.init(url, tenant: nil, policy: nil, issuer: issuer)
+        self.init(url, tenant: nil, userFlow: nil, issuer: issuer)
     }
 
     /// Reads the authority forms of MSAL: `https://HOST/TENANT`, `https://HOST/tfp/TENANT/POLICY`,
@@ -39,11 +39,11 @@ public struct Authority: Hashable, Sendable {
         let isB2C =
             isMarkedB2C || Cloud.isB2C(url.environment) || path.count > 1 && path[1].lowercased().hasPrefix("b2c_")
         guard isB2C else {
-            self.init(url, tenant: tenant.lowercased(), policy: nil, issuer: nil)
+            self.init(url, tenant: tenant.lowercased(), userFlow: nil, issuer: nil)
             return
         }
-        guard path.count > 1 else { throw .noPolicy(text) }
-        self.init(url, tenant: tenant.lowercased(), policy: path[1].lowercased(), issuer: nil)
+        guard path.count > 1 else { throw .noUserFlow(text) }
+        self.init(url, tenant: tenant.lowercased(), userFlow: path[1].lowercased(), issuer: nil)
     }
 
     /// The address of a user flow of Azure AD B2C: `SCHEME://HOST/tfp/TENANT/USERFLOW`.
@@ -62,11 +62,11 @@ public struct Authority: Hashable, Sendable {
     /// What stands for itself in a URL.
     private static let unreserved = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
-    private init(_ url: AuthorityURL, tenant: String?, policy: String?, issuer: String?) {
+    private init(_ url: AuthorityURL, tenant: String?, userFlow: String?, issuer: String?) {
         environment = url.environment
         scheme = url.scheme
         self.tenant = tenant
-        self.policy = policy
+        self.userFlow = userFlow
         self.issuer = issuer
     }
 
@@ -74,7 +74,7 @@ public struct Authority: Hashable, Sendable {
         environment = other.environment
         scheme = other.scheme
         self.tenant = tenant
-        policy = other.policy
+        userFlow = other.userFlow
         issuer = nil
     }
 
@@ -82,7 +82,7 @@ public struct Authority: Hashable, Sendable {
     public var url: String {
         if let issuer { return issuer }
         let base = "\(scheme)://\(environment)"
-        return policy.map { "\(base)/tfp/\(tenant ?? "")/\($0)" } ?? "\(base)/\(tenant ?? "")"
+        return userFlow.map { "\(base)/tfp/\(tenant ?? "")/\($0)" } ?? "\(base)/\(tenant ?? "")"
     }
 
     /// The same authority for another tenant.
@@ -135,14 +135,14 @@ public enum AuthorityError: Error, Hashable, CustomStringConvertible {
     case notAURL(String)
     case notSecure(String)
     case noTenant(String)
-    case noPolicy(String)
+    case noUserFlow(String)
 
     public var description: String {
         switch self {
         case .notAURL(let text): "'\(text)' is not a URL; give one such as https://login.example.com/tenant"
         case .notSecure(let text): "'\(text)' is not https; plain http is for loopback addresses only"
         case .noTenant(let text): "'\(text)' names no tenant; add one, such as /contoso.onmicrosoft.com"
-        case .noPolicy(let text): "'\(text)' names no user flow; add one, such as /B2C_1_SignIn"
+        case .noUserFlow(let text): "'\(text)' names no user flow; add one, such as /B2C_1_SignIn"
         }
     }
 }

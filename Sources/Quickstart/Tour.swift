@@ -43,7 +43,7 @@ struct Tour: Sendable {
         for person in World.people {
             let application = try application(person)
             let result = try await application.acquireToken(InteractiveRequest(scope: World.tasks))
-            say("  \(result.account.name ?? "?") by \(result.account.policy ?? "?"); stored in one commit")
+            say("  \(result.account.name ?? "?") by \(result.account.userFlow ?? "?"); stored in one commit")
         }
     }
 

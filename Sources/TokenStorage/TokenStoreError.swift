@@ -44,7 +44,7 @@ public enum TokenStoreError: Error, Sendable {
     case ambiguousAccount([Account], total: Int)
 
     /// The user flow asked for is not the account's: a refresh token of one is not good at the other.
-    case policyMismatch(requested: String, account: String)
+    case userFlowMismatch(requested: String, account: String)
 
     /// The token response was not stored; it is here whole, so that nothing is lost.
     indirect case notStored(TokenResponse, reason: String)
@@ -71,7 +71,7 @@ extension TokenStoreError: CustomStringConvertible {
             deletes expired access tokens
             """
         case .ambiguousAccount(_, let total): "\(total) accounts fit; name one by its home account id"
-        case .policyMismatch(let requested, let account):
+        case .userFlowMismatch(let requested, let account):
             "the account signed in with user flow \(account), not \(requested); sign in with \(requested)"
         case .notStored(_, let reason):
             "the tokens were received but not stored: \(reason)"

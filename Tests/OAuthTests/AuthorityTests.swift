@@ -27,7 +27,7 @@ struct AuthorityTests {
         let authority = try Authority(parsing: text)
         #expect(authority.environment == host)
         #expect(authority.tenant == tenant)
-        #expect(authority.policy == policy)
+        #expect(authority.userFlow == policy)
         #expect(authority.issuer == nil)
     }
 

@@ -92,7 +92,7 @@ struct AuthorityDiscoveryTests {
     ])
     func `keys at a host outside the authority are not fetched`(authority: String, keys: String) throws {
         let authority = try Authority(parsing: authority)
-        let issuer = authority.policy == nil ? "\(Self.entra)/{tenantid}/v2.0" : "\(Self.b2c)/\(Self.tenant)/v2.0/"
+        let issuer = authority.userFlow == nil ? "\(Self.entra)/{tenantid}/v2.0" : "\(Self.b2c)/\(Self.tenant)/v2.0/"
         #expect(throws: MetadataError.foreignEndpoint(keys)) {
             try authority.check(metadata(issuer, host: authority.environment, keys: keys))
         }

@@ -207,7 +207,7 @@ struct EditJudge {
         require(account.name == session.name, "the name of another account")
         require(account.username == session.username, "the username of another account")
         require(account.environment == session.authority.environment, "an account at another host")
-        require(account.policy == session.authority.policy, "an account of another user flow")
+        require(account.userFlow == session.authority.userFlow, "an account of another user flow")
     }
 
     /// What was done, what holds requests back and who signed out: as it was planted, or left out.

@@ -125,7 +125,7 @@ struct PlantedStore: Sendable {
     private mutating func signIn(_ number: Int, _ client: String, to store: TokenStore) throws {
         let authority = try Self.authority(number)
         let isMicrosoft = authority.issuer == nil
-        let uid = (isMicrosoft ? "uid-\(number)" : "Subject-\(number % 2)") + (authority.policy.map { "-\($0)" } ?? "")
+        let uid = (isMicrosoft ? "uid-\(number)" : "Subject-\(number % 2)") + (authority.userFlow.map { "-\($0)" } ?? "")
         let home = isMicrosoft ? "\(uid).\(Self.tenant)" : uid
         let group = authority.issuer ?? Cloud.group(of: authority.environment)
         let session = Session(
@@ -172,7 +172,7 @@ struct PlantedStore: Sendable {
         response.idToken = Secret(Self.idToken(of: session, realm: realm))
         if session.authority.issuer == nil {
             response.clientInfo = Fixture.clientInfo(session.home, Self.tenant)
-            if session.authority.policy == nil { response.familyID = "1" }
+            if session.authority.userFlow == nil { response.familyID = "1" }
         }
         configure(&response)
         let request = TokenRequest(
@@ -204,7 +204,7 @@ struct PlantedStore: Sendable {
         if session.authority.issuer == nil {
             claims = claims.with(["oid": .string(session.home), "tid": .string(realm)])
         }
-        if let policy = session.authority.policy { claims = claims.with(["tfp": .string(policy)]) }
+        if let userFlow = session.authority.userFlow { claims = claims.with(["tfp": .string(userFlow)]) }
         return Fixture.idToken(claims)
     }
 

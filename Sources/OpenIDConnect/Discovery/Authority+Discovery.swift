@@ -44,7 +44,7 @@ extension Authority {
         let isUserFlow = path.first == "tfp"
         if isUserFlow { path.removeFirst() }
         guard let tenantID = path.first, isHost(address, of: tenantID) else { return false }
-        if isUserFlow { guard path.count > 1, path[1] == policy else { return false } }
+        if isUserFlow { guard path.count > 1, path[1] == userFlow else { return false } }
         if tenantID == "{tenantid}" { return isTenantless }
         guard let tenant, ClientInfo.isTenantID(tenant), ClientInfo.isTenantID(tenantID) else { return true }
         return tenant == tenantID

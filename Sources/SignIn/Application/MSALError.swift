@@ -89,7 +89,7 @@ extension TokenStoreError: MSALComparable {
     public var msalError: MSALError {
         switch self {
         case .ambiguousAccount: MSALError(MSALError.internalError, internalCode: -42_102)
-        case .invalidArgument, .policyMismatch: MSALError(MSALError.internalError, internalCode: -42_000)
+        case .invalidArgument, .userFlowMismatch: MSALError(MSALError.internalError, internalCode: -42_000)
         case .otherAccount: MSALError(MSALError.internalError, internalCode: -42_101)
         default: MSALError(MSALError.internalError)
         }

@@ -63,5 +63,5 @@ extension Authority {
         case openIDProvider
     }
 
-    fileprivate var kind: Kind { issuer != nil ? .openIDProvider : policy != nil ? .userFlow : .tenant }
+    fileprivate var kind: Kind { issuer != nil ? .openIDProvider : userFlow != nil ? .userFlow : .tenant }
 }

@@ -188,8 +188,8 @@ extension Authority {
         let host = Cloud.contains(account.id.authority) ? account.environment : account.id.authority
         let base = "\(scheme)://\(host)"
         let tenant = account.utid ?? account.tenantProfiles.first?.tenantID
-        if let tenant, let policy = account.policy {
-            try self.init(parsing: "\(base)/tfp/\(tenant)/\(policy)")
+        if let tenant, let userFlow = account.userFlow {
+            try self.init(parsing: "\(base)/tfp/\(tenant)/\(userFlow)")
         } else if let tenant, !tenant.isEmpty {
             try self.init(parsing: "\(base)/\(tenant)")
         } else {

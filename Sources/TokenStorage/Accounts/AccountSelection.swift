@@ -119,7 +119,7 @@ extension AccountCriterion {
         case .homeAccountID(let id): "its id is \(account.id.homeAccountID), not \(id)"
         case .localAccountID(let id): "it is \(id) in none of its tenants"
         case .userFlow(let name):
-            account.policy.map { "it signed in with \($0), not \(name)" } ?? "it signed in with no user flow"
+            account.userFlow.map { "it signed in with \($0), not \(name)" } ?? "it signed in with no user flow"
         case .tenant(let tenant): "it was not seen in tenant \(tenant)"
         case .issuer(let issuer): "its issuer is \(account.issuer ?? account.environment), not \(issuer)"
         case .client(let client): "it has no token of client \(client)"

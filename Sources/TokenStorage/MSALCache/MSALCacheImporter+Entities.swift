@@ -175,7 +175,7 @@ extension MSALCacheImporter {
             identity,
             AccountProfile(
                 username: claims?.username ?? "",
-                policy: claims?.userFlow?.folded ?? identity.policyOfUID ?? claims?.issuer.flatMap(Self.policy(in:)),
+                policy: claims?.userFlow?.folded ?? identity.userFlowOfUID ?? claims?.issuer.flatMap(Self.policy(in:)),
                 issuer: claims?.issuer,
                 name: claims?.name
             )

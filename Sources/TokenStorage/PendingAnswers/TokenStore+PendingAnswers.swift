@@ -151,7 +151,7 @@ extension PendingAnswer {
                     issuer: stored.issuer,
                     username: stored.username,
                     name: stored.name,
-                    policy: stored.policy,
+                    userFlow: stored.policy,
                     uid: account.uid,
                     utid: account.utid,
                     tenantProfiles: []

@@ -8,7 +8,7 @@ extension TokenStore {
     package func silentState(for query: TokenQuery, authority: String) throws -> SilentState {
         try read { session in
             try session.connection.read {
-                if let policy = query.authority?.policy { try session.requirePolicy(policy, of: query.account) }
+                if let userFlow = query.authority?.userFlow { try session.requireUserFlow(userFlow, of: query.account) }
                 return try session.silentState(query, authority: authority)
             }
         }

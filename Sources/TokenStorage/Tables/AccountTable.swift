@@ -111,7 +111,7 @@ extension StoreConnection {
             issuer: stored.issuer,
             username: stored.username,
             name: stored.name,
-            policy: stored.policy,
+            userFlow: stored.policy,
             uid: stored.uid,
             utid: stored.utid,
             tenantProfiles: profiles
@@ -147,7 +147,7 @@ struct AccountRow: Equatable {
         environment = identity.environment
         issuer = account.issuer
         username = account.username
-        policy = account.policy ?? identity.policyOfUID
+        policy = account.policy ?? identity.userFlowOfUID
         name = account.name
         createdAt = now
         lastUsedAt = now

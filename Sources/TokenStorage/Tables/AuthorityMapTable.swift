@@ -3,7 +3,7 @@ import SQLite
 
 extension Authority {
     /// Whether its tokens are told apart by tenant: a user flow, an External ID host and an issuer have but one.
-    fileprivate var hasTenants: Bool { issuer == nil && policy == nil && !Cloud.isExternalID(environment) }
+    fileprivate var hasTenants: Bool { issuer == nil && userFlow == nil && !Cloud.isExternalID(environment) }
 }
 
 extension StoreConnection {

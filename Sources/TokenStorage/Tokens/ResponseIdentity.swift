@@ -35,7 +35,7 @@ struct ResponseIdentity {
     func storedAccount(typed username: String?) -> AccountProfile {
         AccountProfile(
             username: claims?.username ?? username ?? "",
-            policy: claims?.userFlow?.folded ?? account?.policyOfUID,
+            policy: claims?.userFlow?.folded ?? account?.userFlowOfUID,
             issuer: claims?.issuer,
             name: claims?.name
         )

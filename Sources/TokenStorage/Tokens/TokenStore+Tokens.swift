@@ -86,7 +86,7 @@ extension TokenStore {
     /// Nothing is written. An access token is handed out only while it is good for longer than the query's buffer.
     ///
     /// - Throws: ``TokenStoreError/invalidArgument(_:)`` if the scope is empty,
-    ///   ``TokenStoreError/policyMismatch(requested:account:)`` if the account signed in with another user flow.
+    ///   ``TokenStoreError/userFlowMismatch(requested:account:)`` if the account signed in with another user flow.
     public func cachedToken(for query: TokenQuery) throws -> CachedToken {
         // Microsoft's access tokens are each for one API, which OpenID's scopes do not name.
         guard !query.scope.isEmpty || query.account.hasIssuer && !query.scope.tokens.isEmpty else {
@@ -112,9 +112,9 @@ extension TokenStore {
     /// What the file has for `query`, opened anew.
     package func storedToken(for query: TokenQuery) throws -> CachedToken {
         try read { session in
-            guard let policy = query.authority?.policy else { return try session.cachedToken(query) }
+            guard let userFlow = query.authority?.userFlow else { return try session.cachedToken(query) }
             return try session.connection.read {
-                try session.requirePolicy(policy, of: query.account)
+                try session.requireUserFlow(userFlow, of: query.account)
                 return try session.cachedToken(query)
             }
         }
@@ -152,9 +152,9 @@ extension TokenStore {
 }
 
 extension StoreConnection {
-    func requirePolicy(_ policy: String, of id: Account.ID) throws {
-        guard let row = try accountRow(id), let account = try account(row), let own = account.policy else { return }
-        guard own == policy else { throw TokenStoreError.policyMismatch(requested: policy, account: own) }
+    func requireUserFlow(_ userFlow: String, of id: Account.ID) throws {
+        guard let row = try accountRow(id), let account = try account(row), let own = account.userFlow else { return }
+        guard own == userFlow else { throw TokenStoreError.userFlowMismatch(requested: userFlow, account: own) }
     }
 }
 

@@ -159,7 +159,7 @@ extension CommandFailure {
     /// The option that tells the accounts apart, where one does: an id can be 90 letters long, or be that of both.
     private static func choice(of accounts: [Account], _ isNamed: Bool) -> String {
         let options: [(name: String, value: (Account) -> String?)] = [
-            ("--account", { isNamed ? nil : $0.username }), ("--policy", { $0.policy }),
+            ("--account", { isNamed ? nil : $0.username }), ("--policy", { $0.userFlow }),
             ("--issuer", { $0.issuer ?? $0.environment }),
             ("--tenant", { $0.utid ?? $0.tenantProfiles.first?.tenantID }),
             ("--account", { $0.username }),

@@ -111,7 +111,7 @@ struct AccountTable: AccountListing {
             TableCell(account.username),
             TableCell(issuer(of: account)),
             TableCell(summary.tenantID),
-            TableCell(account.policy),
+            TableCell(account.userFlow),
             TableCell(summary.clientIDs.joined(separator: ",")),
             TableCell(String(valid), style: valid > 0 ? .green : nil),
             TableCell(String(summary.expiredCount), style: summary.expiredCount > 0 ? .dim : nil),

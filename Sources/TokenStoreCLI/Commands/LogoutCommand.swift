@@ -84,9 +84,9 @@ struct LogoutPlan {
     var question: String { "Sign out \(what)" }
 
     private var what: String {
-        let policy = account.policy.map { " (\($0))" } ?? ""
+        let userFlow = account.userFlow.map { " (\($0))" } ?? ""
         let clients = clients.isEmpty ? "" : " of \(clients.joined(separator: ", "))"
-        return account.shownName + policy + clients + (isLocal ? ", here only" : ", here and at the issuer")
+        return account.shownName + userFlow + clients + (isLocal ? ", here only" : ", here and at the issuer")
     }
 
     /// Prints what would be done.

@@ -173,7 +173,7 @@ struct ErrorReport {
         for account in failure.candidates.prefix(Self.candidateLimit) {
             let parts = [account.id.homeAccountID, account.username, account.issuer ?? account.environment]
             text +=
-                "  " + (parts + [account.policy].compactMap(\.self)).joined(separator: "  ").bounded.printable + "\n"
+                "  " + (parts + [account.userFlow].compactMap(\.self)).joined(separator: "  ").bounded.printable + "\n"
         }
         let more = failure.candidateCount - min(failure.candidates.count, Self.candidateLimit)
         return more > 0 ? text + "  and \(more.grouped) more\n" : text
@@ -202,7 +202,7 @@ struct ErrorReport {
                 $0.identifier("username", account.username)
                 $0.identifier("environment", account.environment)
                 $0.identifier("issuer", account.issuer)
-                $0.identifier("policy", account.policy)
+                $0.identifier("policy", account.userFlow)
             }
         }
     }

@@ -200,7 +200,7 @@ extension JSONOutput {
         identifier("environment", account.environment)
         identifier("issuer", account.issuer)
         identifier("tenantId", summary.tenantID)
-        identifier("policy", account.policy)
+        identifier("policy", account.userFlow)
         array("clientIds", summary.clientIDs)
         member("signInState", summary.signInState.rawValue)
         member("hasRefreshToken", summary.hasRefreshToken)

@@ -131,7 +131,7 @@ struct IdentityCases {
                 at: "https://harbor.b2clogin.com/harbor.onmicrosoft.com/b2c_1_edit"
             )
         }
-        guard case .policyMismatch(requested: "b2c_1_edit", account: "b2c_1_signin") = error else {
+        guard case .userFlowMismatch(requested: "b2c_1_edit", account: "b2c_1_signin") = error else {
             Issue.record("\(String(describing: error))")
             return
         }
@@ -147,7 +147,7 @@ struct IdentityCases {
     @Test func `C25: an External ID host without a path names its tenant`() throws {
         let authority = try Authority(parsing: "https://harbor.ciamlogin.com/")
         #expect(authority.tenant == "harbor.onmicrosoft.com")
-        #expect(authority.policy == nil)
+        #expect(authority.userFlow == nil)
         let fixture = try TestStore()
         let saved = try fixture.signIn(.signIn(), at: "https://harbor.ciamlogin.com/")
         let account = try #require(saved.account)
