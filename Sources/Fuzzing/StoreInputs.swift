@@ -73,7 +73,7 @@ final class ScratchStore: Sendable {
 /// to do, three for where, with what) change it in one place.
 struct DatabaseInput: FuzzInput {
     private let scratch: ScratchStore
-    private let account = Account.ID(authority: "https://id.example", homeAccountID: "mara")
+    private let account = Account.ID(issuer: "https://id.example", homeAccountID: "mara")
 
     init() throws {
         scratch = try ScratchStore { store in

@@ -202,7 +202,7 @@ extension NativeAuthPublicClientApplication {
     private func ownAccounts(in store: TokenStore) throws -> [Account] {
         let authority = Cloud.group(of: configuration.authority.environment)
         return try store.signedInAccounts(client: configuration.clientID).filter {
-            $0.userFlow == nil && $0.id.authority == authority
+            $0.userFlow == nil && $0.id.issuer == authority
         }
     }
 }

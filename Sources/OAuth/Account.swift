@@ -6,14 +6,14 @@ public struct Account: Hashable, Sendable, Identifiable {
     public struct ID: Sendable {
         /// The group of hosts that share accounts (Microsoft), or the exact issuer (any other OpenID provider); a host
         /// where an import did not tell the issuer.
-        public let authority: String
+        public let issuer: String
 
         /// `uid.utid` of `client_info`, else the `sub` claim; the case of letters counts in a subject, and not in
         /// Microsoft's ids.
         public let homeAccountID: String
 
-        public init(authority: String, homeAccountID: String) {
-            self.authority = authority
+        public init(issuer: String, homeAccountID: String) {
+            self.issuer = issuer
             self.homeAccountID = homeAccountID
         }
     }
@@ -70,12 +70,12 @@ public struct Account: Hashable, Sendable, Identifiable {
 extension Account.ID: Hashable {
     /// Two ids are equal exactly when they are one row of a store, which compares the same `key` byte by byte.
     public static func == (lhs: Self, rhs: Self) -> Bool {
-        guard lhs.authority.hasSameBytes(as: rhs.authority) else { return false }
+        guard lhs.issuer.hasSameBytes(as: rhs.issuer) else { return false }
         return lhs.homeAccountID.hasSameBytes(as: rhs.homeAccountID) || lhs.key.hasSameBytes(as: rhs.key)
     }
 
     public func hash(into hasher: inout Hasher) {
-        for var text in [authority, key] { text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) } }
+        for var text in [issuer, key] { text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) } }
     }
 }
 
@@ -100,16 +100,16 @@ extension Account.ID {
 
     /// The id of another account of the same authority, or of this one spelled in another way.
     package func named(_ homeAccountID: String) -> Account.ID {
-        Account.ID(authority: authority, homeAccountID: homeAccountID)
+        Account.ID(issuer: issuer, homeAccountID: homeAccountID)
     }
 
     /// Whether the authority is an issuer; else it is a host, or the name of a group of hosts.
-    package var hasIssuer: Bool { authority.contains("://") }
+    package var hasIssuer: Bool { issuer.contains("://") }
 
     /// Whether the case of letters does not count in the id.
     ///
     /// At a host that is not known to be Microsoft's, such as a domain of a customer's own, the shape of the id decides.
-    private var isMicrosofts: Bool { !hasIssuer && (Cloud.contains(authority) || ClientInfo.isShaped(homeAccountID)) }
+    private var isMicrosofts: Bool { !hasIssuer && (Cloud.contains(issuer) || ClientInfo.isShaped(homeAccountID)) }
 }
 
 /// Where an account belongs: which authority vouches for it, under which name.
@@ -118,13 +118,13 @@ extension Account.ID {
 /// something only together with its exact issuer (OpenID Connect Core §2).
 package struct AccountIdentity: Hashable, Sendable {
     /// The group of hosts that share accounts, or the exact issuer.
-    package let authority: String
+    package let issuer: String
     package let homeAccountID: String
     package let environment: String
     package let uid: String?
     package let utid: String?
 
-    package var id: Account.ID { Account.ID(authority: authority, homeAccountID: homeAccountID) }
+    package var id: Account.ID { Account.ID(issuer: issuer, homeAccountID: homeAccountID) }
 
     /// The account that the answer to `request` names; nil where it names none, or two.
     package init?(_ response: TokenResponse, to request: TokenRequest, claims: Claims?) {
@@ -138,7 +138,7 @@ package struct AccountIdentity: Hashable, Sendable {
         guard let homeAccountID = clientInfo?.homeAccountID ?? claims?.subject else { return nil }
         self.homeAccountID = homeAccountID
         environment = request.authority.environment
-        authority = Self.authority(
+        issuer = Self.authority(
             environment: environment,
             isClientInfo: clientInfo != nil,
             issuer: claims?.issuer ?? request.authority.issuer
@@ -158,7 +158,7 @@ package struct AccountIdentity: Hashable, Sendable {
         let isClientInfo =
             !isMicrosofts && ClientInfo.isShaped(homeAccountID) && claims?.subject?.folded != homeAccountID.folded
             && parts.map { ClientInfo.isBacked(utid: $0.utid, by: claims, at: environment) } ?? false
-        authority =
+        issuer =
             claims == nil && !isMicrosofts && knownAuthority != nil
             ? knownAuthority ?? environment
             : Self.authority(environment: environment, isClientInfo: isClientInfo, issuer: claims?.issuer)

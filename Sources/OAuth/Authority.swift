@@ -102,11 +102,11 @@ public struct Authority: Hashable, Sendable {
     /// Whether this is where the tokens of an account come from.
     package func vouches(for account: Account.ID) -> Bool {
         // What names no issuer is a host, or the name of a group of them.
-        guard let accountIssuer = try? Authority(issuer: account.authority) else {
-            return account.authority == Cloud.group(of: environment)
+        guard let accountIssuer = try? Authority(issuer: account.issuer) else {
+            return account.issuer == Cloud.group(of: environment)
         }
         guard let issuer else { return accountIssuer.environment == environment }
-        return issuer == account.authority
+        return issuer == account.issuer
     }
 }
 

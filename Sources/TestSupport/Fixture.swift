@@ -12,10 +12,10 @@ public enum Fixture {
     public static let b2cHome = "o1-b2c_1_signin.t9"
 
     /// The account of `home` at the public cloud.
-    public static let account = Account.ID(authority: "login.windows.net", homeAccountID: home)
+    public static let account = Account.ID(issuer: "login.windows.net", homeAccountID: home)
 
     /// The account of `b2cHome` at the B2C host.
-    public static let b2cAccount = Account.ID(authority: b2cHost, homeAccountID: b2cHome)
+    public static let b2cAccount = Account.ID(issuer: b2cHost, homeAccountID: b2cHome)
 
     public static func authority(_ text: String = "https://login.microsoftonline.com/t1") throws -> Authority {
         try Authority(parsing: text)

@@ -22,7 +22,7 @@ struct SampleAccount {
     }
 
     var homeAccountID: String { "\(uid).\(Self.tenant)" }
-    var id: Account.ID { Account.ID(authority: Self.authority, homeAccountID: homeAccountID) }
+    var id: Account.ID { Account.ID(issuer: Self.authority, homeAccountID: homeAccountID) }
     var username: String { "user\(number)@contoso.example" }
     var name: String { "User Number \(number)" }
 

@@ -101,7 +101,7 @@ struct PlantedStore: Sendable {
 
     /// An account that is gone, and signed out of the first client.
     static func gone(_ number: Int) -> Account.ID {
-        Account.ID(authority: "https://gone.example.org", homeAccountID: "gone-\(number)")
+        Account.ID(issuer: "https://gone.example.org", homeAccountID: "gone-\(number)")
     }
 
     static func options(at time: Int64) -> StoreOptions {
@@ -132,7 +132,7 @@ struct PlantedStore: Sendable {
             number: number,
             client: client,
             authority: authority,
-            account: Account.ID(authority: group, homeAccountID: home),
+            account: Account.ID(issuer: group, homeAccountID: home),
             home: uid,
             tenant: isMicrosoft ? Self.tenant : number < 6 ? "" : "staff"
         )
@@ -240,8 +240,8 @@ struct PlantedStore: Sendable {
     private func plantPurge() throws {
         var options = Self.options(at: Self.start)
         let store = try TokenStore.open(at: path, options: options)
-        let gone = Account.ID(authority: "https://gone.example.org", homeAccountID: "purged")
-        let authority = try Authority(issuer: gone.authority)
+        let gone = Account.ID(issuer: "https://gone.example.org", homeAccountID: "purged")
+        let authority = try Authority(issuer: gone.issuer)
         let request = TokenRequest(
             clientID: Self.clients[0],
             authority: authority,
@@ -251,7 +251,7 @@ struct PlantedStore: Sendable {
         var response = TokenResponse(accessToken: Secret("purged"), expiresIn: 1)
         response.idToken = Secret(
             Fixture.idToken([
-                "iss": .string(gone.authority), "sub": .string(gone.homeAccountID), "aud": .string(request.clientID),
+                "iss": .string(gone.issuer), "sub": .string(gone.homeAccountID), "aud": .string(request.clientID),
                 "iat": .number("\(Self.start)"), "exp": .number("\(Self.start + 1)"),
             ])
         )

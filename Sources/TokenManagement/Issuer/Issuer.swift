@@ -179,13 +179,13 @@ extension Authority {
 
     private init(home account: Account) throws {
         if account.id.hasIssuer {
-            try self.init(issuer: account.id.authority)
+            try self.init(issuer: account.id.issuer)
             return
         }
         // Only a development issuer on loopback is without TLS, and its tokens say so.
         let scheme = account.issuer?.lowercased().hasPrefix("http://") == true ? "http" : "https"
         // A host that shares accounts with no other names its port, where an imported row may have dropped it.
-        let host = Cloud.contains(account.id.authority) ? account.environment : account.id.authority
+        let host = Cloud.contains(account.id.issuer) ? account.environment : account.id.issuer
         let base = "\(scheme)://\(host)"
         let tenant = account.utid ?? account.tenantProfiles.first?.tenantID
         if let tenant, let userFlow = account.userFlow {

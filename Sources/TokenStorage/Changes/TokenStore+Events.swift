@@ -42,7 +42,7 @@ extension StoreConnection {
             "SELECT authority, home_account_id FROM account ORDER BY id DESC LIMIT ?1",
             .integer(StoreEvent.limit)
         ) { row in
-            let id = Account.ID(authority: row.text(0), homeAccountID: row.text(1))
+            let id = Account.ID(issuer: row.text(0), homeAccountID: row.text(1))
             if let mark = try mark(of: id) { accounts[mark] = id }
         }
         return accounts
@@ -75,7 +75,7 @@ extension StoreConnection {
     private func event(_ row: Row) throws -> StoreEvent {
         let (table, end) = (SealedTable.event, SealedTable.event.end)
         let mark = row.optionalBlob(table["account_mark"])
-        let account = row.optionalText(end + 1).map { Account.ID(authority: row.text(end), homeAccountID: $0) }
+        let account = row.optionalText(end + 1).map { Account.ID(issuer: row.text(end), homeAccountID: $0) }
         // The row says which account has the mark now; only one of the mark is believed.
         let isOfMark = try account.map { try self.mark(of: $0) == mark } ?? false
         return StoreEvent(

@@ -111,7 +111,7 @@ package final class RefreshLock: Sendable {
         of path: StorePath,
         patience: Duration
     ) async throws -> RefreshLock {
-        try await acquire(range([account.authority, account.key, client.folded]), of: path, patience)
+        try await acquire(range([account.issuer, account.key, client.folded]), of: path, patience)
     }
 
     /// Waits for the lock of the tokens that an account has for a family of clients.
@@ -121,7 +121,7 @@ package final class RefreshLock: Sendable {
         of path: StorePath,
         patience: Duration
     ) async throws -> RefreshLock {
-        try await acquire(range([account.authority, account.key, "", family]), of: path, patience)
+        try await acquire(range([account.issuer, account.key, "", family]), of: path, patience)
     }
 
     private static func acquire(

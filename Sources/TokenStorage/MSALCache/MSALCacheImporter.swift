@@ -183,7 +183,7 @@ struct ImportedAccounts {
     private var candidates: [Account.ID: [Candidate]] = [:]
 
     mutating func add(_ row: Int64, homeAccountID: String, environment: String, realm: String?, client: String?) {
-        let key = Account.ID(authority: environment.folded, homeAccountID: homeAccountID)
+        let key = Account.ID(issuer: environment.folded, homeAccountID: homeAccountID)
         candidates[key, default: []].append(
             Candidate(row: row, realm: realm?.folded ?? "", client: client?.folded ?? "")
         )
@@ -191,7 +191,7 @@ struct ImportedAccounts {
 
     /// The row for an entry: of several the one of the same tenant and client, as far as the entry names them.
     func row(homeAccountID: String, environment: String, realm: String?, client: String?) -> Int64? {
-        let key = Account.ID(authority: environment.folded, homeAccountID: homeAccountID)
+        let key = Account.ID(issuer: environment.folded, homeAccountID: homeAccountID)
         guard let known = candidates[key] else { return nil }
         return known.max { score($0, realm, client) < score($1, realm, client) }?.row
     }

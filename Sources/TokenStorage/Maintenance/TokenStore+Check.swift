@@ -184,7 +184,7 @@ extension StoreConnection {
         let hasUnmarked = try currentKeys().hasUnbound
         return try connection.all(Self.eventsOfAccounts) { row -> Int64? in
             let end = SealedTable.event.end
-            let account = Account.ID(authority: row.text(end), homeAccountID: row.text(end + 1))
+            let account = Account.ID(issuer: row.text(end), homeAccountID: row.text(end + 1))
             let isRight = try row.isNull(mark) ? hasUnmarked : self.mark(of: account) == row.blob(mark)
             return isRight ? nil : row.integer(0)
         }.compactMap(\.self)

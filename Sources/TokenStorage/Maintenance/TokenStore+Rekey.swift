@@ -91,7 +91,7 @@ extension StoreConnection {
             SELECT e.id, a.authority, a.home_account_id FROM event e JOIN account a ON a.id = e.account_id
             WHERE e.account_mark IS NULL
             """
-        ) { ($0.integer(0), Account.ID(authority: $0.text(1), homeAccountID: $0.text(2))) }
+        ) { ($0.integer(0), Account.ID(issuer: $0.text(1), homeAccountID: $0.text(2))) }
         for (id, account) in events {
             try connection.run(
                 "UPDATE event SET account_mark = ?2 WHERE id = ?1",

@@ -172,7 +172,7 @@ extension RefreshToken {
         var members = JSON.Object()
         members["clientID"] = .string(clientID)
         members["familyID"] = familyID.map { .string($0) }
-        members["authority"] = .string(account.authority)
+        members["authority"] = .string(account.issuer)
         members["homeAccountID"] = .string(account.homeAccountID)
         members["scope"] = scope.map { .string($0.text) }
         members["rowID"] = .number("\(rowID)")
@@ -189,7 +189,7 @@ extension RefreshToken {
             secret: secret,
             clientID: client,
             familyID: members["familyID"]?.text,
-            account: Account.ID(authority: authority, homeAccountID: account),
+            account: Account.ID(issuer: authority, homeAccountID: account),
             modifiedAt: nil,
             scope: members["scope"]?.text.map { Scope($0) },
             rowID: row,

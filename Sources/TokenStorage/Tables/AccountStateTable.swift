@@ -136,7 +136,7 @@ struct MarkKey {
     func mark(of id: Account.ID) -> [UInt8] {
         var code = key
         // The length of the first text tells where it ends.
-        code.update(data: Array("\(id.authority.utf8.count):\(id.authority)\(id.key)".utf8))
+        code.update(data: Array("\(id.issuer.utf8.count):\(id.issuer)\(id.key)".utf8))
         return code.finalize().withUnsafeBytes { [UInt8]($0.prefix(16)) }
     }
 }

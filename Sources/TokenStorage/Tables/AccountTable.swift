@@ -8,14 +8,14 @@ extension StoreConnection {
         try connection.integer(
             "SELECT id FROM account WHERE home_account_fold = ?1 AND authority = ?2",
             .text(id.key),
-            .text(id.authority)
+            .text(id.issuer)
         )
     }
 
     /// The account of a row, or nil.
     func accountID(_ row: Int64) throws -> Account.ID? {
         try connection.first("SELECT authority, home_account_id FROM account WHERE id = ?1", .integer(row)) {
-            Account.ID(authority: $0.text(0), homeAccountID: $0.text(1))
+            Account.ID(issuer: $0.text(0), homeAccountID: $0.text(1))
         }
     }
 
@@ -88,7 +88,7 @@ extension StoreConnection {
 
     /// Makes sure that nobody has altered the row of an account.
     func verifyAccount(_ id: Account.ID) throws {
-        _ = try connection.first(Self.rowOfID, .text(id.key), .text(id.authority)) { try verify($0, of: .account) }
+        _ = try connection.first(Self.rowOfID, .text(id.key), .text(id.issuer)) { try verify($0, of: .account) }
     }
 
     private static let rows = SQL(SealedTable.account.selection)
@@ -106,7 +106,7 @@ extension StoreConnection {
     func account(_ row: Row, profiles: [TenantProfile]) throws -> Account {
         let stored = AccountRow(row, name: try accountName(row))
         return Account(
-            id: Account.ID(authority: stored.authority, homeAccountID: stored.homeAccountID),
+            id: Account.ID(issuer: stored.authority, homeAccountID: stored.homeAccountID),
             environment: stored.environment,
             issuer: stored.issuer,
             username: stored.username,
@@ -139,7 +139,7 @@ struct AccountRow: Equatable {
     var lastUsedAt: Int64
 
     init(_ identity: AccountIdentity, _ account: AccountProfile, now: Int64) {
-        authority = identity.authority
+        authority = identity.issuer
         homeAccountID = identity.homeAccountID
         key = identity.id.key
         uid = identity.uid

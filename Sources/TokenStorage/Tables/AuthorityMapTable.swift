@@ -16,7 +16,7 @@ extension StoreConnection {
         let mapped = try connection.first(
             Self.authorityOfAccount,
             .text(account.key),
-            .text(account.authority),
+            .text(account.issuer),
             .text(client.folded),
             .text("https://\(authority.environment)/\(tenant)")
         ) { row in
@@ -34,12 +34,12 @@ extension StoreConnection {
         if let authority = query.authority {
             return try tenant(of: authority, account: account, client: query.clientID)
         }
-        return Cloud.hasTenants(account.authority) ? homeTenant(account) : nil
+        return Cloud.hasTenants(account.issuer) ? homeTenant(account) : nil
     }
 
     /// The tenant part of a Microsoft home account id.
     func homeTenant(_ id: Account.ID) -> String? {
-        guard Cloud.contains(id.authority), let dot = id.homeAccountID.utf8.lastIndex(of: UInt8(ascii: ".")) else {
+        guard Cloud.contains(id.issuer), let dot = id.homeAccountID.utf8.lastIndex(of: UInt8(ascii: ".")) else {
             return nil
         }
         return String(id.homeAccountID[id.homeAccountID.utf8.index(after: dot)...]).folded

@@ -242,8 +242,8 @@ extension ForeignEntry {
         let named = value.object?["home_account_id"]?.text ?? account.homeAccountID
         guard account.named(named) == account else { return false }
         guard let environment = value.object?["environment"]?.text, !environment.isEmpty else { return true }
-        guard let issuer = try? Authority(issuer: account.authority) else {
-            return Cloud.group(of: environment) == account.authority
+        guard let issuer = try? Authority(issuer: account.issuer) else {
+            return Cloud.group(of: environment) == account.issuer
         }
         return issuer.environment == environment.folded
     }

@@ -115,7 +115,7 @@ extension StoreConnection {
         let tokens = try connection.all(
             Self.usableRows,
             .text(id.key),
-            .text(id.authority),
+            .text(id.issuer),
             .text(client.folded),
             .optional(family)
         ) { row in

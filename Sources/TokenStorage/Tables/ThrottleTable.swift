@@ -7,7 +7,7 @@ extension StoreConnection {
     /// Stands for one request with one refresh token; the token itself is in it as a keyed hash only.
     func throttleKey(_ query: TokenQuery, authority: String, token: RefreshToken) throws -> [UInt8] {
         let parts = [
-            query.clientID.folded, authority.lowercased(), query.account.authority, query.account.key,
+            query.clientID.folded, authority.lowercased(), query.account.issuer, query.account.key,
             query.scope.foldedText,
         ]
         var hash = SHA256()

@@ -50,7 +50,7 @@ extension StoreConnection {
         try connection.forEach(
             Self.tokensOfAccount,
             .text(account.key),
-            .text(account.authority),
+            .text(account.issuer),
             .integer(Int64(Self.explained)),
             body: body
         )

@@ -65,7 +65,7 @@ extension StoreConnection {
         let environment = try connection.first(
             "SELECT environment FROM account WHERE home_account_fold = ?1 AND authority = ?2",
             .text(query.account.key),
-            .text(query.account.authority)
+            .text(query.account.issuer)
         ) { $0.text(0) }
         let family: String? =
             switch try family(of: query.clientID, environment: environment ?? "") {
@@ -106,7 +106,7 @@ extension StoreConnection {
         acceptsDeclined: Bool = false,
         _ body: (Row) throws -> Void
     ) throws {
-        let (key, authority, client) = (query.account.key, query.account.authority, query.clientID.folded)
+        let (key, authority, client) = (query.account.key, query.account.issuer, query.clientID.folded)
         // The tokens are read before this statement ends, so that all is of one moment, and the lock is taken once.
         _ = try connection.first(Self.accountWithState, .text(key), .text(authority), .text(client)) { account in
             guard try !isSignedOut(account) else { return }

@@ -49,7 +49,7 @@ struct IdentityTests {
     }
 
     @Test func `requests share a refresh only when one answer is right for all of them`() throws {
-        let id = Account.ID(authority: "https://idp.example.com", homeAccountID: "Alice")
+        let id = Account.ID(issuer: "https://idp.example.com", homeAccountID: "Alice")
         let request = SilentRequest(account: id, scope: "read write")
         let authority = try Authority(issuer: "https://idp.example.com")
         func key(_ change: (inout SilentRequest) -> Void) -> SharedRefresh.Key {
@@ -63,7 +63,7 @@ struct IdentityTests {
             SharedRefresh.Key(SilentRequest(account: id, scope: "Write read"), clientID: "app"),
         ]
         #expect(Set(alike).count == 1)
-        let other = Account.ID(authority: id.authority, homeAccountID: "alice")
+        let other = Account.ID(issuer: id.issuer, homeAccountID: "alice")
         let different = [
             key { _ in }, key { $0.forcesRefresh = true }, key { $0.minimumLifetime = 60 }, key { $0.claims = [:] },
             key { $0.tokenType = "pop" }, key { $0.keyID = "k" },

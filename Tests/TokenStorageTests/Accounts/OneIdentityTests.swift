@@ -50,7 +50,7 @@ struct OneIdentityTests {
                 Issue.record("\(left) and \(right)")
             }
             for text in [left.homeAccountID.uppercased(), left.homeAccountID.lowercased(), left.homeAccountID + " "] {
-                let other = Account.ID(authority: left.authority, homeAccountID: text)
+                let other = Account.ID(issuer: left.issuer, homeAccountID: text)
                 #expect(try (Self.row(other, fixture.store) == leftRow) == (other == left), "\(left) and \(other)")
             }
         }
@@ -58,7 +58,7 @@ struct OneIdentityTests {
 
     /// The row of an account, by the bytes that it alone has.
     private static func row(_ id: Account.ID, _ store: TokenStore) throws -> [[UInt8]]? {
-        try store.account(id).map { [Array($0.id.authority.utf8), Array($0.id.homeAccountID.utf8)] }
+        try store.account(id).map { [Array($0.id.issuer.utf8), Array($0.id.homeAccountID.utf8)] }
     }
 
     @Test func `rows without an ID token at another host belong to the subject they name`() throws {
@@ -71,7 +71,7 @@ struct OneIdentityTests {
             )
         )
         for name in ["Alice", "alice"] {
-            let id = Account.ID(authority: "idp.example.com", homeAccountID: name)
+            let id = Account.ID(issuer: "idp.example.com", homeAccountID: name)
             #expect(try fixture.request("s1", of: id) == .hit("at-" + name))
         }
     }
@@ -124,7 +124,7 @@ struct ClientInfoTests {
                 grant: .authorizationCode
             )
             let id = try #require(try fixture.store.save(Self.response(name, issuer: issuer), for: request).account)
-            #expect(id == Account.ID(authority: issuer, homeAccountID: name))
+            #expect(id == Account.ID(issuer: issuer, homeAccountID: name))
             return id
         }
         for (id, name) in zip(ids, ["a", "b"]) { #expect(try fixture.request("s1", of: id) == .hit("at-" + name)) }
@@ -139,8 +139,8 @@ struct ClientInfoTests {
         }
         #expect(
             Set(ids) == [
-                Account.ID(authority: "https://idp.example.com/a", homeAccountID: "a"),
-                Account.ID(authority: "idp.example.com", homeAccountID: "victim." + Self.tenant),
+                Account.ID(issuer: "https://idp.example.com/a", homeAccountID: "a"),
+                Account.ID(issuer: "idp.example.com", homeAccountID: "victim." + Self.tenant),
             ]
         )
     }
@@ -173,7 +173,7 @@ struct ClientInfoTests {
             )
         )
         for issuer in issuers {
-            let account = Account.ID(authority: issuer, homeAccountID: id)
+            let account = Account.ID(issuer: issuer, homeAccountID: id)
             #expect(try fixture.request("s1", of: account) == .hit("at-" + issuer))
         }
         #expect(try fixture.take(fixture.export()).changes == 0)

@@ -105,7 +105,7 @@ struct PolicyTests {
         fixture.clock.seconds += 100
         try fixture.refresh(
             .new(),
-            of: Account.ID(authority: "login.windows.net", homeAccountID: "u2.t1"),
+            of: Account.ID(issuer: "login.windows.net", homeAccountID: "u2.t1"),
             client: "cid2"
         )
         #expect(

@@ -8,7 +8,7 @@ import TokenStorage
 struct SubjectTests {
     private static let issuer = "https://login.example.org"
     private static let subjects = ["Zm9vYg", "zM9vYg", "zm9vyg"]
-    private static let ids = subjects.map { Account.ID(authority: issuer, homeAccountID: $0) }
+    private static let ids = subjects.map { Account.ID(issuer: issuer, homeAccountID: $0) }
 
     private static func idToken(_ subject: String) -> String {
         Fixture.idToken(["iss": .string(issuer), "sub": .string(subject), "aud": "cid", "iat": 1_789_999_990])
@@ -130,8 +130,8 @@ struct SubjectTests {
         let store = try TokenStore.open(at: fixture.path, options: options)
         #expect(try store.status().schemaVersion == Migration.all.count)
         #expect(try store.signInState(of: Self.ids[0], client: "cid") == .signedIn)
-        let host = Account.ID(authority: "login.example.org", homeAccountID: "Zm9vYg")
-        let shaped = Account.ID(authority: host.authority, homeAccountID: "u.7c2f6d1e-5a43-4b8f-9d10-0e6b1a2c3d4e")
+        let host = Account.ID(issuer: "login.example.org", homeAccountID: "Zm9vYg")
+        let shaped = Account.ID(issuer: host.issuer, homeAccountID: "u.7c2f6d1e-5a43-4b8f-9d10-0e6b1a2c3d4e")
         for id in [Self.ids[0], host, Fixture.account, shaped] { #expect(try store.account(id)?.id == id) }
         #expect(try store.events().filter { $0.kind == .signIn }.map(\.account) == [nil, Self.ids[0]])
         #expect(try store.events(of: Self.ids[0]).count == 1)

@@ -11,7 +11,7 @@ struct OldFormatTests {
     private let options = TestStore.options(TestClock())
 
     private func query(_ home: String) -> TokenQuery {
-        let account = Account.ID(authority: "login.windows.net", homeAccountID: home)
+        let account = Account.ID(issuer: "login.windows.net", homeAccountID: home)
         return TokenQuery(account: account, clientID: "cid", scope: "s1")
     }
 

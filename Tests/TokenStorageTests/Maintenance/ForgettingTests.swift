@@ -149,7 +149,7 @@ struct ForgettingTests {
     /// SQLite does not wait by itself for another connection that empties the log.
     @Test func `many sign-outs at once all succeed`() async throws {
         let fixture = try TestStore()
-        let ids = (0..<24).map { Account.ID(authority: Fixture.account.authority, homeAccountID: "u\($0).t1") }
+        let ids = (0..<24).map { Account.ID(issuer: Fixture.account.issuer, homeAccountID: "u\($0).t1") }
         for index in ids.indices {
             let info = JSON.string(Fixture.clientInfo("u\(index)", "t1"))
             try fixture.signIn(.signIn(["client_info": info], without: "id_token"))

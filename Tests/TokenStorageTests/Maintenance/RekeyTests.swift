@@ -294,7 +294,7 @@ struct RekeyTests {
         // The token and its copy are further apart than one transaction of a rekey reaches.
         let tokens = (0..<600).map { JSON.refreshToken("r\($0)", ["home_account_id": .string("u\($0).t1")]) }
         let fixture = try TestStore(JSON.cache(refreshTokens: tokens + [copy]))
-        let account = Account.ID(authority: Fixture.account.authority, homeAccountID: "u0.t1")
+        let account = Account.ID(issuer: Fixture.account.issuer, homeAccountID: "u0.t1")
         var isRotated = false
         _ = try fixture.store.rekey { _ in
             do {

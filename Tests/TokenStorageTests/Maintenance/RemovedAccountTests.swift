@@ -19,7 +19,7 @@ struct RemovedAccountTests {
     }
 
     private static let common = "https://login.microsoftonline.com/common"
-    private static let subject = Account.ID(authority: "https://login.example.org", homeAccountID: "Zm9vYg")
+    private static let subject = Account.ID(issuer: "https://login.example.org", homeAccountID: "Zm9vYg")
 
     /// A store with two accounts of which every table knows something.
     private static func store() throws -> TestStore {
@@ -111,7 +111,7 @@ struct RemovedAccountTests {
             #expect(try fixture.store.events(of: Self.subject).map(\.account) == [nil, nil])
             _ = try fixture.store.rekey()
         }
-        let other = Account.ID(authority: Self.subject.authority, homeAccountID: "zm9vyg")
+        let other = Account.ID(issuer: Self.subject.issuer, homeAccountID: "zm9vyg")
         #expect(try fixture.store.signInState(of: other, client: "cid") == .unknown)
     }
 

@@ -6,7 +6,7 @@ import TokenStorage
 
 /// Promise 7: a process that can write the file without its key cannot give a secret another purpose.
 struct BindingTests {
-    private static let other = Account.ID(authority: "login.windows.net", homeAccountID: "u2.t1")
+    private static let other = Account.ID(issuer: "login.windows.net", homeAccountID: "u2.t1")
 
     /// A store with two accounts that signed in to one client.
     private func twoAccounts() throws -> TestStore {
