@@ -125,7 +125,7 @@ struct EditJudge {
         require(own.expiresOn > PlantedStore.now, "an access token past its end")
         require(token.expiresAt.timeIntervalSince1970 == Double(own.expiresOn), "an access token with another end")
         require(token.clientID == session.client && token.tokenType == "Bearer", "an access token with other labels")
-        require(token.scope == own.scope && token.realm == own.realm, "an access token labelled for another use")
+        require(token.scope == own.scope && token.tenantID == own.realm, "an access token labelled for another use")
     }
 
     private mutating func refresh(

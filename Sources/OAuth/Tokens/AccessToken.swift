@@ -19,7 +19,7 @@ public struct AccessToken: Equatable, Sendable {
     public let keyID: String?
 
     /// The tenant; empty where the provider has none.
-    public let realm: String
+    public let tenantID: String
 
     public let cachedAt: Date?
     public let expiresAt: Date
@@ -54,7 +54,7 @@ public struct AccessToken: Equatable, Sendable {
         target: String,
         tokenType: String,
         keyID: String?,
-        realm: String,
+        tenantID: String,
         cachedAt: Date?,
         expiresAt: Date,
         extendedExpiresAt: Date?,
@@ -65,7 +65,7 @@ public struct AccessToken: Equatable, Sendable {
         self.target = target
         self.tokenType = tokenType
         self.keyID = keyID
-        self.realm = realm
+        self.tenantID = tenantID
         self.cachedAt = cachedAt
         self.expiresAt = expiresAt
         self.extendedExpiresAt = extendedExpiresAt

@@ -35,8 +35,8 @@ public struct AuthenticationResult: Sendable {
 
     /// The account as the access token's tenant knows it.
     public var tenantProfile: TenantProfile? {
-        let realm = accessToken?.realm
-        return account.tenantProfiles.first { $0.tenantID == realm } ?? account.tenantProfiles.first
+        let tenantID = accessToken?.tenantID
+        return account.tenantProfiles.first { $0.tenantID == tenantID } ?? account.tenantProfiles.first
     }
 }
 

@@ -134,7 +134,7 @@ extension AccessToken {
             target: row.target,
             tokenType: row.tokenType ?? "Bearer",
             keyID: row.keyID.isEmpty ? nil : row.keyID,
-            realm: row.realm,
+            tenantID: row.realm,
             cachedAt: date(row.cachedAt),
             expiresAt: Date(timeIntervalSince1970: TimeInterval(row.expiresOn)),
             extendedExpiresAt: date(row.extendedExpiresOn),

@@ -150,7 +150,7 @@ extension StoreConnection {
             target: row.text(AccessTokenColumn.target),
             tokenType: row.isEmpty(AccessTokenColumn.tokenType) ? "Bearer" : row.text(AccessTokenColumn.tokenType),
             keyID: row.isEmpty(AccessTokenColumn.keyID) ? nil : row.text(AccessTokenColumn.keyID),
-            realm: row.text(AccessTokenColumn.realm),
+            tenantID: row.text(AccessTokenColumn.realm),
             cachedAt: row.optionalDate(AccessTokenColumn.cachedAt),
             expiresAt: row.date(AccessTokenColumn.expiresOn),
             extendedExpiresAt: row.optionalDate(AccessTokenColumn.extendedExpiresOn),
