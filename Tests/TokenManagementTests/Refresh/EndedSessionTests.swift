@@ -30,10 +30,10 @@ struct EndedSessionTests {
     }
 
     @Test(arguments: [false, true])
-    func `an ended refresh token is not sent again, and its event is kept a minute`(isDoubt: Bool) async throws {
+    func `an ended refresh token is not sent again, and its event is kept a minute`(isDoubtful: Bool) async throws {
         let scene = try OpenScene()
         scene.expire()
-        if isPossiblyConsumed {
+        if isDoubtful {
             guard let token = try scene.refreshTokens.first else { throw ExpectationFailure("a refresh token") }
             _ = try scene.store.beginRefresh(with: token)
         }
@@ -43,10 +43,10 @@ struct EndedSessionTests {
                 throw ExpectationFailure("the end")
             }
             guard case .possiblyConsumed = failure else {
-                #expect(!isPossiblyConsumed)
+                #expect(!isDoubtful)
                 continue
             }
-            #expect(isPossiblyConsumed)
+            #expect(isDoubtful)
         }
         scene.clock.seconds += 61
         guard case .interactionRequired(.ended) = try await scene.failure() else { throw ExpectationFailure("the end") }
