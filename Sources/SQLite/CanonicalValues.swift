@@ -5,15 +5,16 @@ import CSQLite
 ///
 /// The memory is kept for the next row, as a list is made for every value that is sealed or opened.
 package final class CanonicalValues {
-    private var buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1024, alignment: 8)
+    private var start = UnsafeMutableRawPointer.allocate(byteCount: 1024, alignment: 8)
+    private var capacity = 1024
     private var count = 0
 
     package init() {}
 
-    deinit { buffer.deallocate() }
+    deinit { start.deallocate() }
 
     /// The bytes up to now, valid until the list is changed.
-    package var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: buffer[..<count]) }
+    package var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: count) }
 
     package func removeAll() { count = 0 }
 
@@ -40,28 +41,34 @@ package final class CanonicalValues {
 
     private func append(_ number: Int64) {
         append(tag: SQLITE_INTEGER, room: 8)
-        buffer.storeBytes(of: number.bigEndian, toByteOffset: count, as: Int64.self)
-        count += 8
+        write(number)
     }
 
     private func append(_ bytes: UnsafeRawBufferPointer, as type: CInt) {
         append(tag: type, room: 8 + bytes.count)
-        buffer.storeBytes(of: Int64(bytes.count).bigEndian, toByteOffset: count, as: Int64.self)
-        count += 8
-        UnsafeMutableRawBufferPointer(rebasing: buffer[count...]).copyMemory(from: bytes)
+        write(Int64(bytes.count))
+        guard let first = bytes.baseAddress else { return }
+        (start + count).copyMemory(from: first, byteCount: bytes.count)
         count += bytes.count
     }
 
     private func append(tag: CInt, room: Int) {
-        if buffer.count - count <= room { grow(by: room) }
-        buffer[count] = UInt8(truncatingIfNeeded: tag)
+        if capacity - count <= room { grow(by: room) }
+        start.storeBytes(of: UInt8(truncatingIfNeeded: tag), toByteOffset: count, as: UInt8.self)
         count += 1
     }
 
+    /// There is room for it.
+    private func write(_ number: Int64) {
+        start.storeBytes(of: number.bigEndian, toByteOffset: count, as: Int64.self)
+        count += 8
+    }
+
     private func grow(by room: Int) {
-        let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: 2 * (buffer.count + room), alignment: 8)
-        larger.copyMemory(from: bytes)
-        buffer.deallocate()
-        buffer = larger
+        capacity = 2 * (capacity + room)
+        let larger = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 8)
+        larger.copyMemory(from: start, byteCount: count)
+        start.deallocate()
+        start = larger
     }
 }

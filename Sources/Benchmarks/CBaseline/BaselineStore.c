@@ -4,7 +4,8 @@
 
 static const char settings[] =
     "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON; PRAGMA trusted_schema = OFF;"
-    "PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 0;";
+    "PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 0;"
+    "PRAGMA cache_size = -16384;";
 
 sqlite3_int64 baseline_integer(BaselineStore *store, const char *sql) {
     sqlite3_stmt *statement = NULL;

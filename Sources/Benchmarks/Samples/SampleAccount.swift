@@ -117,6 +117,6 @@ extension TokenStore {
             start = end
             progress(end)
         }
-        try withWriter { try $0.connection.execute("PRAGMA cache_size = -2000") }
+        try withWriter { try $0.connection.execute("PRAGMA cache_size = -16384") }
     }
 }

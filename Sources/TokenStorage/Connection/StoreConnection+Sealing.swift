@@ -19,23 +19,26 @@ extension StoreConnection {
         return try sealer.open(sealed, as: place, with: clear)
     }
 
-    /// Opens a sealed column of a row that was selected with the table's ``SealedTable/selection``.
-    func open(_ row: Row, of table: SealedTable, _ index: Int = 0) throws -> Secret {
+    /// Opens a sealed column of a row that was selected with the table's ``SealedTable/selection``, whose columns begin
+    /// with `start`.
+    func open(_ row: Row, of table: SealedTable, _ index: Int = 0, from start: CInt = 0) throws -> Secret {
         clearValues.removeAll()
-        clearValues.append(row, table.bound)
+        clearValues.append(row, start + table.bound.lowerBound..<start + table.bound.upperBound)
         return try open(
-            row.bytes(table.firstSealed + CInt(index)),
-            as: table.place(index, of: row),
+            row.bytes(start + table.firstSealed + CInt(index)),
+            as: table.place(index, of: row, from: start),
             with: clearValues.bytes
         )
     }
 
     /// Opens a column whose value is absent where there is nothing to say; a row's proof never is.
-    func openIfPresent(_ row: Row, of table: SealedTable, _ index: Int = 0) throws -> Secret? {
-        guard row.isNull(table.firstSealed + CInt(index)) else { return try open(row, of: table, index) }
+    func openIfPresent(_ row: Row, of table: SealedTable, _ index: Int = 0, from start: CInt = 0) throws -> Secret? {
+        guard row.isNull(start + table.firstSealed + CInt(index)) else {
+            return try open(row, of: table, index, from: start)
+        }
         // Before values were bound to their rows, there was no proof.
         guard try index > 0 || keys().hasUnbound || table.needsNoProof(row) else {
-            throw SealingError.damaged(table.place(index, of: row))
+            throw SealingError.damaged(table.place(index, of: row, from: start))
         }
         return nil
     }
@@ -43,9 +46,9 @@ extension StoreConnection {
     /// Makes sure that the clear columns of a row are those that the program wrote.
     ///
     /// Without the key, with which rows can be counted and deleted, there is no telling.
-    func verify(_ row: Row, of table: SealedTable) throws {
+    func verify(_ row: Row, of table: SealedTable, from start: CInt = 0) throws {
         guard !isWithoutKey else { return }
-        _ = try openIfPresent(row, of: table)
+        _ = try openIfPresent(row, of: table, from: start)
     }
 
     /// Whether a row that can be done without is as the program wrote it; one that was altered counts for nothing.
@@ -190,8 +193,8 @@ extension StoreConnection {
 
 extension SealedTable {
     /// The place of a sealed column of a row that was selected with ``selection``.
-    fileprivate func place(_ index: Int, of row: Row) -> SealedLocation {
-        SealedLocation(table: name, column: sealed[index], owner: row.integer(1), row: row.integer(0))
+    fileprivate func place(_ index: Int, of row: Row, from start: CInt = 0) -> SealedLocation {
+        SealedLocation(table: name, column: sealed[index], owner: row.integer(start + 1), row: row.integer(start))
     }
 }
 

@@ -2,6 +2,14 @@ import OAuth
 package import SQLite
 import Sealing
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// A connection to a store with the keys to read it; the SQL of each noun is an extension of it.
 ///
 /// Like its connection it belongs to whoever holds it, and is not `Sendable`.
@@ -24,7 +32,7 @@ package final class StoreConnection {
 
     /// The log that belongs to the file.
     var log: FileStatus.Identity?
-    private var lastLook = ContinuousClock.now
+    private var lastLook = CoarseClock.now
 
     /// The columns that the value is bound to which is sealed or opened at the moment.
     let clearValues = CanonicalValues()
@@ -64,7 +72,7 @@ package final class StoreConnection {
 
     /// The same for one that only reads, which looks now and then.
     func requireNameNowAndThen() throws {
-        guard ContinuousClock.now - lastLook >= options.replacementLookInterval else { return }
+        guard CoarseClock.now - lastLook >= options.replacementLookInterval else { return }
         try requireName()
     }
 
@@ -73,7 +81,7 @@ package final class StoreConnection {
     /// - Throws: ``TokenStoreError/file(_:)`` if none has: a removed store is not to be made anew unasked.
     func isReplaced() throws(TokenStoreError) -> Bool {
         guard let file else { return false }
-        lastLook = .now
+        lastLook = CoarseClock.now
         if FileStatus(path.database)?.identity == file { return false }
         guard !FileStatus.isAbsent(path.database) else {
             throw .file("\(path.database) was removed while it was open; restore it, or open the store anew")
@@ -211,4 +219,18 @@ package final class StoreConnection {
 struct ReplacedFile: Error {
     /// The log of the file that was open; with the new one it would be in the way.
     let log: FileStatus.Identity?
+}
+
+/// A monotonic clock that is read in a tenth of the time and moves in steps of some milliseconds.
+private enum CoarseClock {
+    static var now: Duration {
+        #if os(Linux)
+        let clock = CLOCK_MONOTONIC_COARSE
+        #else
+        let clock = CLOCK_MONOTONIC_RAW_APPROX
+        #endif
+        var time = timespec()
+        clock_gettime(clock, &time)
+        return Duration(secondsComponent: Int64(time.tv_sec), attosecondsComponent: Int64(time.tv_nsec) * 1_000_000_000)
+    }
 }
