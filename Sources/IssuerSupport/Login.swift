@@ -34,7 +34,9 @@ package struct Login: Sendable {
                 ("scope", scope.text + " openid profile offline_access"), types,
             ]
         )
-        return try answer.body.withUnsafeBytes { try TokenResponse(parsing: $0) }
+        let body = try JSON(parsing: answer.body.reveal())
+        guard let object = body.object else { throw ExpectationFailure("a token response") }
+        return TokenResponse(object)
     }
 
     /// Signs in and stores the answer, changed as a test needs it.

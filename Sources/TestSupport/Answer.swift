@@ -22,8 +22,8 @@ public enum Answer: Equatable, Sendable {
 extension TokenResponse {
     /// The response of a body.
     public init(_ body: JSON) throws {
-        var text = body.serialized
-        self = try text.withUTF8 { try TokenResponse(parsing: UnsafeRawBufferPointer($0)) }
+        guard let object = body.object else { throw JSONError(reason: "not an object", offset: 0) }
+        self.init(object)
     }
 
     /// The answer of the default token endpoint: a new access token and nothing else.

@@ -132,7 +132,7 @@ extension NativeFlow {
         _ issuer: IssuerAccess,
         _ space: AnswerSpace
     ) async throws -> SignedInTokens {
-        let response = try reply.body.withUnsafeBytes { try TokenResponse(parsing: $0) }
+        let response = TokenResponse(reply.object)
         do {
             try response.requireTokenText()
             guard let secret = response.idToken, response.accessToken != nil else { throw SignInError.noIDToken }

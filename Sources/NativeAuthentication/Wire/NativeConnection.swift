@@ -78,7 +78,6 @@ struct NativeConnection: Sendable {
             return NativeResponse(
                 endpoint: endpoint,
                 object: object,
-                body: response.body,
                 correlationID: correlationID,
                 issuerNow: issuerNow
             )

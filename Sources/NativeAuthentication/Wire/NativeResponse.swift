@@ -10,9 +10,6 @@ import Foundation
 struct NativeResponse: Sendable {
     let endpoint: NativeEndpoint
     let object: JSON.Object
-
-    /// The answer as it came, for the reader of token responses.
-    let body: Secret
     let correlationID: UUID
 
     /// What the issuer's clock said, in Unix seconds.

@@ -77,16 +77,10 @@ public struct TokenResponse: Equatable, Sendable {
         self.expiresIn = expiresIn
     }
 
-    /// Reads the JSON of a response body.
+    /// Reads the members of a response body.
     ///
-    /// What is odd in one field, such as half of a character, does no harm to the others: a refresh token that was
-    /// rotated is in no other place.
-    ///
-    /// - Throws: ``JSONError`` if `body` is no JSON object.
-    public init(parsing body: UnsafeRawBufferPointer) throws(JSONError) {
-        guard let object = try JSON(mending: body).object else {
-            throw JSONError(reason: "the token response is not an object", offset: 0)
-        }
+    /// A field that cannot be read does no harm to the others: a refresh token that was rotated is in no other place.
+    public init(_ object: JSON.Object) {
         accessToken = token(object, "access_token")
         tokenType = object["token_type"]?.text.flatMap { $0.isEmpty ? nil : $0 }
         if let type = tokenType, !AccessToken.isType(type) {

@@ -38,13 +38,14 @@ public struct TokenEndpoint: Sendable {
         }
         // RFC 6749 §5.2: the status of a client that is not known, whatever the body.
         guard response.status != 401 else { throw OAuthError(code: .invalidClient, status: 401) }
-        guard response.status == 200 else { throw UnusableAnswer(status: response.status, isJSON: object != nil) }
-        return try answer(response, object, now: now)
+        guard response.status == 200, let object else {
+            throw UnusableAnswer(status: response.status, isJSON: object != nil)
+        }
+        return try answer(response, TokenResponse(object))
     }
 
-    private func answer(_ response: HTTPResponse, _ object: JSON.Object?, now: Int64) throws -> TokenEndpointAnswer {
-        guard object != nil else { throw UnusableAnswer(status: response.status, isJSON: false) }
-        var tokens = try response.body.withUnsafeBytes { try TokenResponse(parsing: $0) }
+    private func answer(_ response: HTTPResponse, _ tokens: TokenResponse) throws -> TokenEndpointAnswer {
+        var tokens = tokens
         // The session may have ended with it; what else came is nothing to go on with.
         if tokens.malformedFields.contains("refresh_token") { try tokens.requireTokenText() }
         let issuerNow = response.headers["date"].flatMap(HTTPDate.seconds)
