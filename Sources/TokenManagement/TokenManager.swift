@@ -221,6 +221,7 @@ struct TokenMetrics: Sendable {
         switch result.source {
         case .cache: fromCache.increment()
         case .refresh: refreshed.increment()
+        case .signIn: break
         }
     }
 

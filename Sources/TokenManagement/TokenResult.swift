@@ -6,6 +6,7 @@ public struct TokenResult: Sendable {
     public enum Source: String, Sendable {
         case cache
         case refresh
+        case signIn
     }
 
     /// How fresh a token is.

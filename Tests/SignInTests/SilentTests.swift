@@ -33,6 +33,26 @@ struct SilentTests {
         }
     }
 
+    @Test func `a result says that its token is aging and the refresh failed`() async throws {
+        try await SignInScene.open { scene in
+            let aging = ChangedAnswers(SignInScene.transport) { $1["refresh_in"] = 1_800 }
+            let application = try scene.application(Nobody(), transport: aging)
+            var request = SilentRequest(account: try await scene.signIn().account.id, scope: SignInScene.toDo)
+            request.forcesRefresh = true
+            let fresh = try await application.acquireTokenSilently(request)
+            #expect(fresh.freshness == .fresh)
+            #expect(!fresh.refreshFailed)
+            request.forcesRefresh = false
+            scene.provider.clock.advance(by: 1_801)
+            scene.provider.faults.add(.status(503, at: "token", times: 2))
+            let result = try await application.acquireTokenSilently(request)
+            #expect(result.source == .cache)
+            #expect(result.freshness == .aging)
+            #expect(result.refreshFailed)
+            #expect(!result.interactionSoon)
+        }
+    }
+
     @Test func `S19: without an account a silent request is an error`() async throws {
         try await SignInScene.open { scene in
             let application = try scene.application(Nobody())
@@ -128,7 +148,7 @@ struct SilentTests {
             let application = try scene.application(Nobody())
             scene.provider.audit.reset()
             for (scope, source) in [
-                (SignInScene.demo, AuthenticationResult.Source.refresh), (SignInScene.toDo, .cache),
+                (SignInScene.demo, TokenResult.Source.refresh), (SignInScene.toDo, .cache),
                 (SignInScene.demo, .cache),
             ] {
                 let request = SilentRequest(account: account.id, scope: scope)

@@ -1,15 +1,9 @@
 public import OAuth
+public import TokenManagement
 package import TokenStorage
 
 /// What a request for a token comes to, with or without a person (MSAL's `MSALResult`).
 public struct AuthenticationResult: Sendable {
-    /// Where the access token came from.
-    public enum Source: String, Sendable {
-        case cache
-        case refresh
-        case signIn
-    }
-
     /// nil where the issuer sent none, as for a request of ID-token scopes only.
     public let accessToken: AccessToken?
     public let account: Account
@@ -17,13 +11,20 @@ public struct AuthenticationResult: Sendable {
     /// The newest ID token of the account.
     public let idToken: IDToken?
     public let authority: Authority
-    public let source: Source
+    public let source: TokenResult.Source
+    public var freshness = TokenResult.Freshness.fresh
 
     /// What was asked for and not granted.
     public var declinedScope: Scope
 
     /// Why the store could not take the tokens yet, which are safe in a sealed file beside it; nil where it did.
     public var pendingReason: String?
+
+    /// A refresh was tried, or throttled, and failed in a way that may pass.
+    public var refreshFailed = false
+
+    /// Someone will have to sign in once the access token has ended.
+    public var interactionSoon = false
 
     /// What the access token is good for.
     public var scope: Scope { accessToken?.scope ?? Scope([]) }

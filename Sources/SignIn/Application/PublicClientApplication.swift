@@ -72,8 +72,12 @@ public final class PublicClientApplication: Sendable {
                 account: account,
                 idToken: try store.idTokens(of: request.account, client: configuration.clientID).first?.idToken,
                 authority: try request.authority ?? Authority(of: account, requested: nil),
-                source: result.source == .cache ? .cache : .refresh,
-                declinedScope: result.declinedScope
+                source: result.source,
+                freshness: result.freshness,
+                declinedScope: result.declinedScope,
+                pendingReason: result.pendingReason,
+                refreshFailed: result.refreshFailed,
+                interactionSoon: result.interactionSoon
             )
         }
     }
