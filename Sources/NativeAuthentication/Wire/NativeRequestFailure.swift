@@ -74,7 +74,7 @@ struct NativeRequestFailure: Error {
 }
 
 extension OAuthError {
-    static let passwordSuberrors: Set<String> = [
+    private static let passwordSuberrors: Set<String> = [
         "password_too_weak", "password_too_short", "password_too_long", "password_is_invalid",
         "password_recently_used", "password_banned",
     ]

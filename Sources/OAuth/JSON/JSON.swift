@@ -203,7 +203,7 @@ extension JSON {
     }
 
     /// Appends `text` in quotes.
-    package static func write(_ text: String, to bytes: inout [UInt8]) {
+    private static func write(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         for byte in text.utf8 {
             switch byte {

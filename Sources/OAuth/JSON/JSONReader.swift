@@ -76,7 +76,7 @@ package struct JSONReader {
     }
 
     /// Calls `body` before each element of the list that comes next; `body` reads the element.
-    package mutating func elements(_ body: (inout JSONReader) throws(JSONError) -> Void) throws(JSONError) {
+    private mutating func elements(_ body: (inout JSONReader) throws(JSONError) -> Void) throws(JSONError) {
         try sequence(open: "[", close: "]", body)
     }
 

@@ -86,7 +86,7 @@ struct BrowserCommand: Sendable {
         }
     }
 
-    func arguments(_ address: String) -> [String] {
+    private func arguments(_ address: String) -> [String] {
         let named = words.map { $0.replacing("%s", with: address) }
         return named == words ? words + [address] : named
     }

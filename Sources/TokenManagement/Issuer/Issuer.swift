@@ -20,7 +20,7 @@ package struct Issuer: Sendable {
         self.limits = limits
     }
 
-    var discovery: MetadataDiscovery { MetadataDiscovery(transport: transport, limits: limits) }
+    private var discovery: MetadataDiscovery { MetadataDiscovery(transport: transport, limits: limits) }
 
     /// - Throws: ``AcquisitionError``, `TokenStoreError`.
     package func metadata() async throws -> IssuerMetadata {
@@ -39,7 +39,7 @@ package struct Issuer: Sendable {
         }
     }
 
-    func fetching<Document>(_ body: () async throws -> Document) async throws -> Document {
+    private func fetching<Document>(_ body: () async throws -> Document) async throws -> Document {
         do {
             return try await body()
         } catch let error as MetadataError {
@@ -63,11 +63,11 @@ package struct Issuer: Sendable {
         }
     }
 
-    func kept(_ url: String) async throws -> JSON.Object? {
+    private func kept(_ url: String) async throws -> JSON.Object? {
         try await store.perform { try $0.issuerDocument(url) }
     }
 
-    func keep(_ document: JSON.Object, _ url: String, _ lifetime: Int64) async throws {
+    private func keep(_ document: JSON.Object, _ url: String, _ lifetime: Int64) async throws {
         try await store.perform { try $0.saveIssuerDocument(document, url: url, lifetime: lifetime) }
     }
 }
