@@ -29,7 +29,7 @@ public struct NativeAuthConfiguration: Sendable {
     public var interceptor: (any RequestInterceptor)?
 
     /// How tokens are handed out and refreshed, and the limits of each request.
-    public var tokens = TokenManagerOptions()
+    public var tokenOptions = TokenManagerOptions()
 
     public var logger = Logger(label: "tokenstore.native")
 

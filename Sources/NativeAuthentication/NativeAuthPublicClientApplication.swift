@@ -37,7 +37,7 @@ public final class NativeAuthPublicClientApplication: Sendable {
             store: store,
             clientID: configuration.clientID,
             transport: transport,
-            options: configuration.tokens
+            options: configuration.tokenOptions
         )
     }
 
@@ -165,7 +165,7 @@ extension NativeAuthPublicClientApplication {
             redirectURI: redirectURI,
             authority: configuration.authority
         )
-        browser.tokens = configuration.tokens
+        browser.tokenOptions = configuration.tokenOptions
         let app = try PublicClientApplication(browser, store: store, transport: transport, userAgent: userAgent)
         let result = try await app.acquireToken(request)
         return try await store.perform { [self] store in try adopt(result, scope: request.scope, in: store) }

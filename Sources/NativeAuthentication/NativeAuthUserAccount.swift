@@ -112,7 +112,7 @@ struct TokenRetrieval: Sendable {
     private func newestToken() async throws -> (token: AccessToken, isUsable: Bool)? {
         let configuration = application.configuration
         var query = TokenQuery(account: account.id, clientID: configuration.clientID, scope: Scope([]))
-        query.buffer = configuration.tokens.buffer
+        query.buffer = configuration.tokenOptions.buffer
         return try await application.store.perform { [query] in try $0.newestAccessToken(for: query) }
     }
 

@@ -59,7 +59,7 @@ struct SecrecyTests {
         func app(_ client: String) throws -> NativeAuthPublicClientApplication {
             try scene.app(client, transport: recorder) {
                 $0.logger = log.logger
-                $0.tokens.logger = log.logger
+                $0.tokenOptions.logger = log.logger
             }
         }
         let code = try await app("otp-app").signIn(SignInParameters(username: NativeScene.bo)).codeState

@@ -37,11 +37,11 @@ struct WalkGround {
             configuration.capabilities = [.mfaRequired, .registrationRequired]
             // What goes wrong here goes wrong on purpose.
             configuration.logger = Logger(label: "walks") { _ in SwiftLogNoOpLogHandler() }
-            configuration.tokens.logger = configuration.logger
-            configuration.tokens.pause = { [clock = provider.clock] pause in
+            configuration.tokenOptions.logger = configuration.logger
+            configuration.tokenOptions.pause = { [clock = provider.clock] pause in
                 clock.advance(by: TimeInterval(pause.components.seconds) + 0.5)
             }
-            configuration.tokens.limits = HTTPLimits(head: .seconds(30), total: .seconds(30), bodySize: 1 << 20)
+            configuration.tokenOptions.limits = HTTPLimits(head: .seconds(30), total: .seconds(30), bodySize: 1 << 20)
             return NativeAuthPublicClientApplication(configuration, store: store, transport: transport)
         }
     }

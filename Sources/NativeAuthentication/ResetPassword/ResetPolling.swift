@@ -69,7 +69,7 @@ struct ResetPolling: Sendable {
 
     private func pause() async throws(NativeRequestFailure) {
         do {
-            try await flow.configuration.tokens.pause(.seconds(interval))
+            try await flow.configuration.tokenOptions.pause(.seconds(interval))
         } catch {
             throw flow.failed(error)
         }

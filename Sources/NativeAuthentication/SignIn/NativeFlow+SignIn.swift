@@ -110,7 +110,7 @@ extension NativeFlow {
             return try await IssuerAccess(
                 configuration.authority,
                 transport: application.transport,
-                limits: configuration.tokens.limits
+                limits: configuration.tokenOptions.limits
             )
         } catch {
             throw failed(error)

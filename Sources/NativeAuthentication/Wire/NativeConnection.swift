@@ -43,7 +43,7 @@ struct NativeConnection: Sendable {
     }
 
     private func exchange(_ request: HTTPRequest, _ endpoint: NativeEndpoint) async throws -> HTTPResponse {
-        let limits = configuration.tokens.limits
+        let limits = configuration.tokenOptions.limits
         do {
             let response = try await transport.send(request, limits: limits)
             guard response.status >= 500, endpoint.hasNoLastingEffect else { return response }
@@ -52,7 +52,7 @@ struct NativeConnection: Sendable {
             guard error.isTransient, isSafe else { throw error }
         }
         logger.debug("repeating a request", metadata: ["endpoint": "\(endpoint.rawValue)"])
-        try await configuration.tokens.pause(.milliseconds(500))
+        try await configuration.tokenOptions.pause(.milliseconds(500))
         return try await transport.send(request, limits: limits)
     }
 

@@ -37,7 +37,7 @@ public final class PublicClientApplication: Sendable {
             store: store,
             clientID: configuration.clientID,
             transport: transport,
-            options: configuration.tokens
+            options: configuration.tokenOptions
         )
     }
 
@@ -130,7 +130,7 @@ public final class PublicClientApplication: Sendable {
             redirectURI: configuration.redirectURI,
             transport: transport
         )
-        flow.limits = configuration.tokens.limits
+        flow.limits = configuration.tokenOptions.limits
         flow.now = store.options.now
         flow.answerSpace = { [store] in try await store.perform { try $0.reserveAnswerSpace() } }
         return flow

@@ -14,7 +14,7 @@ public struct PublicClientConfiguration: Sendable {
     public var knownAuthorities: [Authority] = []
 
     /// How tokens are handed out and refreshed: the buffer before their end, extended lifetime, client capabilities.
-    public var tokens = TokenManagerOptions()
+    public var tokenOptions = TokenManagerOptions()
 
     /// - Throws: ``SignInError/invalidRequest(_:)``.
     public init(clientID: String, redirectURI: RedirectURI, authority: Authority) throws(SignInError) {

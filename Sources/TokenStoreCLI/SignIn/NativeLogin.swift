@@ -31,8 +31,8 @@ struct NativeRun {
         )
         configuration.capabilities = [.mfaRequired, .registrationRequired]
         configuration.allowsSeveralAccounts = true
-        configuration.tokens = network.options(arguments)
-        configuration.logger = configuration.tokens.logger
+        configuration.tokenOptions = network.options(arguments)
+        configuration.logger = configuration.tokenOptions.logger
         // Nobody is asked to sign in for a store that cannot be opened.
         let store = try arguments.openOrDefer(console)
         // Before the network has its threads, which hold back what the first one does.

@@ -68,9 +68,9 @@ struct NativeScene: Sendable {
         let authority = try Authority(parsing: provider.baseURL + "/fabrikvine.onmicrosoft.com")
         var configuration = try NativeAuthConfiguration(clientID: client, authority: authority)
         configuration.capabilities = [.mfaRequired, .registrationRequired]
-        configuration.tokens.pause = { [pauses] in try await pauses.pause($0) }
+        configuration.tokenOptions.pause = { [pauses] in try await pauses.pause($0) }
         // The machine that runs the tests may be busy with others.
-        configuration.tokens.limits = HTTPLimits(head: .seconds(60), total: .seconds(60), bodySize: 1 << 20)
+        configuration.tokenOptions.limits = HTTPLimits(head: .seconds(60), total: .seconds(60), bodySize: 1 << 20)
         try change(&configuration)
         return NativeAuthPublicClientApplication(configuration, store: store ?? self.store, transport: transport)
     }

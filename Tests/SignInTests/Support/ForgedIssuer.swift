@@ -95,8 +95,8 @@ final class ForgedIssuer: Sendable {
             redirectURI: RedirectURI(redirectURI),
             authority: Authority(issuer: issuer.issuer)
         )
-        configuration.tokens.limits.head = .seconds(60)
-        configuration.tokens.limits.total = .seconds(60)
+        configuration.tokenOptions.limits.head = .seconds(60)
+        configuration.tokenOptions.limits.total = .seconds(60)
         let agent = Reaction { [self] address in
             let sent = parameters(of: address)
             self.request.withLock { $0 = sent }

@@ -58,9 +58,9 @@ struct SignInScene: Sendable {
             authority: try authority()
         )
         configuration.knownAuthorities = try [Self.signUpOrSignIn, Self.editProfile, Self.resetPassword].map(authority)
-        configuration.tokens.pause = { _ in }
-        configuration.tokens.limits.head = .seconds(60)
-        configuration.tokens.limits.total = .seconds(60)
+        configuration.tokenOptions.pause = { _ in }
+        configuration.tokenOptions.limits.head = .seconds(60)
+        configuration.tokenOptions.limits.total = .seconds(60)
         return try PublicClientApplication(configuration, store: store, transport: transport, userAgent: userAgent)
     }
 
