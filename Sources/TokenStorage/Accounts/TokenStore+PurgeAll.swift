@@ -59,7 +59,7 @@ extension TokenStore {
             try session.record(.purge, outcome: "everything")
             try session.connection.execute("DELETE FROM event WHERE id < (SELECT max(id) FROM event)")
             // Nothing is sealed under them any more, and the key that opens them may be lost.
-            try session.connection.execute("DELETE FROM data_key")
+            try session.connection.deleteDataKeys()
         }
     }
 

@@ -68,55 +68,14 @@ struct KeyRing: Sendable {
 
     /// The data key `id` of the store, wrapped under another key.
     func rewrap(_ id: UInt32, under key: KeyEncryptionKey, from connection: Connection) throws -> [UInt8] {
-        let wrapped = try connection.first("SELECT wrapped FROM data_key WHERE id = ?1", .integer(Int64(id))) {
-            $0.blob(0)
-        }
-        guard let wrapped else { throw SealingError.unknownDataKey(id) }
+        guard let wrapped = try connection.wrappedDataKey(id) else { throw SealingError.unknownDataKey(id) }
         return try key.wrap(keyEncryptionKey.unwrap(wrapped, id: id, storeID: storeID), storeID: storeID)
     }
 
     /// The current data key, wrapped as one beside which there is no older one.
     func wrappedAlone(from connection: Connection) throws -> [UInt8] {
-        let wrapped = try connection.first("SELECT wrapped FROM data_key WHERE is_current = 1") { $0.blob(0) }
+        let wrapped = try connection.currentWrappedDataKey()
         let key = try keyEncryptionKey.unwrap(wrapped ?? [], id: currentID, storeID: storeID)
         return try keyEncryptionKey.wrap(key.replacingOlder(false), storeID: storeID)
-    }
-}
-
-/// A data key as the store holds it.
-struct WrappedDataKey: Hashable {
-    let id: UInt32
-    let wrapped: [UInt8]
-
-    /// The id of the key-encryption key it is wrapped under.
-    let keyID: String
-    let isCurrent: Bool
-}
-
-extension Connection {
-    func wrappedDataKeys() throws -> [WrappedDataKey] {
-        try all("SELECT id, wrapped, key_encryption_key_id, is_current FROM data_key") { row in
-            WrappedDataKey(
-                id: UInt32(truncatingIfNeeded: row.integer(0)),
-                wrapped: row.blob(1),
-                keyID: row.text(2),
-                isCurrent: row.integer(3) == 1
-            )
-        }
-    }
-
-    /// Adds `key`, wrapped, as the one that seals new values.
-    func insertDataKey(_ key: DataKey, under wrapping: KeyEncryptionKey, storeID: [UInt8], at now: Int64) throws {
-        try run("UPDATE data_key SET is_current = 0")
-        try run(
-            """
-            INSERT INTO data_key (id, wrapped, key_encryption_key_id, is_current, created_at)
-            VALUES (?1, ?2, ?3, 1, ?4)
-            """,
-            .integer(Int64(key.id)),
-            .blob(try wrapping.wrap(key, storeID: storeID)),
-            .text(wrapping.id),
-            .integer(now)
-        )
     }
 }

@@ -164,7 +164,7 @@ extension StoreConnection {
         try connection.write {
             (latestOwner, latestMark) = (nil, nil)
             if let keyRing {
-                let current = try connection.integer("SELECT id FROM data_key WHERE is_current = 1")
+                let current = try connection.currentDataKeyID()
                 guard let current else { throw MissingDataKeys() }
                 if current != Int64(keyRing.currentID) { try reloadKeys() }
             }

@@ -130,7 +130,7 @@ package final class StoreConnection {
     /// A value names its key, a hash does not: one under a key that a rekey has retired is found nowhere.
     func currentKeys() throws -> KeyRing {
         let ring = try keys()
-        let ids = Set(try connection.all("SELECT id FROM data_key") { UInt32(truncatingIfNeeded: $0.integer(0)) })
+        let ids = Set(try connection.dataKeyIDs())
         guard ids != ring.ids else { return ring }
         if ids.isEmpty { return .openingNothing }
         try reloadKeys()
@@ -162,11 +162,6 @@ package final class StoreConnection {
         return given
     }
 
-    /// Whether the store has keys; a purge of everything leaves none.
-    private var hasDataKeys: Bool {
-        get throws { try connection.integer("SELECT count(*) FROM data_key") != 0 }
-    }
-
     /// Gives a store that holds nothing sealed a new data key, under a key from its source, or the one asked for.
     ///
     /// - Throws: ``TokenStoreError/damaged(_:)`` if there are sealed values, which lost their keys.
@@ -176,7 +171,7 @@ package final class StoreConnection {
         let (key, parameters) = try source.create(keyContext([:]))
         try connection.write {
             // Another process may have been first.
-            guard try !hasDataKeys else { return }
+            guard try connection.dataKeyCount() == 0 else { return }
             for table in SealedTable.all where try table.hasValues(in: connection) {
                 throw TokenStoreError.damaged(
                     "\(path.database) has lost its data keys, and nothing in it opens without them; restore a copy, or "
@@ -190,15 +185,6 @@ package final class StoreConnection {
         }
         header = try StoreHeader(connection, at: path)
         return try KeyRing(key, storeID: header.storeID, from: connection)
-    }
-
-    /// Records where the key-encryption key comes from.
-    func setKeySource(_ source: KeySource, _ parameters: [String: String]) throws {
-        try connection.run(
-            "UPDATE store SET key_source = ?1, key_parameters = ?2",
-            .text(source.recorded.description),
-            .text(StoreHeader.text(parameters))
-        )
     }
 
     func keyContext(_ parameters: [String: String]) -> KeySourceContext {

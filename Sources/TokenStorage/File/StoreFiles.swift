@@ -130,7 +130,7 @@ package struct StoreFiles {
                 guard try connection.integer("PRAGMA application_id") == Int64(Schema.applicationID) else {
                     return false
                 }
-                return try connection.all("SELECT key_encryption_key_id FROM data_key") { $0.text(0) }.contains(keyID)
+                return try connection.keyEncryptionKeyIDs().contains { $0.id == keyID }
             } catch let error as SQLiteError where error.code.primary == .notADatabase {
                 return false
             } catch {

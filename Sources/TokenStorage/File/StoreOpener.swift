@@ -125,7 +125,13 @@ struct StoreOpener {
         let (key, parameters) = try source.create(context)
         try file.create { connection in
             try schema.apply(schema.migrations[...], to: connection)
-            try insertHeader(connection, storeID: storeID, source: source, parameters: parameters)
+            try connection.insertHeader(
+                schema,
+                storeID: storeID,
+                source: source,
+                parameters: parameters,
+                at: options.seconds
+            )
             try connection.insertDataKey(
                 DataKey(id: 1, format: schema.format),
                 under: key,
@@ -134,29 +140,6 @@ struct StoreOpener {
             )
         }
         return key
-    }
-
-    private func insertHeader(
-        _ connection: Connection,
-        storeID: [UInt8],
-        source: KeySource,
-        parameters: [String: String]
-    ) throws {
-        try connection.run(
-            """
-            INSERT INTO store (id, store_id, schema_version, reader_floor, writer_floor, written_by, key_source,
-                key_parameters, created_at)
-            VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
-            """,
-            .blob(storeID),
-            .integer(schema.version),
-            .integer(schema.floors.reader),
-            .integer(schema.floors.writer),
-            .text(TokenStore.version),
-            .text(source.recorded.description),
-            .text(StoreHeader.text(parameters)),
-            .integer(options.seconds)
-        )
     }
 
     private static func randomBytes(count: Int) -> [UInt8] {

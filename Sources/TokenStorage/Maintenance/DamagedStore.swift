@@ -24,13 +24,13 @@ struct DamagedStore {
     init(copy: String, of path: StorePath, restore: () throws -> Void) throws {
         try restore()
         let known = Schema.current.version
-        if let opened = try? Self.open(copy), (try? opened.integer("SELECT count(*) FROM store")) != nil {
+        if let opened = try? Self.open(copy), (try? opened.headerCount()) != nil {
             try Self.refuseNewer(opened, path)
             self.init(connection: opened, version: try Self.version(of: opened))
             return
         }
         let grafted = try Self.graft(known, onto: copy)
-        let stored = try? grafted.integer("SELECT schema_version FROM store").map { Int($0) }
+        let stored = try? grafted.recordedVersion().map { Int($0) }
         guard let version = stored ?? nil, (1..<known).contains(version) else {
             self.init(connection: grafted, version: known)
             return
@@ -72,7 +72,7 @@ struct DamagedStore {
     /// that are there.
     private static func version(of connection: Connection) throws -> Int {
         let numbers = [
-            try? connection.integer("SELECT schema_version FROM store"), try? connection.integer("PRAGMA user_version"),
+            try? connection.recordedVersion(), try? connection.integer("PRAGMA user_version"),
         ]
         let known = 1...Schema.current.version
         let stored = numbers.compactMap { $0.flatMap { Int(exactly: $0) } }.filter(known.contains)

@@ -50,17 +50,12 @@ struct TableSalvage {
     /// Has the header say what the tables are, whatever it said.
     private func correctHeader() throws {
         let floors = Schema(migrations: Array(Schema.current.migrations.prefix(version))).floors
-        try fresh.run(
-            "UPDATE store SET schema_version = ?1, reader_floor = ?2, writer_floor = ?3",
-            .integer(version),
-            .integer(floors.reader),
-            .integer(floors.writer)
-        )
+        try fresh.correctHeader(version: version, floors: floors)
     }
 
     private func requireKeys() throws {
-        let keys = try fresh.integer("SELECT count(*) FROM data_key WHERE is_current = 1") ?? 0
-        let headers = try fresh.integer("SELECT count(*) FROM store") ?? 0
+        let keys = try fresh.currentDataKeyCount()
+        let headers = try fresh.headerCount()
         guard keys == 1, headers == 1 else {
             throw TokenStoreError.damaged(
                 "the part of the file that holds its data keys is lost, and nothing opens without them; restore a copy, "

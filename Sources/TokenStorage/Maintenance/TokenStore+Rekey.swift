@@ -105,7 +105,7 @@ extension StoreConnection {
     fileprivate func startRekey() throws -> Bool {
         // A new data key under a key that another process has left meanwhile could never be unwrapped again.
         try reloadKeys()
-        guard try connection.integer("SELECT count(*) FROM data_key") == 1 else { return true }
+        guard try connection.dataKeyCount() == 1 else { return true }
         try addDataKey(under: keys().keyEncryptionKey)
         try keyRing?.reload(from: connection)
         try record(.rekey, outcome: "started")
@@ -113,7 +113,7 @@ extension StoreConnection {
     }
 
     private func addDataKey(under key: KeyEncryptionKey) throws {
-        let last = try connection.integer("SELECT max(id) FROM data_key") ?? 0
+        let last = try connection.lastDataKeyID()
         // The header of a sealed value names its key in four bytes.
         guard let id = UInt32(exactly: last + 1) else {
             throw TokenStoreError.storage("the store has used up its key ids; export it and import it into a new one")
@@ -123,10 +123,10 @@ extension StoreConnection {
     }
 
     fileprivate func finishRekey() throws {
-        try connection.run("DELETE FROM data_key WHERE is_current <> 1")
+        try connection.deleteOldDataKeys()
         if let keyRing, try currentSealer().format == .bound {
             let wrapped = try keyRing.wrappedAlone(from: connection)
-            try connection.run("UPDATE data_key SET wrapped = ?1 WHERE is_current = 1", .blob(wrapped))
+            try connection.rewrapCurrentDataKey(wrapped)
         }
         try keyRing?.reload(from: connection)
         try record(.rekey)
@@ -151,14 +151,9 @@ extension StoreConnection {
             )
         }
         try connection.write {
-            let ids = try connection.all("SELECT id FROM data_key") { UInt32(truncatingIfNeeded: $0.integer(0)) }
-            for id in ids {
-                try connection.run(
-                    "UPDATE data_key SET wrapped = ?2, key_encryption_key_id = ?3 WHERE id = ?1",
-                    .integer(Int64(id)),
-                    .blob(try ring.rewrap(id, under: key, from: connection)),
-                    .text(key.id)
-                )
+            for id in try connection.dataKeyIDs() {
+                let wrapped = try ring.rewrap(id, under: key, from: connection)
+                try connection.rewrapDataKey(id, wrapped, under: key.id)
             }
             if afterLeak { try addDataKey(under: key) }
             try setKeySource(source, parameters)
@@ -183,7 +178,7 @@ extension StoreConnection {
     /// Its first commit says so: where another rekey was cut off, the key may be the one that leaked.
     fileprivate func isLeftUnfinished(movedTo source: KeySource) throws -> Bool {
         try reloadKeys()
-        guard try connection.integer("SELECT count(*) FROM data_key") ?? 0 > 1, try keySource() == source else {
+        guard try connection.dataKeyCount() > 1, try keySource() == source else {
             return false
         }
         let last = try connection.first("SELECT outcome FROM event WHERE kind = 'rekey' ORDER BY id DESC LIMIT 1") {

@@ -19,9 +19,7 @@ extension StoreConnection {
         let entries = try connection.first(
             "SELECT count(*) FILTER (WHERE rejection IS NOT NULL), count(*) FILTER (WHERE rejection IS NULL) FROM foreign_entry"
         ) { (Int($0.integer(0)), Int($0.integer(1))) }
-        let keys = try connection.all("SELECT key_encryption_key_id, is_current FROM data_key") {
-            ($0.text(0), $0.bool(1))
-        }
+        let keys = try connection.keyEncryptionKeyIDs()
         let source = try KeySource(parsing: header.keySource)
         return StoreStatus(
             path: path,
@@ -39,7 +37,7 @@ extension StoreConnection {
             foreignEntries: entries?.1 ?? 0,
             pendingAnswers: try path.pendingAnswers(),
             keySource: header.keySource,
-            keyID: keys.first(where: \.1)?.0 ?? "",
+            keyID: keys.first(where: \.isCurrent)?.id ?? "",
             keyProblem: keyProblem(),
             isRekeyUnfinished: keys.count > 1,
             copies: StoreFiles(path, source: source).copies,

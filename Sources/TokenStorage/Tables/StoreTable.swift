@@ -1,0 +1,220 @@
+import OAuth
+import SQLite
+import Sealing
+
+// The tables `store` and `data_key`: what a file is, and the keys of its values.
+
+/// The row that says what a file is, and who may use it.
+package struct StoreHeader {
+    package let userVersion: Int
+    package let schemaVersion: Int
+    package let readerFloor: Int
+    package let writerFloor: Int
+    package let writtenBy: String
+    package let storeID: [UInt8]
+    package let keySource: String
+    package let keyParameters: [String: String]
+    package let createdAt: Int64
+
+    /// Reads the header, as of one moment: a migration or a rekey may be under way.
+    ///
+    /// - Throws: ``TokenStoreError/damaged(_:)`` if the file is a database of something else.
+    init(_ connection: Connection, at path: StorePath) throws {
+        self = try connection.read { try Self(reading: connection, at: path) }
+    }
+
+    private init(reading connection: Connection, at path: StorePath) throws {
+        try Self.requireApplicationID(connection, at: path)
+        userVersion = Int(try connection.integer("PRAGMA user_version") ?? 0)
+        let row = try connection.first(
+            """
+            SELECT schema_version, reader_floor, writer_floor, written_by, store_id, key_source, key_parameters,
+                created_at FROM store WHERE id = 1
+            """
+        ) { row in
+            (
+                (Int(row.integer(0)), Int(row.integer(1)), Int(row.integer(2))),
+                row.text(3), row.blob(4), row.text(5), row.text(6), row.integer(7)
+            )
+        }
+        guard let row else {
+            throw TokenStoreError.damaged(
+                "\(path.database) has lost its header; run 'tokenstore check --repair' to salvage it"
+            )
+        }
+        ((schemaVersion, readerFloor, writerFloor), writtenBy, storeID) = (row.0, row.1, row.2)
+        keySource = row.3
+        keyParameters = Self.parameters(row.4)
+        createdAt = row.5
+    }
+
+    /// - Throws: ``TokenStoreError/damaged(_:)`` if the database is another program's.
+    static func requireApplicationID(_ connection: Connection, at path: StorePath) throws {
+        guard try connection.integer("PRAGMA application_id") == Int64(Schema.applicationID) else {
+            throw TokenStoreError.damaged(
+                "\(path.database) is an SQLite database but not a token store; name the store with --store"
+            )
+        }
+    }
+
+    static func text(_ parameters: [String: String]) -> String {
+        JSON.object(.init(parameters.sorted { $0.key < $1.key }.map { ($0.key, .string($0.value)) })).serialized
+    }
+
+    /// Parameters that cannot be read are missing ones, of which the key source then says what it lacks.
+    private static func parameters(_ text: String) -> [String: String] {
+        let members = (try? JSON(parsing: text))?.object?.members ?? []
+        return Dictionary(members.compactMap { member in member.value.text.map { (member.name, $0) } }) { $1 }
+    }
+}
+
+extension Connection {
+    /// Writes the header of a store that is being made.
+    func insertHeader(
+        _ schema: Schema,
+        storeID: [UInt8],
+        source: KeySource,
+        parameters: [String: String],
+        at now: Int64
+    ) throws {
+        try run(
+            """
+            INSERT INTO store (id, store_id, schema_version, reader_floor, writer_floor, written_by, key_source,
+                key_parameters, created_at)
+            VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+            """,
+            .blob(storeID),
+            .integer(schema.version),
+            .integer(schema.floors.reader),
+            .integer(schema.floors.writer),
+            .text(TokenStore.version),
+            .text(source.recorded.description),
+            .text(StoreHeader.text(parameters)),
+            .integer(now)
+        )
+    }
+
+    /// Records that a migration has been applied; the floors rise with the version.
+    func recordStep(to version: Int, _ migration: Migration) throws {
+        try run(
+            """
+            UPDATE store SET schema_version = ?1, written_by = ?2,
+                reader_floor = max(reader_floor, ?3), writer_floor = max(writer_floor, ?4)
+            """,
+            .integer(version),
+            .text(TokenStore.version),
+            .integer(migration.readerFloor),
+            .integer(migration.writerFloor)
+        )
+    }
+
+    /// Makes the header name a version and its floors, whatever it says.
+    func correctHeader(version: Int, floors: (reader: Int, writer: Int)) throws {
+        try run(
+            "UPDATE store SET schema_version = ?1, reader_floor = ?2, writer_floor = ?3",
+            .integer(version),
+            .integer(floors.reader),
+            .integer(floors.writer)
+        )
+    }
+
+    func headerCount() throws -> Int64 { try integer("SELECT count(*) FROM store") ?? 0 }
+
+    /// The schema version that the header names.
+    func recordedVersion() throws -> Int64? { try integer("SELECT schema_version FROM store") }
+}
+
+extension StoreConnection {
+    /// Records where the key-encryption key comes from.
+    func setKeySource(_ source: KeySource, _ parameters: [String: String]) throws {
+        try connection.run(
+            "UPDATE store SET key_source = ?1, key_parameters = ?2",
+            .text(source.recorded.description),
+            .text(StoreHeader.text(parameters))
+        )
+    }
+}
+
+// MARK: - Data keys
+
+/// A data key as the store holds it.
+struct WrappedDataKey: Hashable {
+    let id: UInt32
+    let wrapped: [UInt8]
+
+    /// The id of the key-encryption key it is wrapped under.
+    let keyID: String
+    let isCurrent: Bool
+}
+
+extension Connection {
+    func wrappedDataKeys() throws -> [WrappedDataKey] {
+        try all("SELECT id, wrapped, key_encryption_key_id, is_current FROM data_key") { row in
+            WrappedDataKey(
+                id: UInt32(truncatingIfNeeded: row.integer(0)),
+                wrapped: row.blob(1),
+                keyID: row.text(2),
+                isCurrent: row.integer(3) == 1
+            )
+        }
+    }
+
+    /// Adds `key`, wrapped, as the one that seals new values.
+    func insertDataKey(_ key: DataKey, under wrapping: KeyEncryptionKey, storeID: [UInt8], at now: Int64) throws {
+        try run("UPDATE data_key SET is_current = 0")
+        try run(
+            """
+            INSERT INTO data_key (id, wrapped, key_encryption_key_id, is_current, created_at)
+            VALUES (?1, ?2, ?3, 1, ?4)
+            """,
+            .integer(Int64(key.id)),
+            .blob(try wrapping.wrap(key, storeID: storeID)),
+            .text(wrapping.id),
+            .integer(now)
+        )
+    }
+
+    func dataKeyIDs() throws -> [UInt32] {
+        try all("SELECT id FROM data_key") { UInt32(truncatingIfNeeded: $0.integer(0)) }
+    }
+
+    func dataKeyCount() throws -> Int64 { try integer("SELECT count(*) FROM data_key") ?? 0 }
+
+    func currentDataKeyCount() throws -> Int64 {
+        try integer("SELECT count(*) FROM data_key WHERE is_current = 1") ?? 0
+    }
+
+    func currentDataKeyID() throws -> Int64? { try integer("SELECT id FROM data_key WHERE is_current = 1") }
+
+    func lastDataKeyID() throws -> Int64 { try integer("SELECT max(id) FROM data_key") ?? 0 }
+
+    func wrappedDataKey(_ id: UInt32) throws -> [UInt8]? {
+        try first("SELECT wrapped FROM data_key WHERE id = ?1", .integer(Int64(id))) { $0.blob(0) }
+    }
+
+    func currentWrappedDataKey() throws -> [UInt8]? {
+        try first("SELECT wrapped FROM data_key WHERE is_current = 1") { $0.blob(0) }
+    }
+
+    /// The keys that the data keys are wrapped under; there are two rows while a rekey is under way.
+    func keyEncryptionKeyIDs() throws -> [(id: String, isCurrent: Bool)] {
+        try all("SELECT key_encryption_key_id, is_current FROM data_key") { ($0.text(0), $0.bool(1)) }
+    }
+
+    func rewrapDataKey(_ id: UInt32, _ wrapped: [UInt8], under keyEncryptionKey: String) throws {
+        try run(
+            "UPDATE data_key SET wrapped = ?2, key_encryption_key_id = ?3 WHERE id = ?1",
+            .integer(Int64(id)),
+            .blob(wrapped),
+            .text(keyEncryptionKey)
+        )
+    }
+
+    func rewrapCurrentDataKey(_ wrapped: [UInt8]) throws {
+        try run("UPDATE data_key SET wrapped = ?1 WHERE is_current = 1", .blob(wrapped))
+    }
+
+    func deleteOldDataKeys() throws { try run("DELETE FROM data_key WHERE is_current <> 1") }
+
+    func deleteDataKeys() throws { try run("DELETE FROM data_key") }
+}
