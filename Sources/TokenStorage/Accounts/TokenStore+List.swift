@@ -90,51 +90,6 @@ extension StoreConnection {
         }
     }
 
-    private func tokenCounts(_ account: Int64) throws -> (valid: Int, aging: Int, expired: Int, next: Int64?) {
-        var counts: (valid: Int, aging: Int, expired: Int, next: Int64?) = (0, 0, 0, nil)
-        try connection.forEach(
-            "SELECT expires_on, cached_at, refresh_on FROM access_token WHERE account_id = ?1",
-            .integer(account)
-        ) { row in
-            let expiresOn = row.integer(0)
-            switch TokenState(
-                expiresOn: expiresOn,
-                cachedAt: row.optionalInteger(1),
-                refreshOn: row.optionalInteger(2),
-                at: now
-            ) {
-            case .valid: counts.valid += 1
-            case .aging: counts.aging += 1
-            case .expired:
-                counts.expired += 1
-                return
-            }
-            counts.next = min(counts.next ?? expiresOn, expiresOn)
-        }
-        return counts
-    }
-
-    private func tokenSummaries(_ account: Int64) throws -> [AccessTokenSummary] {
-        try connection.all(
-            """
-            SELECT client_id, target, token_type, cached_at, expires_on, refresh_on FROM access_token
-            WHERE account_id = ?1 ORDER BY client_fold, scope_fold, id
-            """,
-            .integer(account)
-        ) { row in
-            let (cachedAt, expiresOn, refreshOn) = (row.optionalInteger(3), row.integer(4), row.optionalInteger(5))
-            return AccessTokenSummary(
-                clientID: row.text(0),
-                scopes: Scope(row.text(1)).tokens,
-                tokenType: row.text(2).isEmpty ? "Bearer" : row.text(2),
-                state: TokenState(expiresOn: expiresOn, cachedAt: cachedAt, refreshOn: refreshOn, at: now),
-                cachedAt: cachedAt,
-                expiresAt: expiresOn,
-                refreshAt: refreshOn
-            )
-        }
-    }
-
     func clientIDs(_ account: Int64) throws -> [String] {
         try connection.all(
             """

@@ -50,15 +50,9 @@ extension TokenStore {
     public func purgeExpired(dryRun: Bool = false) throws -> PurgeCounts {
         try forgetting(dryRun: dryRun, takesIn: false) { session in
             var counts = PurgeCounts()
-            let now = session.now
-            counts.accessTokens = Int(
-                try session.connection.integer(
-                    "SELECT count(*) FROM access_token WHERE expires_on <= ?1",
-                    .integer(now)
-                ) ?? 0
-            )
+            counts.accessTokens = try session.expiredAccessTokenCount()
             if !dryRun, counts.accessTokens > 0 {
-                try session.connection.run("DELETE FROM access_token WHERE expires_on <= ?1", .integer(now))
+                try session.deleteExpiredAccessTokens()
                 try session.record(.purge, outcome: "expired")
             }
             return counts
@@ -185,13 +179,9 @@ extension StoreConnection {
     }
 
     fileprivate func deleteTokens(of account: Int64, client: String) throws {
-        for statement: StaticString in [
-            "DELETE FROM access_token WHERE account_id = ?1 AND client_fold = ?2",
-            "DELETE FROM refresh_token WHERE account_id = ?1 AND client_fold = ?2",
-            "DELETE FROM id_token WHERE account_id = ?1 AND client_fold = ?2",
-        ] {
-            try connection.run(statement, .integer(account), .text(client.folded))
-        }
+        try deleteAccessTokens(of: account, client: client)
+        try deleteRefreshTokens(of: account, client: client)
+        try deleteIDTokens(of: account, client: client)
     }
 
     /// Deletes an account that no client has a token of, but for its sign-outs.

@@ -33,7 +33,7 @@ final class SealedTable: Sendable {
     private let columns: String
     private let writing = AtomicLazyReference<WritingStatements>()
 
-    private init(_ name: String, isOwned: Bool, clear: [String], sealed: [String], derived: [String] = []) {
+    init(_ name: String, isOwned: Bool, clear: [String], sealed: [String], derived: [String] = []) {
         self.name = name
         self.isOwned = isOwned
         self.clear = clear
@@ -183,17 +183,6 @@ extension SealedTable {
         ],
         sealed: ["secret", "extra"],
         derived: ["fingerprint"]
-    )
-
-    static let accessToken = SealedTable(
-        "access_token",
-        isOwned: true,
-        clear: [
-            "expires_on", "cached_at", "extended_expires_on", "refresh_on", "scope_fold", "asked_fold", "client_id",
-            "client_fold", "environment", "realm", "realm_fold", "target", "credential_type", "token_type",
-            "token_type_fold", "key_id", "variant",
-        ],
-        sealed: ["secret", "extra"]
     )
 
     /// The identity and the hash of the account are keyed hashes of what is sealed: a check compares both.

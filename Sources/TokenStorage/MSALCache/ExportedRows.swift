@@ -14,39 +14,29 @@ extension StoreConnection {
         }
     }
 
-    private static let accessTokens = SQL(
-        SealedTable.accessToken.selection(with: "a.home_account_id") + "WHERE t.credential_type = ?1 ORDER BY t.id"
-    )
-
     private func forEachAccessToken(_ bucket: MSALBucket, _ body: ([String], JSON) throws -> Void) throws {
-        typealias Column = AccessTokenColumn
-        let table = SealedTable.accessToken
-        try connection.forEach(Self.accessTokens, .text(bucket.rawValue)) { row in
-            let secret = try open(row, of: table)
-            let keyID = row.isEmpty(Column.keyID) ? nil : row.text(Column.keyID)
-            let extra = try openMembers(row, of: table, 1)
-            let (environment, target) = (row.text(Column.environment), row.text(Column.target))
+        try forEachAccessToken(ofType: bucket.rawValue) { token, homeAccountID in
+            let keyID = token.keyID.isEmpty ? nil : token.keyID
             let entity = JSON.Object(
                 entity: [
-                    ("credential_type", extra["credential_type"]?.text ?? bucket.rawValue),
-                    ("secret", secret.reveal()), ("home_account_id", row.optionalText(table.end)),
-                    ("environment", environment), ("client_id", row.text(Column.clientID)), ("target", target),
-                    ("realm", row.text(Column.realm)), ("token_type", row.optionalText(Column.tokenType)),
-                    ("key_id", keyID), ("kid", keyID), ("cached_at", row.seconds(Column.cachedAt)),
-                    ("expires_on", row.seconds(Column.expiresOn)),
-                    ("extended_expires_on", row.seconds(Column.extendedExpiresOn)),
-                    ("refresh_on", row.seconds(Column.refreshOn)),
+                    ("credential_type", token.extra["credential_type"]?.text ?? bucket.rawValue),
+                    ("secret", token.secret.reveal()), ("home_account_id", homeAccountID),
+                    ("environment", token.environment), ("client_id", token.clientID), ("target", token.target),
+                    ("realm", token.realm), ("token_type", token.tokenType), ("key_id", keyID), ("kid", keyID),
+                    ("cached_at", token.cachedAt.map(String.init)), ("expires_on", String(token.expiresOn)),
+                    ("extended_expires_on", token.extendedExpiresOn.map(String.init)),
+                    ("refresh_on", token.refreshOn.map(String.init)),
                 ],
-                extra: extra,
+                extra: token.extra,
                 nullable: ["home_account_id"]
             )
-            // A token of a further partition stands under a type of its own, with the partition at the end.
+            // A token of a further partition has a type of its own in its key, and the partition at the end.
             let partition = entity["ext_cache_key"]?.text
             let type = partition == nil ? "AccessToken" : "atext"
-            let parts = [row.text(table.end), environment, type, row.text(Column.clientID), row.text(Column.realm)]
-            let sorted = target.parts(separatedBy: " ").sorted().joined(separator: " ")
+            let parts = [homeAccountID ?? "", token.environment, type, token.clientID, token.realm]
+            let sorted = token.target.parts(separatedBy: " ").sorted().joined(separator: " ")
             let tail = partition.map { [$0] } ?? []
-            try body([sorted, target].map { Self.key(parts + [$0] + tail) }, .object(entity))
+            try body([sorted, token.target].map { Self.key(parts + [$0] + tail) }, .object(entity))
         }
     }
 

@@ -24,63 +24,12 @@ extension StoreConnection {
         }
     }
 
-    private static let accessTokenAlike = SQL(
-        SealedTable.accessToken.selection + """
-            WHERE t.account_id IS ?1 AND t.client_fold = ?2 AND t.realm_fold = ?3 AND t.token_type_fold = ?4
-                AND t.key_id = ?5 AND t.variant = ?6 AND t.environment = ?7 AND lower(t.target) = lower(?8)
-            """
-    )
     private static let refreshTokenAlike = SQL(
         SealedTable.refreshToken.selection + """
             WHERE t.account_id = ?1 AND t.client_fold = ?2 AND t.environment = ?3 AND t.target IS ?4
                 AND t.credential_type = ?5 AND t.family_id IS ?6
             """
     )
-
-    /// Takes in an access token unless the store has the same or a newer one under the same identity.
-    func importAccessToken(_ token: AccessTokenRow, account: Int64?) throws -> Bool {
-        typealias Column = AccessTokenColumn
-        let known = try connection.first(
-            Self.accessTokenAlike,
-            .optional(account),
-            .text(token.clientID.folded),
-            .text(token.realmFold),
-            .text(token.tokenTypeFold),
-            .text(token.keyID),
-            .text(token.variant),
-            .text(token.environment),
-            .text(token.target)
-        ) { row in
-            var stored = token
-            let intact = try intact { (try open(row, of: .accessToken), try openMembers(row, of: .accessToken, 1)) }
-            guard let (secret, extra) = intact else { return (row.integer(0), AccessTokenRow?.none) }
-            (stored.secret, stored.extra) = (secret, extra)
-            stored.cachedAt = row.optionalInteger(Column.cachedAt)
-            stored.target = row.text(Column.target)
-            stored.realm = row.text(Column.realm)
-            stored.clientID = row.text(Column.clientID)
-            stored.tokenType = row.optionalText(Column.tokenType)
-            stored.expiresOn = row.integer(Column.expiresOn)
-            stored.extendedExpiresOn = row.optionalInteger(Column.extendedExpiresOn)
-            stored.refreshOn = row.optionalInteger(Column.refreshOn)
-            stored.credentialType = row.text(Column.credentialType)
-            return (row.integer(0), stored)
-        }
-        guard let (id, stored) = known else {
-            try insertAccessToken(token, account: account)
-            return true
-        }
-        guard let stored else {
-            try writeAccessToken(token, account: account, id: id)
-            return true
-        }
-        guard stored.isReplaceable(by: token) else { return false }
-        var merged = token
-        merged.extra = stored.extra.merging(token.extra)
-        if merged == stored { return false }
-        try writeAccessToken(merged, account: account, id: id)
-        return true
-    }
 
     /// Takes in a refresh token unless the store has the same or a newer one under the same identity.
     func importRefreshToken(_ token: RefreshTokenRow, account: Int64) throws -> Bool {
@@ -152,18 +101,6 @@ extension StoreConnection {
             .integer(account),
             .text(client.folded)
         )
-    }
-}
-
-extension AccessTokenRow {
-    /// Whether `token`, of the same identity, is newer, or the same with other fields.
-    ///
-    /// Of two that were cached in one second the first one stays, or two rows of one document would take turns; but a
-    /// tenant that is named counts for more than a word such as "organizations" in its place.
-    fileprivate func isReplaceable(by token: AccessTokenRow) -> Bool {
-        let (own, other) = ((cachedAt ?? 0, expiresOn), (token.cachedAt ?? 0, token.expiresOn))
-        guard own == other, secret != token.secret else { return own <= other }
-        return realm.isWordFor(token.realm)
     }
 }
 

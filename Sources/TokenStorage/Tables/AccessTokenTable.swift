@@ -8,6 +8,19 @@ import FoundationEssentials
 import Foundation
 #endif
 
+extension SealedTable {
+    static let accessToken = SealedTable(
+        "access_token",
+        isOwned: true,
+        clear: [
+            "expires_on", "cached_at", "extended_expires_on", "refresh_on", "scope_fold", "asked_fold", "client_id",
+            "client_fold", "environment", "realm", "realm_fold", "target", "credential_type", "token_type",
+            "token_type_fold", "key_id", "variant",
+        ],
+        sealed: ["secret", "extra"]
+    )
+}
+
 extension StoreConnection {
     private static let tokensAlike = SQL(
         SealedTable.accessToken.selection + """
@@ -68,6 +81,100 @@ extension StoreConnection {
     }
 }
 
+extension StoreConnection {
+    func deleteAccessTokens(of account: Int64, client: String) throws {
+        try connection.run(
+            "DELETE FROM access_token WHERE account_id = ?1 AND client_fold = ?2",
+            .integer(account),
+            .text(client.folded)
+        )
+    }
+
+    /// How many access tokens have ended.
+    func expiredAccessTokenCount() throws -> Int {
+        Int(try connection.integer("SELECT count(*) FROM access_token WHERE expires_on <= ?1", .integer(now)) ?? 0)
+    }
+
+    func deleteExpiredAccessTokens() throws {
+        try connection.run("DELETE FROM access_token WHERE expires_on <= ?1", .integer(now))
+    }
+}
+
+// MARK: - Import and export
+
+extension StoreConnection {
+    private static let accessTokenAlike = SQL(
+        SealedTable.accessToken.selection + """
+            WHERE t.account_id IS ?1 AND t.client_fold = ?2 AND t.realm_fold = ?3 AND t.token_type_fold = ?4
+                AND t.key_id = ?5 AND t.variant = ?6 AND t.environment = ?7 AND lower(t.target) = lower(?8)
+            """
+    )
+
+    /// Takes in an access token unless the store has the same or a newer one under the same identity.
+    func importAccessToken(_ token: AccessTokenRow, account: Int64?) throws -> Bool {
+        let known = try connection.first(
+            Self.accessTokenAlike,
+            .optional(account),
+            .text(token.clientID.folded),
+            .text(token.realmFold),
+            .text(token.tokenTypeFold),
+            .text(token.keyID),
+            .text(token.variant),
+            .text(token.environment),
+            .text(token.target)
+        ) { row in
+            let intact = try intact { (try open(row, of: .accessToken), try openMembers(row, of: .accessToken, 1)) }
+            guard let (secret, extra) = intact else { return (row.integer(0), AccessTokenRow?.none) }
+            var stored = AccessTokenRow(row, secret: secret, extra: extra)
+            // An import does not tell what was asked for, and leaves it out of account.
+            stored.asked = token.asked
+            return (row.integer(0), stored)
+        }
+        guard let (id, stored) = known else {
+            try insertAccessToken(token, account: account)
+            return true
+        }
+        guard let stored else {
+            try writeAccessToken(token, account: account, id: id)
+            return true
+        }
+        guard stored.isReplaceable(by: token) else { return false }
+        var merged = token
+        merged.extra = stored.extra.merging(token.extra)
+        if merged == stored { return false }
+        try writeAccessToken(merged, account: account, id: id)
+        return true
+    }
+
+    private static let exportedAccessTokens = SQL(
+        SealedTable.accessToken.selection(with: "a.home_account_id") + "WHERE t.credential_type = ?1 ORDER BY t.id"
+    )
+
+    /// Calls `body` with each access token of a type, and the id of its account; a client's own token has none.
+    func forEachAccessToken(
+        ofType credentialType: String,
+        _ body: (AccessTokenRow, _ homeAccountID: String?) throws -> Void
+    ) throws {
+        let table = SealedTable.accessToken
+        try connection.forEach(Self.exportedAccessTokens, .text(credentialType)) { row in
+            let token = AccessTokenRow(row, secret: try open(row, of: table), extra: try openMembers(row, of: table, 1))
+            try body(token, row.optionalText(table.end))
+        }
+    }
+}
+
+extension AccessTokenRow {
+    /// Whether `token`, of the same identity, is newer, or the same with other fields.
+    ///
+    /// Of two that were cached in one second the first one stays, or two rows of one document would take turns; but a
+    /// tenant that is named counts for more than a word such as "organizations" in its place.
+    fileprivate func isReplaceable(by token: AccessTokenRow) -> Bool {
+        let (own, other) = ((cachedAt ?? 0, expiresOn), (token.cachedAt ?? 0, token.expiresOn))
+        guard own == other, secret != token.secret else { return own <= other }
+        return realm.isWordFor(token.realm)
+    }
+}
+
 /// Where the columns of an access token stand in ``SealedTable/selection``, for where looking them up would cost.
 enum AccessTokenColumn {
     static let expiresOn = SealedTable.accessToken["expires_on"]
@@ -121,6 +228,31 @@ struct AccessTokenRow: Equatable {
     static func fold(tokenType: String?) -> String {
         guard let folded = tokenType?.folded, !folded.isEmpty else { return "bearer" }
         return folded
+    }
+}
+
+extension AccessTokenRow {
+    /// A row that was selected with ``SealedTable/selection``.
+    init(_ row: Row, secret: Secret, extra: JSON.Object) {
+        typealias Column = AccessTokenColumn
+        self.init(
+            clientID: row.text(Column.clientID),
+            environment: row.text(Column.environment),
+            realm: row.text(Column.realm),
+            realmFold: row.text(Column.realmFold),
+            target: row.text(Column.target),
+            asked: row.optionalText(Column.askedFold).map { Scope($0) },
+            credentialType: row.text(Column.credentialType),
+            tokenType: row.optionalText(Column.tokenType),
+            keyID: row.text(Column.keyID),
+            variant: row.text(Column.variant),
+            cachedAt: row.optionalInteger(Column.cachedAt),
+            expiresOn: row.integer(Column.expiresOn),
+            extendedExpiresOn: row.optionalInteger(Column.extendedExpiresOn),
+            refreshOn: row.optionalInteger(Column.refreshOn),
+            extra: extra,
+            secret: secret
+        )
     }
 }
 

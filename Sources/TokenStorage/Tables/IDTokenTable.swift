@@ -46,6 +46,14 @@ extension StoreConnection {
         return true
     }
 
+    func deleteIDTokens(of account: Int64, client: String) throws {
+        try connection.run(
+            "DELETE FROM id_token WHERE account_id = ?1 AND client_fold = ?2",
+            .integer(account),
+            .text(client.folded)
+        )
+    }
+
     private func writeIDToken(_ token: IDTokenRow, account: Int64, id: Int64) throws {
         try write(
             .idToken,

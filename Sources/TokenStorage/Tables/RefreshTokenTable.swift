@@ -134,6 +134,14 @@ extension StoreConnection {
         return tokens
     }
 
+    func deleteRefreshTokens(of account: Int64, client: String) throws {
+        try connection.run(
+            "DELETE FROM refresh_token WHERE account_id = ?1 AND client_fold = ?2",
+            .integer(account),
+            .text(client.folded)
+        )
+    }
+
     /// Removes exactly `token`; false if its row holds another one by now.
     func deleteRefreshToken(_ token: RefreshToken) throws -> Bool {
         guard try isCurrent(token) else { return false }

@@ -10,14 +10,14 @@ extension TokenStore {
 
 extension StoreConnection {
     /// How many tokens an explanation names.
-    private static let explained = 50
+    private static let explained: Int64 = 50
 
     fileprivate func consideredTokens(_ query: TokenQuery) throws -> [AccessTokenExplanation] {
         let tenant = try tenant(query)
         let isSignedOut = try signInState(of: query.account, client: query.clientID) == .signedOut
         var considered: [AccessTokenExplanation] = []
         var best: (index: Int, candidate: AccessTokenCandidate)?
-        try forEachToken(of: query.account) { row in
+        try forEachAccessToken(of: query.account, limit: Self.explained) { row in
             let candidate = AccessTokenCandidate(
                 row,
                 scope: query.scope.foldedText,
@@ -39,21 +39,6 @@ extension StoreConnection {
             considered[index] = considered[index].taken(reason)
         }
         return considered
-    }
-
-    private static let tokensOfAccount = SQL(
-        SealedTable.accessToken.selection
-            + "WHERE a.home_account_fold = ?1 AND a.authority = ?2 ORDER BY t.expires_on DESC LIMIT ?3"
-    )
-
-    private func forEachToken(of account: Account.ID, _ body: (Row) throws -> Void) throws {
-        try connection.forEach(
-            Self.tokensOfAccount,
-            .text(account.key),
-            .text(account.issuer),
-            .integer(Int64(Self.explained)),
-            body: body
-        )
     }
 
     private func token(_ row: Row, isTaken: Bool, _ reason: String) -> AccessTokenExplanation {

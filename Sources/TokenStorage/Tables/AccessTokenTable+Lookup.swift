@@ -1,0 +1,212 @@
+import OAuth
+import SQLite
+import Sealing
+
+extension StoreConnection {
+    /// What cannot have the scope is passed over before its columns are read.
+    private static let candidates = SQL(
+        SealedTable.accessToken.selection(ofAccountWithAuthority: "?3", key: "?2") + """
+            WHERE t.account_id = ?1 AND t.client_fold = ?4 AND (?5 IS NULL OR t.realm_fold = ?5)
+                AND t.token_type_fold = ?6 AND t.key_id = ?7 AND t.variant = ?8
+                AND (instr(t.scope_fold, ?9) OR ?10 IS NOT NULL AND t.asked_fold = ?10)
+            """
+    )
+
+    /// Calls `body` with each access token of the account, client, tenant, type, key and variant that may have `scope`,
+    /// a `Scope.foldedText`, or was given for just that; a client that the account has signed out of has none.
+    func forEachCandidate(
+        _ query: TokenQuery,
+        scope: String,
+        acceptsDeclined: Bool = false,
+        _ body: (Row) throws -> Void
+    ) throws {
+        let (key, authority, client) = (query.account.key, query.account.authority, query.clientID.folded)
+        try withAccount(key: key, authority: authority, notSignedOutOf: client) { account in
+            try connection.forEach(
+                Self.candidates,
+                .integer(account),
+                .text(key),
+                .text(authority),
+                .text(client),
+                .optional(try tenant(query)),
+                .text(AccessTokenRow.fold(tokenType: query.tokenType)),
+                .text(query.keyID ?? ""),
+                .text(query.requestedClaims == nil ? "" : TokenVariant(requestedClaims: query.requestedClaims).text),
+                .text(scope.utf8.firstIndex(of: UInt8(ascii: " ")).map { String(scope[..<$0]) } ?? scope),
+                .optional(acceptsDeclined ? scope : nil),
+                body: body
+            )
+        }
+    }
+
+    /// The token of a row; nil if it cannot be opened: a damaged access token is one that has to be fetched anew.
+    func openCandidate(
+        _ row: Row,
+        _ candidate: AccessTokenCandidate,
+        _ asked: Scope
+    ) throws -> AccessToken? {
+        guard let secret = try intact({ try open(row, of: .accessToken) }) else { return nil }
+        var token = AccessToken(
+            secret: secret,
+            clientID: row.text(AccessTokenColumn.clientID),
+            target: row.text(AccessTokenColumn.target),
+            tokenType: row.isEmpty(AccessTokenColumn.tokenType) ? "Bearer" : row.text(AccessTokenColumn.tokenType),
+            keyID: row.isEmpty(AccessTokenColumn.keyID) ? nil : row.text(AccessTokenColumn.keyID),
+            realm: row.text(AccessTokenColumn.realm),
+            cachedAt: row.optionalDate(AccessTokenColumn.cachedAt),
+            expiresAt: row.date(AccessTokenColumn.expiresOn),
+            extendedExpiresAt: row.optionalDate(AccessTokenColumn.extendedExpiresOn),
+            refreshAt: row.optionalDate(AccessTokenColumn.refreshOn)
+        )
+        // An earlier version took in what no terminal and no header is to meet.
+        guard token.isPrintable else { return nil }
+        if candidate.isDeclined { token.declinedScope = asked.missing(from: token.scope) }
+        return token
+    }
+
+    private static let tokensOfAccount = SQL(
+        SealedTable.accessToken.selection
+            + "WHERE a.home_account_fold = ?1 AND a.authority = ?2 ORDER BY t.expires_on DESC LIMIT ?3"
+    )
+
+    /// Calls `body` with the access tokens of an account, the one that ends last first.
+    func forEachAccessToken(of account: Account.ID, limit: Int64, _ body: (Row) throws -> Void) throws {
+        try connection.forEach(
+            Self.tokensOfAccount,
+            .text(account.key),
+            .text(account.authority),
+            .integer(limit),
+            body: body
+        )
+    }
+}
+
+/// A row that may answer a token query: what ranking needs, read without making strings.
+struct AccessTokenCandidate {
+    let id: Int64
+    let expiresOn: Int64
+    let cachedAt: Int64?
+    let extendedExpiresOn: Int64?
+    let isAging: Bool
+    let isUsable: Bool
+
+    /// How many scope tokens it has beyond those asked for; more than any token has where the issuer declined some.
+    let surplus: Int
+
+    var isDeclined: Bool { surplus == Self.declined }
+
+    private static let declined = Int.max
+
+    /// Nil if the row lacks a token of `scope`, a `Scope.foldedText`, unless it is what the issuer gave for just that.
+    ///
+    /// The row was selected with ``SealedTable/selection``. `acceptsDeclined` says whether what the issuer gave for
+    /// just that scope counts.
+    init?(_ row: Row, scope: String, acceptsDeclined: Bool = false, buffer: ExpiryBuffer, now: Int64) {
+        if let surplus = Self.surplus(of: row.bytes(AccessTokenColumn.scopeFold), beyond: scope) {
+            self.surplus = surplus
+        } else if acceptsDeclined, row.optionalText(AccessTokenColumn.askedFold) == scope {
+            surplus = Self.declined
+        } else {
+            return nil
+        }
+        id = row.integer(0)
+        expiresOn = row.integer(AccessTokenColumn.expiresOn)
+        cachedAt = row.optionalInteger(AccessTokenColumn.cachedAt)
+        extendedExpiresOn = row.optionalInteger(AccessTokenColumn.extendedExpiresOn)
+        isAging = row.optionalInteger(AccessTokenColumn.refreshOn).map { $0 < now } ?? false
+        // A clock that ran ahead when the token was stored makes its end unknowable.
+        let isFromTheFuture = cachedAt.map { $0 > now + 60 } ?? false
+        isUsable = !isFromTheFuture && buffer.isBehind(now, cachedAt: cachedAt, expiresOn: expiresOn)
+    }
+
+    /// Whether this one is the better answer.
+    func outranks(_ other: AccessTokenCandidate) -> Bool {
+        if surplus != other.surplus { return surplus < other.surplus }
+        if isAging != other.isAging { return !isAging }
+        if expiresOn != other.expiresOn { return expiresOn > other.expiresOn }
+        return id > other.id
+    }
+
+    /// Whether this one is the better answer to a request for no API in particular: a token for none, else the newest.
+    func outranksForAny(_ other: AccessTokenCandidate) -> Bool {
+        if isUsable != other.isUsable { return isUsable }
+        if (surplus == 0) != (other.surplus == 0) { return surplus == 0 }
+        let (stored, otherStored) = (cachedAt ?? 0, other.cachedAt ?? 0)
+        return stored != otherStored ? stored > otherStored : id > other.id
+    }
+
+    /// Compares two sorted lists of folded scope tokens, each with single spaces between them.
+    private static func surplus(of stored: UnsafeRawBufferPointer, beyond wanted: String) -> Int? {
+        var wanted = wanted
+        return wanted.withUTF8 { wanted in
+            let space = UInt8(ascii: " ")
+            var (surplus, index, next) = (0, 0, 0)
+            while index < stored.count {
+                // By hand: of all that a lookup does around SQLite, this is what it does most.
+                var end = next
+                while index < stored.count, stored[index] != space, end < wanted.count, stored[index] == wanted[end] {
+                    index += 1
+                    end += 1
+                }
+                let isWhole = index == stored.count || stored[index] == space
+                if isWhole, end == wanted.count || wanted[end] == space {
+                    next = end + 1
+                } else {
+                    surplus += 1
+                    while index < stored.count, stored[index] != space { index += 1 }
+                }
+                index += 1
+            }
+            return next > wanted.count || wanted.isEmpty ? surplus : nil
+        }
+    }
+}
+
+// MARK: - Lists
+
+extension StoreConnection {
+    func tokenCounts(_ account: Int64) throws -> (valid: Int, aging: Int, expired: Int, next: Int64?) {
+        var counts: (valid: Int, aging: Int, expired: Int, next: Int64?) = (0, 0, 0, nil)
+        try connection.forEach(
+            "SELECT expires_on, cached_at, refresh_on FROM access_token WHERE account_id = ?1",
+            .integer(account)
+        ) { row in
+            let expiresOn = row.integer(0)
+            switch TokenState(
+                expiresOn: expiresOn,
+                cachedAt: row.optionalInteger(1),
+                refreshOn: row.optionalInteger(2),
+                at: now
+            ) {
+            case .valid: counts.valid += 1
+            case .aging: counts.aging += 1
+            case .expired:
+                counts.expired += 1
+                return
+            }
+            counts.next = min(counts.next ?? expiresOn, expiresOn)
+        }
+        return counts
+    }
+
+    func tokenSummaries(_ account: Int64) throws -> [AccessTokenSummary] {
+        try connection.all(
+            """
+            SELECT client_id, target, token_type, cached_at, expires_on, refresh_on FROM access_token
+            WHERE account_id = ?1 ORDER BY client_fold, scope_fold, id
+            """,
+            .integer(account)
+        ) { row in
+            let (cachedAt, expiresOn, refreshOn) = (row.optionalInteger(3), row.integer(4), row.optionalInteger(5))
+            return AccessTokenSummary(
+                clientID: row.text(0),
+                scopes: Scope(row.text(1)).tokens,
+                tokenType: row.text(2).isEmpty ? "Bearer" : row.text(2),
+                state: TokenState(expiresOn: expiresOn, cachedAt: cachedAt, refreshOn: refreshOn, at: now),
+                cachedAt: cachedAt,
+                expiresAt: expiresOn,
+                refreshAt: refreshOn
+            )
+        }
+    }
+}
