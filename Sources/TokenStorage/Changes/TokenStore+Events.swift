@@ -29,69 +29,6 @@ extension TokenStore {
     }
 }
 
-extension StoreConnection {
-    func lastEvent() throws -> Int64 { try connection.integer("SELECT max(id) FROM event") ?? 0 }
-
-    /// The entries after one, oldest first.
-    func events(after id: Int64) throws -> [StoreEvent] { try events(Self.eventsAfter, .integer(id)) }
-
-    /// The marks of accounts, at most as many as the record of use has entries.
-    func accountsByMark() throws -> [[UInt8]: Account.ID] {
-        var accounts: [[UInt8]: Account.ID] = [:]
-        try connection.forEach(
-            "SELECT authority, home_account_id FROM account ORDER BY id DESC LIMIT ?1",
-            .integer(StoreEvent.limit)
-        ) { row in
-            let id = Account.ID(issuer: row.text(0), homeAccountID: row.text(1))
-            if let mark = try mark(of: id) { accounts[mark] = id }
-        }
-        return accounts
-    }
-
-    fileprivate func events(ofMark mark: [UInt8]) throws -> [StoreEvent] { try events(Self.eventsOfMark, .blob(mark)) }
-
-    fileprivate func events(of fingerprint: [UInt8]) throws -> [StoreEvent] {
-        try events(Self.eventsOfToken, .blob(fingerprint))
-    }
-
-    /// Whether an answer was dealt with that had waited in a file.
-    func isTakenIn(_ mark: String) throws -> Bool {
-        try events(Self.eventsOfOutcome, .text(mark)).contains { $0.kind == .takeIn }
-    }
-
-    private static let eventsAfter = SQL(entries + "WHERE t.id > ?1 ORDER BY t.id")
-    private static let eventsOfMark = SQL(entries + "WHERE t.account_mark = ?1 ORDER BY t.id")
-    private static let eventsOfToken = SQL(entries + "WHERE t.fingerprint = ?1 ORDER BY t.id")
-    private static let eventsOfOutcome = SQL(entries + "WHERE t.outcome = ?1")
-    private static var entries: String {
-        SealedTable.event.selection(with: "a.authority, a.home_account_id")
-            + "LEFT JOIN account a ON a.id = t.account_id "
-    }
-
-    private func events(_ sql: SQL, _ value: Value) throws -> [StoreEvent] {
-        try connection.all(sql, value) { row in try isIntact(row, of: .event) ? event(row) : nil }.compactMap(\.self)
-    }
-
-    private func event(_ row: Row) throws -> StoreEvent {
-        let (table, end) = (SealedTable.event, SealedTable.event.end)
-        let mark = row.optionalBlob(table["account_mark"])
-        let account = row.optionalText(end + 1).map { Account.ID(issuer: row.text(end), homeAccountID: $0) }
-        // The row says which account has the mark now; only one of the mark is believed.
-        let isOfMark = try account.map { try self.mark(of: $0) == mark } ?? false
-        return StoreEvent(
-            id: row.integer(0),
-            at: row.integer(table["at"]),
-            program: row.text(table["program"]),
-            processID: row.integer(table["process_id"]),
-            kind: StoreEvent.Kind(rawValue: row.text(table["kind"])),
-            outcome: row.text(table["outcome"]),
-            account: isOfMark ? account : nil,
-            accountMark: mark,
-            clientID: row.optionalText(table["client_id"])
-        )
-    }
-}
-
 /// An entry of the record of use.
 public struct StoreEvent: Hashable, Sendable, Identifiable {
     /// What was done; later versions add kinds, so this is an open set.

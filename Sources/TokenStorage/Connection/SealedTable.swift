@@ -159,30 +159,11 @@ extension SealedTable {
         sealed: ["extra"]
     )
 
-    static let appMetadata = SealedTable(
-        "app_metadata",
-        isOwned: false,
-        clear: ["client_id", "client_fold", "environment", "family_id"],
-        sealed: ["extra"]
-    )
-
     static let idToken = SealedTable(
         "id_token",
         isOwned: true,
         clear: ["client_id", "client_fold", "environment", "realm", "realm_fold", "credential_type", "updated_at"],
         sealed: ["secret", "extra"]
-    )
-
-    /// The fingerprint is a keyed hash of the secret: a check compares it.
-    static let refreshToken = SealedTable(
-        "refresh_token",
-        isOwned: true,
-        clear: [
-            "client_id", "client_fold", "family_id", "environment", "target", "credential_type", "modified_at",
-            "generation",
-        ],
-        sealed: ["secret", "extra"],
-        derived: ["fingerprint"]
     )
 
     /// The identity and the hash of the account are keyed hashes of what is sealed: a check compares both.
@@ -208,16 +189,6 @@ extension SealedTable {
         sealed: ["mac"]
     )
 
-    /// The id of a row is that of its refresh token.
-    ///
-    /// One that was altered counts for nothing.
-    static let refreshAttempt = SealedTable(
-        "refresh_attempt",
-        isOwned: false,
-        clear: ["generation", "started_at", "program", "process_id", "outcome"],
-        sealed: ["mac"]
-    )
-
     /// As above.
     static let throttle = SealedTable(
         "throttle",
@@ -232,15 +203,6 @@ extension SealedTable {
         isOwned: false,
         clear: ["account_mark", "client_fold", "changed_at"],
         sealed: ["mac"]
-    )
-
-    /// As above; the row of the account has to be the one of the mark, and goes with the account.
-    static let event = SealedTable(
-        "event",
-        isOwned: false,
-        clear: ["at", "program", "process_id", "kind", "outcome", "account_mark", "client_id", "fingerprint"],
-        sealed: ["mac"],
-        derived: ["account_id"]
     )
 
     /// The key of what outlives accounts.

@@ -56,6 +56,8 @@ package final class StoreConnection {
     /// Unix seconds.
     package var now: Int64 { answerTime ?? options.seconds }
 
+    static var processID: Int64 { Int64(getpid()) }
+
     /// Whether a program may have written to a file that is read without locks.
     var isOutdated: Bool { beside.map { $0 != LogState(path) } ?? false }
 

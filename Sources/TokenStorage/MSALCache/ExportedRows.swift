@@ -40,25 +40,17 @@ extension StoreConnection {
         }
     }
 
-    private static let refreshTokens = SQL(
-        SealedTable.refreshToken.selection(with: "a.home_account_id") + "WHERE a.id IS NOT NULL ORDER BY t.id"
-    )
-
     private func forEachRefreshToken(_ body: ([String], JSON) throws -> Void) throws {
-        let table = SealedTable.refreshToken
-        try connection.forEach(Self.refreshTokens) { row in
-            let (id, environment) = (row.text(table.end), row.text(table["environment"]))
-            let (client, target) = (row.text(table["client_id"]), row.optionalText(table["target"]))
-            let modifiedAt = table["modified_at"]
+        try forEachRefreshToken { token, id in
+            let (environment, client, target) = (token.environment, token.clientID, token.target)
             let entity = JSON.Object(
                 entity: [
-                    ("credential_type", row.text(table["credential_type"])),
-                    ("secret", try open(row, of: table).reveal()),
+                    ("credential_type", token.credentialType), ("secret", token.secret.reveal()),
                     ("home_account_id", id), ("environment", environment), ("client_id", client), ("target", target),
-                    ("last_modification_time", row.integer(modifiedAt) == 0 ? nil : row.seconds(modifiedAt)),
-                    ("family_id", row.optionalText(table["family_id"])),
+                    ("last_modification_time", token.modifiedAt == 0 ? nil : String(token.modifiedAt)),
+                    ("family_id", token.familyID),
                 ],
-                extra: try openMembers(row, of: table, 1)
+                extra: token.extra
             )
             try body([Self.key([id, environment, "RefreshToken", client, "", target ?? ""])], .object(entity))
         }
@@ -105,21 +97,14 @@ extension StoreConnection {
         }
     }
 
-    private static let metadata = SQL(SealedTable.appMetadata.selection + "ORDER BY t.id")
-
     private func forEachAppMetadata(_ body: ([String], JSON) throws -> Void) throws {
-        let table = SealedTable.appMetadata
-        try connection.forEach(Self.metadata) { row in
-            let (client, environment) = (row.text(table["client_id"]), row.text(table["environment"]))
+        try forEachAppMetadata { row in
             let entity = JSON.Object(
-                entity: [
-                    ("client_id", client), ("environment", environment),
-                    ("family_id", row.optionalText(table["family_id"])),
-                ],
-                extra: try openMembers(row, of: table)
+                entity: [("client_id", row.clientID), ("environment", row.environment), ("family_id", row.familyID)],
+                extra: row.extra
             )
             // The one key that MSAL Python does not lower-case.
-            try body(["appmetadata-\(environment)-\(client)"], .object(entity))
+            try body(["appmetadata-\(row.environment)-\(row.clientID)"], .object(entity))
         }
     }
 

@@ -24,48 +24,6 @@ extension StoreConnection {
         }
     }
 
-    private static let refreshTokenAlike = SQL(
-        SealedTable.refreshToken.selection + """
-            WHERE t.account_id = ?1 AND t.client_fold = ?2 AND t.environment = ?3 AND t.target IS ?4
-                AND t.credential_type = ?5 AND t.family_id IS ?6
-            """
-    )
-
-    /// Takes in a refresh token unless the store has the same or a newer one under the same identity.
-    func importRefreshToken(_ token: RefreshTokenRow, account: Int64) throws -> Bool {
-        let table = SealedTable.refreshToken
-        let known = try connection.first(
-            Self.refreshTokenAlike,
-            .integer(account),
-            .text(token.clientID.folded),
-            .text(token.environment),
-            .optional(token.target),
-            .text(token.credentialType),
-            .optional(token.familyID)
-        ) { row in
-            (
-                id: row.integer(0), modifiedAt: row.integer(table["modified_at"]),
-                generation: row.integer(table["generation"]),
-                intact: try intact { (try open(row, of: table), try openMembers(row, of: table, 1)) }
-            )
-        }
-        guard let known else {
-            try insertRefreshToken(token, account: account)
-            return true
-        }
-        let next = max(0, known.generation) &+ 1
-        guard let (secret, extra) = known.intact else {
-            try writeRefreshToken(token, account: account, id: known.id, generation: next)
-            return true
-        }
-        if known.modifiedAt > token.modifiedAt { return false }
-        var merged = token
-        merged.extra = extra.merging(token.extra)
-        if secret == token.secret, extra == merged.extra, known.modifiedAt == token.modifiedAt { return false }
-        try writeRefreshToken(merged, account: account, id: known.id, generation: next)
-        return true
-    }
-
     /// Takes in an ID token unless the store has one that was issued later.
     func importIDToken(_ token: IDTokenRow, claims: Claims?, account: Int64) throws -> Bool {
         let stored =

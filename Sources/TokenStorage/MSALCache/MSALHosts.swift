@@ -74,13 +74,6 @@ extension StoreConnection {
                 .text(host)
             ) { $0.text(0) }
         }
-        return try connection.all(
-            """
-            SELECT DISTINCT environment FROM app_metadata
-            WHERE client_fold = ?1 AND (environment = ?2 OR substr(environment, 1, length(?2) + 1) = ?2 || ':')
-            """,
-            .text(entity["client_id"]?.text?.folded ?? ""),
-            .text(host)
-        ) { $0.text(0) }
+        return try environments(host: host, ofClient: entity["client_id"]?.text?.folded ?? "")
     }
 }

@@ -80,7 +80,7 @@ extension StoreConnection {
             for row in rows { try rehash(row, of: table) }
         }
         for row in try eventsOfOthers() {
-            try connection.run("UPDATE event SET account_id = NULL WHERE id = ?1", .integer(row))
+            try forgetAccount(ofEvent: row)
         }
     }
 
@@ -111,41 +111,12 @@ extension StoreConnection {
     }
 
     private static let idToken = SQL(SealedTable.idToken.selection + "WHERE t.id = ?1")
-    private static let refreshToken = SQL(SealedTable.refreshToken.selection + "WHERE t.id = ?1")
     private static let foreignEntry = SQL(SealedTable.foreignEntry.selection + "WHERE t.id = ?1")
-
-    private static let eventsOfToken = SQL(SealedTable.event.selection + "WHERE t.fingerprint = ?1")
 
     func rehashClaims(_ row: Int64) throws {
         let token = try connection.first(Self.idToken, .integer(row)) { try open($0, of: .idToken) }
         // A token that cannot be decoded has no claims, and no index.
         try reindexClaims(token.flatMap { try? IDToken(decoding: $0) }?.claims, idToken: row)
-    }
-
-    private func rehashFingerprint(_ row: Int64) throws {
-        let known = try connection.first(Self.refreshToken, .integer(row)) { columns in
-            (
-                new: try currentSealer().fingerprint(open(columns, of: .refreshToken)),
-                old: columns.blob(SealedTable.refreshToken["fingerprint"])
-            )
-        }
-        guard let known else { return }
-        try connection.run("UPDATE refresh_token SET fingerprint = ?2 WHERE id = ?1", .integer(row), .blob(known.new))
-        if known.old != known.new { try renameToken(known.old, known.new) }
-    }
-
-    /// The record of use goes on naming the same token.
-    private func renameToken(_ old: [UInt8], _ new: [UInt8]) throws {
-        let table = SealedTable.event
-        var events: [(id: Int64, clear: [Value], account: Value)] = []
-        try connection.forEach(Self.eventsOfToken, .blob(old)) { row in
-            guard try isIntact(row, of: table) else { return }
-            let clear = table.clear.map { $0 == "fingerprint" ? .blob(new) : row.value(table[$0]) }
-            events.append((row.integer(0), clear, row.value(table["account_id"])))
-        }
-        for event in events {
-            try write(table, id: event.id, clear: event.clear, sealed: [Secret("")], derived: [event.account])
-        }
     }
 
     private func rehashForeignEntry(_ row: Int64) throws {

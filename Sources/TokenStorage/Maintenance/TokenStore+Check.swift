@@ -177,23 +177,6 @@ extension StoreConnection {
         }
     }
 
-    /// Entries of the record of use whose row of an account is not of the account that they are about.
-    func eventsOfOthers() throws -> [Int64] {
-        let mark = SealedTable.event["account_mark"]
-        // Those of before there were marks get them when they are sealed anew.
-        let hasUnmarked = try currentKeys().hasUnbound
-        return try connection.all(Self.eventsOfAccounts) { row -> Int64? in
-            let end = SealedTable.event.end
-            let account = Account.ID(issuer: row.text(end), homeAccountID: row.text(end + 1))
-            let isRight = try row.isNull(mark) ? hasUnmarked : self.mark(of: account) == row.blob(mark)
-            return isRight ? nil : row.integer(0)
-        }.compactMap(\.self)
-    }
-
-    private static let eventsOfAccounts = SQL(
-        SealedTable.event.selection(with: "a.authority, a.home_account_id") + "JOIN account a ON a.id = t.account_id"
-    )
-
     /// The rows for which `isRight` is false; it gets the sealer of the row, under whose key its hashes are.
     private func problems(
         _ table: SealedTable,

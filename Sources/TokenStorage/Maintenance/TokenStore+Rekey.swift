@@ -84,23 +84,6 @@ extension StoreConnection {
         _ = try connection.checkpointTruncating()
     }
 
-    /// Entries of the record of use from before there were marks get those of their accounts.
-    private func markEvents() throws {
-        let events = try connection.all(
-            """
-            SELECT e.id, a.authority, a.home_account_id FROM event e JOIN account a ON a.id = e.account_id
-            WHERE e.account_mark IS NULL
-            """
-        ) { ($0.integer(0), Account.ID(issuer: $0.text(1), homeAccountID: $0.text(2))) }
-        for (id, account) in events {
-            try connection.run(
-                "UPDATE event SET account_mark = ?2 WHERE id = ?1",
-                .integer(id),
-                .blob(try newMark(of: account))
-            )
-        }
-    }
-
     /// Makes a new data key current, unless a rekey is under way already.
     fileprivate func startRekey() throws -> Bool {
         // A new data key under a key that another process has left meanwhile could never be unwrapped again.
@@ -181,10 +164,7 @@ extension StoreConnection {
         guard try connection.dataKeyCount() > 1, try keySource() == source else {
             return false
         }
-        let last = try connection.first("SELECT outcome FROM event WHERE kind = 'rekey' ORDER BY id DESC LIMIT 1") {
-            $0.text(0)
-        }
-        return last == Self.outcome(source, afterLeak: true)
+        return try lastRekeyOutcome() == Self.outcome(source, afterLeak: true)
     }
 
     fileprivate static let adviceOnLeak =

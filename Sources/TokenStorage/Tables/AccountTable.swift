@@ -118,6 +118,19 @@ extension StoreConnection {
         )
     }
 
+    /// The marks of accounts, at most as many as the record of use has entries.
+    func accountsByMark() throws -> [[UInt8]: Account.ID] {
+        var accounts: [[UInt8]: Account.ID] = [:]
+        try connection.forEach(
+            "SELECT authority, home_account_id FROM account ORDER BY id DESC LIMIT ?1",
+            .integer(StoreEvent.limit)
+        ) { row in
+            let id = Account.ID(authority: row.text(0), homeAccountID: row.text(1))
+            if let mark = try mark(of: id) { accounts[mark] = id }
+        }
+        return accounts
+    }
+
     func touchAccount(_ row: Int64) throws { try changeAccount(row) { $0.lastUsedAt = now } }
 }
 

@@ -2,13 +2,16 @@ import OAuth
 import SQLite
 import Sealing
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+extension SealedTable {
+    /// One that was altered counts for nothing; the row of the account has to be the one of the mark, and goes with it.
+    static let event = SealedTable(
+        "event",
+        isOwned: false,
+        clear: ["at", "program", "process_id", "kind", "outcome", "account_mark", "client_id", "fingerprint"],
+        sealed: ["mac"],
+        derived: ["account_id"]
+    )
+}
 
 extension StoreConnection {
     /// Adds an entry to the record of use, and forgets the oldest ones.
@@ -23,7 +26,7 @@ extension StoreConnection {
             .event,
             id: nextID("SELECT max(id) FROM event"),
             clear: [
-                .integer(now), .text(options.program), .integer(Int64(getpid())), .text(kind.rawValue), .text(outcome),
+                .integer(now), .text(options.program), .integer(Self.processID), .text(kind.rawValue), .text(outcome),
                 .optional(try account.map { try newMark(of: $0) }), .optional(client),
                 .optional(try refreshToken.map { try currentSealer().fingerprint($0) }),
             ],
@@ -32,56 +35,123 @@ extension StoreConnection {
         )
         try connection.run("DELETE FROM event WHERE id <= (SELECT max(id) FROM event) - ?1", .integer(StoreEvent.limit))
     }
+}
 
-    /// The family of a client: nil if it is known to be in none, `.some(nil)` if nothing is known.
-    func family(of client: String, environment: String) throws -> AppFamily {
-        let group = Cloud.group(of: environment)
-        var found: AppFamily?
-        try connection.forEach(Self.familiesOfClient, .text(client.folded)) { row in
-            guard found == nil, Cloud.group(of: row.text(SealedTable.appMetadata["environment"])) == group else {
-                return
-            }
-            try verify(row, of: .appMetadata)
-            found = row.optionalText(SealedTable.appMetadata["family_id"]).map(AppFamily.member) ?? AppFamily.none
-        }
-        return found ?? .unknown
+// MARK: - Reading
+
+extension StoreConnection {
+    func lastEvent() throws -> Int64 { try connection.integer("SELECT max(id) FROM event") ?? 0 }
+
+    /// The entries after one, oldest first.
+    func events(after id: Int64) throws -> [StoreEvent] { try events(Self.eventsAfter, .integer(id)) }
+
+    func events(ofMark mark: [UInt8]) throws -> [StoreEvent] { try events(Self.eventsOfMark, .blob(mark)) }
+
+    func events(of fingerprint: [UInt8]) throws -> [StoreEvent] {
+        try events(Self.eventsOfToken, .blob(fingerprint))
     }
 
-    private static let familiesOfClient = SQL(SealedTable.appMetadata.selection + "WHERE t.client_fold = ?1")
-    private static let metadataAlike = SQL(
-        SealedTable.appMetadata.selection + "WHERE t.client_fold = ?1 AND t.environment = ?2"
-    )
+    /// Whether an answer was dealt with that had waited in a file.
+    func isTakenIn(_ mark: String) throws -> Bool {
+        try events(Self.eventsOfOutcome, .text(mark)).contains { $0.kind == .takeIn }
+    }
 
-    /// Records the family of a client.
-    ///
-    /// - Returns: whether anything changed.
-    func saveAppMetadata(client: String, environment: String, family: String?, extra: JSON.Object) throws -> Bool {
-        let table = SealedTable.appMetadata
-        let known = try connection.first(Self.metadataAlike, .text(client.folded), .text(environment)) { row in
-            (
-                id: row.integer(0), client: row.text(table["client_id"]), family: row.optionalText(table["family_id"]),
-                extra: try intact { try openMembers(row, of: table) }
-            )
-        }
-        let merged = known?.extra?.merging(extra) ?? extra
-        if let known, known.family == family, known.extra == merged { return false }
-        try write(
-            table,
-            id: known?.id ?? nextID("SELECT max(id) FROM app_metadata"),
-            clear: [
-                .text(known?.extra == nil ? client : known?.client ?? client), .text(client.folded), .text(environment),
-                .optional(family),
-            ],
-            sealed: [Secret(merged)]
+    private static let eventsAfter = SQL(entries + "WHERE t.id > ?1 ORDER BY t.id")
+    private static let eventsOfMark = SQL(entries + "WHERE t.account_mark = ?1 ORDER BY t.id")
+    private static let eventsOfToken = SQL(entries + "WHERE t.fingerprint = ?1 ORDER BY t.id")
+    private static let eventsOfOutcome = SQL(entries + "WHERE t.outcome = ?1")
+    private static var entries: String {
+        SealedTable.event.selection(with: "a.authority, a.home_account_id")
+            + "LEFT JOIN account a ON a.id = t.account_id "
+    }
+
+    private func events(_ sql: SQL, _ value: Value) throws -> [StoreEvent] {
+        try connection.all(sql, value) { row in try isIntact(row, of: .event) ? event(row) : nil }.compactMap(\.self)
+    }
+
+    private func event(_ row: Row) throws -> StoreEvent {
+        let (table, end) = (SealedTable.event, SealedTable.event.end)
+        let mark = row.optionalBlob(table["account_mark"])
+        let account = row.optionalText(end + 1).map { Account.ID(authority: row.text(end), homeAccountID: $0) }
+        // The row says which account has the mark now; only one of the mark is believed.
+        let isOfMark = try account.map { try self.mark(of: $0) == mark } ?? false
+        return StoreEvent(
+            id: row.integer(0),
+            at: row.integer(table["at"]),
+            program: row.text(table["program"]),
+            processID: row.integer(table["process_id"]),
+            kind: StoreEvent.Kind(rawValue: row.text(table["kind"])),
+            outcome: row.text(table["outcome"]),
+            account: isOfMark ? account : nil,
+            accountMark: mark,
+            clientID: row.optionalText(table["client_id"])
         )
-        return true
     }
 }
 
-/// Whether a client shares refresh tokens with a family of clients.
-enum AppFamily: Equatable {
-    /// Nothing is known: the family's token is worth a try.
-    case unknown
-    case none
-    case member(String)
+// MARK: - Maintenance
+
+extension StoreConnection {
+    /// Entries of the record of use from before there were marks get those of their accounts.
+    func markEvents() throws {
+        let events = try connection.all(
+            """
+            SELECT e.id, a.authority, a.home_account_id FROM event e JOIN account a ON a.id = e.account_id
+            WHERE e.account_mark IS NULL
+            """
+        ) { ($0.integer(0), Account.ID(authority: $0.text(1), homeAccountID: $0.text(2))) }
+        for (id, account) in events {
+            try connection.run(
+                "UPDATE event SET account_mark = ?2 WHERE id = ?1",
+                .integer(id),
+                .blob(try newMark(of: account))
+            )
+        }
+    }
+
+    /// The outcome of the last entry about a rekey.
+    func lastRekeyOutcome() throws -> String? {
+        try connection.first("SELECT outcome FROM event WHERE kind = 'rekey' ORDER BY id DESC LIMIT 1") { $0.text(0) }
+    }
+
+    func deleteEventsButTheLast() throws {
+        try connection.run("DELETE FROM event WHERE id < (SELECT max(id) FROM event)")
+    }
+
+    private static let rowsOfToken = SQL(SealedTable.event.selection + "WHERE t.fingerprint = ?1")
+
+    /// The record of use goes on naming the same token.
+    func renameToken(_ old: [UInt8], _ new: [UInt8]) throws {
+        let table = SealedTable.event
+        var events: [(id: Int64, clear: [Value], account: Value)] = []
+        try connection.forEach(Self.rowsOfToken, .blob(old)) { row in
+            guard try isIntact(row, of: table) else { return }
+            let clear = table.clear.map { $0 == "fingerprint" ? .blob(new) : row.value(table[$0]) }
+            events.append((row.integer(0), clear, row.value(table["account_id"])))
+        }
+        for event in events {
+            try write(table, id: event.id, clear: event.clear, sealed: [Secret("")], derived: [event.account])
+        }
+    }
+
+    private static let eventsOfAccounts = SQL(
+        SealedTable.event.selection(with: "a.authority, a.home_account_id") + "JOIN account a ON a.id = t.account_id"
+    )
+
+    /// Entries of the record of use whose row of an account is not of the account that they are about.
+    func eventsOfOthers() throws -> [Int64] {
+        let mark = SealedTable.event["account_mark"]
+        // Those of before there were marks get them when they are sealed anew.
+        let hasUnmarked = try currentKeys().hasUnbound
+        return try connection.all(Self.eventsOfAccounts) { row -> Int64? in
+            let end = SealedTable.event.end
+            let account = Account.ID(authority: row.text(end), homeAccountID: row.text(end + 1))
+            let isRight = try row.isNull(mark) ? hasUnmarked : self.mark(of: account) == row.blob(mark)
+            return isRight ? nil : row.integer(0)
+        }.compactMap(\.self)
+    }
+
+    func forgetAccount(ofEvent row: Int64) throws {
+        try connection.run("UPDATE event SET account_id = NULL WHERE id = ?1", .integer(row))
+    }
 }

@@ -2,13 +2,29 @@ import OAuth
 import SQLite
 import Sealing
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+extension SealedTable {
+    /// The fingerprint is a keyed hash of the secret: a check compares it.
+    static let refreshToken = SealedTable(
+        "refresh_token",
+        isOwned: true,
+        clear: [
+            "client_id", "client_fold", "family_id", "environment", "target", "credential_type", "modified_at",
+            "generation",
+        ],
+        sealed: ["secret", "extra"],
+        derived: ["fingerprint"]
+    )
+
+    /// The id of a row is that of its refresh token.
+    ///
+    /// One that was altered counts for nothing.
+    static let refreshAttempt = SealedTable(
+        "refresh_attempt",
+        isOwned: false,
+        clear: ["generation", "started_at", "program", "process_id", "outcome"],
+        sealed: ["mac"]
+    )
+}
 
 /// The row of a refresh token.
 struct RefreshTokenRow {
@@ -165,6 +181,89 @@ extension StoreConnection {
     }
 }
 
+// MARK: - Import and export
+
+extension StoreConnection {
+    private static let refreshTokenAlike = SQL(
+        SealedTable.refreshToken.selection + """
+            WHERE t.account_id = ?1 AND t.client_fold = ?2 AND t.environment = ?3 AND t.target IS ?4
+                AND t.credential_type = ?5 AND t.family_id IS ?6
+            """
+    )
+
+    /// Takes in a refresh token unless the store has the same or a newer one under the same identity.
+    func importRefreshToken(_ token: RefreshTokenRow, account: Int64) throws -> Bool {
+        let table = SealedTable.refreshToken
+        let known = try connection.first(
+            Self.refreshTokenAlike,
+            .integer(account),
+            .text(token.clientID.folded),
+            .text(token.environment),
+            .optional(token.target),
+            .text(token.credentialType),
+            .optional(token.familyID)
+        ) { row in
+            (
+                id: row.integer(0), modifiedAt: row.integer(table["modified_at"]),
+                generation: row.integer(table["generation"]),
+                intact: try intact { (try open(row, of: table), try openMembers(row, of: table, 1)) }
+            )
+        }
+        guard let known else {
+            try insertRefreshToken(token, account: account)
+            return true
+        }
+        let next = max(0, known.generation) &+ 1
+        guard let (secret, extra) = known.intact else {
+            try writeRefreshToken(token, account: account, id: known.id, generation: next)
+            return true
+        }
+        if known.modifiedAt > token.modifiedAt { return false }
+        var merged = token
+        merged.extra = extra.merging(token.extra)
+        if secret == token.secret, extra == merged.extra, known.modifiedAt == token.modifiedAt { return false }
+        try writeRefreshToken(merged, account: account, id: known.id, generation: next)
+        return true
+    }
+
+    private static let exportedRefreshTokens = SQL(
+        SealedTable.refreshToken.selection(with: "a.home_account_id") + "WHERE a.id IS NOT NULL ORDER BY t.id"
+    )
+
+    /// Calls `body` with each refresh token, and the id of its account.
+    func forEachRefreshToken(_ body: (RefreshTokenRow, _ homeAccountID: String) throws -> Void) throws {
+        let table = SealedTable.refreshToken
+        try connection.forEach(Self.exportedRefreshTokens) { row in
+            let token = RefreshTokenRow(
+                clientID: row.text(table["client_id"]),
+                familyID: row.optionalText(table["family_id"]),
+                environment: row.text(table["environment"]),
+                target: row.optionalText(table["target"]),
+                credentialType: row.text(table["credential_type"]),
+                modifiedAt: row.integer(table["modified_at"]),
+                extra: try openMembers(row, of: table, 1),
+                secret: try open(row, of: table)
+            )
+            try body(token, row.text(table.end))
+        }
+    }
+
+    /// Computes the fingerprint anew under the current data key; the record of use goes on naming the same token.
+    func rehashFingerprint(_ row: Int64) throws {
+        let known = try connection.first(Self.row, .integer(row)) { columns in
+            (
+                new: try currentSealer().fingerprint(open(columns, of: .refreshToken)),
+                old: columns.blob(SealedTable.refreshToken["fingerprint"])
+            )
+        }
+        guard let known else { return }
+        try connection.run("UPDATE refresh_token SET fingerprint = ?2 WHERE id = ?1", .integer(row), .blob(known.new))
+        if known.old != known.new { try renameToken(known.old, known.new) }
+    }
+}
+
+// MARK: - Attempts
+
 extension StoreConnection {
     /// The last use of exactly `token`.
     func attempt(_ token: RefreshToken) throws -> RefreshAttempt? {
@@ -187,7 +286,7 @@ extension StoreConnection {
             .refreshAttempt,
             id: token.rowID,
             clear: [
-                .integer(token.generation), .integer(now), .text(options.program), .integer(Int64(getpid())),
+                .integer(token.generation), .integer(now), .text(options.program), .integer(Self.processID),
                 .optional(outcome),
             ],
             sealed: [Secret("")]

@@ -1,0 +1,105 @@
+import OAuth
+import SQLite
+import Sealing
+
+extension SealedTable {
+    static let appMetadata = SealedTable(
+        "app_metadata",
+        isOwned: false,
+        clear: ["client_id", "client_fold", "environment", "family_id"],
+        sealed: ["extra"]
+    )
+}
+
+/// The row of a client at a host.
+struct AppMetadataRow {
+    let clientID: String
+    let environment: String
+    let familyID: String?
+
+    /// Every field not known here.
+    let extra: JSON.Object
+}
+
+extension StoreConnection {
+    /// The family of a client: nil if it is known to be in none, `.some(nil)` if nothing is known.
+    func family(of client: String, environment: String) throws -> AppFamily {
+        let group = Cloud.group(of: environment)
+        var found: AppFamily?
+        try connection.forEach(Self.familiesOfClient, .text(client.folded)) { row in
+            guard found == nil, Cloud.group(of: row.text(SealedTable.appMetadata["environment"])) == group else {
+                return
+            }
+            try verify(row, of: .appMetadata)
+            found = row.optionalText(SealedTable.appMetadata["family_id"]).map(AppFamily.member) ?? AppFamily.none
+        }
+        return found ?? .unknown
+    }
+
+    private static let familiesOfClient = SQL(SealedTable.appMetadata.selection + "WHERE t.client_fold = ?1")
+
+    private static let metadataAlike = SQL(
+        SealedTable.appMetadata.selection + "WHERE t.client_fold = ?1 AND t.environment = ?2"
+    )
+
+    /// Records the family of a client.
+    ///
+    /// - Returns: whether anything changed.
+    func saveAppMetadata(client: String, environment: String, family: String?, extra: JSON.Object) throws -> Bool {
+        let table = SealedTable.appMetadata
+        let known = try connection.first(Self.metadataAlike, .text(client.folded), .text(environment)) { row in
+            (
+                id: row.integer(0), client: row.text(table["client_id"]), family: row.optionalText(table["family_id"]),
+                extra: try intact { try openMembers(row, of: table) }
+            )
+        }
+        let merged = known?.extra?.merging(extra) ?? extra
+        if let known, known.family == family, known.extra == merged { return false }
+        try write(
+            table,
+            id: known?.id ?? nextID("SELECT max(id) FROM app_metadata"),
+            clear: [
+                .text(known?.extra == nil ? client : known?.client ?? client), .text(client.folded), .text(environment),
+                .optional(family),
+            ],
+            sealed: [Secret(merged)]
+        )
+        return true
+    }
+
+    /// The environments at `host`, with a port or without, that are known of a client; both are folded.
+    func environments(host: String, ofClient client: String) throws -> [String] {
+        try connection.all(
+            """
+            SELECT DISTINCT environment FROM app_metadata
+            WHERE client_fold = ?1 AND (environment = ?2 OR substr(environment, 1, length(?2) + 1) = ?2 || ':')
+            """,
+            .text(client),
+            .text(host)
+        ) { $0.text(0) }
+    }
+
+    private static let allMetadata = SQL(SealedTable.appMetadata.selection + "ORDER BY t.id")
+
+    func forEachAppMetadata(_ body: (AppMetadataRow) throws -> Void) throws {
+        let table = SealedTable.appMetadata
+        try connection.forEach(Self.allMetadata) { row in
+            try body(
+                AppMetadataRow(
+                    clientID: row.text(table["client_id"]),
+                    environment: row.text(table["environment"]),
+                    familyID: row.optionalText(table["family_id"]),
+                    extra: try openMembers(row, of: table)
+                )
+            )
+        }
+    }
+}
+
+/// Whether a client shares refresh tokens with a family of clients.
+enum AppFamily: Equatable {
+    /// Nothing is known: the family's token is worth a try.
+    case unknown
+    case none
+    case member(String)
+}
