@@ -56,35 +56,22 @@ extension StoreConnection {
         }
     }
 
-    private static let idTokens = SQL(
-        SealedTable.idToken.selection(with: "a.home_account_id") + "WHERE a.id IS NOT NULL ORDER BY t.id"
-    )
-
     private func forEachIDToken(_ body: ([String], JSON) throws -> Void) throws {
-        let table = SealedTable.idToken
-        try connection.forEach(Self.idTokens) { row in
-            let (id, environment) = (row.text(table.end), row.text(table["environment"]))
-            let (client, realm) = (row.text(table["client_id"]), row.text(table["realm"]))
+        try forEachIDToken { token, id in
+            let (environment, client, realm) = (token.environment, token.clientID, token.realm)
             let entity = JSON.Object(
                 entity: [
-                    ("credential_type", row.text(table["credential_type"])),
-                    ("secret", try open(row, of: table).reveal()),
+                    ("credential_type", token.credentialType), ("secret", token.secret.reveal()),
                     ("home_account_id", id), ("environment", environment), ("realm", realm), ("client_id", client),
                 ],
-                extra: try openMembers(row, of: table, 1)
+                extra: token.extra
             )
             try body([Self.key([id, environment, "IdToken", client, realm, ""])], .object(entity))
         }
     }
 
-    private static let profiles = SQL(
-        SealedTable.tenantProfile.selection(with: "a.home_account_id") + "WHERE a.id IS NOT NULL ORDER BY t.id"
-    )
-
     private func forEachProfile(_ body: ([String], JSON) throws -> Void) throws {
-        try connection.forEach(Self.profiles) { row in
-            let id = row.text(SealedTable.tenantProfile.end)
-            let profile = try tenantProfile(row)
+        try forEachTenantProfile { profile, id in
             let entity = JSON.Object(
                 entity: [
                     ("home_account_id", id), ("environment", profile.environment), ("realm", profile.realm),

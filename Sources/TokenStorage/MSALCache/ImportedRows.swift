@@ -23,46 +23,5 @@ extension StoreConnection {
             known.name = isHome ? name ?? known.name : known.name ?? name
         }
     }
-
-    /// Takes in an ID token unless the store has one that was issued later.
-    func importIDToken(_ token: IDTokenRow, claims: Claims?, account: Int64) throws -> Bool {
-        let stored =
-            try connection.first(
-                Self.tokenAlike,
-                .integer(account),
-                .text(token.clientID.folded),
-                .text(token.realmFold),
-                .text(token.environment)
-            ) { row in
-                try intact { (try open(row, of: .idToken), row.text(SealedTable.idToken["realm"])) }
-            } ?? nil
-        guard let (secret, realm) = stored, let known = (try? IDToken(decoding: secret))?.claims else {
-            return try saveIDToken(token, claims: claims, account: account)
-        }
-        // A token that cannot be decoded takes the place of none that can.
-        guard let claims else { return false }
-        if let newest = known.issuedAt, let own = claims.issuedAt {
-            let isNamed = realm.isWordFor(token.realm)
-            if newest > own || newest == own && secret != token.secret && !isNamed { return false }
-        }
-        var token = token
-        if token.realm.isWordFor(realm) { token.realm = realm }
-        return try saveIDToken(token, claims: claims, account: account)
-    }
-
-    /// An import of a refresh token is a person's word that the account is to be used again.
-    func forgetSignOut(account: Int64, client: String) throws {
-        try connection.run(
-            """
-            DELETE FROM account_state WHERE account_id = ?1 AND client_fold = ?2 AND state = 'signed_out'
-            """,
-            .integer(account),
-            .text(client.folded)
-        )
-    }
 }
 
-extension String {
-    /// Whether this realm is a word such as "organizations", and `other` a tenant.
-    func isWordFor(_ other: String) -> Bool { Authority.isTenantless(self) && !Authority.isTenantless(other) }
-}

@@ -109,28 +109,4 @@ extension StoreConnection {
             try beforeCommit()
         }
     }
-
-    private static let idToken = SQL(SealedTable.idToken.selection + "WHERE t.id = ?1")
-    private static let foreignEntry = SQL(SealedTable.foreignEntry.selection + "WHERE t.id = ?1")
-
-    func rehashClaims(_ row: Int64) throws {
-        let token = try connection.first(Self.idToken, .integer(row)) { try open($0, of: .idToken) }
-        // A token that cannot be decoded has no claims, and no index.
-        try reindexClaims(token.flatMap { try? IDToken(decoding: $0) }?.claims, idToken: row)
-    }
-
-    private func rehashForeignEntry(_ row: Int64) throws {
-        guard let entry = try connection.first(Self.foreignEntry, .integer(row), body: { try foreignEntry($0) }) else {
-            return
-        }
-        let identity = entry.identity(try currentSealer())
-        // What stands under the new identity already was imported meanwhile, and is the newer one of the two.
-        let newer = try connection.integer("SELECT id FROM foreign_entry WHERE identity = ?1", .blob(identity))
-        if let newer, newer != row {
-            try deleteForeignEntry(row)
-        } else {
-            try connection.run("UPDATE foreign_entry SET identity = ?2 WHERE id = ?1", .integer(row), .blob(identity))
-            try updateAccountHash(of: entry, row)
-        }
-    }
 }

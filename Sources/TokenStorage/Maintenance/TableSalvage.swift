@@ -33,7 +33,7 @@ struct TableSalvage {
             session.header = try StoreHeader(fresh, at: session.path)
             try dropUnreadable(session)
             // What is computed from other columns is made anew: an index that lost rows would answer wrongly.
-            try fresh.run("DELETE FROM claim_index")
+            try session.deleteClaimIndex()
             try session.rehashEverything()
             return session
         }

@@ -16,9 +16,7 @@ extension StoreConnection {
     fileprivate func status() throws -> StoreStatus {
         let totals = try totals()
         if totals.accounts == 0 { try requireSoundness() }
-        let entries = try connection.first(
-            "SELECT count(*) FILTER (WHERE rejection IS NOT NULL), count(*) FILTER (WHERE rejection IS NULL) FROM foreign_entry"
-        ) { (Int($0.integer(0)), Int($0.integer(1))) }
+        let entries = try foreignEntryCounts()
         let keys = try connection.keyEncryptionKeyIDs()
         let source = try KeySource(parsing: header.keySource)
         return StoreStatus(
@@ -33,8 +31,8 @@ extension StoreConnection {
             accessTokens: totals.accessTokens,
             refreshTokens: totals.refreshTokens,
             idTokens: totals.idTokens,
-            quarantined: entries?.0 ?? 0,
-            foreignEntries: entries?.1 ?? 0,
+            quarantined: entries?.quarantined ?? 0,
+            foreignEntries: entries?.unknown ?? 0,
             pendingAnswers: try path.pendingAnswers(),
             keySource: header.keySource,
             keyID: keys.first(where: \.isCurrent)?.id ?? "",

@@ -3,6 +3,26 @@ import OAuth
 import SQLite
 import Sealing
 
+extension SealedTable {
+    static let accountState = SealedTable(
+        "account_state",
+        isOwned: true,
+        clear: ["client_fold", "state", "changed_at"],
+        sealed: ["mac"]
+    )
+
+    /// One that was altered counts for nothing.
+    static let signOut = SealedTable(
+        "sign_out",
+        isOwned: false,
+        clear: ["account_mark", "client_fold", "changed_at"],
+        sealed: ["mac"]
+    )
+
+    /// The key of what outlives accounts.
+    static let markKey = SealedTable("mark_key", isOwned: false, clear: [], sealed: ["secret"])
+}
+
 extension StoreConnection {
     /// The sign-in state of an account at a client; of one that is gone, whether it signed out.
     func signInState(of id: Account.ID, client: String) throws -> SignInState {
@@ -67,6 +87,17 @@ extension StoreConnection {
         }
         if let known, known.state == state.stored { return }
         try writeState(state, of: account, client: client.folded, changedAt: now, id: known?.id)
+    }
+
+    /// An import of a refresh token is a person's word that the account is to be used again.
+    func forgetSignOut(account: Int64, client: String) throws {
+        try connection.run(
+            """
+            DELETE FROM account_state WHERE account_id = ?1 AND client_fold = ?2 AND state = 'signed_out'
+            """,
+            .integer(account),
+            .text(client.folded)
+        )
     }
 
     private func writeState(_ state: SignInState, of account: Int64, client: String, changedAt: Int64, id: Int64?)

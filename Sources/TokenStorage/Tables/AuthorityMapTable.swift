@@ -1,6 +1,15 @@
 import OAuth
 import SQLite
 
+extension SealedTable {
+    static let authorityMap = SealedTable(
+        "authority_map",
+        isOwned: true,
+        clear: ["client_fold", "requested", "resolved"],
+        sealed: ["mac"]
+    )
+}
+
 extension Authority {
     /// Whether its tokens are told apart by tenant: a user flow, an External ID host and an issuer have but one.
     fileprivate var hasTenants: Bool { issuer == nil && userFlow == nil && !Cloud.isExternalID(environment) }
@@ -49,10 +58,7 @@ extension StoreConnection {
     func refreshedTenant(_ request: TokenRequest, account: Account.ID, row: Int64) throws -> String {
         let asked = try tenant(of: request.authority, account: account, client: request.clientID)
         if let known = asked ?? homeTenant(account) { return known }
-        return try connection.first(
-            "SELECT realm_fold FROM tenant_profile WHERE account_id = ?1 ORDER BY id LIMIT 1",
-            .integer(row)
-        ) { $0.text(0) } ?? ""
+        return try firstTenant(row) ?? ""
     }
 
     /// Remembers the tenant that the issuer named, where a lookup at the same authority would look for another.

@@ -2,6 +2,17 @@ import OAuth
 import SQLite
 import Sealing
 
+extension SealedTable {
+    /// The identity and the hash of the account are keyed hashes of what is sealed: a check compares both.
+    static let foreignEntry = SealedTable(
+        "foreign_entry",
+        isOwned: false,
+        clear: ["rejection"],
+        sealed: ["entry"],
+        derived: ["identity", "account_hash"]
+    )
+}
+
 /// An entry of an imported document that is kept as it is: unknown, or in quarantine.
 struct ForeignEntry {
     /// Where an entry stands in a document.
@@ -172,12 +183,39 @@ extension StoreConnection {
         return Dictionary(entries.map { ($0.row, $0.entry) }) { first, _ in first }.map { (row: $0, entry: $1) }
     }
 
-    func updateAccountHash(of entry: ForeignEntry, _ row: Int64) throws {
+    private func updateAccountHash(of entry: ForeignEntry, _ row: Int64) throws {
         try connection.run(
             "UPDATE foreign_entry SET account_hash = ?2 WHERE id = ?1 AND account_hash IS NOT ?2",
             .integer(row),
             .optional(entry.accountHash(try currentSealer()))
         )
+    }
+
+    private static let entryOfRow = SQL(SealedTable.foreignEntry.selection + "WHERE t.id = ?1")
+
+    /// Computes the hashes of an entry anew, under the current data key.
+    func rehashForeignEntry(_ row: Int64) throws {
+        guard let entry = try connection.first(Self.entryOfRow, .integer(row), body: { try foreignEntry($0) }) else {
+            return
+        }
+        let identity = entry.identity(try currentSealer())
+        // What stands under the new identity already was imported meanwhile, and is the newer one of the two.
+        let newer = try connection.integer("SELECT id FROM foreign_entry WHERE identity = ?1", .blob(identity))
+        if let newer, newer != row {
+            try deleteForeignEntry(row)
+        } else {
+            try connection.run("UPDATE foreign_entry SET identity = ?2 WHERE id = ?1", .integer(row), .blob(identity))
+            try updateAccountHash(of: entry, row)
+        }
+    }
+
+    func foreignEntryCounts() throws -> (quarantined: Int, unknown: Int)? {
+        try connection.first(
+            """
+            SELECT count(*) FILTER (WHERE rejection IS NOT NULL), count(*) FILTER (WHERE rejection IS NULL)
+            FROM foreign_entry
+            """
+        ) { (Int($0.integer(0)), Int($0.integer(1))) }
     }
 
     /// The entry of a row that was selected with ``SealedTable/selection``.

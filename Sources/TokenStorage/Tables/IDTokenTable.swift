@@ -2,6 +2,15 @@ import OAuth
 import SQLite
 import Sealing
 
+extension SealedTable {
+    static let idToken = SealedTable(
+        "id_token",
+        isOwned: true,
+        clear: ["client_id", "client_fold", "environment", "realm", "realm_fold", "credential_type", "updated_at"],
+        sealed: ["secret", "extra"]
+    )
+}
+
 /// The row of an ID token.
 struct IDTokenRow: Equatable {
     var clientID: String
@@ -14,7 +23,7 @@ struct IDTokenRow: Equatable {
 }
 
 extension StoreConnection {
-    static let tokenAlike = SQL(
+    private static let tokenAlike = SQL(
         SealedTable.idToken.selection
             + "WHERE t.account_id = ?1 AND t.client_fold = ?2 AND t.realm_fold = ?3 AND t.environment = ?4"
     )
@@ -96,11 +105,6 @@ extension StoreConnection {
         ) { ClaimIndex.Entry(name: $0.blob(0), value: $0.blob(1)) }
     }
 
-    /// Replaces the whole index of a row, under the current data key.
-    func reindexClaims(_ claims: Claims?, idToken: Int64) throws {
-        try indexClaims(claims, idToken: idToken, isNew: false)
-    }
-
     private static let tokensOfAccount = SQL(
         SealedTable.idToken.selection + """
             WHERE t.account_id = ?1 AND t.client_fold = coalesce(?2, t.client_fold)
@@ -122,6 +126,68 @@ extension StoreConnection {
             )
         }.compactMap { $0 }
     }
+}
+
+// MARK: - Import, export and maintenance
+
+extension StoreConnection {
+    /// Takes in an ID token unless the store has one that was issued later.
+    func importIDToken(_ token: IDTokenRow, claims: Claims?, account: Int64) throws -> Bool {
+        let stored =
+            try connection.first(
+                Self.tokenAlike,
+                .integer(account),
+                .text(token.clientID.folded),
+                .text(token.realmFold),
+                .text(token.environment)
+            ) { row in
+                try intact { (try open(row, of: .idToken), row.text(SealedTable.idToken["realm"])) }
+            } ?? nil
+        guard let (secret, realm) = stored, let known = (try? IDToken(decoding: secret))?.claims else {
+            return try saveIDToken(token, claims: claims, account: account)
+        }
+        // A token that cannot be decoded takes the place of none that can.
+        guard let claims else { return false }
+        if let newest = known.issuedAt, let own = claims.issuedAt {
+            let isNamed = realm.isWordFor(token.realm)
+            if newest > own || newest == own && secret != token.secret && !isNamed { return false }
+        }
+        var token = token
+        if token.realm.isWordFor(realm) { token.realm = realm }
+        return try saveIDToken(token, claims: claims, account: account)
+    }
+
+    private static let exportedTokens = SQL(
+        SealedTable.idToken.selection(with: "a.home_account_id") + "WHERE a.id IS NOT NULL ORDER BY t.id"
+    )
+
+    /// Calls `body` with each ID token, and the id of its account.
+    func forEachIDToken(_ body: (IDTokenRow, _ homeAccountID: String) throws -> Void) throws {
+        let table = SealedTable.idToken
+        try connection.forEach(Self.exportedTokens) { row in
+            let token = IDTokenRow(
+                clientID: row.text(table["client_id"]),
+                environment: row.text(table["environment"]),
+                realm: row.text(table["realm"]),
+                realmFold: row.text(table["realm_fold"]),
+                credentialType: row.text(table["credential_type"]),
+                extra: try openMembers(row, of: table, 1),
+                secret: try open(row, of: table)
+            )
+            try body(token, row.text(table.end))
+        }
+    }
+
+    private static let tokenOfRow = SQL(SealedTable.idToken.selection + "WHERE t.id = ?1")
+
+    /// Makes the claim index of a row anew, under the current data key.
+    func rehashClaims(_ row: Int64) throws {
+        let token = try connection.first(Self.tokenOfRow, .integer(row)) { try open($0, of: .idToken) }
+        // A token that cannot be decoded has no claims, and no index.
+        try indexClaims(token.flatMap { try? IDToken(decoding: $0) }?.claims, idToken: row, isNew: false)
+    }
+
+    func deleteClaimIndex() throws { try connection.run("DELETE FROM claim_index") }
 }
 
 /// Keyed hashes of claim names and values, by which accounts are found without opening their ID tokens.

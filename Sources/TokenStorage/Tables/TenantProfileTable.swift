@@ -2,6 +2,18 @@ import OAuth
 import SQLite
 import Sealing
 
+extension SealedTable {
+    static let tenantProfile = SealedTable(
+        "tenant_profile",
+        isOwned: true,
+        clear: [
+            "environment", "realm", "realm_fold", "local_account_id", "local_account_fold", "username",
+            "authority_type",
+        ],
+        sealed: ["extra"]
+    )
+}
+
 /// The row of an account in one tenant.
 struct TenantProfileRow: Equatable {
     var environment: String
@@ -23,6 +35,11 @@ struct Realm {
 
 extension Realm {
     init(_ tenant: String) { self.init(name: tenant, fold: tenant.folded) }
+}
+
+extension String {
+    /// Whether this realm is a word such as "organizations", and `other` a tenant.
+    func isWordFor(_ other: String) -> Bool { Authority.isTenantless(self) && !Authority.isTenantless(other) }
 }
 
 extension StoreConnection {
@@ -120,7 +137,7 @@ extension StoreConnection {
     )
 
     /// Builds a profile from a row that was selected with ``SealedTable/selection``.
-    func tenantProfile(_ row: Row) throws -> TenantProfileRow {
+    private func tenantProfile(_ row: Row) throws -> TenantProfileRow {
         let table = SealedTable.tenantProfile
         return TenantProfileRow(
             environment: row.text(table["environment"]),
@@ -131,6 +148,36 @@ extension StoreConnection {
             authorityType: row.text(table["authority_type"]),
             extra: try openMembers(row, of: table)
         )
+    }
+}
+
+extension StoreConnection {
+    private static let exportedProfiles = SQL(
+        SealedTable.tenantProfile.selection(with: "a.home_account_id") + "WHERE a.id IS NOT NULL ORDER BY t.id"
+    )
+
+    /// Calls `body` with each profile, and the id of its account.
+    func forEachTenantProfile(_ body: (TenantProfileRow, _ homeAccountID: String) throws -> Void) throws {
+        try connection.forEach(Self.exportedProfiles) { row in
+            try body(tenantProfile(row), row.text(SealedTable.tenantProfile.end))
+        }
+    }
+
+    /// The first tenant that an account was seen in, folded.
+    func firstTenant(_ account: Int64) throws -> String? {
+        try connection.first(
+            "SELECT realm_fold FROM tenant_profile WHERE account_id = ?1 ORDER BY id LIMIT 1",
+            .integer(account)
+        ) { $0.text(0) }
+    }
+
+    /// Whether a tenant calls an account by this id.
+    func hasLocalAccount(_ id: String, account: Int64) throws -> Bool {
+        try connection.integer(
+            "SELECT 1 FROM tenant_profile WHERE account_id = ?1 AND local_account_fold = ?2",
+            .integer(account),
+            .text(id.folded)
+        ) != nil
     }
 }
 

@@ -3,6 +3,16 @@ package import OAuth
 import SQLite
 import Sealing
 
+extension SealedTable {
+    /// One that was altered counts for nothing.
+    static let throttle = SealedTable(
+        "throttle",
+        isOwned: true,
+        clear: ["key", "client_fold", "ends_at", "failure"],
+        sealed: ["mac"]
+    )
+}
+
 extension StoreConnection {
     /// Stands for one request with one refresh token; the token itself is in it as a keyed hash only.
     func throttleKey(_ query: TokenQuery, authority: String, token: RefreshToken) throws -> [UInt8] {

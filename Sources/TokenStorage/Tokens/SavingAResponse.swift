@@ -95,11 +95,7 @@ extension StoreConnection {
         // Without client_info the answer names the user by other claims than the id was made of.
         let isSubject = account.hasIssuer && !ClientInfo.isShaped(account.homeAccountID)
         guard !isSubject, identity.clientInfo == nil, let local = identity.claims?.localAccountID else { return false }
-        return try connection.integer(
-            "SELECT 1 FROM tenant_profile WHERE account_id = ?1 AND local_account_fold = ?2",
-            .integer(row),
-            .text(local.folded)
-        ) != nil
+        return try hasLocalAccount(local, account: row)
     }
 
     private func saveIDToken(

@@ -1,0 +1,42 @@
+import OAuth
+import SQLite
+
+extension SealedTable {
+    /// A row that was altered is fetched again.
+    static let issuerDocument = SealedTable(
+        "issuer_document",
+        isOwned: false,
+        clear: ["url", "document", "fetched_at", "ends_at"],
+        sealed: ["mac"]
+    )
+}
+
+extension StoreConnection {
+    private static let documentOfURL = SQL(
+        // A document from the future is there because the clock was set back.
+        SealedTable.issuerDocument.selection + "WHERE t.url = ?1 AND t.ends_at > ?2 AND t.fetched_at <= ?2 + 60"
+    )
+
+    /// What is kept for a URL; nil where it is too old, was altered, or is no document.
+    func issuerDocument(_ url: String) throws -> JSON.Object? {
+        try connection.first(Self.documentOfURL, .text(url), .integer(now)) { row in
+            guard try intact({ try verify(row, of: .issuerDocument) }) != nil else { return nil }
+            // What cannot be read is fetched again.
+            return (try? JSON(parsing: row.text(SealedTable.issuerDocument["document"])))?.object
+        } ?? nil
+    }
+
+    func writeIssuerDocument(_ document: JSON.Object, url: String, lifetime: Int64) throws {
+        let known = try connection.integer("SELECT id FROM issuer_document WHERE url = ?1", .text(url))
+        try write(
+            .issuerDocument,
+            id: known ?? nextID("SELECT max(id) FROM issuer_document"),
+            clear: [.text(url), .text(JSON.object(document).serialized), .integer(now), .integer(now + lifetime)],
+            sealed: [Secret("")]
+        )
+    }
+
+    func deleteOldIssuerDocuments() throws {
+        try connection.run("DELETE FROM issuer_document WHERE ends_at <= ?1", .integer(now))
+    }
+}
