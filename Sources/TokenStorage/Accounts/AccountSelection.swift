@@ -82,18 +82,6 @@ extension StoreConnection {
         }
         return "another account was used later"
     }
-
-    private func matches(_ account: Int64, _ alternative: AccountPolicy.Alternative) throws -> Bool {
-        let query = try query(alternative)
-        let statement = try connection.prepare(
-            "SELECT 1 FROM account a WHERE \(query.condition) AND a.id = ?\(query.values.count + 1)"
-        )
-        let isFound = try statement.first(query.values + [.integer(account)]) { _ in true } ?? false
-        return try isFound
-            && query.opened.allSatisfy { claim in
-                try idTokens(account).contains { claim.matches($0.idToken.claims) }
-            }
-    }
 }
 
 extension AccountSelection.Outcome {

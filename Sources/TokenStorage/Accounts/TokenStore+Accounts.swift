@@ -88,25 +88,6 @@ extension TokenStore {
     }
 }
 
-extension StoreConnection {
-    /// The accounts that are signed in to a client (MSAL's `returnOnlySignedInAccounts`).
-    fileprivate func signedInRows(client: String) throws -> [Int64] {
-        try connection.all(
-            """
-            SELECT a.id FROM account a
-            LEFT JOIN account_state s ON s.account_id = a.id AND s.client_fold = ?1
-            WHERE coalesce(s.state, '') <> 'signed_out' AND (s.state = 'signed_in' OR EXISTS (
-                SELECT 1 FROM refresh_token r WHERE r.account_id = a.id AND (r.client_fold = ?1 OR r.family_id IN
-                    (SELECT m.family_id FROM app_metadata m WHERE m.client_fold = ?1))
-                    AND NOT EXISTS (SELECT 1 FROM refresh_attempt t WHERE t.id = r.id
-                        AND t.generation = r.generation AND t.outcome IS NOT NULL)))
-            ORDER BY a.username_fold, a.id
-            """,
-            .text(client.folded)
-        ) { $0.integer(0) }
-    }
-}
-
 /// Whether an account is signed in to a client.
 public enum SignInState: String, Sendable {
     case signedIn

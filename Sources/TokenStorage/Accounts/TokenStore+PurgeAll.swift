@@ -47,6 +47,7 @@ extension TokenStore {
         defer { withExtendedLifetime(lock) {} }
         for file in try PendingFile.all(of: path) where file.isOurs { try file.destroy() }
         try forgetting(takesIn: false) { session in
+            // What spans all tables is not in `Tables`.
             for table in [
                 "refresh_attempt", "throttle", "issuer_document", "access_token", "refresh_token", "id_token",
                 "tenant_profile", "account", "account_state", "authority_map", "sign_out", "app_metadata",
@@ -109,26 +110,4 @@ extension TokenStore {
 extension StoreConnection {
     /// How much the store holds.
     func totals() throws -> PurgeCounts { try PurgeCounts(of: connection) }
-}
-
-extension PurgeCounts {
-    /// How much a store of any version holds.
-    fileprivate init(of connection: Connection) throws {
-        self.init()
-        try connection.forEach(
-            """
-            SELECT (SELECT count(*) FROM account), (SELECT count(*) FROM access_token),
-                (SELECT count(*) FROM refresh_token), (SELECT count(*) FROM id_token)
-            """
-        ) { row in
-            accounts = Int(row.integer(0))
-            accessTokens = Int(row.integer(1))
-            refreshTokens = Int(row.integer(2))
-            idTokens = Int(row.integer(3))
-        }
-        accountNames = try connection.all(
-            "SELECT username, home_account_id, coalesce(policy, '') FROM account ORDER BY id LIMIT ?1",
-            .integer(Int64(Self.namedAccounts))
-        ) { Self.name($0.text(0), $0.text(1), $0.text(2)) }
-    }
 }

@@ -188,45 +188,10 @@ extension StoreConnection {
     ///
     /// - Returns: whether it was one.
     fileprivate func deleteAccountWithoutTokens(_ row: Int64, _ id: Account.ID) throws -> Bool {
-        let hasTokens = try connection.integer(
-            """
-            SELECT 1 WHERE EXISTS (SELECT 1 FROM access_token WHERE account_id = ?1)
-                OR EXISTS (SELECT 1 FROM refresh_token WHERE account_id = ?1)
-                OR EXISTS (SELECT 1 FROM id_token WHERE account_id = ?1)
-            """,
-            .integer(row)
-        )
-        guard hasTokens == nil else { return false }
+        guard try !hasTokens(row) else { return false }
         try keepSignOuts(of: id, row: row)
         try deleteAccount(row)
         return true
-    }
-
-    /// Deletes an account; every other row of it goes too.
-    fileprivate func deleteAccount(_ row: Int64) throws {
-        try connection.run("DELETE FROM account WHERE id = ?1", .integer(row))
-    }
-
-    fileprivate func count(_ account: Int64, in counts: inout PurgeCounts) throws {
-        counts.accounts += 1
-        if counts.accounts <= PurgeCounts.namedAccounts {
-            counts.accountNames += try connection.all(
-                "SELECT username, home_account_id, coalesce(policy, '') FROM account WHERE id = ?1",
-                .integer(account)
-            ) { PurgeCounts.name($0.text(0), $0.text(1), $0.text(2)) }
-        }
-        try connection.forEach(
-            """
-            SELECT (SELECT count(*) FROM access_token WHERE account_id = ?1),
-                (SELECT count(*) FROM refresh_token WHERE account_id = ?1),
-                (SELECT count(*) FROM id_token WHERE account_id = ?1)
-            """,
-            .integer(account)
-        ) { row in
-            counts.accessTokens += Int(row.integer(0))
-            counts.refreshTokens += Int(row.integer(1))
-            counts.idTokens += Int(row.integer(2))
-        }
     }
 }
 

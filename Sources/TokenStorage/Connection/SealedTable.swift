@@ -139,16 +139,6 @@ private final class WritingStatements: Sendable {
 }
 
 extension SealedTable {
-    static let account = SealedTable(
-        "account",
-        isOwned: false,
-        clear: [
-            "authority", "home_account_id", "home_account_fold", "uid", "utid", "environment", "issuer", "username",
-            "username_fold", "policy", "created_at", "last_used_at",
-        ],
-        sealed: ["name"]
-    )
-
     /// In the order of their references.
     static let all = [
         account, tenantProfile, accountState, authorityMap, appMetadata, idToken, refreshToken, accessToken, markKey,

@@ -135,10 +135,7 @@ extension StoreConnection {
     private func ownerValues(_ account: Int64?) throws -> [Value] {
         guard let account else { return [.null, .null] }
         if let latestOwner, latestOwner.row == account { return latestOwner.values }
-        let values = try connection.first(
-            "SELECT authority, home_account_fold FROM account WHERE id = ?1",
-            .integer(account)
-        ) { [Value.text($0.text(0)), .text($0.text(1))] }
+        let values = try boundValues(ofAccount: account)
         latestOwner = (account, values ?? [.null, .null])
         return values ?? [.null, .null]
     }

@@ -50,20 +50,6 @@ extension StoreConnection {
     private static func client(of item: JSON.Object, in record: JSON) -> String? {
         (item["client_id"] ?? record.object?["client_id"])?.text
     }
-
-    private func accounts(
-        called homeAccountID: String,
-        after newest: Int64 = 0
-    ) throws -> [(row: Int64, id: Account.ID)] {
-        let keys = Account.ID.keys(of: homeAccountID)
-        return try connection.all(
-            "SELECT id, authority, home_account_id FROM account WHERE home_account_fold IN (?1, ?2) AND id > ?3",
-            .text(keys[0]),
-            .text(keys[1]),
-            .integer(newest)
-        ) { (row: $0.integer(0), id: Account.ID(issuer: $0.text(1), homeAccountID: $0.text(2))) }
-        .filter { $0.id.named(homeAccountID) == $0.id }
-    }
 }
 
 extension JSON {

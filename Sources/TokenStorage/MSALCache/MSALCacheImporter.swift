@@ -20,7 +20,7 @@ struct MSALCacheImporter {
 
     init(_ session: StoreConnection) throws {
         self.session = session
-        newestAccount = try session.connection.integer("SELECT max(id) FROM account") ?? 0
+        newestAccount = try session.newestAccountRow() ?? 0
         quarantine = try session.quarantine()
     }
 

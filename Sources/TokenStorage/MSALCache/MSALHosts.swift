@@ -11,19 +11,13 @@ struct MSALHosts {
 
     init(_ session: StoreConnection) throws {
         var environments: [[String]: Set<String>] = [:]
-        try session.connection.forEach(
-            "SELECT home_account_fold, environment FROM account WHERE environment LIKE '%:%'"
-        ) { row in
-            guard let host = Self.host(row.text(1)) else { return }
-            environments[[row.text(0), host], default: []].insert(row.text(1))
+        try session.forEachEnvironmentWithPort { account, environment in
+            guard let host = Self.host(environment) else { return }
+            environments[[account, host], default: []].insert(environment)
         }
         for (account, found) in environments {
-            let isAtHost = try session.connection.integer(
-                "SELECT 1 FROM account WHERE home_account_fold = ?1 AND environment = ?2",
-                .text(account[0]),
-                .text(account[1])
-            )
-            if found.count > 1 || isAtHost != nil { kept.formUnion(found) }
+            let isAtHost = try session.hasAccount(key: account[0], environment: account[1])
+            if found.count > 1 || isAtHost { kept.formUnion(found) }
         }
     }
 
@@ -61,18 +55,7 @@ extension StoreConnection {
     /// The environments at `host` that are known for the account of an entity, or for its client where it names none.
     private func environments(host: String, of entity: JSON.Object) throws -> [String] {
         if let id = entity["home_account_id"]?.text?.folded {
-            let start = id + Account.ID.separator
-            return try connection.all(
-                """
-                SELECT DISTINCT environment FROM account
-                WHERE (home_account_fold = ?1 OR home_account_fold >= ?2 AND home_account_fold < ?3)
-                    AND (environment = ?4 OR substr(environment, 1, length(?4) + 1) = ?4 || ':')
-                """,
-                .text(id),
-                .text(start),
-                .text(start + "\u{10FFFF}"),
-                .text(host)
-            ) { $0.text(0) }
+            return try environments(host: host, ofAccount: id)
         }
         return try environments(host: host, ofClient: entity["client_id"]?.text?.folded ?? "")
     }

@@ -2,7 +2,8 @@ import SQLite
 
 /// The sign-ins of a damaged database that are not in the one made of it.
 ///
-/// The indexes of accounts and refresh tokens are on pages of their own: they still name what a lost page held.
+/// The indexes of accounts and refresh tokens are on pages of their own: they still name what a lost page held. These
+/// statements read two files at once, one of which may be damaged, and therefore stand here and not in `Tables`.
 struct LostSignIns {
     private let damaged: Connection
     private let fresh: Connection

@@ -2,6 +2,18 @@ import OAuth
 import SQLite
 import Sealing
 
+extension SealedTable {
+    static let account = SealedTable(
+        "account",
+        isOwned: false,
+        clear: [
+            "authority", "home_account_id", "home_account_fold", "uid", "utid", "environment", "issuer", "username",
+            "username_fold", "policy", "created_at", "last_used_at",
+        ],
+        sealed: ["name"]
+    )
+}
+
 extension StoreConnection {
     /// The row of an account, or nil.
     func accountRow(_ id: Account.ID) throws -> Int64? {
@@ -16,6 +28,22 @@ extension StoreConnection {
     func accountID(_ row: Int64) throws -> Account.ID? {
         try connection.first("SELECT authority, home_account_id FROM account WHERE id = ?1", .integer(row)) {
             Account.ID(issuer: $0.text(0), homeAccountID: $0.text(1))
+        }
+    }
+
+    /// The host that an account signed in at, or nil.
+    func environment(of id: Account.ID) throws -> String? {
+        try connection.first(
+            "SELECT environment FROM account WHERE home_account_fold = ?1 AND authority = ?2",
+            .text(id.key),
+            .text(id.authority)
+        ) { $0.text(0) }
+    }
+
+    /// What sealed values of an account's rows are bound to of it.
+    func boundValues(ofAccount row: Int64) throws -> [Value]? {
+        try connection.first("SELECT authority, home_account_fold FROM account WHERE id = ?1", .integer(row)) {
+            [.text($0.text(0)), .text($0.text(1))]
         }
     }
 
@@ -56,6 +84,27 @@ extension StoreConnection {
         try write(AccountRow(identity, account, now: now), id: id)
         try takeBackSignOuts(of: identity.id, row: id)
         return id
+    }
+
+    /// The row of the account, made if there is none; where there is one, gaps are filled and nothing is replaced.
+    func describeAccount(_ identity: AccountIdentity, _ account: AccountProfile) throws -> Int64 {
+        guard let row = try accountRow(identity.id) else { return try insertAccount(identity, account) }
+        try changeAccount(row) { known in
+            if known.username.isEmpty { known.username = account.username }
+            known.policy = known.policy ?? account.policy
+            known.issuer = known.issuer ?? account.issuer
+        }
+        return row
+    }
+
+    /// Gives an account the names of an imported row; empty ones change nothing.
+    ///
+    /// A tenant that the account is a guest of may call it by another name, which only fills a gap.
+    func nameAccount(_ row: Int64, username: String, name: String?, isHome: Bool) throws {
+        try changeAccount(row) { known in
+            if !username.isEmpty, isHome || known.username.isEmpty { known.username = username }
+            known.name = isHome ? name ?? known.name : known.name ?? name
+        }
     }
 
     private static let row = SQL(SealedTable.account.selection + "WHERE t.id = ?1")

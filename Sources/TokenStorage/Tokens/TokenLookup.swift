@@ -62,11 +62,7 @@ extension StoreConnection {
 
     /// The refresh tokens that may get a token for `query`, in the order they are to be tried.
     func usableRefreshTokens(_ query: TokenQuery) throws -> [RefreshToken] {
-        let environment = try connection.first(
-            "SELECT environment FROM account WHERE home_account_fold = ?1 AND authority = ?2",
-            .text(query.account.key),
-            .text(query.account.issuer)
-        ) { $0.text(0) }
+        let environment = try environment(of: query.account)
         let family: String? =
             switch try family(of: query.clientID, environment: environment ?? "") {
             case .unknown: "1"

@@ -3,7 +3,7 @@ import SQLite
 import Sealing
 
 /// SQL that finds the accounts of one alternative of a policy, as far as the clear columns and the blind index tell.
-struct AccountQuery {
+private struct AccountQuery {
     private(set) var condition: String
     private(set) var values: [Value] = []
 
@@ -173,6 +173,23 @@ extension StoreConnection {
         return count
     }
 
+    /// The accounts that are signed in to a client (MSAL's `returnOnlySignedInAccounts`).
+    func signedInRows(client: String) throws -> [Int64] {
+        try connection.all(
+            """
+            SELECT a.id FROM account a
+            LEFT JOIN account_state s ON s.account_id = a.id AND s.client_fold = ?1
+            WHERE coalesce(s.state, '') <> 'signed_out' AND (s.state = 'signed_in' OR EXISTS (
+                SELECT 1 FROM refresh_token r WHERE r.account_id = a.id AND (r.client_fold = ?1 OR r.family_id IN
+                    (SELECT m.family_id FROM app_metadata m WHERE m.client_fold = ?1))
+                    AND NOT EXISTS (SELECT 1 FROM refresh_attempt t WHERE t.id = r.id
+                        AND t.generation = r.generation AND t.outcome IS NOT NULL)))
+            ORDER BY a.username_fold, a.id
+            """,
+            .text(client.folded)
+        ) { $0.integer(0) }
+    }
+
     private func forEachRow(
         of alternative: AccountPolicy.Alternative,
         sortedBy order: AccountOrder,
@@ -197,13 +214,37 @@ extension StoreConnection {
         }
     }
 
+    /// Whether an account meets all criteria of an alternative.
+    func matches(_ account: Int64, _ alternative: AccountPolicy.Alternative) throws -> Bool {
+        let query = try query(alternative)
+        let statement = try connection.prepare(
+            "SELECT 1 FROM account a WHERE \(query.condition) AND a.id = ?\(query.values.count + 1)"
+        )
+        let isFound = try statement.first(query.values + [.integer(account)]) { _ in true } ?? false
+        return try isFound && query.opened.allSatisfy { try hasClaim($0, account: account) }
+    }
+
     /// The SQL of an alternative; the key is needed only where it asks for claims.
-    func query(_ alternative: AccountPolicy.Alternative) throws -> AccountQuery {
+    private func query(_ alternative: AccountPolicy.Alternative) throws -> AccountQuery {
         AccountQuery(alternative, sealers: try alternative.needsKey ? currentKeys().all : [], now: now)
     }
 
     private func hasClaim(_ criterion: ClaimCriterion, account: Int64) throws -> Bool {
         try idTokens(account).contains { criterion.matches($0.idToken.claims) }
+    }
+}
+
+extension AccountOrder {
+    fileprivate func sql(now: Int64) -> String {
+        switch self {
+        case .username: "a.username_fold, a.home_account_fold, a.authority"
+        case .used: "a.last_used_at DESC, a.id DESC"
+        case .expires:
+            """
+            (SELECT min(t.expires_on) FROM access_token t WHERE t.account_id = a.id AND t.expires_on > \(now))
+                NULLS LAST, a.username_fold, a.id
+            """
+        }
     }
 }
 
