@@ -34,14 +34,19 @@ extension StoreConnection {
 
     /// What `policy` selects, and how many accounts fit; without the reasons, for which every account is looked at.
     func outcome(of policy: AccountPolicy) throws -> (outcome: AccountSelection.Outcome, fitting: Int) {
-        let taken = try accountRows(matching: policy, limit: Self.explained)
-        guard !taken.isEmpty else {
-            // That none fits must not be the sight of one that was altered.
-            let selection = try select(policy)
-            _ = try sound(selection.considered)
-            return (selection.outcome, selection.fitting)
+        let found = try accountRows(matching: policy, limit: 2)
+        guard let first = found.first else {
+            try requireUnaltered()
+            return (.none, 0)
         }
+        if found.count == 1 { return (.init([try account(first)].compactMap(\.self)), 1) }
+        let taken = try accountRows(matching: policy, limit: Self.explained)
         return (.init(try taken.compactMap { try account($0) }), try fittingCount(taken, policy))
+    }
+
+    /// Makes sure that "none fits" is not the sight of an account that was altered.
+    private func requireUnaltered() throws {
+        for row in try sound(accountRows(matching: .all, limit: Self.explained)) { _ = try account(row) }
     }
 
     private func fittingCount(_ taken: [Int64], _ policy: AccountPolicy) throws -> Int {

@@ -25,6 +25,19 @@ extension TokenStore {
             }
         }
     }
+
+    /// The account of an id with what a list says of it; nil where it is not stored.
+    public func summary(of account: Account.ID, withTokens: Bool = false) throws -> AccountSummary? {
+        try read { session in
+            try session.connection.read {
+                guard let row = try session.accountRow(account) else {
+                    try session.requireSoundness()
+                    return nil
+                }
+                return try session.summary(row, withTokens: withTokens)
+            }
+        }
+    }
 }
 
 extension StoreConnection {

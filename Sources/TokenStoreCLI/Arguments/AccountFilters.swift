@@ -100,7 +100,7 @@ extension TokenStore {
         let policy = filters.policy()
         let account = try account(policy ?? .only, isNamed: policy != nil)
         if let client = filters.clientID { return (account, client) }
-        let clients = try summary(of: account)?.clientIDs ?? []
+        let clients = try summary(of: account.id)?.clientIDs ?? []
         guard let client = clients.first else {
             throw CommandFailure(.interactionRequired, "no client has tokens of the account", "sign in again")
         }
@@ -137,15 +137,6 @@ extension TokenStore {
         case .ambiguous(let accounts):
             throw CommandFailure(ambiguous: accounts, of: fitting, isNamed: isNamed)
         }
-    }
-
-    /// The one account that `policy` selects, with what is known of its tokens.
-    func summary(of account: Account) throws -> AccountSummary? {
-        var found: AccountSummary?
-        try forEachAccount(matching: .homeAccountID(account.id.homeAccountID)) { summary in
-            if summary.account.id == account.id { found = summary }
-        }
-        return found
     }
 }
 

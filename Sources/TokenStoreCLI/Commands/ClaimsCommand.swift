@@ -43,7 +43,7 @@ struct ClaimsCommand: ParsableCommand {
         let account = try store.account(filters.policy(account: word) ?? .only, isNamed: isNamed)
         let tokens = try store.idTokens(of: account.id).filter { filters.includes(tenant: $0.tenantID) }
         if tokens.isEmpty { console.note("no ID token is stored for \(account.username)") }
-        let report = ClaimsReport(account: try store.summary(of: account), profiles: Self.newest(tokens))
+        let report = ClaimsReport(account: try store.summary(of: account.id), profiles: Self.newest(tokens))
         try report.require(names)
         if arguments.json {
             try report.document(names, on: console)

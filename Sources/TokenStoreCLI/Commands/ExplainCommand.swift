@@ -65,7 +65,7 @@ struct ExplainCommand: ParsableCommand {
             timeout: arguments.timeout
         )
         explanation.clientID = client
-        explanation.tokenCount = try store.summary(of: account)?.accessTokenCount ?? 0
+        explanation.tokenCount = try store.summary(of: account.id)?.accessTokenCount ?? 0
         explanation.tokens = try store.consideredTokens(for: decider.query(request))
         do {
             explanation.decision = .init(try decider.decide(request))

@@ -70,7 +70,7 @@ struct LogoutCommand: ParsableCommand {
 
     private func plan(in store: TokenStore) throws -> LogoutPlan {
         let account = try store.account(filters.policy(account: account) ?? .only)
-        let known = try store.summary(of: account)?.clientIDs ?? []
+        let known = try store.summary(of: account.id)?.clientIDs ?? []
         return LogoutPlan(account: account, clients: filters.clientID.map { [$0] } ?? known, isLocal: localOnly)
     }
 }

@@ -44,7 +44,7 @@ struct WhoamiCommand: ParsableCommand {
         let guest = try filters.tenant.flatMap { _ in
             try store.idTokens(of: found.id).first { filters.includes(tenant: $0.tenantID) }
         }
-        try AccountReport(account: found, summary: store.summary(of: found), claims: guest?.idToken.claims)
+        try AccountReport(account: found, summary: store.summary(of: found.id), claims: guest?.idToken.claims)
             .writeName(asJSON: arguments.json, on: console)
     }
 }

@@ -30,7 +30,7 @@ struct BrowserLogin {
         }
         if let reason = result.pendingReason { console.notePending(reason) }
         if !result.declinedScope.isEmpty { console.note("the issuer did not grant \(result.declinedScope.text)") }
-        let summary = result.pendingReason == nil ? try store.summary(of: result.account) : nil
+        let summary = result.pendingReason == nil ? try store.summary(of: result.account.id) : nil
         try AccountReport(account: result.account, summary: summary)
             .write("signed in", asJSON: arguments.json, on: console)
     }

@@ -50,7 +50,7 @@ struct NativeRun {
 
     /// Says who was signed in.
     func report(_ account: NativeAuthUserAccount, _ deed: String = "signed in") throws {
-        let summary = try application.store.summary(of: account.account)
+        let summary = try application.store.summary(of: account.account.id)
         try AccountReport(account: account.account, summary: summary).write(deed, asJSON: isJSON, on: console)
     }
 

@@ -97,6 +97,35 @@ struct PolicyTests {
         #expect(accounts.map(\.username) == ["ada@example.net", "bob@example.net"])
     }
 
+    @Test func `the error about an ambiguous policy names every account that fits`() throws {
+        let fixture = try TestStore(Self.people)
+        let error = #expect(throws: TokenStoreError.self) { try fixture.store.account(matching: .all) }
+        guard case .ambiguousAccount(let accounts, let total)? = error else {
+            Issue.record("four accounts fit")
+            return
+        }
+        #expect(accounts.map { $0.username.prefix(3) } == ["ada", "bob", "cy@", "dot"])
+        #expect(total == 4)
+    }
+
+    @Test func `a summary of one account says what the list says of it`() throws {
+        let fixture = try TestStore(Self.people)
+        var listed: AccountSummary?
+        try fixture.store.forEachAccount(matching: .username("bob@example.net"), withTokens: true) { listed = $0 }
+        let bob = try #require(listed)
+        let summary = try fixture.store.summary(of: bob.account.id, withTokens: true)
+        #expect(summary?.account.username == "bob@example.net")
+        #expect(summary?.clientIDs == bob.clientIDs)
+        #expect(summary?.accessTokenCount == 1)
+        #expect(summary?.accessTokens.count == 1)
+    }
+
+    @Test func `there is no summary of an account that is not stored`() throws {
+        let fixture = try TestStore(Self.people)
+        let unknown = Account.ID(authority: "login.microsoftonline.com", homeAccountID: "u7.t7")
+        #expect(try fixture.store.summary(of: unknown)?.account.username == nil)
+    }
+
     @Test func `the account used last is the one signed in last`() throws {
         let fixture = try TestStore(Self.people)
         fixture.clock.seconds += 100
