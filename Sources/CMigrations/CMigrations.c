@@ -43,6 +43,10 @@ static const char V010_binding[] = {
 #embed "../../Migrations/V010_binding.sql" suffix(, 0)
 };
 
+static const char V011_account_key[] = {
+#embed "../../Migrations/V011_account_key.sql" suffix(, 0)
+};
+
 // The first four steps make one release: no program knows only some of them.
 static const CMigration migrations[] = {
     {"V001_store", V001_store, 4, 4, 0},
@@ -62,6 +66,8 @@ static const CMigration migrations[] = {
     // A program without it cannot open what is sealed together with its row. Nothing is lost, and a copy would hold
     // the tokens as they can still be misused.
     {"V010_binding", V010_binding, 10, 10, 0},
+    // A program without it finds accounts by a column that is gone.
+    {"V011_account_key", V011_account_key, 11, 11, 0},
 };
 
 const CMigration *CMigrationAt(int index) {

@@ -54,7 +54,7 @@ enum { ADOPTED_LIMIT = 64 };
 int baseline_adopt(BaselineStore *store, const char *home_account, const char *authority) {
     static const char select[] =
         "SELECT id, account_id, length(secret) FROM access_token"
-        " WHERE account_id = (SELECT id FROM account WHERE home_account_fold = ?1 AND authority = ?2)";
+        " WHERE account_id = (SELECT id FROM account WHERE account_key = ?1 AND authority = ?2)";
     sqlite3_stmt *rows = NULL, *update = NULL;
     struct { sqlite3_int64 id, owner; int count; } found[ADOPTED_LIMIT];
     int count = 0, ok = 1;

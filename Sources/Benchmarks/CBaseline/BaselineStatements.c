@@ -4,13 +4,13 @@ const char *const baseline_statements[BASELINE_STATEMENT_COUNT] = {
     [BASELINE_STATEMENT_LOOKUP] =
         "SELECT t.id, t.expires_on, t.cached_at, t.extended_expires_on, t.refresh_on, t.scope_fold, t.account_id,"
         " t.client_id, t.target, t.token_type, t.key_id, t.realm, t.secret FROM access_token t"
-        " WHERE t.account_id = (SELECT id FROM account WHERE home_account_fold = ?1 AND authority = ?2)"
+        " WHERE t.account_id = (SELECT id FROM account WHERE account_key = ?1 AND authority = ?2)"
         " AND t.client_fold = ?3 AND (?4 IS NULL OR t.realm_fold = ?4) AND t.token_type_fold = ?5"
         " AND t.key_id = ?6 AND t.variant = ?7",
     [BASELINE_STATEMENT_BEGIN] = "BEGIN IMMEDIATE",
     [BASELINE_STATEMENT_COMMIT] = "COMMIT",
     [BASELINE_STATEMENT_ACCOUNT] =
-        "INSERT INTO account (id, authority, home_account_id, home_account_fold, uid, utid, environment, issuer,"
+        "INSERT INTO account (id, authority, home_account_id, account_key, uid, utid, environment, issuer,"
         " username, username_fold, name, created_at, last_used_at)"
         " VALUES (?1, ?2, ?3, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9, ?10, ?10)",
     [BASELINE_STATEMENT_PROFILE] =
@@ -35,6 +35,6 @@ const char *const baseline_statements[BASELINE_STATEMENT_COUNT] = {
     [BASELINE_STATEMENT_EVENT] =
         "INSERT INTO event (at, program, process_id, kind, outcome, account_id, account_mark,"
         " client_id, fingerprint) VALUES (?1, 'tokenstore-bench', 1, 'sign_in', 'done',"
-        " (SELECT id FROM account WHERE home_account_fold = ?3 AND authority = ?2), ?6, ?4, ?5)",
+        " (SELECT id FROM account WHERE account_key = ?3 AND authority = ?2), ?6, ?4, ?5)",
     [BASELINE_STATEMENT_FORGET_EVENTS] = "DELETE FROM event WHERE id <= (SELECT max(id) FROM event) - 2000",
 };

@@ -122,6 +122,6 @@ enum ListJSONBenchmark: Benchmark {
             (SELECT min(t.expires_on) FROM access_token t
                 WHERE t.account_id = a.id AND t.expires_on > unixepoch()) AS next_expiry,
             a.last_used_at
-        FROM account a ORDER BY a.username_fold, a.home_account_fold, a.authority
+        FROM account a ORDER BY a.username_fold, a.account_key, a.authority
         """
 }

@@ -39,7 +39,7 @@ final class SealedTable: Sendable {
         self.clear = clear
         self.sealed = sealed
         self.derived = derived
-        let account = ["coalesce(t.account_id, 0)", "a.authority", "a.home_account_fold"]
+        let account = ["coalesce(t.account_id, 0)", "a.authority", "a.account_key"]
         let heading = ["t.id"] + (isOwned ? account : ["0"])
         firstSealed = CInt(heading.count + clear.count)
         columns = (heading + (clear + sealed + derived).map { "t.\($0)" }).joined(separator: ", ")

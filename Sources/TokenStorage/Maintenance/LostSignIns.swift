@@ -33,7 +33,10 @@ struct LostSignIns {
     private mutating func lostAccounts() throws -> [Int64: Account] {
         let isKept = try fresh.prepare("SELECT 1 FROM account WHERE id = ?1")
         var lost: [Int64: Account] = [:]
-        let ids = "SELECT id, home_account_fold, authority FROM account ORDER BY home_account_fold, authority"
+        // Before schema version 11 the column had another name.
+        let hasKey = (try? damaged.prepare("SELECT account_key FROM account")) != nil
+        let key = hasKey ? "account_key" : "home_account_fold"
+        let ids = "SELECT id, \(key), authority FROM account ORDER BY \(key), authority"
         note(
             try scan(ids) { row in
                 guard try isKept.isEmpty(row.integer(0)) else { return }

@@ -66,7 +66,7 @@ extension StoreConnection {
 
     private static let tokensOfAccount = SQL(
         SealedTable.accessToken.selection
-            + "WHERE a.home_account_fold = ?1 AND a.authority = ?2 ORDER BY t.expires_on DESC LIMIT ?3"
+            + "WHERE a.account_key = ?1 AND a.authority = ?2 ORDER BY t.expires_on DESC LIMIT ?3"
     )
 
     /// Calls `body` with the access tokens of an account, the one that ends last first.

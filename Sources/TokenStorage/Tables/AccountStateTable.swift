@@ -54,7 +54,7 @@ extension StoreConnection {
     /// The account, with its sign-in state at the client.
     private static let accountWithState = SQL(
         SealedTable.accountState.selectionByAccount(on: "t.client_fold = ?3")
-            + "WHERE a.home_account_fold = ?1 AND a.authority = ?2"
+            + "WHERE a.account_key = ?1 AND a.authority = ?2"
     )
 
     /// Calls `body` with the row of an account that has not signed out of `client`, folded; a state that was altered is

@@ -57,21 +57,21 @@ private struct SQLFragments {
             let place = bind(.text(text))
             conditions.append(
                 """
-                a.id IN (SELECT id FROM account WHERE \(homeAccount("home_account_fold", is: text))
+                a.id IN (SELECT id FROM account WHERE \(homeAccount("account_key", is: text))
                     UNION SELECT id FROM account WHERE username_fold = \(place) AND username_fold <> ''
                     UNION SELECT account_id FROM tenant_profile WHERE local_account_fold = \(place))
                 """
             )
         case .exactly(let id, _):
             let places = Account.ID.keys(of: id).map { bind(.text($0)) }.joined(separator: ", ")
-            conditions.append("a.home_account_fold IN (\(places)) AND a.home_account_id = \(bind(.text(id)))")
+            conditions.append("a.account_key IN (\(places)) AND a.home_account_id = \(bind(.text(id)))")
         case .identifierPrefix(let text):
             let start = bind(.text(text))
             // The greatest Unicode scalar sorts after every text that goes on from the prefix.
             let end = bind(.text(text + "\u{10FFFF}"))
-            conditions.append("a.home_account_fold >= \(start) AND a.home_account_fold < \(end)")
+            conditions.append("a.account_key >= \(start) AND a.account_key < \(end)")
         case .username(let name): conditions.append("a.username_fold = \(bind(.text(name)))")
-        case .homeAccountID(let id): conditions.append(homeAccount("a.home_account_fold", is: id))
+        case .homeAccountID(let id): conditions.append(homeAccount("a.account_key", is: id))
         case .localAccountID(let id):
             conditions.append(
                 "a.id IN (SELECT account_id FROM tenant_profile WHERE local_account_fold = \(bind(.text(id))))"
@@ -237,7 +237,7 @@ extension StoreConnection {
 extension AccountOrder {
     fileprivate func sql(now: Int64) -> String {
         switch self {
-        case .username: "a.username_fold, a.home_account_fold, a.authority"
+        case .username: "a.username_fold, a.account_key, a.authority"
         case .used: "a.last_used_at DESC, a.id DESC"
         case .expires:
             """

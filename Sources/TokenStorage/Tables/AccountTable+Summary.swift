@@ -145,7 +145,7 @@ extension StoreConnection {
     ) throws -> [(row: Int64, id: Account.ID)] {
         let keys = Account.ID.keys(of: homeAccountID)
         return try connection.all(
-            "SELECT id, authority, home_account_id FROM account WHERE home_account_fold IN (?1, ?2) AND id > ?3",
+            "SELECT id, authority, home_account_id FROM account WHERE account_key IN (?1, ?2) AND id > ?3",
             .text(keys[0]),
             .text(keys[1]),
             .integer(newest)
@@ -155,14 +155,14 @@ extension StoreConnection {
 
     /// Calls `body` with the key and environment of each account whose environment has a port.
     func forEachEnvironmentWithPort(_ body: (_ key: String, _ environment: String) throws -> Void) throws {
-        try connection.forEach("SELECT home_account_fold, environment FROM account WHERE environment LIKE '%:%'") {
+        try connection.forEach("SELECT account_key, environment FROM account WHERE environment LIKE '%:%'") {
             try body($0.text(0), $0.text(1))
         }
     }
 
     func hasAccount(key: String, environment: String) throws -> Bool {
         try connection.integer(
-            "SELECT 1 FROM account WHERE home_account_fold = ?1 AND environment = ?2",
+            "SELECT 1 FROM account WHERE account_key = ?1 AND environment = ?2",
             .text(key),
             .text(environment)
         ) != nil
@@ -174,7 +174,7 @@ extension StoreConnection {
         return try connection.all(
             """
             SELECT DISTINCT environment FROM account
-            WHERE (home_account_fold = ?1 OR home_account_fold >= ?2 AND home_account_fold < ?3)
+            WHERE (account_key = ?1 OR account_key >= ?2 AND account_key < ?3)
                 AND (environment = ?4 OR substr(environment, 1, length(?4) + 1) = ?4 || ':')
             """,
             .text(id),

@@ -7,7 +7,7 @@ extension SealedTable {
         "account",
         isOwned: false,
         clear: [
-            "authority", "home_account_id", "home_account_fold", "uid", "utid", "environment", "issuer", "username",
+            "authority", "home_account_id", "account_key", "uid", "utid", "environment", "issuer", "username",
             "username_fold", "policy", "created_at", "last_used_at",
         ],
         sealed: ["name"]
@@ -18,7 +18,7 @@ extension StoreConnection {
     /// The row of an account, or nil.
     func accountRow(_ id: Account.ID) throws -> Int64? {
         try connection.integer(
-            "SELECT id FROM account WHERE home_account_fold = ?1 AND authority = ?2",
+            "SELECT id FROM account WHERE account_key = ?1 AND authority = ?2",
             .text(id.key),
             .text(id.issuer)
         )
@@ -34,7 +34,7 @@ extension StoreConnection {
     /// The host that an account signed in at, or nil.
     func environment(of id: Account.ID) throws -> String? {
         try connection.first(
-            "SELECT environment FROM account WHERE home_account_fold = ?1 AND authority = ?2",
+            "SELECT environment FROM account WHERE account_key = ?1 AND authority = ?2",
             .text(id.key),
             .text(id.authority)
         ) { $0.text(0) }
@@ -42,7 +42,7 @@ extension StoreConnection {
 
     /// What sealed values of an account's rows are bound to of it.
     func boundValues(ofAccount row: Int64) throws -> [Value]? {
-        try connection.first("SELECT authority, home_account_fold FROM account WHERE id = ?1", .integer(row)) {
+        try connection.first("SELECT authority, account_key FROM account WHERE id = ?1", .integer(row)) {
             [.text($0.text(0)), .text($0.text(1))]
         }
     }
@@ -51,7 +51,7 @@ extension StoreConnection {
     func knownAuthority(homeAccountID: String, environment: String) throws -> String? {
         let keys = Account.ID.keys(of: homeAccountID)
         let known = try connection.all(
-            "SELECT authority FROM account WHERE home_account_fold IN (?1, ?2) AND lower(environment) = ?3",
+            "SELECT authority FROM account WHERE account_key IN (?1, ?2) AND lower(environment) = ?3",
             .text(keys[0]),
             .text(keys[1]),
             .text(environment.folded)
@@ -132,7 +132,7 @@ extension StoreConnection {
     }
 
     private static let rowOfID = SQL(
-        SealedTable.account.selection + "WHERE t.home_account_fold = ?1 AND t.authority = ?2"
+        SealedTable.account.selection + "WHERE t.account_key = ?1 AND t.authority = ?2"
     )
 
     /// Makes sure that nobody has altered the row of an account.

@@ -95,7 +95,7 @@ extension StoreConnection {
 
     private static let authorityOfAccount = SQL(
         SealedTable.authorityMap.ownedSelection + """
-            WHERE a.home_account_fold = ?1 AND a.authority = ?2 AND t.client_fold = ?3 AND t.requested = ?4
+            WHERE a.account_key = ?1 AND a.authority = ?2 AND t.client_fold = ?3 AND t.requested = ?4
             """
     )
 }

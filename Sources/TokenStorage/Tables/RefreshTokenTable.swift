@@ -117,7 +117,7 @@ extension StoreConnection {
 
     private static let usableRows = SQL(
         SealedTable.refreshToken.ownedSelection + """
-            WHERE a.home_account_fold = ?1 AND a.authority = ?2 AND (t.client_fold = ?3 OR t.family_id = ?4)
+            WHERE a.account_key = ?1 AND a.authority = ?2 AND (t.client_fold = ?3 OR t.family_id = ?4)
             ORDER BY t.client_fold = ?3 DESC, t.modified_at DESC, t.id DESC
             """
     )

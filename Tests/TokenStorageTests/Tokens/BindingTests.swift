@@ -53,9 +53,9 @@ struct BindingTests {
         try edit(
             fixture,
             """
-            UPDATE account SET home_account_fold = 'x' WHERE id = 1;
-            UPDATE account SET home_account_fold = 'u1.t1', home_account_id = 'u1.t1', uid = 'u1' WHERE id = 2;
-            UPDATE account SET home_account_fold = 'u2.t1', home_account_id = 'u2.t1', uid = 'u2' WHERE id = 1;
+            UPDATE account SET account_key = 'x' WHERE id = 1;
+            UPDATE account SET account_key = 'u1.t1', home_account_id = 'u1.t1', uid = 'u1' WHERE id = 2;
+            UPDATE account SET account_key = 'u2.t1', home_account_id = 'u2.t1', uid = 'u2' WHERE id = 1;
             """
         )
         expectError(.damaged) { _ = try fixture.request("s1") }

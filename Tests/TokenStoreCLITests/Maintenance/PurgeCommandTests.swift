@@ -74,7 +74,7 @@ struct PurgeCommandTests {
         for number in 1...5 {
             try scratch.execute(
                 """
-                INSERT INTO account (authority, home_account_id, home_account_fold, environment, username, username_fold,
+                INSERT INTO account (authority, home_account_id, account_key, environment, username, username_fold,
                     created_at, last_used_at)
                 VALUES ('a', 'id\(number)', 'id\(number)', 'a', '', '', 0, 0)
                 """
