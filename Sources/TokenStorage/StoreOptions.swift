@@ -22,7 +22,7 @@ public struct StoreOptions: Sendable {
 
     public var environment: [String: String]
 
-    /// Asks for a passphrase on the terminal, twice if its argument is true; nil where nobody may be asked.
+    /// Asks for a passphrase on the terminal, twice if its argument is true; nil where no question may be asked.
     public var askPassphrase: (@Sendable (_ confirm: Bool) throws -> Secret)?
 
     /// Whether the key is needed at once; without it, rows can be counted and deleted, not read.
@@ -55,7 +55,7 @@ public struct StoreOptions: Sendable {
     var seconds: Int64 { Int64(now().timeIntervalSince1970) }
 }
 
-/// Where a store is: a database file and what stands beside it.
+/// Where a store is: a database file and the files beside it.
 public struct StorePath: Hashable, Sendable {
     /// The directory, absolute.
     public let directory: String

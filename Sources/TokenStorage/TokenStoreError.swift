@@ -7,7 +7,7 @@ public import Sealing
 /// Absent, locked, damaged and unavailable are different answers: none of them reads as "signed out". Every text is a
 /// sentence that ends in what to do.
 public enum TokenStoreError: Error, Sendable {
-    /// The file is no store, or is damaged.
+    /// The file is not a token store, or is damaged.
     case damaged(String)
 
     /// Another process holds the store longer than the time limit.
@@ -34,7 +34,7 @@ public enum TokenStoreError: Error, Sendable {
     /// SQLite failed: disk full, I/O error, read-only file system.
     case storage(String)
 
-    /// The document is no MSAL cache.
+    /// The document is not an MSAL cache.
     case notAnMSALCache(String)
 
     /// An argument makes no sense.

@@ -155,6 +155,6 @@ enum ClaimCriterion: Hashable, Sendable {
 }
 
 extension JSON {
-    /// The elements of a list, and of lists in it; a value that is no list is its only element.
+    /// The elements of a list, and of lists in it; a value that is not a list is its only element.
     fileprivate var leaves: [JSON] { array?.flatMap(\.leaves) ?? [self] }
 }

@@ -14,7 +14,7 @@ extension TokenStore {
     /// Signs an account out of a client: its tokens of this client go from every host and tenant, and the sign-out is
     /// remembered, so that neither a refresh in flight nor a sibling's refresh token brings it back.
     ///
-    /// The account itself goes when no client has a token of it any more. Doing it twice is no error.
+    /// The account itself goes when no client has a token of it any more. Doing it twice is not an error.
     @discardableResult
     public func removeAccount(_ account: Account.ID, client: String) throws -> Erasure {
         try signOut(account, clients: [client]).erasure

@@ -66,7 +66,7 @@ public enum StoreChange: Hashable, Sendable {
     case tokensReplaced(Account.ID)
     case signedOut(Account.ID)
 
-    /// Several accounts, or nobody can tell which: look at the store again.
+    /// Several accounts, or it is not known which: look at the store again.
     case many
 
     init(_ event: StoreEvent, about account: Account.ID?) {
@@ -80,7 +80,7 @@ public enum StoreChange: Hashable, Sendable {
     }
 }
 
-/// Wakes a thread of its own when the files of a store are written.
+/// Wakes a separate thread when the files of a store are written.
 final class CommitObserver: Sendable {
     /// What events are read from, and the pipe whose closing ends the waiting.
     private let events: Int32
@@ -125,7 +125,7 @@ final class CommitObserver: Sendable {
         close(stopReader)
     }
 
-    /// Runs `body` on a thread of its own, which may block.
+    /// Runs `body` on a separate thread, which may block.
     func start(_ body: @escaping @Sendable () -> Void) {
         DispatchQueue(label: "tokenstore.changes").async(execute: body)
     }

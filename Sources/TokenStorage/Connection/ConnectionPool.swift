@@ -49,7 +49,7 @@ final class ConnectionPool: Sendable {
         return isUnused
     }
 
-    /// Runs `body` with a session of its own, one that `open` makes if none is idle.
+    /// Runs `body` with a session that no other caller uses, one that `open` makes if none is idle.
     ///
     /// After an error the session is closed: what the error left behind is not worth reasoning about.
     ///

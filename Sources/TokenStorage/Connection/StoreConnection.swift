@@ -12,7 +12,7 @@ import Darwin
 
 /// A connection to a store with the keys to read it; the SQL of each noun is an extension of it.
 ///
-/// Like its connection it belongs to whoever holds it, and is not `Sendable`.
+/// Like its connection it belongs to the one caller that holds it, and is not `Sendable`.
 package final class StoreConnection {
     package let connection: Connection
     let path: StorePath
@@ -180,7 +180,7 @@ package final class StoreConnection {
                         + "start anew with 'tokenstore purge --all', which deletes the rest"
                 )
             }
-            // An id of its own: a process that has not noticed the purge must not take it for the one it knows.
+            // A new id: a process that has not noticed the purge must not take it for the one it knows.
             let id = UInt32.random(in: 1 << 16..<1 << 31)
             try connection.insertDataKey(DataKey(id: id), under: key, storeID: header.storeID, at: now)
             try setKeySource(source, parameters)

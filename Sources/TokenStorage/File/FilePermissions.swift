@@ -8,20 +8,20 @@ import Musl
 import Darwin
 #endif
 
-/// Checks that nobody but its owner can read, replace or redirect a store's files.
+/// Checks that only its owner can read, replace or redirect a store's files.
 struct FilePermissions {
     let path: StorePath
 
-    /// What inspection accepts besides: a copy on a read-only medium is nobody's to change.
+    /// What inspection accepts besides: a copy on a read-only medium, which no user can change.
     let isInspection: Bool
 
-    private static let move = "put the store into a directory of its own, and name that with --store or TOKENSTORE_PATH"
+    private static let move = "put the store into a separate directory, and name that with --store or TOKENSTORE_PATH"
 
     /// Requires a directory of this user's own.
     func checkDirectory() throws(TokenStoreError) {
         guard let status = FileStatus(path.directory) else { throw failure("opened", path.directory) }
         guard status.kind == .directory else {
-            throw .file("\(path.directory) is no directory; name another place with --store")
+            throw .file("\(path.directory) is not a directory; name another place with --store")
         }
         guard status.owner == geteuid() else {
             throw .insecure("\(path.directory) belongs to user \(status.owner); run as that user, or \(Self.move)")
@@ -33,12 +33,12 @@ struct FilePermissions {
         )
     }
 
-    /// Whether nobody else is to be expected in the directory, so that closing it to others would break nothing.
+    /// Whether no other user is to be expected in the directory, so that closing it to others would break nothing.
     private func mayClose(_ directory: FileStatus) -> Bool {
         let isForEverybody = directory.permissions & 0o1002 != 0
         // The root directory, or one such as /etc.
         let isOfTheSystem = PathParts(path.directory).directory == "/"
-        // Where devices and pipes are, somebody uses them.
+        // Where devices and pipes are, another program uses them.
         return !isForEverybody && !isOfTheSystem && FileStatus(path.database)?.kind != .other
     }
 
@@ -52,7 +52,7 @@ struct FilePermissions {
                 "\(path.database) is a symbolic link; name the file itself: --store \(target(of: path.database))"
             )
         case .directory: throw .damaged("\(path.database) is a directory and no store; name the store with --store")
-        case .other: throw .damaged("\(path.database) is no regular file and no store; name the store with --store")
+        case .other: throw .damaged("\(path.database) is not a regular file and not a token store; name the store with --store")
         }
         try checkOwner(status, of: path.database)
         try checkPermissions(status, of: path.database, remedy: "run 'chmod 600 \(path.database.shellWord)'")

@@ -57,7 +57,7 @@ package final class KernelLock: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Takes the lock if nobody has it.
+    /// Takes the lock if no process has it.
     func tryLock(_ range: Range, of path: StorePath) throws(TokenStoreError) -> Bool {
         if Self.tryLock(descriptor, start: range.offset, count: 1) { return true }
         guard errno == EAGAIN || errno == EACCES || errno == EINTR else {
@@ -66,7 +66,7 @@ package final class KernelLock: Sendable {
         return false
     }
 
-    /// Locks a range of bytes for one open file, if nobody else has locked any of them.
+    /// Locks a range of bytes for one open file, if no other file has locked any of them.
     static func tryLock(_ descriptor: Int32, start: Int64, count: Int64) -> Bool {
         var lock = flock()
         lock.l_type = Int16(F_WRLCK)
@@ -93,7 +93,7 @@ package final class KernelLock: Sendable {
 package final class RefreshLock: Sendable {
     private let lock: KernelLock
 
-    /// Whether somebody had it first, who may have refreshed meanwhile.
+    /// Whether another process or task had it first, which may have refreshed meanwhile.
     package let wasWaitedFor: Bool
 
     private init(_ lock: KernelLock, wasWaitedFor: Bool) {

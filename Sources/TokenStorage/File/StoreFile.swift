@@ -71,7 +71,7 @@ struct StoreFile {
         try enableLog(connection)
     }
 
-    /// Puts a database that nobody else has open into the mode that every store is in.
+    /// Puts a database that no other process has open into the mode that every store is in.
     func enableLog(of name: String) throws {
         try enableLog(Connection(path: name, mode: .readWrite, busyTimeout: timeout))
     }
@@ -89,7 +89,7 @@ struct StoreFile {
         }
     }
 
-    /// Removes a database that nobody has open, with what SQLite keeps beside it.
+    /// Removes a database that no process has open, with what SQLite keeps beside it.
     func remove(_ name: String) {
         for suffix in ["", "-wal", "-shm", "-journal"] { unlink(name + suffix) }
     }

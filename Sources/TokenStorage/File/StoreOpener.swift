@@ -171,7 +171,7 @@ struct StoreOpener {
         try file.synchronize(path.directory)
     }
 
-    /// A log without its database is not "no store": somebody removed the file that holds the accounts.
+    /// A log without its database does not mean "no store": the file that holds the accounts was removed.
     private func refuseOrphanedLog() throws {
         guard let log = FileStatus(path.log), log.size > 0 else { return }
         throw TokenStoreError.damaged(

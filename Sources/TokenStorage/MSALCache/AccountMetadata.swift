@@ -5,7 +5,7 @@ import SQLite
 private let accountMap = "account_metadata_map"
 
 /// MSAL's `AccountMetadataMap`: for each client its accounts, whether each is signed in, and which authorities stood for
-/// which. It is kept as it came; what it says is also taken into tables of our own, which go on from there.
+/// which. It is kept as it came; what it says is also taken into `account_state` and `authority_map`, which go on from there.
 extension StoreConnection {
     static let accountMetadataBucket = "AccountMetadataMap"
 

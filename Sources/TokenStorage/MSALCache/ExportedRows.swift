@@ -30,7 +30,7 @@ extension StoreConnection {
                 extra: token.extra,
                 nullable: ["home_account_id"]
             )
-            // A token of a further partition has a type of its own in its key, and the partition at the end.
+            // A token of a further partition has another type in its key, and the partition at the end.
             let partition = entity["ext_cache_key"]?.text
             let type = partition == nil ? "AccessToken" : "atext"
             let parts = [homeAccountID ?? "", token.environment, type, token.clientID, token.realm]

@@ -9,7 +9,7 @@ extension MSALCacheImporter {
         let homeAccountID = try entity.required("home_account_id")
         let realm = entity.text("realm") ?? ""
         let type = entity.text("credential_type") ?? "IdToken"
-        // A token that cannot be decoded still is one to give back; it only describes nobody.
+        // A token that cannot be decoded still is one to give back; it only describes no account.
         let claims = (try? IDToken(decoding: secret))?.claims
         if let tenant = claims?.tenantID, let domain = Self.domain(realm, of: homeAccountID) {
             tenants[domain] = tenant.folded
@@ -76,7 +76,7 @@ extension MSALCacheImporter {
         let tokenType = try entity.tokenType()
         let variant = TokenVariant(of: entity.rest).text
         let keyIDs = ["key_id", "keyid", "kid"].compactMap { entity.text($0) }.filter { !$0.isEmpty }
-        // Another type than its bucket's is no reason to read it differently, and goes back out.
+        // Another type than its bucket's does not change how it is read, and goes back out.
         if entity.rest["credential_type"]?.text == bucket.rawValue { entity.drop("credential_type") }
         let token = AccessTokenRow(
             clientID: client,
@@ -182,7 +182,7 @@ extension MSALCacheImporter {
         )
     }
 
-    /// The tenant a realm stands for: words such as `common` mean the tenant the account is at home in, and a domain the
+    /// The tenant that a realm means: words such as `common` mean the tenant the account is at home in, and a domain the
     /// one that the account's ID token names.
     private func resolve(_ realm: String, _ homeAccountID: String) -> String {
         guard Authority.isTenantless(realm), let dot = homeAccountID.utf8.lastIndex(of: UInt8(ascii: ".")) else {

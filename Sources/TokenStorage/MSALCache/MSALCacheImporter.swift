@@ -149,7 +149,7 @@ extension MSALCacheImporter {
         _ advance: () -> Void
     ) throws {
         var entries = (bucket.entries ?? []).map { (key: Optional($0.key), rawKey: $0.rawKey, offset: $0.offset) }
-        // A bucket that is empty, or no object, is kept as one value.
+        // A bucket that is empty, or not an object, is kept as one value.
         if entries.isEmpty { entries = [(nil, nil, bucket.offset)] }
         for entry in entries {
             let value = try value(bytes, at: entry.offset)

@@ -8,7 +8,7 @@ struct MSALCacheIndex {
         let rawName: String?
         /// The offset of the bucket's value.
         let offset: Int
-        /// Nil if the value is no object.
+        /// Nil if the value is not an object.
         let entries: [Entry]?
     }
 
@@ -22,7 +22,7 @@ struct MSALCacheIndex {
 
     let buckets: [Bucket]
 
-    /// - Throws: ``TokenStoreError/notAnMSALCache(_:)`` if the bytes are no JSON object.
+    /// - Throws: ``TokenStoreError/notAnMSALCache(_:)`` if the bytes are not a JSON object.
     init(_ bytes: UnsafeRawBufferPointer, isKnownFormat: Bool) throws {
         guard !bytes.isEmpty else {
             throw Self.error("the document is empty, and an empty cache is {}; check where it comes from")
@@ -48,7 +48,7 @@ struct MSALCacheIndex {
     /// The number of entries in all buckets.
     var entryCount: Int { buckets.reduce(0) { $0 + ($1.entries?.count ?? 1) } }
 
-    /// The buckets; nil if the document is no object.
+    /// The buckets; nil if the document is not an object.
     private static func buckets(_ bytes: UnsafeRawBufferPointer) throws(JSONError) -> [Bucket]? {
         let hasByteOrderMark = bytes.count > 2 && bytes[0] == 0xEF && bytes[1] == 0xBB && bytes[2] == 0xBF
         var reader = JSONReader(bytes, from: hasByteOrderMark ? 3 : 0, mends: true)

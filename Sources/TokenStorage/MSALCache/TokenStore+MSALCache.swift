@@ -4,7 +4,7 @@ import SQLite
 extension TokenStore {
     /// Takes in an MSAL unified cache, in one commit.
     ///
-    /// Nothing is taken from a document that is no JSON object. Of one that is, an entry that makes no sense is kept
+    /// Nothing is taken from a document that is not a JSON object. Of one that is, an entry that makes no sense is kept
     /// aside, and the others go in; what the store has newer stays. Importing the same document twice changes nothing.
     ///
     /// - Throws: ``TokenStoreError/notAnMSALCache(_:)``. Unless `isKnownFormat`, that includes an object without any
@@ -22,7 +22,7 @@ extension TokenStore {
         }
     }
 
-    /// Throws what ``importMSALCache(_:isKnownFormat:progress:)`` would throw for a document that is no cache, so that no
+    /// Throws what ``importMSALCache(_:isKnownFormat:progress:)`` would throw for a document that is not a cache, so that no
     /// store need be made for one.
     package static func requireMSALCache(_ document: UnsafeRawBufferPointer, isKnownFormat: Bool) throws {
         _ = try MSALCacheIndex(document, isKnownFormat: isKnownFormat)
@@ -97,7 +97,7 @@ enum MSALBucket: String, CaseIterable {
     case appMetadata = "AppMetadata"
 }
 
-/// The fields of an entity of the unified cache, taken one by one; what nobody took is kept as it is.
+/// The fields of an entity of the unified cache, taken one by one; what was not taken is kept as it is.
 struct MSALEntity {
     /// Fields not known here, and known ones whose value is `null` or of no use.
     private(set) var rest: JSON.Object

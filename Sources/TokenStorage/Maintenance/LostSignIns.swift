@@ -2,7 +2,7 @@ import SQLite
 
 /// The sign-ins of a damaged database that are not in the one made of it.
 ///
-/// The indexes of accounts and refresh tokens are on pages of their own: they still name what a lost page held. These
+/// The indexes of accounts and refresh tokens are on separate pages: they still name what a lost page held. These
 /// statements read two files at once, one of which may be damaged, and therefore stand here and not in `Tables`.
 struct LostSignIns {
     private let damaged: Connection
@@ -40,7 +40,7 @@ struct LostSignIns {
         note(
             try scan(ids) { row in
                 guard try isKept.isEmpty(row.integer(0)) else { return }
-                // The exact id stands behind the folded one where they differ.
+                // The exact id follows the folded one where they differ.
                 let id = row.text(1).split(separator: "\u{1F}").last.map(String.init)
                 lost[row.integer(0)] = Account(homeAccountID: id, authority: row.text(2))
             }

@@ -60,7 +60,7 @@ extension StoreConnection {
         return [StoreProblem(place: "store", problem: "it says that other versions may use it than its schema allows")]
     }
 
-    /// Files of answers that will not be taken in; the others are no problem.
+    /// Files of answers that will not be taken in; the others are not problems.
     fileprivate func answerProblems() throws -> [StoreProblem] {
         try PendingFile.all(of: path).compactMap { file in
             do {
@@ -129,7 +129,7 @@ public struct StoreProblem: Hashable, Sendable {
 /// What is computed from sealed values and not sealed itself: fingerprints, the claim index, identities of what is kept
 /// aside. It finds rows and decides nothing.
 extension StoreConnection {
-    /// Where it is not what the values say; rows that do not open are problems of their own.
+    /// Where it is not what the values say; rows that do not open are separate problems.
     func derivedProblems() throws -> [StoreProblem] {
         try fingerprintProblems() + claimIndexProblems() + identityProblems() + accountHashProblems()
             + eventAccountProblems()

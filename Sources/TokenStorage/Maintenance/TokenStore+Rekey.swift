@@ -63,7 +63,7 @@ extension StoreConnection {
         let lock = try KernelLock(of: path)
         guard try lock.tryLock(.rekey, of: path) else { return }
         defer { withExtendedLifetime(lock) {} }
-        // An older version may have left a rekey of its own behind, which is finished first.
+        // An older version may have left an unfinished rekey, which is finished first.
         while try currentKeys().hasUnbound {
             _ = try write {
                 try markEvents()

@@ -113,7 +113,7 @@ struct PendingFile: Hashable, Sendable {
         return bytes
     }
 
-    /// Overwrites and removes the file; one that is gone is no error.
+    /// Overwrites and removes the file; one that is gone is not an error.
     func destroy() throws(TokenStoreError) {
         let descriptor = StoreFile.openExisting(name)
         guard descriptor >= 0 else {

@@ -33,7 +33,7 @@ extension StoreConnection {
             } catch let error as SQLiteError where error.code.isPassing {
                 throw error
             } catch {
-                // Not an answer that fits this store; to keep it harms nobody, and not to would lose it.
+                // Not an answer that fits this store; to keep it does no harm, and not to would lose it.
                 continue
             }
             try file.destroy()

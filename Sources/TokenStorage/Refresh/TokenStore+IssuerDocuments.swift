@@ -2,7 +2,7 @@ package import OAuth
 import SQLite
 
 extension TokenStore {
-    /// What an issuer published at `url`, if it may still be used and nobody has altered it.
+    /// What an issuer published at `url`, if it may still be used and was not altered.
     package func issuerDocument(_ url: String) throws -> JSON.Object? {
         try read { session in try session.issuerDocument(url) }
     }
@@ -15,7 +15,7 @@ extension TokenStore {
         }
     }
 
-    /// Keeps a document of our own at `url` for some seconds, unless one is there: of all who try, in every process,
+    /// Keeps a document that no issuer published at `url` for some seconds, unless one is there: of all who try, in every process,
     /// one succeeds.
     package func claimIssuerDocument(_ document: JSON.Object, url: String, lifetime: Int64) throws -> Bool {
         try write { session in

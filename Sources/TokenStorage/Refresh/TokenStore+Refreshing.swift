@@ -16,7 +16,7 @@ extension TokenStore {
 
     /// Commits that `token` is about to be sent.
     ///
-    /// - Returns: an earlier use of this very token whose answer nobody saw; nil where there was none.
+    /// - Returns: an earlier use of this very token whose answer was not stored; nil where there was none.
     package func beginRefresh(with token: RefreshToken) throws -> RefreshAttempt? {
         try write { session in
             let earlier = try session.attempt(token)
@@ -193,7 +193,7 @@ package struct RefreshConsequence: Sendable {
         case unspent
         /// The issuer says that it is not to be sent again.
         case ended
-        /// The issuer says that it is no good.
+        /// The issuer says that it cannot be used any more.
         case removed
     }
 

@@ -109,7 +109,7 @@ extension StoreConnection {
 
     private static let row = SQL(SealedTable.account.selection + "WHERE t.id = ?1")
 
-    /// Changes the row of an account that nobody has altered, and seals it anew.
+    /// Changes the row of an account, which must not have been altered, and seals it anew.
     func changeAccount(_ id: Int64, _ body: (inout AccountRow) throws -> Void) throws {
         let stored = try connection.first(Self.row, .integer(id)) { row in
             AccountRow(row, name: try accountName(row))
@@ -135,14 +135,14 @@ extension StoreConnection {
         SealedTable.account.selection + "WHERE t.account_key = ?1 AND t.authority = ?2"
     )
 
-    /// Makes sure that nobody has altered the row of an account.
+    /// Makes sure that the row of an account was not altered.
     func verifyAccount(_ id: Account.ID) throws {
         _ = try connection.first(Self.rowOfID, .text(id.key), .text(id.issuer)) { try verify($0, of: .account) }
     }
 
     private static let rows = SQL(SealedTable.account.selection)
 
-    /// Makes sure that nobody has altered the row of any account.
+    /// Makes sure that no row of an account was altered.
     func verifyAccounts() throws { try connection.forEach(Self.rows) { try verify($0, of: .account) } }
 
     /// The account of a row.

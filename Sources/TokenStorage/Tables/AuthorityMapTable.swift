@@ -32,7 +32,7 @@ extension StoreConnection {
             try verify(row, of: .authorityMap)
             return row.text(SealedTable.authorityMap["resolved"])
         }
-        // What an import brought may be no authority of this kind; then it says nothing.
+        // What an import brought may not be an authority of this kind; then it is left out.
         if let resolved = mapped.flatMap({ try? Authority(parsing: $0) })?.tenant { return resolved }
         return authority.isTenantless ? homeTenant(account) : tenant
     }

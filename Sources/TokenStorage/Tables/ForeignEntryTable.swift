@@ -60,12 +60,12 @@ struct ForeignEntry {
         return String((key ?? "").folded.prefix(512))
     }
 
-    /// What stands for the account that the entry may be of; nil where it may be of several.
+    /// The hash of the account that the entry may be of; nil where it may be of several.
     func accountHash(_ sealer: Sealer) -> [UInt8]? {
         bucket == StoreConnection.accountMetadataBucket ? nil : Self.accountHash(of: accountText, sealer)
     }
 
-    /// What stands for the account whose folded id is `id`, or begins a key: up to the first hyphen they are alike.
+    /// The hash of the account whose folded id is `id`, or begins a key: up to the first hyphen they are alike.
     static func accountHash(of id: String, _ sealer: Sealer) -> [UInt8] {
         var start = String(Substring(id.utf8.prefix { $0 != UInt8(ascii: "-") }))
         return start.withUTF8 { sealer.fingerprint(of: UnsafeRawBufferPointer($0), label: "foreign_entry account") }
@@ -250,7 +250,7 @@ extension StoreConnection {
                 continue
             }
             guard client != nil || entry.key != nil || entry.rejection == nil else {
-                // A bucket of the wrong type, with who knows whose tokens in it.
+                // A bucket of the wrong type may hold the tokens of any account.
                 let text = entry.value.serialized.folded
                 if forgotten.keys.contains(where: text.contains) { deleted.append(row) }
                 return

@@ -197,7 +197,7 @@ struct ClaimIndex {
         let value: [UInt8]
     }
 
-    /// Claims that differ in every token and that nobody looks for.
+    /// Claims that differ in every token and that no application looks for.
     ///
     /// Indexing them would rewrite the index on every refresh. A question about one of them is answered by opening the tokens.
     static let unindexed: Set<String> = [

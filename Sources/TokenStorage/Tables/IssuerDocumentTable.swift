@@ -17,7 +17,7 @@ extension StoreConnection {
         SealedTable.issuerDocument.selection + "WHERE t.url = ?1 AND t.ends_at > ?2 AND t.fetched_at <= ?2 + 60"
     )
 
-    /// What is kept for a URL; nil where it is too old, was altered, or is no document.
+    /// What is kept for a URL; nil where it is too old, was altered, or is not a JSON object.
     func issuerDocument(_ url: String) throws -> JSON.Object? {
         try connection.first(Self.documentOfURL, .text(url), .integer(now)) { row in
             guard try intact({ try verify(row, of: .issuerDocument) }) != nil else { return nil }

@@ -104,7 +104,7 @@ extension StoreConnection {
     private static let row = SQL(SealedTable.refreshToken.selection + "WHERE t.id = ?1")
     private static let rowsOfAccount = SQL(SealedTable.refreshToken.selection + "WHERE t.account_id = ?1")
 
-    /// Fingerprints are no help here: they differ between data keys, and the file may be altered.
+    /// Fingerprints do not help here: they differ between data keys, and the file may be altered.
     private func deleteRefreshTokens(_ secret: Secret, account: Int64, besides id: Int64) throws {
         let copies = try connection.all(Self.rowsOfAccount, .integer(account)) { row -> Int64? in
             guard row.integer(0) != id else { return nil }

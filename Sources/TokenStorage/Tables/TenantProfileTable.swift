@@ -103,7 +103,7 @@ extension StoreConnection {
             merged.extra = known.extra.merging(profile.extra)
             merged.localAccountID = profile.localAccountID ?? known.localAccountID
             if profile.username.isEmpty { merged.username = known.username }
-            // A word such as "common" stands for the tenant, but does not name it.
+            // A word such as "common" means the tenant, but does not name it.
             if profile.realm.isWordFor(known.realm) { merged.realm = known.realm }
             if known == merged { return false }
         }

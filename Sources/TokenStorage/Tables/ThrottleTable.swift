@@ -14,7 +14,7 @@ extension SealedTable {
 }
 
 extension StoreConnection {
-    /// Stands for one request with one refresh token; the token itself is in it as a keyed hash only.
+    /// The key of one request with one refresh token; it contains the token as a keyed hash only.
     func throttleKey(_ query: TokenQuery, authority: String, token: RefreshToken) throws -> [UInt8] {
         let parts = [
             query.clientID.folded, authority.lowercased(), query.account.issuer, query.account.key,
@@ -96,7 +96,7 @@ package struct Throttle: Hashable, Sendable {
     package let beganAt: Int64
     package let expiresAt: Int64
 
-    /// What the issuer answered, as whoever recorded it wrote it.
+    /// What the issuer answered, as the caller that recorded it wrote it.
     package let failure: JSON.Object
 
     package init(beganAt: Int64, expiresAt: Int64, failure: JSON.Object) {

@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Access tokens that were opened a while ago, good for as long as nobody commits anything.
+/// Access tokens that were opened a while ago, good until anything is committed.
 final class AccessTokenCache: Sendable {
     /// A class, so that to look at one counts no reference of what is in it.
     fileprivate final class Entry: Sendable {
@@ -79,7 +79,7 @@ final class AccessTokenCache: Sendable {
 }
 
 extension AccessTokenCache.Entry {
-    /// nil if a lookup a second later may answer differently, or in a damaged file a time is no time.
+    /// nil if a lookup a second later may answer differently, or if a time in a damaged file is not a time.
     fileprivate static func of(_ query: TokenQuery, _ token: AccessToken, now: Int64) -> AccessTokenCache.Entry? {
         let times = [token.expiresAt, token.refreshAt, token.cachedAt].compactMap { $0?.timeIntervalSince1970 }
         guard times.allSatisfy({ abs($0) < 1e15 }) else { return nil }

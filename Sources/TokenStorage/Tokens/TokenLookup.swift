@@ -98,7 +98,7 @@ struct TokenVariant {
         var parts: [String: JSON] = [:]
         for name in ["user_assertion_hash", "ext_cache_key", "application_cache_identifier", "requested_claims"] {
             guard let value = entity[name]?.text, !value.isEmpty else { continue }
-            // Requested claims are JSON inside text; other text stands for itself.
+            // Requested claims are JSON inside text; other text is taken as it is.
             parts[name] = (try? JSON(parsing: value)) ?? .string(value)
         }
         self.init(parts: parts)
