@@ -20,7 +20,7 @@ extension StoreConnection {
         acceptsDeclined: Bool = false,
         _ body: (Row) throws -> Void
     ) throws {
-        let (key, authority, client) = (query.account.key, query.account.authority, query.clientID.folded)
+        let (key, authority, client) = (query.account.key, query.account.issuer, query.clientID.folded)
         try withAccount(key: key, authority: authority, notSignedOutOf: client) { account in
             try connection.forEach(
                 Self.candidates,
@@ -52,7 +52,7 @@ extension StoreConnection {
             target: row.text(AccessTokenColumn.target),
             tokenType: row.isEmpty(AccessTokenColumn.tokenType) ? "Bearer" : row.text(AccessTokenColumn.tokenType),
             keyID: row.isEmpty(AccessTokenColumn.keyID) ? nil : row.text(AccessTokenColumn.keyID),
-            realm: row.text(AccessTokenColumn.realm),
+            tenantID: row.text(AccessTokenColumn.realm),
             cachedAt: row.optionalDate(AccessTokenColumn.cachedAt),
             expiresAt: row.date(AccessTokenColumn.expiresOn),
             extendedExpiresAt: row.optionalDate(AccessTokenColumn.extendedExpiresOn),
@@ -74,7 +74,7 @@ extension StoreConnection {
         try connection.forEach(
             Self.tokensOfAccount,
             .text(account.key),
-            .text(account.authority),
+            .text(account.issuer),
             .integer(limit),
             body: body
         )

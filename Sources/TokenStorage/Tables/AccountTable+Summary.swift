@@ -149,7 +149,7 @@ extension StoreConnection {
             .text(keys[0]),
             .text(keys[1]),
             .integer(newest)
-        ) { (row: $0.integer(0), id: Account.ID(authority: $0.text(1), homeAccountID: $0.text(2))) }
+        ) { (row: $0.integer(0), id: Account.ID(issuer: $0.text(1), homeAccountID: $0.text(2))) }
         .filter { $0.id.named(homeAccountID) == $0.id }
     }
 

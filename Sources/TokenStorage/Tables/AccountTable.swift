@@ -36,7 +36,7 @@ extension StoreConnection {
         try connection.first(
             "SELECT environment FROM account WHERE account_key = ?1 AND authority = ?2",
             .text(id.key),
-            .text(id.authority)
+            .text(id.issuer)
         ) { $0.text(0) }
     }
 
@@ -174,7 +174,7 @@ extension StoreConnection {
             "SELECT authority, home_account_id FROM account ORDER BY id DESC LIMIT ?1",
             .integer(StoreEvent.limit)
         ) { row in
-            let id = Account.ID(authority: row.text(0), homeAccountID: row.text(1))
+            let id = Account.ID(issuer: row.text(0), homeAccountID: row.text(1))
             if let mark = try mark(of: id) { accounts[mark] = id }
         }
         return accounts

@@ -72,7 +72,7 @@ extension StoreConnection {
     private func event(_ row: Row) throws -> StoreEvent {
         let (table, end) = (SealedTable.event, SealedTable.event.end)
         let mark = row.optionalBlob(table["account_mark"])
-        let account = row.optionalText(end + 1).map { Account.ID(authority: row.text(end), homeAccountID: $0) }
+        let account = row.optionalText(end + 1).map { Account.ID(issuer: row.text(end), homeAccountID: $0) }
         // The row says which account has the mark now; only one of the mark is believed.
         let isOfMark = try account.map { try self.mark(of: $0) == mark } ?? false
         return StoreEvent(
@@ -99,7 +99,7 @@ extension StoreConnection {
             SELECT e.id, a.authority, a.home_account_id FROM event e JOIN account a ON a.id = e.account_id
             WHERE e.account_mark IS NULL
             """
-        ) { ($0.integer(0), Account.ID(authority: $0.text(1), homeAccountID: $0.text(2))) }
+        ) { ($0.integer(0), Account.ID(issuer: $0.text(1), homeAccountID: $0.text(2))) }
         for (id, account) in events {
             try connection.run(
                 "UPDATE event SET account_mark = ?2 WHERE id = ?1",
@@ -145,7 +145,7 @@ extension StoreConnection {
         let hasUnmarked = try currentKeys().hasUnbound
         return try connection.all(Self.eventsOfAccounts) { row -> Int64? in
             let end = SealedTable.event.end
-            let account = Account.ID(authority: row.text(end), homeAccountID: row.text(end + 1))
+            let account = Account.ID(issuer: row.text(end), homeAccountID: row.text(end + 1))
             let isRight = try row.isNull(mark) ? hasUnmarked : self.mark(of: account) == row.blob(mark)
             return isRight ? nil : row.integer(0)
         }.compactMap(\.self)
