@@ -110,9 +110,7 @@ extension StoreConnection {
             guard row.integer(0) != id else { return nil }
             return try intact { try open(row, of: .refreshToken) } == secret ? row.integer(0) : nil
         }
-        for case let copy? in copies {
-            try connection.run("DELETE FROM refresh_token WHERE id = ?1", .integer(copy))
-        }
+        for case let copy? in copies { try connection.run("DELETE FROM refresh_token WHERE id = ?1", .integer(copy)) }
     }
 
     private static let usableRows = SQL(
@@ -151,11 +149,8 @@ extension StoreConnection {
     }
 
     func deleteRefreshTokens(of account: Int64, client: String) throws {
-        try connection.run(
-            "DELETE FROM refresh_token WHERE account_id = ?1 AND client_fold = ?2",
-            .integer(account),
-            .text(client.folded)
-        )
+        let sql: StaticString = "DELETE FROM refresh_token WHERE account_id = ?1 AND client_fold = ?2"
+        try connection.run(sql, .integer(account), .text(client.folded))
     }
 
     /// Removes exactly `token`; false if its row holds another one by now.

@@ -122,7 +122,7 @@ struct PolicyTests {
 
     @Test func `there is no summary of an account that is not stored`() throws {
         let fixture = try TestStore(Self.people)
-        let unknown = Account.ID(authority: "login.microsoftonline.com", homeAccountID: "u7.t7")
+        let unknown = Account.ID(issuer: "login.microsoftonline.com", homeAccountID: "u7.t7")
         #expect(try fixture.store.summary(of: unknown)?.account.username == nil)
     }
 
