@@ -16,7 +16,7 @@ public enum HTTPTransportError: Error, Hashable {
     /// The text is no `https` URL; plain `http` is for loopback addresses.
     case invalidURL(String)
 
-    /// The certificates or the proxy to use cannot be used.
+    /// The configured CA file or proxy is invalid.
     case configuration(String)
 
     /// No connection came about, so nothing was sent.
@@ -92,7 +92,7 @@ extension HTTPTransportError: CustomStringConvertible {
         case .tooLarge(let host, let limit):
             "the answer of \(host) is larger than \(limit) bytes; check the address"
         case .undecodable(let host, let coding):
-            "the answer of \(host) is compressed (\(coding)) and cannot be read; check the address and what stands before it"
+            "the answer of \(host) is compressed (\(coding)) and cannot be read; check the address and the proxy"
         }
     }
 }

@@ -2,9 +2,9 @@ public import HTTPTransport
 public import OAuth
 public import OpenIDConnect
 
-/// Why nobody was signed in; nothing was stored but for ``declinedScopes(_:)``.
+/// Why a sign-in failed; nothing was stored but for ``declinedScopes(_:)``.
 public enum SignInError: Error, Hashable, Sendable {
-    /// What was asked for makes no sense; nobody was asked to sign in.
+    /// The request is invalid; no sign-in page was opened.
     case invalidRequest(String)
 
     /// The redirect URI is none that an app can be reached by.
@@ -16,7 +16,7 @@ public enum SignInError: Error, Hashable, Sendable {
     /// The person cancelled, or the app did.
     case cancelled
 
-    /// Nobody signed in within the time limit.
+    /// No sign-in was completed within the time limit.
     case timedOut
 
     /// Another sign-in of the application is under way.
@@ -28,7 +28,7 @@ public enum SignInError: Error, Hashable, Sendable {
     /// The issuer refused.
     case refused(OAuthError)
 
-    /// Nobody signed in within the time limit, but an answer to another request came.
+    /// No sign-in was completed within the time limit, but an answer to another request came.
     case stateMismatch
 
     /// The address that the browser was given was opened twice, so another user of the machine may know the page.
@@ -40,13 +40,13 @@ public enum SignInError: Error, Hashable, Sendable {
     /// The answer is not in order.
     case invalidAnswer(String)
 
-    /// The tokens came without an ID token, so that nobody knows whose they are.
+    /// The tokens came without an ID token, so their account is not known.
     case noIDToken
 
     /// The issuer sent an ID token that is not in order.
     case invalidIDToken(IDTokenFlaw)
 
-    /// Somebody else signed in than the account that was to.
+    /// A different account signed in than the one that was requested.
     case accountMismatch
 
     /// The issuer granted less than all of what was required; the person is signed in, and what was granted is stored.
@@ -70,7 +70,7 @@ public enum SignInError: Error, Hashable, Sendable {
     case network(HTTPTransportError)
     case unavailable(IssuerUnavailable)
 
-    /// The token endpoint answered with an error that is no OAuth error.
+    /// The token endpoint answered with an error that is not an OAuth error.
     case unusableAnswer(UnusableAnswer)
 }
 
@@ -83,7 +83,7 @@ extension SignInError: CustomStringConvertible {
         case .unknownAuthority(let url):
             "the authority \(url) is not among those known to the application; add it to the known authorities"
         case .cancelled: "the sign-in was cancelled; nothing was stored, start again when you like"
-        case .timedOut: "nobody signed in within the time limit; see what the page says, and start again"
+        case .timedOut: "no sign-in was completed within the time limit; read the message on the page, and start again"
         case .alreadyRunning: "another sign-in is under way; finish or cancel it first"
         case .forgotPassword: "the person asked for a new password; sign in with the user flow that resets it"
         case .refused(let error): "\(error); correct the request or the client's registration"
@@ -99,7 +99,7 @@ extension SignInError: CustomStringConvertible {
         case .invalidIDToken(let flaw): flaw.description
         case .declinedScopes(let scope):
             "the issuer did not grant \(scope.text); ask for less or sign in again to consent"
-        case .accountMismatch: "somebody else signed in than the account that was to; sign in with that one"
+        case .accountMismatch: "a different account signed in; sign in as the requested account"
         case .noDeviceEndpoint(let issuer):
             "\(issuer) offers no sign-in with a device code; sign in with a browser"
         case .invalidDeviceAuthorization(let error): error.description

@@ -3,7 +3,7 @@ public import OAuth
 public import OpenIDConnect
 public import TokenStorage
 
-/// Why there is no access token.
+/// Why a request for an access token failed.
 public enum AcquisitionError: Error, Sendable {
     /// Someone has to sign in.
     case interactionRequired(InteractionReason)
@@ -17,7 +17,7 @@ public enum AcquisitionError: Error, Sendable {
     /// The network failed.
     case network(HTTPTransportError)
 
-    /// The token endpoint answered with an error that is no OAuth error.
+    /// The token endpoint answered with an error that is not an OAuth error.
     case unusableAnswer(UnusableAnswer)
 
     /// The client's registration does not allow the request.

@@ -8,28 +8,28 @@ struct TokenStoreCommand: ParsableCommand {
         commandName: "tokenstore",
         abstract: "Keep sign-ins: accounts, claims and tokens in one sealed file.",
         discussion: """
-            Sign in, or import the cache of a program that signs in with MSAL, then look at it:
+            Sign in, or import the cache of a program that uses MSAL, Microsoft's library; then look at it:
               tokenstore login --issuer https://login.example.com --client-id my-app
               tokenstore import ~/cache.json
               tokenstore list
               tokenstore claims mara@example.net
 
             ENVIRONMENT
-              TOKENSTORE_PATH        the store, where --store is not given
+              TOKENSTORE_PATH        the store, if --store is not given
               TOKENSTORE_PASSPHRASE  the passphrase, with --key passphrase
               TOKENSTORE_KEY         the key, with --key environment (base64)
-              BROWSER                what 'login' opens, where it is not the desktop's browser
+              BROWSER                the browser of 'login', if not the desktop's
               NO_COLOR               no colour
 
             EXIT STATUS
-              0    done, also when there was nothing to do
-              1    a failure without a number of its own
+              0    success, including nothing to do
+              1    any other error
               3    no account fits, or too many do
               4    someone has to sign in
               5    another process holds the store
-              6    the store is damaged, or the file is no store
+              6    the store is damaged, or the file is not a token store
               7    the store's key is not available
-              8    the network or the issuer failed in a way that may pass
+              8    a temporary failure of the network or the issuer
               9    cancelled
               10   a newer version wrote the store
               64   wrong arguments
@@ -56,8 +56,8 @@ struct TokenStoreCommand: ParsableCommand {
         }
     }
 
-    /// Reads the arguments, at first without the root command, which costs a tenth of the whole run of a list; that each
-    /// command names the root as its super command keeps it from looking for the root's completion scripts.
+    /// Reads the arguments, at first without the root command, which costs a tenth of the whole run of a list; that
+    /// each command names the root as its super command keeps it from looking for the root's completion scripts.
     static func command(_ arguments: ArraySlice<String>) throws -> any ParsableCommand {
         let named = configuration.subcommands.first { $0.configuration.commandName == arguments.first }
         // Help and whatever is wrong is told by the whole parser, which knows the root command.
@@ -98,7 +98,8 @@ package enum TokenStoreProgram {
         try command.run()
     }
 
-    /// What the program would say of arguments, and end with, instead of running a command or showing help; nil: it would.
+    /// What the program would say of arguments, and end with, instead of running a command or showing help; nil: it
+    /// would.
     package static func objection(to arguments: [String]) -> (text: String, status: Int32)? {
         do {
             _ = try TokenStoreCommand.command(arguments[...])

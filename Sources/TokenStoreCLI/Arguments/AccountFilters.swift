@@ -58,7 +58,7 @@ struct AccountFilters: ParsableArguments {
 
     var isEmpty: Bool { account == nil && filter == nil }
 
-    /// Whether claims have to be looked at, for which the store's key is needed.
+    /// Whether the filter reads claims, which needs the store's key.
     var needsKey: Bool { !conditions.isEmpty }
 }
 
@@ -88,7 +88,7 @@ struct ClaimCondition {
 
     private static func name(_ name: Substring, of text: String) throws -> String {
         guard !name.isEmpty else {
-            throw ValidationError("'\(text)' names no claim; write NAME=VALUE, NAME~=TEXT or NAME.")
+            throw ValidationError("'\(text)' does not name a claim; give NAME=VALUE, NAME~=TEXT or NAME")
         }
         return String(name)
     }
@@ -117,7 +117,7 @@ extension CommandFailure {
     static let filling = "sign in with 'tokenstore login', or fill it with 'tokenstore import FILE'"
 
     static func noStore(at path: StorePath) -> CommandFailure {
-        CommandFailure(.noMatch, "no account fits, for there is no store at \(path.database)", filling)
+        CommandFailure(.noMatch, "no account fits, because there is no store at \(path.database)", filling)
     }
 }
 

@@ -4,18 +4,18 @@ import OAuth
 
 /// Who signs in without a browser, and where the answers come from.
 struct NativeArguments: ParsableArguments {
-    @Option(help: ArgumentHelp("The e-mail address; asked for where it is missing.", valueName: "address"))
+    @Option(help: ArgumentHelp("The e-mail address. The command asks for it if it is missing.", valueName: "address"))
     var username: String?
 
     @Option(
         help: ArgumentHelp(
-            "Read codes from this descriptor, one a line; an empty line asks for another.",
+            "Read codes from this file descriptor, one per line; an empty line requests a new code.",
             valueName: "fd"
         )
     )
     var codeFrom: Int32?
 
-    @Option(help: ArgumentHelp("Read passwords from this descriptor, one a line.", valueName: "fd"))
+    @Option(help: ArgumentHelp("Read passwords from this file descriptor, one per line.", valueName: "fd"))
     var passwordFrom: Int32?
 
     @Option(
@@ -27,13 +27,13 @@ struct NativeArguments: ParsableArguments {
     var contact: String?
 
     @Option(
-        help: ArgumentHelp("What the client takes: oob (codes), password, or both.", valueName: "types"),
+        help: ArgumentHelp("What the client supports: oob (codes), password, or both.", valueName: "types"),
         transform: { text in
             let words = text.split { $0 == "," || $0.isWhitespace }
             let known: [Substring: ChallengeTypes] = ["oob": .oob, "password": .password, "redirect": []]
             let types = try words.map { word in
                 guard let type = known[word] else {
-                    throw ValidationError("'\(word)' is no challenge type; give oob, password or both")
+                    throw ValidationError("'\(word)' is not a challenge type; give oob, password or both")
                 }
                 return type
             }

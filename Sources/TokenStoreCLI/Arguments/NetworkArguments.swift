@@ -10,7 +10,7 @@ import TokenStorage
 struct NetworkArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "PEM file of the authorities to trust. Default: $SSL_CERT_FILE, else the system's.",
+            "PEM file of the certificate authorities to trust. Default: $SSL_CERT_FILE, else the system's.",
             valueName: "path"
         ),
         completion: .file()
@@ -35,7 +35,7 @@ struct NetworkArguments: ParsableArguments {
     }
 }
 
-/// What is asked for.
+/// The scopes to request.
 struct ScopeArguments: ParsableArguments {
     @Option(
         parsing: .singleValue,
@@ -55,12 +55,12 @@ struct RedirectArguments: ParsableArguments {
     @Flag(help: "Print the address of the page instead of opening it.")
     var noBrowser = false
 
-    @Flag(help: "Show a code to enter on another device; nothing is opened or listened to here.")
+    @Flag(help: "Show a code to enter on another device; open no browser and no port here.")
     var device = false
 
     @Option(
         help: ArgumentHelp(
-            "The loopback address that is registered for the client; without a port any free one is used.",
+            "The loopback address registered for the client. Default port: any free one.",
             valueName: "uri"
         ),
         transform: { text in
@@ -69,12 +69,12 @@ struct RedirectArguments: ParsableArguments {
     )
     var redirectURI = RedirectURI.anyPort
 
-    @Option(help: ArgumentHelp("How the browser brings the answer: query or form_post.", valueName: "mode"))
+    @Option(help: ArgumentHelp("How the issuer returns the answer: query or form_post.", valueName: "mode"))
     var responseMode = ResponseMode.query
 
     @Option(
         help: ArgumentHelp(
-            "How long to wait for the person. Default: 300, and with --device as long as the code lives.",
+            "How long to wait for the sign-in. Default: 300, or with --device until the code expires.",
             valueName: "seconds"
         )
     )
@@ -85,7 +85,7 @@ struct RedirectArguments: ParsableArguments {
 
     func validate() throws {
         guard !device || !noBrowser else {
-            throw ValidationError("--device opens no browser here anyway; leave --no-browser out")
+            throw ValidationError("--device never opens a browser; leave --no-browser out")
         }
         if let wait, !(wait > 0 && wait <= 1e6) {
             throw ValidationError("--wait is not a time; give a number of seconds")

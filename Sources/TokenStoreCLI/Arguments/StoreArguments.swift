@@ -48,10 +48,10 @@ struct StoreArguments: ParsableArguments {
     @Flag(help: "Print nothing but errors and what was asked for.")
     var quiet = false
 
-    @Flag(help: "Never ask a question; so also wherever standard input is no terminal.")
+    @Flag(help: "Never prompt (implied if standard input is not a terminal).")
     var noInput = false
 
-    @Flag(help: "No colour; so also with NO_COLOR set, with TERM=dumb and in a pipe.")
+    @Flag(help: "Disable colour (implied by NO_COLOR, TERM=dumb or a pipe).")
     var noColor = false
 
     @Option(
@@ -65,7 +65,7 @@ struct StoreArguments: ParsableArguments {
 
     func validate() throws {
         guard timeout.isFinite, timeout >= 0, timeout <= 1e9 else {
-            throw ValidationError("--timeout is less than 0 or no number; give a number of seconds")
+            throw ValidationError("--timeout is less than 0 or not a number; give a number of seconds")
         }
         guard store != "" else { throw ValidationError("--store is empty; give a path, or leave it out") }
     }
@@ -103,7 +103,7 @@ extension StoreArguments {
         return store
     }
 
-    /// The store for reading only, nil where there is none; it has to be gone before the store is opened for writing.
+    /// The store for reading only, nil if it does not exist; release it before the store is opened for writing.
     func inspected(unlocks: Bool = true) throws -> TokenStore? {
         var options = options(unlocks: unlocks)
         options.keepsInspectionOpen = true
@@ -146,7 +146,7 @@ extension StoreArguments {
     func openOrDefer(_ console: Console) throws -> TokenStore {
         guard path.isVacant else { return try open(console) }
         var options = options()
-        // Asked for now, as nobody else may be reading from the terminal then.
+        // Asked for now, while nothing else reads from the terminal.
         if key == .passphrase, options.environment["TOKENSTORE_PASSPHRASE"] == nil, let ask = options.askPassphrase {
             let passphrase = try ask(true)
             options.askPassphrase = { _ in passphrase }
@@ -156,9 +156,9 @@ extension StoreArguments {
 }
 
 extension StorePath {
-    /// Whether there is no store, so that opening one would create it.
+    /// Whether the store is missing, so that opening it would create it.
     ///
-    /// A log without its database is what is left of a store: opening it says so.
+    /// A log without its database is the rest of a store: opening it throws that error.
     var isVacant: Bool { Self.isAbsent(database) && Self.isAbsent(log) }
 
     private static func isAbsent(_ path: String) -> Bool {

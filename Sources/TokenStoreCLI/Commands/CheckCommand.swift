@@ -9,9 +9,9 @@ struct CheckCommand: ParsableCommand {
         abstract: "Check the file, the schema and every sealed value.",
         discussion: """
             Prints each problem and where it is; the exit status is 6 if there is one. Nothing is written without \
-            --repair, which copies what can be read into a new file, keeps the damaged one beside it and says which \
-            accounts have to sign in again. It asks once. After a repair the exit status is 0 if every sign-in was \
-            saved, 6 if one was lost or may be, and 1 if the file cannot be repaired, which then is as it was.
+            --repair. --repair asks once, copies every readable row into a new file, keeps the damaged file beside it, \
+            and lists the accounts that must sign in again. After a repair the exit status is 0 if every sign-in was \
+            saved, 6 if one was or may have been lost, and 1 if the file cannot be repaired; then it is unchanged.
 
             EXAMPLES
               tokenstore check
@@ -19,7 +19,7 @@ struct CheckCommand: ParsableCommand {
             """
     )
 
-    @Flag(help: "Salvage what can be read into a new file.")
+    @Flag(help: "Copy every readable row into a new file.")
     var repair = false
 
     @Flag(help: "With --repair: change nothing; print the problems.")
@@ -34,7 +34,7 @@ struct CheckCommand: ParsableCommand {
         let console = arguments.console
         let path = arguments.path.database
         let problems = try problems(console)
-        // What is not a store at all is 6, as for every command, and is not offered for a repair.
+        // A file that is not a token store is 6, as for every command, and no repair is offered.
         if repair, !problems.isEmpty { try StoreFiles(arguments.path, source: arguments.key).requireOwnDatabase() }
         guard repair, !dryRun, !problems.isEmpty else {
             try CheckReport(problems: problems, repair: nil).write(arguments, on: console)
@@ -82,7 +82,7 @@ struct CheckCommand: ParsableCommand {
 
     /// Whether a store that cannot be inspected for this reason may be one that a repair mends.
     private func isForRepair(_ error: TokenStoreError) -> Bool {
-        // A store of an older version is brought up to date, and the version may be what is damaged.
+        // A store of an older version is migrated, and the version itself may be damaged.
         if case .olderStore = error { return true }
         return error.kind == .damaged || error.kind == .newerStore
     }

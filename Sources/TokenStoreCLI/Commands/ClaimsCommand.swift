@@ -9,10 +9,9 @@ struct ClaimsCommand: ParsableCommand {
         abstract: "Show the claims of an account's newest ID token.",
         discussion: """
             The first argument names the account, unless --account does; without either it is the only account of \
-            the store. Beside a filter the first argument names the account if one fits both, else a claim. The \
-            other arguments name claims, dots reaching into objects. With one NAME its value is printed and nothing \
-            else, a list or an object as JSON. --tenant leaves the claims of that tenant alone. The token's signature \
-            is not checked.
+            the store. With a filter the first argument names the account if one fits both, else a claim. The other \
+            arguments name claims; dots reach into objects. With one NAME only its value is printed, a list or an \
+            object as JSON. --tenant shows the claims of that tenant only. The signature of the token is not checked.
 
             EXAMPLES
               tokenstore claims mara@example.net
@@ -79,7 +78,7 @@ struct ClaimsReport {
     /// Throws if a claim is in none of the tokens.
     func require(_ names: [String]) throws {
         for name in names where first(name) == nil {
-            throw CommandFailure(.noMatch, "there is no claim '\(name)'", "see all with 'tokenstore claims'")
+            throw CommandFailure(.noMatch, "the account has no claim '\(name)'", "see all with 'tokenstore claims'")
         }
     }
 
@@ -127,7 +126,7 @@ struct ClaimsReport {
         profiles.lazy.compactMap { $0.idToken.claims[path: name] }.first
     }
 
-    /// The payload as issued, or only what is asked for.
+    /// The payload as issued, or only the claims that were named.
     private static func claims(of profile: StoredIDToken, _ names: [String]) -> JSON.Object {
         let claims = profile.idToken.claims
         guard !names.isEmpty else { return claims.payload }

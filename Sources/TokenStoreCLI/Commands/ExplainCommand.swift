@@ -13,11 +13,11 @@ struct ExplainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
         _superCommandName: "tokenstore",
-        abstract: "Print how 'token' would decide, touching nothing.",
+        abstract: "Show which token 'token' would return, and why, without changing anything.",
         discussion: """
-            Takes what 'token' takes, and prints the accounts considered and why each was taken or left, the access \
-            tokens considered, and what would happen: a stored token, a refresh, or that someone has to sign in. \
-            No token is printed, nothing is written and no network is used.
+            Takes the options of 'token'. Prints the accounts and access tokens that were considered, why each was \
+            taken or left, and the result: a stored token, a refresh, or a sign-in that is needed. No token is \
+            printed, nothing is written and no network is used.
 
             EXAMPLES
               tokenstore explain --scope api://todo/Read
@@ -90,7 +90,7 @@ struct Explanation {
     var clientID: String?
     var tokens: [AccessTokenExplanation] = []
     var tokenCount = 0
-    var decision = ExplainedDecision.fail("no account fits, for there is no store; sign in or import")
+    var decision = ExplainedDecision.fail("no account fits, because the store does not exist; sign in or import")
 
     func write(_ arguments: StoreArguments, on console: Console) throws {
         if arguments.json { return try document(on: console) }

@@ -16,10 +16,10 @@ struct ExportCommand: ParsableCommand {
         _superCommandName: "tokenstore",
         abstract: "Write an MSAL cache with everything the store holds.",
         discussion: """
-            Writes the unified cache of MSAL to standard output, or to FILE with mode 0600 by a temporary file beside \
-            it and a rename, so that FILE is never half written. What an import brought and could not interpret comes \
-            back unchanged. The document holds every token in plain text: a terminal gets it only with --yes. A file \
-            that is there is replaced after a question, or with --yes; the store's own files never are.
+            Writes the unified cache of MSAL to standard output, or to FILE with mode 0600. FILE is replaced by a \
+            rename, so it is never half written. Imported rows that were quarantined, and unknown fields, are \
+            exported unchanged. The document holds every token in plain text; it is written to a terminal only with \
+            --yes. An existing FILE is replaced after a question, or with --yes; a file of the store never is.
 
             EXAMPLES
               tokenstore export ~/cache.json
@@ -27,16 +27,16 @@ struct ExportCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: "Where to; - is standard output.", completion: .file())
+    @Argument(help: "Output file; - for standard output.", completion: .file())
     var file: String?
 
-    @Option(help: "What to write.")
+    @Option(help: "Output format.")
     var format = DocumentFormat.msal
 
     @Flag(help: "Write nothing; print what would be written.")
     var dryRun = false
 
-    @Flag(help: "Replace FILE if it is there, and write secrets even to a terminal, without asking.")
+    @Flag(help: "Replace an existing FILE, and write secrets even to a terminal, without asking.")
     var yes = false
 
     @OptionGroup(title: "Options of every command") var arguments: StoreArguments
@@ -50,7 +50,7 @@ struct ExportCommand: ParsableCommand {
         guard let store = try arguments.inspected() else {
             throw CommandFailure(
                 .noMatch,
-                "there is no store at \(arguments.path.database), and \(file) stays as it is",
+                "no store at \(arguments.path.database), and \(file) was not changed",
                 "name the store with --store, or \(CommandFailure.filling)"
             )
         }

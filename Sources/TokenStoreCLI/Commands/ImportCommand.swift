@@ -17,9 +17,9 @@ struct ImportCommand: ParsableCommand {
         abstract: "Take over the accounts and tokens of an MSAL cache.",
         discussion: """
             Reads the unified cache of MSAL (JSON) from FILE, or from standard input with - or in a pipe. A document \
-            that is no JSON changes nothing; a row that cannot be read is reported and kept aside, the others go in. \
-            Importing the same file twice changes nothing. The first import creates the store. FILE stays as it is; \
-            delete it if its plain-text tokens are no longer needed.
+            that is not JSON changes nothing. A row that cannot be read is reported and quarantined; the others are \
+            imported. Importing the same file twice changes nothing. The first import creates the store. FILE is not \
+            changed; delete it when its plain-text tokens are not needed any more.
 
             EXAMPLES
               tokenstore import ~/cache.json
@@ -28,17 +28,17 @@ struct ImportCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: "The document; - is standard input.", completion: .file())
+    @Argument(help: "Input file; - for standard input.", completion: .file())
     var file: String?
 
-    @Option(help: "What the document is; found by looking at it if left out.")
+    @Option(help: "Input format. Default: detected.")
     var format: DocumentFormat?
 
     @OptionGroup(title: "Options of every command") var arguments: StoreArguments
 
     func validate() throws {
         guard file != nil || !StandardInput.isTerminal else {
-            throw ValidationError("There is no document; name a FILE, or pipe one in.")
+            throw ValidationError("no document is given; name a FILE, or pipe one in")
         }
     }
 

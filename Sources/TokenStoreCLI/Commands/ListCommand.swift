@@ -10,8 +10,8 @@ struct ListCommand: ParsableCommand {
         discussion: """
             One account a line: username, issuer or environment, tenant, policy, clients, how many access tokens are \
             valid and how many have expired, whether there is a refresh token, when the next access token ends, and \
-            the last sign-in, refresh or import. Nothing is written. A terminal that is too narrow leaves columns \
-            out, clients first; a pipe gets all of them, whole, with instants instead of distances.
+            the last sign-in, refresh or import. Nothing is written. On a narrow terminal columns are left out, \
+            clients first. Piped output has every column, untruncated, with absolute times.
 
             EXAMPLES
               tokenstore list
@@ -30,10 +30,10 @@ struct ListCommand: ParsableCommand {
     @Flag(help: "Only accounts whose access tokens have all ended.")
     var expired = false
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("At most so many accounts.", valueName: "n"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Show at most N accounts.", valueName: "n"))
     var limit: Int?
 
-    @Option(help: ArgumentHelp("The order.", valueName: "order"))
+    @Option(help: ArgumentHelp("The sort order.", valueName: "order"))
     var sort = AccountOrder.username
 
     @OptionGroup(title: "Options of every command") var arguments: StoreArguments

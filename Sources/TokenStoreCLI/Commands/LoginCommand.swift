@@ -9,24 +9,30 @@ struct LoginCommand: ParsableCommand {
         _superCommandName: "tokenstore",
         abstract: "Sign in with a browser, another device or on the terminal, and store the session.",
         discussion: """
-            Opens the issuer's page in $BROWSER or the desktop's browser, prints its address for where that fails, and \
-            waits for the answer on a loopback port, which the issuer has to know as a redirect URI (http://127.0.0.1/ unless --redirect-uri says otherwise). \
-            The account, its claims and its tokens are stored in one commit; where the person cancels (Ctrl-C, or the \
-            page's own button) or anything goes wrong, nothing is stored. Cancelled is exit status 9.
+            Opens the issuer's page in $BROWSER or the desktop's browser, prints its address in case that fails, and \
+            waits for the answer on a loopback port. The issuer must know that address as a redirect URI \
+            (http://127.0.0.1/, or that of --redirect-uri). The account, its claims and its tokens are stored in one \
+            commit. If the person cancels (Ctrl-C, or the button of the page) or anything fails, nothing is stored. A \
+            cancelled sign-in ends with exit status 9.
 
-            --device shows an address and a code instead (RFC 8628), for a machine without a browser; the person signs \
-            in on any other device for as long as the code lives, or --wait allows.
+            --device shows an address and a code instead (RFC 8628), for a machine without a browser. The person signs \
+            in on another device before the code expires or --wait ends.
 
-            --native asks for the code or the password on the terminal, which does not show them, where the tenant has \
-            native authentication (Microsoft Entra External ID). Where it wants a browser after all, that is opened.
+            --native asks for the code or the password on the terminal, without echo. It is for tenants with native \
+            authentication (Microsoft Entra External ID). If the tenant requires a browser, the command opens one.
 
             EXAMPLES
-              tokenstore login --issuer https://login.example.com --client-id my-app --scope "read write"
-              tokenstore login --authority https://contoso.b2clogin.com/contoso.onmicrosoft.com --policy B2C_1_SUSI \\
-                --client-id 11111111-2222-3333-4444-555555555555 --scope https://contoso.onmicrosoft.com/api/read
-              tokenstore login --issuer https://login.example.com --client-id my-app --no-browser
+              tokenstore login --issuer https://login.example.com --client-id my-app \\
+                --scope "read write"
+              tokenstore login --policy B2C_1_SUSI \\
+                --authority https://contoso.b2clogin.com/contoso.onmicrosoft.com \\
+                --client-id 11111111-2222-3333-4444-555555555555 \\
+                --scope https://contoso.onmicrosoft.com/api/read
+              tokenstore login --issuer https://login.example.com --client-id my-app \\
+                --no-browser
               tokenstore login --issuer https://login.example.com --client-id my-app --device
-              tokenstore login --native --authority https://contoso.ciamlogin.com --client-id my-app --username me@example.org
+              tokenstore login --native --authority https://contoso.ciamlogin.com \\
+                --client-id my-app --username me@example.org
             """
     )
 
@@ -34,7 +40,7 @@ struct LoginCommand: ParsableCommand {
 
     @OptionGroup var scope: ScopeArguments
 
-    @Option(help: ArgumentHelp("The name to fill in.", valueName: "name"))
+    @Option(help: ArgumentHelp("The username to fill in on the page.", valueName: "name"))
     var loginHint: String?
 
     @Option(help: ArgumentHelp("select_account, login, consent or create.", valueName: "prompt"))
@@ -53,13 +59,13 @@ struct LoginCommand: ParsableCommand {
 
     func validate() throws {
         guard !redirect.device || loginHint == nil && prompt == nil else {
-            throw ValidationError("--device takes no --login-hint and no --prompt; leave them out")
+            throw ValidationError("--device excludes --login-hint and --prompt; leave them out")
         }
         guard native || !answers.isGiven else {
-            throw ValidationError("--username and what answers questions is for --native; add that")
+            throw ValidationError("--username and the options that answer questions need --native; add it")
         }
         guard !native || !redirect.device && loginHint == nil && prompt == nil else {
-            throw ValidationError("--native takes no --device, --login-hint or --prompt; --username says who it is")
+            throw ValidationError("--native excludes --device, --login-hint and --prompt; give --username instead")
         }
         if native { try place.validateNative() }
     }
@@ -79,7 +85,7 @@ struct LoginCommand: ParsableCommand {
 
 /// Where someone signs in, and to which client.
 struct SignInTarget: ParsableArguments {
-    @Option(help: ArgumentHelp("An OpenID provider, by its issuer identifier.", valueName: "url"))
+    @Option(help: ArgumentHelp("The issuer identifier of an OpenID provider.", valueName: "url"))
     var issuer: String?
 
     @Option(

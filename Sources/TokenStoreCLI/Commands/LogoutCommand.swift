@@ -10,8 +10,8 @@ struct LogoutCommand: ParsableCommand {
         _superCommandName: "tokenstore",
         abstract: "Sign an account out: end its session at the issuer, then delete it.",
         discussion: """
-            It asks once. The refresh token is revoked where the issuer offers that. A revocation that fails is \
-            reported, and the account is deleted all the same. --client-id signs it out of one client only.
+            It asks once. The refresh token is revoked if the issuer supports revocation. If that fails, the failure is \
+            reported and the account is deleted anyway. --client-id signs the account out of one client only.
 
             EXAMPLES
               tokenstore logout mara@example.net
@@ -23,7 +23,7 @@ struct LogoutCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("The account.", valueName: "account"))
     var account: String?
 
-    @Flag(help: "Leave the issuer out of it.")
+    @Flag(help: "Do not contact the issuer.")
     var localOnly = false
 
     @Flag(help: "Change nothing; print what would be done.")
@@ -42,7 +42,7 @@ struct LogoutCommand: ParsableCommand {
         guard account == nil || filters.account == nil else {
             throw ValidationError("the account is named twice; leave --account out")
         }
-        guard account != nil || !filters.isEmpty else { throw ValidationError("no account is named; name one") }
+        guard account != nil || !filters.isEmpty else { throw ValidationError("no account is named; give one") }
     }
 
     func run() throws {

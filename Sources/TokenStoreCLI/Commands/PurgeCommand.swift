@@ -9,7 +9,7 @@ struct PurgeCommand: ParsableCommand {
         discussion: """
             Without a selector it deletes expired access tokens and nothing else, and asks nothing. With --account, a \
             filter, --older-than or --all it deletes those accounts with all their tokens and claims, and asks once. \
-            Deleted bytes are gone from the database, its log and its free pages. --all also removes copies that \
+            Deleted bytes are erased from the database, its log and its free pages. --all also removes copies that \
             a repair or an update of the store left beside it, and works on a store that is too damaged to open, and \
             on one whose key is lost: the next sign-in makes a new key.
 
@@ -24,15 +24,18 @@ struct PurgeCommand: ParsableCommand {
     @OptionGroup(title: "Which accounts") var filters: AccountFilters
 
     @Option(
-        help: ArgumentHelp("Accounts not used for so long, such as 12h, 30d or 8w.", valueName: "age"),
+        help: ArgumentHelp(
+            "Accounts not used for at least this long, for example 12h, 30d or 8w.",
+            valueName: "age"
+        ),
         transform: { try Age(parsing: $0) }
     )
     var olderThan: Age?
 
-    @Flag(help: "All accounts, and whatever else the store holds.")
+    @Flag(help: "All accounts, and everything else in the store.")
     var all = false
 
-    @Flag(help: "Change nothing; print what would go.")
+    @Flag(help: "Change nothing; print what would be deleted.")
     var dryRun = false
 
     @Flag(help: "Go ahead without asking.")
@@ -42,7 +45,7 @@ struct PurgeCommand: ParsableCommand {
 
     func validate() throws {
         guard !all || filters.isEmpty && olderThan == nil else {
-            throw ValidationError("--all leaves nothing to select; give it, or what selects accounts")
+            throw ValidationError("--all selects every account; give --all alone, or a filter without it")
         }
     }
 
@@ -128,7 +131,7 @@ struct PurgeReport {
             try console.output.flush()
         }
         for file in counts.keptFiles {
-            console.note("\(file) stays, for it does not show that it is a copy of a store; remove it yourself")
+            console.note("\(file) was not removed, as it may not be a copy of a store; remove it yourself")
         }
     }
 
@@ -155,10 +158,10 @@ struct Age {
     init(parsing text: String) throws {
         let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604_800]
         guard let unit = text.last.flatMap({ units[$0] }), let number = Int64(text.dropLast()), number >= 0 else {
-            throw ValidationError("'\(text)' is no age; write one such as 90s, 15m, 12h, 30d or 8w")
+            throw ValidationError("'\(text)' is not an age; give one such as 90s, 15m, 12h, 30d or 8w")
         }
         let (seconds, overflow) = number.multipliedReportingOverflow(by: unit)
-        guard !overflow else { throw ValidationError("'\(text)' is too long; write one such as 30d or 8w") }
+        guard !overflow else { throw ValidationError("'\(text)' is too long; give one such as 30d or 8w") }
         self.seconds = seconds
     }
 }

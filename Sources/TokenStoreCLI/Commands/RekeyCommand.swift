@@ -8,17 +8,16 @@ struct RekeyCommand: ParsableCommand {
         _superCommandName: "tokenstore",
         abstract: "Seal every value anew, or move the store to another key source.",
         discussion: """
-            Without --key it makes a new data key and seals every value anew; interrupted, the next run finishes it, \
-            and every value stays readable in between. With --key SOURCE the store's key moves to that source, the \
-            new one; the current one is read from the store. --current-key says where the current key is, if it was \
-            moved since.
+            Without --key it makes a new data key and seals every value anew. If it is interrupted, every value stays \
+            readable and the next run finishes it. With --key SOURCE the store's key moves to that new source. The store \
+            records the current source; --current-key names it if the key was moved since.
 
-            If someone may have both the database and its key, neither is enough: a copy of both opens what is stored \
-            later. --leaked changes both keys, with --key for the new one. What was stored before stays open to them, \
-            so sign out and in again afterwards.
+            If someone may have both the database and its key, neither is enough: with a copy of both they can read \
+            what is stored later. --leaked changes both keys, with --key for the new one. They can still read what was \
+            stored before, so sign out and in again afterwards.
 
-            Copies of the store that a repair or an update left beside it open with the old keys. They are removed \
-            after a question, or with --yes.
+            Copies of the store that a repair or an update left beside it open with the old keys. The command removes \
+            them after a question, or with --yes.
 
             EXAMPLES
               tokenstore rekey
@@ -57,7 +56,7 @@ struct RekeyCommand: ParsableCommand {
         guard !arguments.path.isVacant else {
             throw CommandFailure(
                 .failure,
-                "there is no store at \(arguments.path.database)",
+                "no store at \(arguments.path.database)",
                 "make one with 'tokenstore import --key SOURCE FILE'"
             )
         }
@@ -72,7 +71,7 @@ struct RekeyCommand: ParsableCommand {
         let copies = try TokenStore.removeCopies(at: arguments.path, options: options, dryRun: !removes)
         try write(report, removed: removes ? copies.removed : [], on: console)
         for copy in copies.kept + (removes ? [] : copies.removed) {
-            console.note("\(copy) stays, and opens with the old keys; remove it if nothing in it is needed")
+            console.note("\(copy) was not removed, and opens with the old keys; remove it if you do not need it")
         }
     }
 
@@ -91,7 +90,7 @@ struct RekeyCommand: ParsableCommand {
             options.unlocks = false
             _ = try TokenStore.inspect(at: arguments.path, options: options)
         } catch TokenStoreError.olderStore {
-            // A rekey brings it up to date.
+            // A rekey migrates it.
         }
         let copies = try TokenStore.removeCopies(at: arguments.path, options: options, dryRun: true).removed
         if arguments.json {

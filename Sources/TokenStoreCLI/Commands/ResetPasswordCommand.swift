@@ -8,14 +8,15 @@ struct ResetPasswordCommand: ParsableCommand {
         _superCommandName: "tokenstore",
         abstract: "Set a new password without a browser, sign in with it, and store the session.",
         discussion: """
-            For tenants with native authentication (Microsoft Entra External ID). A code goes to the e-mail address; \
-            the new password is typed twice. Neither is shown or an argument; scripts give them with --code-from and \
-            --password-from, a line for each answer. The issuer ends the sessions that the old password began. Ctrl-C \
-            ends with exit status 9; nothing is stored unless somebody is signed in.
+            For tenants with native authentication (Microsoft Entra External ID). The issuer sends a code to the \
+            e-mail address. The new password is typed twice. Secrets are never echoed and cannot be passed as \
+            arguments; scripts give them with --code-from and --password-from, one line for each answer. The issuer \
+            ends the sessions of the old password. Ctrl-C ends with exit status 9. Nothing is stored unless the \
+            sign-in succeeds.
 
             EXAMPLES
-              tokenstore reset-password --authority https://contoso.ciamlogin.com --client-id my-app \\
-                --username me@example.org
+              tokenstore reset-password --authority https://contoso.ciamlogin.com \\
+                --client-id my-app --username me@example.org
             """
     )
 

@@ -8,15 +8,19 @@ struct SignUpCommand: ParsableCommand {
         _superCommandName: "tokenstore",
         abstract: "Make an account without a browser, sign in with it, and store the session.",
         discussion: """
-            For tenants with native authentication (Microsoft Entra External ID). A code goes to the e-mail address; \
-            then the tenant may want a password and attributes, which are asked for as they are due. What is secret is \
-            never shown and never an argument; scripts give it with --code-from and --password-from, a line for each \
-            answer. Ctrl-C ends with exit status 9; nothing is stored unless somebody is signed in.
+            For tenants with native authentication (Microsoft Entra External ID). The issuer sends a code to the \
+            e-mail address. The tenant may then require a password and attributes; the command asks for each in turn. \
+            Secrets are never echoed and cannot be passed as arguments; scripts give them with --code-from and \
+            --password-from, one line for each answer. Ctrl-C ends with exit status 9. Nothing is stored unless the \
+            sign-in succeeds.
 
             EXAMPLES
-              tokenstore signup --authority https://contoso.ciamlogin.com --client-id my-app --username me@example.org
-              tokenstore signup --authority https://contoso.ciamlogin.com --client-id my-app --username me@example.org \\
-                --attribute country=Ecuador --code-from 3 3< <(read-mail) --password-from 4 4<password
+              tokenstore signup --authority https://contoso.ciamlogin.com \\
+                --client-id my-app --username me@example.org
+              tokenstore signup --authority https://contoso.ciamlogin.com \\
+                --client-id my-app --username me@example.org \\
+                --attribute country=Ecuador --code-from 3 3< <(read-mail) \\
+                --password-from 4 4<password
             """
     )
 
@@ -58,7 +62,7 @@ struct AttributeArguments: ParsableArguments {
         name: .customLong("attribute"),
         parsing: .singleValue,
         help: ArgumentHelp(
-            "An attribute of the account, such as country=Ecuador; repeatable. Those that are missing are asked for.",
+            "An attribute of the account, such as country=Ecuador; repeatable. The command asks for missing ones.",
             valueName: "name=value"
         )
     )

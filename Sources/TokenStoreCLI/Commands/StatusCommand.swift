@@ -8,9 +8,8 @@ struct StatusCommand: ParsableCommand {
         _superCommandName: "tokenstore",
         abstract: "Show where the store is, what it holds and who could read it.",
         discussion: """
-            Prints the path, size, schema version, counts and key source, and in plain words who could read the \
-            tokens. Nothing is written. All of it is printed even if the key is not available; then the exit status \
-            is 7.
+            Prints the path, size, schema version, counts and key source, and who could read the tokens. Nothing is \
+            written. If the key is not available, everything is still printed and the exit status is 7.
 
             EXAMPLES
               tokenstore status
@@ -33,7 +32,7 @@ struct StatusCommand: ParsableCommand {
     }
 }
 
-/// What a store is, for people or as JSON; without a status there is no store.
+/// The state of a store, for people or as JSON; nil if the store does not exist.
 struct StatusReport {
     let path: StorePath
     let status: StoreStatus?
@@ -55,7 +54,7 @@ struct StatusReport {
             ("access tokens", "\(status.accessTokens)"),
             ("refresh tokens", "\(status.refreshTokens)"),
             ("ID tokens", "\(status.idTokens)"),
-            ("kept aside", "\(status.quarantined) unreadable, \(status.foreignEntries) unknown"),
+            ("imported rows", "\(status.quarantined) quarantined, \(status.foreignEntries) unknown"),
             ("key source", status.keySource),
             ("key", status.keyID.isEmpty ? "none yet; the next sign-in makes one" : "\(status.keyID), \(key)"),
         ]

@@ -16,16 +16,18 @@ struct TokenCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "token",
         _superCommandName: "tokenstore",
-        abstract: "Print an access token that is good to use, refreshing it if need be.",
+        abstract: "Print a usable access token, refreshed if needed.",
         discussion: """
-            The token comes from the store, or from the issuer with a refresh token, but never by asking a person: \
-            where someone has to sign in the exit status is 4. However many processes ask at once, the issuer sees one \
-            request. --client-id may be left out where the account has tokens of one client only. For a guest, \
-            --tenant is the tenant that the token is of; else it is that of the sign-in.
+            The token is read from the store, or requested from the issuer with a refresh token. The command never \
+            prompts: if a sign-in is needed, the exit status is 4. Processes that need the same token share one request \
+            to the issuer. --client-id may be left out if the account has tokens of one client only. For a guest, \
+            --tenant names the tenant of the token. Default: the tenant of the sign-in.
 
             EXAMPLES
-              curl -H "$(tokenstore token --scope api://todo/Read --format header)" https://api.example.com/
-              tokenstore token --account mara@example.net --scope api://todo/Read --min-ttl 600
+              curl -H "$(tokenstore token --scope api://todo/Read --format header)" \\
+                https://api.example.com/
+              tokenstore token --account mara@example.net --scope api://todo/Read \\
+                --min-ttl 600
               tokenstore token --scope api://todo/Read --format exec-credential
             """
     )
@@ -47,8 +49,8 @@ struct TokenCommand: ParsableCommand {
         let console = arguments.console
         let result = try stored() ?? acquire(console)
         if let reason = result.pendingReason { console.notePending(reason) }
-        if result.refreshFailed { console.note("the refresh failed; the stored token is good for now") }
-        if result.interactionSoon { console.note("someone has to sign in before this token ends") }
+        if result.refreshFailed { console.note("the refresh failed; the stored token is still valid") }
+        if result.interactionSoon { console.note("sign in again before this token expires") }
         let missing = result.declinedScope.text
         if !missing.isEmpty { console.note("the issuer did not grant \(missing)") }
         try (format ?? (arguments.json ? .json : .text)).write(result, on: console)
@@ -63,7 +65,7 @@ struct TokenCommand: ParsableCommand {
             guard case .serve(let result) = try decider.decide(request) else { return nil }
             return result
         } catch let error as TokenStoreError where error.kind == .busy || error.kind == .failure {
-            // A store that somebody opened meanwhile, or of an older version, is opened for writing instead.
+            // A store that another process opened meanwhile, or one of an older version, is opened for writing instead.
             return nil
         }
     }
@@ -110,8 +112,8 @@ struct TokenArguments: ParsableArguments {
     @Option(
         parsing: .singleValue,
         help: ArgumentHelp(
-            "A scope the token must have; repeatable, or a list with commas or spaces. Default: what the account has "
-                + "signed in for.",
+            "A scope the token must have; repeatable, or a list with commas or spaces. Default: the scope of the "
+                + "sign-in.",
             valueName: "scope"
         )
     )
@@ -119,11 +121,11 @@ struct TokenArguments: ParsableArguments {
 
     @Option(
         name: .customLong("min-ttl"),
-        help: ArgumentHelp("How long the token must be good for.", valueName: "seconds")
+        help: ArgumentHelp("The least time that the token must stay valid.", valueName: "seconds")
     )
     var minTTL: Int64 = 0
 
-    @Flag(help: "Refresh although a stored token is good.")
+    @Flag(help: "Refresh even if a stored token is valid.")
     var forceRefresh = false
 
     @Option(
@@ -133,7 +135,7 @@ struct TokenArguments: ParsableArguments {
     var claims: JSON?
 
     @Option(
-        help: ArgumentHelp("Where the token is to be from; else where the account signed in.", valueName: "url"),
+        help: ArgumentHelp("The authority that issues the token. Default: that of the sign-in.", valueName: "url"),
         transform: { try Authority(parsing: $0) }
     )
     var authority: Authority?
@@ -144,7 +146,7 @@ struct TokenArguments: ParsableArguments {
 
     var scopes: Scope { Scope(scope.flatMap { $0.split { $0 == "," || $0.isWhitespace }.map(String.init) }) }
 
-    /// What is asked for in the name of `account`, by default what it has signed in to `client` for.
+    /// The scope to request for `account`, by default that of its sign-in to `client`.
     func request(
         for account: Account,
         in tenant: String?,
@@ -157,7 +159,11 @@ struct TokenArguments: ParsableArguments {
             throw CommandFailure(.usage, "the scope of the sign-in is not known", "give one with --scope")
         }
         guard !scope.isEmpty || account.id.hasIssuer else {
-            throw CommandFailure(.usage, "OpenID's scopes alone name no API", "give one of the API's with --scope")
+            throw CommandFailure(
+                .usage,
+                "OpenID's own scopes do not name an API",
+                "give a scope of the API with --scope"
+            )
         }
         var request = SilentRequest(account: account.id, scope: scope)
         request.authority = try authority ?? Self.authority(of: account, in: tenant)
@@ -189,7 +195,7 @@ enum TokenFormat: String, CaseIterable, ExpressibleByArgument {
         guard result.accessToken.isPrintable else {
             throw CommandFailure(
                 .failure,
-                "the access token has characters that a terminal or a header would obey, and was not printed",
+                "the access token contains control characters, and was not printed",
                 "ask the issuer for another one with --force-refresh"
             )
         }

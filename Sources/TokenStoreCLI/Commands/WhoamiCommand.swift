@@ -6,10 +6,10 @@ struct WhoamiCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "whoami",
         _superCommandName: "tokenstore",
-        abstract: "Print the display name of who is signed in.",
+        abstract: "Print the display name of the account that is signed in.",
         discussion: """
-            The name is the 'name' claim of the newest ID token, else the username; with --tenant that of the tenant, \
-            else that of the account's own. Where the store has several accounts, one has to be named. Nothing is \
+            The name is the 'name' claim of the newest ID token, else the username. With --tenant it is the name in that \
+            tenant, else the name in the account's home tenant. If the store has several accounts, name one. Nothing is \
             written, and no prompt is shown.
 
             EXAMPLES
@@ -49,12 +49,12 @@ struct WhoamiCommand: ParsableCommand {
     }
 }
 
-/// Who somebody is.
+/// The name of an account.
 struct AccountReport {
     let account: Account
     let summary: AccountSummary?
 
-    /// Those of one tenant, where that is what is asked for.
+    /// Those of one tenant, if a tenant is named.
     var claims: Claims?
 
     /// The name to show: the `name` claim, else the username, else the id.

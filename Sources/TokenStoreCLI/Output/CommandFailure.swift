@@ -11,7 +11,7 @@ struct CommandFailure: Error {
     let message: String
     let hint: String?
 
-    /// The first of the accounts of which one has to be named, and how many there are.
+    /// The first accounts that fit an ambiguous selector, and how many fit.
     let candidates: [Account]
     let candidateCount: Int
 
@@ -77,7 +77,7 @@ extension String {
 }
 
 extension CommandFailure {
-    /// Why there is no token.
+    /// The failure of a token request.
     init(_ error: AcquisitionError) {
         let status: ExitStatus =
             if error.needsInteraction || error.isTooShort {
@@ -99,7 +99,7 @@ extension AcquisitionError {
 }
 
 extension CommandFailure {
-    /// Why nobody was signed in.
+    /// The failure of a sign-in.
     init(_ error: SignInError) {
         let status: ExitStatus =
             switch error {

@@ -91,6 +91,6 @@ extension Int {
         return (self < 0 ? "-" : "") + groups.reversed().joined(separator: ",")
     }
 
-    /// The number with what is counted: `1 account`, `2 accounts`, `100,000 accounts`.
+    /// The number with its noun: `1 account`, `2 accounts`, `100,000 accounts`.
     func counting(_ noun: String) -> String { "\(grouped) \(noun)\(self == 1 ? "" : "s")" }
 }

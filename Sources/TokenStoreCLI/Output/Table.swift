@@ -27,7 +27,7 @@ struct Table {
 
     mutating func addDetail(_ cells: [TableCell]) throws { try add(Row(isDetail: true, cells: cells)) }
 
-    /// Writes what is left; a table without rows is its headings.
+    /// Writes the remaining rows; an empty table is its headings.
     mutating func finish() throws {
         if layouts == nil { try begin() }
         try console.output.flush()

@@ -15,7 +15,7 @@ struct BrowserLogin {
     /// Signs in and stores the session.
     func run(_ request: InteractiveRequest, at authority: Authority) throws {
         let console = arguments.console
-        // Nobody is asked to sign in for a store that cannot be opened; a new one is made when there is something in it.
+        // Fails before the sign-in if the store cannot be opened; a new store is made when there is something to save.
         let store = try arguments.openOrDefer(console)
         defer { store.close() }
         let (page, device) = (pageFlow(store), DeviceLogin(flow: deviceFlow(store)))
@@ -65,7 +65,7 @@ struct DeviceLogin: Sendable {
         return try await device.tokens()
     }
 
-    /// On standard error, as standard output is for the answer; also with --quiet, or nobody could sign in.
+    /// On standard error, as standard output is for the answer; also with --quiet, as the sign-in needs it.
     private static func announce(_ authorization: DeviceAuthorization, within seconds: Int64) {
         let time = seconds < 120 ? "\(max(1, seconds)) s" : "\(seconds / 60) min"
         var text = """

@@ -33,7 +33,7 @@ struct NativeRun {
         configuration.allowsSeveralAccounts = true
         configuration.tokenOptions = network.options(arguments)
         configuration.logger = configuration.tokenOptions.logger
-        // Nobody is asked to sign in for a store that cannot be opened.
+        // Fails before the sign-in if the store cannot be opened.
         let store = try arguments.openOrDefer(console)
         // Before the network has its threads, which hold back what the first one does.
         prompter = try TerminalPrompter(subject, answers, arguments)
@@ -54,7 +54,7 @@ struct NativeRun {
         try AccountReport(account: account.account, summary: summary).write(deed, asJSON: isJSON, on: console)
     }
 
-    /// Does what is to be done; where the issuer wants a browser, says how to go on in one.
+    /// Runs the flow; if the issuer requires a browser, the error says how to continue in one.
     func withoutBrowser(_ body: () throws -> Void) throws {
         do {
             try body()
@@ -77,7 +77,7 @@ struct NativeRun {
     }
 }
 
-/// A sign-in on the terminal, which goes on in a browser where it has to and somebody sits there.
+/// A sign-in on the terminal, which continues in a browser if the issuer requires it and a person is present.
 struct NativeLogin {
     let page: BrowserLogin
     let answers: NativeArguments

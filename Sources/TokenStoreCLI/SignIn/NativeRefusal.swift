@@ -16,7 +16,7 @@ protocol NativeRefusal: Error, CustomStringConvertible {
     var isAboutAnswer: Bool { get }
     var underlyingError: (any Error)? { get }
 
-    /// What the browser has to be asked for, if the rest has to be done in one.
+    /// The request to continue with, if the issuer requires a browser.
     var browserRequest: InteractiveRequest? { get }
 }
 

@@ -69,13 +69,13 @@ struct NativeSecondFactor {
     }
 }
 
-/// The registration of a second factor by somebody who has none.
+/// The registration of a second factor for an account that has none.
 struct NativeRegistration {
     let prompter: TerminalPrompter
     let username: String
 
     func run(_ first: RegisterStrongAuthState) throws -> NativeAuthUserAccount {
-        prompter.note("the issuer wants a second factor to be registered")
+        prompter.note("the issuer requires a second factor; register one")
         var chosen: (method: AuthMethod, contact: String)?
         let result: RegisterStrongAuthChallengeResult = try prompter.settle(first) { state in
             let method = try prompter.method(of: state.authMethods, before: chosen?.method)

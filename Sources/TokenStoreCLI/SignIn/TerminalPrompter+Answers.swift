@@ -5,7 +5,7 @@ extension TerminalPrompter {
     /// Who it is about.
     func username() throws -> String {
         if let username = answers.username { return username }
-        guard mayAsk else { throw nobody("a username", "--username ADDRESS") }
+        guard mayAsk else { throw unanswered("a username", "--username ADDRESS") }
         return try line("E-mail address: ")
     }
 
@@ -17,7 +17,7 @@ extension TerminalPrompter {
             if refusal == nil { note("a code was sent to \(place)") }
             code = try read(descriptor, "a code")
         } else {
-            guard mayAsk else { throw nobody("the code sent to \(delivery.sentTo)", "--code-from FD") }
+            guard mayAsk else { throw unanswered("the code sent to \(delivery.sentTo)", "--code-from FD") }
             code = try typed("Code sent to \(place), Return alone for another: ", isSecret: true)
         }
         let trimmed = code.trimmed
@@ -27,7 +27,7 @@ extension TerminalPrompter {
     /// The password; a new one is typed twice, because a slip of the finger would lock the account.
     func password(isNew: Bool = false) throws -> Secret {
         if let descriptor = answers.passwordFrom { return try read(descriptor, "a password") }
-        guard mayAsk else { throw nobody("a password", "--password-from FD") }
+        guard mayAsk else { throw unanswered("a password", "--password-from FD") }
         while true {
             let password = try typed(isNew ? "New password: " : "Password: ", isSecret: true)
             guard isNew else { return password }
@@ -45,7 +45,7 @@ extension TerminalPrompter {
             guard let method = Self.method(named, of: methods) else { throw unknownMethod(named, methods) }
             return method
         }
-        guard mayAsk, methods.count > 1 else { throw nobody("one of several methods", "--second-factor METHOD") }
+        guard mayAsk, methods.count > 1 else { throw unanswered("one of several methods", "--second-factor METHOD") }
         var text = "A second factor is needed:\n"
         for (index, method) in methods.enumerated() {
             text += "  \(index + 1)  \(method.channelTargetType)  \(method.loginHint ?? "")".printable + "\n"
@@ -62,7 +62,7 @@ extension TerminalPrompter {
     /// The address or number to register, as a method of the tenant's.
     func contact(for method: AuthMethod, username: String) throws -> String {
         if refusal == nil, let contact = answers.contact { return contact }
-        guard mayAsk else { throw nobody("a contact to register", "--contact ADDRESS") }
+        guard mayAsk else { throw unanswered("a contact to register", "--contact ADDRESS") }
         guard method.channelTargetType.isEmailType else {
             return try line("Phone number to register, such as +593987654321: ")
         }
@@ -73,7 +73,7 @@ extension TerminalPrompter {
     /// A line that is shown.
     func line(_ question: String) throws -> String { try typed(question).trimmed.reveal() }
 
-    /// By number, id or channel; a channel that several have is no name.
+    /// By number, id or channel; a channel that several methods have does not select one.
     private static func method(_ name: String, of methods: [AuthMethod]) -> AuthMethod? {
         if let number = Int(name) { return methods.indices.contains(number - 1) ? methods[number - 1] : nil }
         if let method = methods.first(where: { $0.id == name }) { return method }
@@ -123,7 +123,7 @@ extension TerminalPrompter {
         guard mayAsk else {
             guard attribute.required else { return nil }
             if isRefused { throw Self.refused([attribute.name]) }
-            throw nobody(attribute.name + format, "--attribute \(attribute.name)=VALUE")
+            throw unanswered(attribute.name + format, "--attribute \(attribute.name)=VALUE")
         }
         while true {
             let value = try line("\(attribute.name)\(format)\(attribute.required ? "" : ", Return for none"): ")

@@ -10,9 +10,9 @@ import Musl
 import Darwin
 #endif
 
-/// Asks whoever signs in: a person at the terminal, or a script by descriptors.
+/// Asks the person at the terminal, or reads a script's answers from file descriptors.
 ///
-/// From its beginning to its end Ctrl-C cancels what is under way instead of ending the program.
+/// While it exists, Ctrl-C cancels the sign-in instead of ending the program.
 final class TerminalPrompter {
     /// What an answer leads to.
     enum Step<State, Result> {
@@ -35,10 +35,10 @@ final class TerminalPrompter {
     /// Why the answer before was not taken.
     private(set) var refusal: (any NativeRefusal)?
 
-    /// What is under way, such as `sign-in`.
+    /// The operation, such as `sign-in`.
     var subject: String
 
-    /// Throws unless there is somebody to ask, or something to read answers from.
+    /// Throws unless there is a terminal to ask on, or a descriptor to read answers from.
     init(_ subject: String, _ answers: NativeArguments, _ arguments: StoreArguments) throws {
         self.subject = subject
         self.answers = answers
@@ -49,7 +49,7 @@ final class TerminalPrompter {
             if let descriptor { try AnswerInput(descriptor: descriptor).check(option) }
         }
         guard mayAsk || answers.codeFrom != nil || answers.passwordFrom != nil else {
-            throw nobody("a code or a password", "--code-from FD or --password-from FD")
+            throw unanswered("a code or a password", "--code-from FD or --password-from FD")
         }
     }
 
@@ -101,11 +101,11 @@ final class TerminalPrompter {
         }
     }
 
-    /// What is typed, which is not shown if it is secret.
+    /// The line that is typed, without echo if it is secret.
     func typed(_ question: String, isSecret: Bool = false) throws -> Secret {
         try checkCancellation()
         terminal = terminal ?? ControllingTerminal()
-        guard let terminal else { throw nobody("an answer", "--code-from FD or --password-from FD") }
+        guard let terminal else { throw unanswered("an answer", "--code-from FD or --password-from FD") }
         let answer = try interruptible { try terminal.answer(to: question.printable, isSecret: isSecret) }
         guard let answer else { throw cancelled }
         return answer
@@ -118,14 +118,14 @@ final class TerminalPrompter {
         if let refusal { throw refusal }
         throw CommandFailure(
             .failure,
-            "the issuer asks for \(what), and the descriptor \(descriptor) has come to its end",
+            "the issuer asks for \(what), and the file descriptor \(descriptor) has no more lines",
             "write one line for each answer"
         )
     }
 
-    /// Why nobody can be asked; what was refused before is the better reason.
-    func nobody(_ what: String, _ option: String) -> any Error {
-        refusal ?? CommandFailure(.usage, "the issuer asks for \(what), and nobody can be asked", "give \(option)")
+    /// The error if no answer can be asked for; an earlier refusal is the better reason.
+    func unanswered(_ what: String, _ option: String) -> any Error {
+        refusal ?? CommandFailure(.usage, "the issuer asks for \(what), and there is no terminal", "give \(option)")
     }
 
     private func interruptible<Result>(_ body: () throws -> Result) throws -> Result {
@@ -142,7 +142,7 @@ final class TerminalPrompter {
     }
 
     private var cancelled: CommandFailure {
-        CommandFailure(.cancelled, "the \(subject) was cancelled", "nothing was stored, start again when you like")
+        CommandFailure(.cancelled, "the \(subject) was cancelled", "nothing was stored, try again")
     }
 }
 
@@ -155,7 +155,7 @@ struct AnswerInput {
         guard fcntl(descriptor, F_GETFD) >= 0 else {
             throw CommandFailure(
                 .usage,
-                "\(option) names the descriptor \(descriptor), which is not open",
+                "\(option) names the file descriptor \(descriptor), which is not open",
                 "open it, as in \(option) 3 3<FILE"
             )
         }

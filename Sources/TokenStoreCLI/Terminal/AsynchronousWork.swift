@@ -10,7 +10,7 @@ import Musl
 import Darwin
 #endif
 
-/// Asynchronous work of a program that is not.
+/// Runs async work from synchronous code by blocking the calling thread.
 package enum AsynchronousWork {
     /// Runs `body` to its end; the calling thread waits, which must be none of those that `body` runs on.
     package static func run<Result: Sendable>(_ body: @escaping @Sendable () async throws -> Result) throws -> Result {
@@ -61,12 +61,12 @@ extension AsynchronousWork {
 }
 
 extension AsynchronousWork {
-    /// Runs `body` to its end, which a signal or the end of its `time` brings about by cancelling it.
+    /// Runs `body` to its end; a signal, or the end of its `time`, cancels it.
     ///
     /// An issuer's answer that is under way is stored before this returns, or the program ends: what has been spent for
     /// it is spent. A second signal ends the program at once.
     ///
-    /// With `throwsInterrupt` Ctrl-C is an answer of its own, which `body` throws, and not the end.
+    /// With `throwsInterrupt`, Ctrl-C is an error that `body` throws, and does not end the program.
     static func run<Result: Sendable>(
         keepingAnswersOf store: TokenStore?,
         within time: Duration? = nil,
@@ -131,8 +131,8 @@ private final class EndingSignals: Sendable {
         guard isFirst else {
             if isExpecting {
                 StandardError.write(
-                    "tokenstore: ended before the issuer's answer was stored: the session may be lost; if the next command "
-                        + "says so, sign in again\n"
+                    "tokenstore: ended before the issuer's answer was stored, the session may be lost; "
+                        + "if the next command says so, sign in again\n"
                 )
             }
             Self.end(by: number)

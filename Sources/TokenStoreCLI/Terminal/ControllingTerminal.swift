@@ -93,7 +93,7 @@ struct LineReader {
     }
 }
 
-/// Holds back the signals that end the program while something has to be put in order first.
+/// Delays the signals that end the program until the terminal is restored.
 ///
 /// They arrive when this goes, and end the program the usual way.
 final class SignalMask {

@@ -19,7 +19,7 @@ struct PassphrasePrompt {
         guard let terminal = ControllingTerminal() else {
             throw CommandFailure(
                 .keyUnavailable,
-                "there is no terminal to ask for the passphrase",
+                "the passphrase cannot be asked for without a terminal",
                 "set TOKENSTORE_PASSPHRASE, or use --key passphrase:fd=N"
             )
         }
@@ -41,7 +41,7 @@ final class PassphraseMemory: Sendable {
     private let answer = LockedValue<Secret?>(nil)
     private let refusal = LockedValue<CommandFailure?>(nil)
 
-    /// Why the person was asked in vain; the layers between know only that there is no key.
+    /// Why the prompt failed; the layers between know only that the key is missing.
     var failure: CommandFailure? { refusal.withLock { $0 } }
 
     /// The passphrase, asked for unless it is known; a new one is always asked for.
@@ -69,8 +69,8 @@ struct Confirmation {
         guard arguments.mayAsk else {
             throw CommandFailure(
                 .failure,
-                "nobody can be asked '\(question)?', and nothing was changed",
-                "add --yes to go ahead, or --dry-run to see what would go"
+                "cannot ask '\(question)?' without a terminal, and nothing was changed",
+                "add --yes to go ahead, or --dry-run to see what would be done"
             )
         }
         guard isAgreed() else {

@@ -13,7 +13,7 @@ import Darwin
 enum StandardError {
     static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
-    /// Writes `text` as it is; when that fails there is nobody left to tell.
+    /// Writes `text` as it is; a failure cannot be reported anywhere.
     static func write(_ text: String) {
         var text = text
         text.withUTF8 { bytes in
@@ -134,7 +134,7 @@ final class BufferedOutput {
                 throw CommandFailure(
                     .failure,
                     "\(name) cannot be written (\(systemMessage()))",
-                    "check the disk and the place it leads to"
+                    "check the disk, and the file or pipe it is redirected to"
                 )
             }
         }

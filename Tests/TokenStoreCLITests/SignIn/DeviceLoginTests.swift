@@ -73,7 +73,7 @@ struct DeviceLoginTests {
 
     @Test(
         arguments: [
-            ("access_denied", 9, "cancelled"), ("expired_token", 9, "nobody signed in"),
+            ("access_denied", 9, "cancelled"), ("expired_token", 9, "no sign-in was completed"),
             ("invalid_client", 1, "invalid_client"),
         ] as [(String, Int32, String)]
     )
@@ -102,7 +102,7 @@ struct DeviceLoginTests {
         let (issuer, scratch) = (try issuer(busy), try ScratchDirectory())
         let outcome = try await login(issuer, scratch, "--wait", "1.5")
         #expect(outcome.status == 9, "\(outcome.error)")
-        #expect(outcome.error.contains("nobody signed in"), "\(outcome.error)")
+        #expect(outcome.error.contains("no sign-in was completed"), "\(outcome.error)")
         #expect(outcome.error.contains("WDJB-MJHT within 1 s; Ctrl-C"))
         #expect(issuer.forms().count == 2)
         #expect(!FileManager.default.fileExists(atPath: scratch.store))

@@ -102,7 +102,7 @@ struct NativeSecondFactorTests {
                 ]
             )
             #expect(outcome.status == 0, "\(outcome.output)")
-            #expect(outcome.output.contains("the issuer wants a second factor to be registered"))
+            #expect(outcome.output.contains("the issuer requires a second factor; register one"))
             #expect(outcome.output.hasSuffix("signed in Bo Lind (bo@example.org)\n"))
             #expect(scene.provider.outbox.messages(to: new).count == 2)
         }

@@ -46,7 +46,7 @@ struct NativeSignUpTests {
             #expect(missing.status == 64)
             #expect(
                 missing.error.contains(
-                    "asks for country (2 to 60 of A-Z, a-z, space), and nobody can be asked; give --attribute country=VALUE"
+                    "asks for country (2 to 60 of A-Z, a-z, space), and there is no terminal; give --attribute country="
                 ),
                 "\(missing.error)"
             )

@@ -137,7 +137,7 @@ struct BrokenIssuerTests {
             let outcome = try await scene.tokens(1)[0]
             #expect(outcome.status == 0, "\(outcome.error)")
             #expect(outcome.output.split(separator: ".").count == 3, "\(outcome.error)")
-            #expect(outcome.error.contains("the refresh failed") || outcome.error.contains("has to sign in"))
+            #expect(outcome.error.contains("the refresh failed") || outcome.error.contains("sign in again before"))
             #expect(scene.tokenRequestCount > 0)
         }
     }
