@@ -8,12 +8,12 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Why there is no access token.
+/// Why a request for an access token failed.
 public typealias RetrieveAccessTokenError = NativeAuthError<RetrieveAccessTokenErrorKind>
 
 /// The kinds of ``RetrieveAccessTokenError``.
 public enum RetrieveAccessTokenErrorKind: String, NativeAuthErrorKind {
-    /// Nobody is signed in.
+    /// No account is signed in.
     case noAccount
     /// The session has ended.
     case refreshTokenExpired

@@ -1,6 +1,8 @@
 import OAuth
 
-/// Hears how a second factor is asked for; a callback that is left out comes back as an error.
+/// Receives the result of requesting a second factor.
+///
+/// Each callback is optional. If it is not implemented, the error callback is called instead.
 @MainActor
 public protocol MFARequestChallengeDelegate: AnyObject, Sendable {
     func onMFARequestChallengeError(error: MFARequestChallengeError, newState: MFARequiredState?)
@@ -31,7 +33,9 @@ extension MFARequestChallengeDelegate {
     }
 }
 
-/// Hears what became of the code of a second factor; a callback that is left out comes back as an error.
+/// Receives the result of submitting the code of a second factor.
+///
+/// Each callback is optional. If it is not implemented, the error callback is called instead.
 @MainActor
 public protocol MFASubmitChallengeDelegate: SignInCompletedDelegate {
     func onMFASubmitChallengeError(error: MFASubmitChallengeError, newState: MFARequiredState?)

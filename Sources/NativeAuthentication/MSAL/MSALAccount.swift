@@ -134,7 +134,7 @@ public struct MSALNativeAuthTokenResult: Sendable {
     }
 }
 
-/// Hears of an access token.
+/// Receives an access token, or the error.
 @MainActor
 public protocol CredentialsDelegate: AnyObject, Sendable {
     func onAccessTokenRetrieveError(error: RetrieveAccessTokenError)

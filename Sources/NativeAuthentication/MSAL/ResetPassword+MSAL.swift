@@ -1,6 +1,8 @@
 import OAuth
 
-/// Hears how a reset begins; a callback that is left out comes back as an error.
+/// Receives the result of starting a reset.
+///
+/// Each callback is optional. If it is not implemented, the error callback is called instead.
 @MainActor
 public protocol ResetPasswordStartDelegate: AnyObject, Sendable {
     func onResetPasswordStartError(error: ResetPasswordStartError)
@@ -25,7 +27,9 @@ extension ResetPasswordStartDelegate {
     }
 }
 
-/// Hears what became of the code of a reset; a callback that is left out comes back as an error.
+/// Receives the result of submitting the code of a reset.
+///
+/// Each callback is optional. If it is not implemented, the error callback is called instead.
 @MainActor
 public protocol ResetPasswordVerifyCodeDelegate: AnyObject, Sendable {
     func onResetPasswordVerifyCodeError(error: VerifyCodeError, newState: ResetPasswordCodeRequiredState?)
@@ -38,7 +42,9 @@ extension ResetPasswordVerifyCodeDelegate {
     }
 }
 
-/// Hears of another code of a reset; a callback that is left out comes back as an error.
+/// Receives the result of requesting another code for a reset.
+///
+/// Each callback is optional. If it is not implemented, the error callback is called instead.
 @MainActor
 public protocol ResetPasswordResendCodeDelegate: AnyObject, Sendable {
     func onResetPasswordResendCodeError(error: ResendCodeError, newState: ResetPasswordCodeRequiredState?)
@@ -64,7 +70,9 @@ extension ResetPasswordResendCodeDelegate {
     }
 }
 
-/// Hears what became of the new password; a callback that is left out comes back as an error.
+/// Receives the result of submitting the new password.
+///
+/// Each callback is optional. If it is not implemented, the error callback is called instead.
 @MainActor
 public protocol ResetPasswordRequiredDelegate: AnyObject, Sendable {
     func onResetPasswordRequiredError(error: PasswordRequiredError, newState: ResetPasswordRequiredState?)

@@ -1,4 +1,6 @@
-/// Hears how a sign-in begins; a callback that is left out comes back as an error.
+/// Receives the result of starting a sign-in.
+///
+/// Each callback is optional. If it is not implemented, the error callback is called instead.
 @MainActor
 public protocol SignInStartDelegate: SignInOutcomeDelegate {
     func onSignInStartError(error: SignInStartError)
@@ -26,7 +28,7 @@ extension SignInStartDelegate {
     }
 }
 
-/// Hears that somebody is signed in.
+/// Receives the account that has signed in.
 @MainActor
 public protocol SignInCompletedDelegate: AnyObject, Sendable {
     func onSignInCompleted(result: MSALNativeAuthUserAccountResult)
@@ -42,7 +44,7 @@ extension SignInCompletedDelegate {
     }
 }
 
-/// Hears what the first factor of a sign-in comes to.
+/// Receives the result of the first factor of a sign-in.
 @MainActor
 public protocol SignInOutcomeDelegate: SignInCompletedDelegate {
     func onSignInAwaitingMFA(authMethods: [MSALAuthMethod], newState: AwaitingMFAState)
@@ -73,13 +75,17 @@ extension SignInOutcomeDelegate {
     }
 }
 
-/// Hears what became of the code of a sign-in; a callback that is left out comes back as an error.
+/// Receives the result of submitting the code of a sign-in.
+///
+/// Each callback is optional. If it is not implemented, the error callback is called instead.
 @MainActor
 public protocol SignInVerifyCodeDelegate: SignInOutcomeDelegate {
     func onSignInVerifyCodeError(error: VerifyCodeError, newState: SignInCodeRequiredState?)
 }
 
-/// Hears of another code of a sign-in; a callback that is left out comes back as an error.
+/// Receives the result of requesting another code for a sign-in.
+///
+/// Each callback is optional. If it is not implemented, the error callback is called instead.
 @MainActor
 public protocol SignInResendCodeDelegate: AnyObject, Sendable {
     func onSignInResendCodeError(error: ResendCodeError, newState: SignInCodeRequiredState?)
@@ -105,19 +111,25 @@ extension SignInResendCodeDelegate {
     }
 }
 
-/// Hears what became of the password of a sign-in; a callback that is left out comes back as an error.
+/// Receives the result of submitting the password of a sign-in.
+///
+/// Each callback is optional. If it is not implemented, the error callback is called instead.
 @MainActor
 public protocol SignInPasswordRequiredDelegate: SignInOutcomeDelegate {
     func onSignInPasswordRequiredError(error: PasswordRequiredError, newState: SignInPasswordRequiredState?)
 }
 
-/// Hears what became of the sign-in after a sign-up; a callback that is left out comes back as an error.
+/// Receives the result of the sign-in after a sign-up.
+///
+/// Each callback is optional. If it is not implemented, the error callback is called instead.
 @MainActor
 public protocol SignInAfterSignUpDelegate: SignInOutcomeDelegate {
     func onSignInAfterSignUpError(error: SignInAfterSignUpError)
 }
 
-/// Hears what became of the sign-in after a reset; a callback that is left out comes back as an error.
+/// Receives the result of the sign-in after a reset.
+///
+/// Each callback is optional. If it is not implemented, the error callback is called instead.
 @MainActor
 public protocol SignInAfterResetPasswordDelegate: SignInOutcomeDelegate {
     func onSignInAfterResetPasswordError(error: SignInAfterResetPasswordError)

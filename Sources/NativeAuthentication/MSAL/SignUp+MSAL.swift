@@ -1,6 +1,8 @@
 import OAuth
 
-/// Hears how a sign-up begins; a callback that is left out comes back as an error.
+/// Receives the result of starting a sign-up.
+///
+/// Each callback is optional. If it is not implemented, the error callback is called instead.
 @MainActor
 public protocol SignUpStartDelegate: AnyObject, Sendable {
     func onSignUpStartError(error: SignUpStartError)
@@ -28,7 +30,7 @@ extension SignUpStartDelegate {
     }
 }
 
-/// Hears what a step of a sign-up comes to.
+/// Receives the result of a step of a sign-up.
 @MainActor
 public protocol SignUpOutcomeDelegate: AnyObject, Sendable {
     func onSignUpAttributesRequired(
@@ -68,7 +70,9 @@ extension SignUpOutcomeDelegate {
     }
 }
 
-/// Hears what became of the code of a sign-up; a callback that is left out comes back as an error.
+/// Receives the result of submitting the code of a sign-up.
+///
+/// Each callback is optional. If it is not implemented, the error callback is called instead.
 @MainActor
 public protocol SignUpVerifyCodeDelegate: SignUpOutcomeDelegate {
     func onSignUpVerifyCodeError(error: VerifyCodeError, newState: SignUpCodeRequiredState?)
@@ -81,7 +85,9 @@ extension SignUpVerifyCodeDelegate {
     }
 }
 
-/// Hears of another code of a sign-up; a callback that is left out comes back as an error.
+/// Receives the result of requesting another code for a sign-up.
+///
+/// Each callback is optional. If it is not implemented, the error callback is called instead.
 @MainActor
 public protocol SignUpResendCodeDelegate: AnyObject, Sendable {
     func onSignUpResendCodeError(error: ResendCodeError, newState: SignUpCodeRequiredState?)
@@ -107,13 +113,17 @@ extension SignUpResendCodeDelegate {
     }
 }
 
-/// Hears what became of the password of a sign-up; a callback that is left out comes back as an error.
+/// Receives the result of submitting the password of a sign-up.
+///
+/// Each callback is optional. If it is not implemented, the error callback is called instead.
 @MainActor
 public protocol SignUpPasswordRequiredDelegate: SignUpOutcomeDelegate {
     func onSignUpPasswordRequiredError(error: PasswordRequiredError, newState: SignUpPasswordRequiredState?)
 }
 
-/// Hears what became of the attributes of a sign-up; a callback that is left out comes back as an error.
+/// Receives the result of submitting the attributes of a sign-up.
+///
+/// Each callback is optional. If it is not implemented, the error callback is called instead.
 @MainActor
 public protocol SignUpAttributesRequiredDelegate: SignUpOutcomeDelegate {
     func onSignUpAttributesRequiredError(error: AttributesRequiredError)

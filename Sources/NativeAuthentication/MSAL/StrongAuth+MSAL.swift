@@ -1,6 +1,8 @@
 import OAuth
 
-/// Hears how a contact is registered; a callback that is left out comes back as an error.
+/// Receives the result of registering a contact.
+///
+/// Each callback is optional. If it is not implemented, the error callback is called instead.
 @MainActor
 public protocol RegisterStrongAuthChallengeDelegate: SignInCompletedDelegate {
     func onRegisterStrongAuthChallengeError(error: RegisterStrongAuthChallengeError, newState: RegisterStrongAuthState?)
@@ -18,7 +20,9 @@ extension RegisterStrongAuthChallengeDelegate {
     }
 }
 
-/// Hears what became of the code of a contact; a callback that is left out comes back as an error.
+/// Receives the result of submitting the code of a contact.
+///
+/// Each callback is optional. If it is not implemented, the error callback is called instead.
 @MainActor
 public protocol RegisterStrongAuthSubmitChallengeDelegate: SignInCompletedDelegate {
     func onRegisterStrongAuthSubmitChallengeError(
