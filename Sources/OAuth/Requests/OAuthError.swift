@@ -21,7 +21,8 @@ public struct OAuthError: Error, Hashable, Sendable {
         public static let slowDown = Code(rawValue: "slow_down")
         public static let expiredToken = Code(rawValue: "expired_token")
 
-        /// What stands for a code that is none: too long, or not of the characters that names are made of.
+        /// Placeholder for an `error` value that is not a valid code: too long, or with other characters than names
+        /// have.
         public static let unknown = Code(rawValue: "unknown_error")
 
         /// The code that an issuer named, or ``unknown`` where what it sent is no name.

@@ -40,7 +40,7 @@ public struct KeySource: Hashable, Sendable {
     /// Base64 in `TOKENSTORE_KEY`.
     public static let environment = KeySource(place: .environment)
 
-    /// A key file; a relative path starts at the working directory of now.
+    /// A key file; a relative path is relative to the current working directory.
     public static func file(_ path: String) -> KeySource {
         KeySource(place: .file(path: absolutePath(path)))
     }
