@@ -2,7 +2,7 @@ public import OAuth
 public import TokenManagement
 package import TokenStorage
 
-/// What a request for a token comes to, with or without a person (MSAL's `MSALResult`).
+/// The result of a token request, interactive or silent (MSAL's `MSALResult`).
 public struct AuthenticationResult: Sendable {
     /// nil where the issuer sent none, as for a request of ID-token scopes only.
     public let accessToken: AccessToken?

@@ -9,7 +9,7 @@ public struct MSALError: Hashable, Sendable {
 
     public let code: Int
 
-    /// What stands behind ``internalError`` (`MSALInternalErrorCodeKey`).
+    /// The detailed code of ``internalError`` (`MSALInternalErrorCodeKey`).
     public let internalCode: Int?
 
     public var domain: String { Self.domain }
@@ -28,7 +28,7 @@ public struct MSALError: Hashable, Sendable {
     /// The issuer granted less than was asked for.
     public static let serverDeclinedScopes = -50_003
 
-    /// The organisation's policy has to be met first.
+    /// A policy of the organisation must be met first.
     public static let serverProtectionPoliciesRequired = -50_004
 
     /// The person cancelled.

@@ -3,7 +3,7 @@ public import OAuth
 public import TokenManagement
 public import TokenStorage
 
-/// An app that signs people in without a secret of its own, and keeps their sessions
+/// An app that signs people in without a client secret, and keeps their sessions
 /// (MSAL's `MSALPublicClientApplication`).
 ///
 /// ```swift
@@ -85,7 +85,8 @@ public final class PublicClientApplication: Sendable {
     /// The accounts that are signed in to this client.
     public func accounts() throws -> [Account] { try store.signedInAccounts(client: configuration.clientID) }
 
-    /// The one account of this client that `policy` leaves, such as `.userFlow("B2C_1_SUSI")`; nil where it leaves none.
+    /// The one account of this client that `policy` leaves, such as `.userFlow("B2C_1_SUSI")`; nil where it leaves
+    /// none.
     ///
     /// - Throws: `TokenStoreError.ambiguousAccount(_:total:)` where several people signed in by it.
     public func account(for policy: AccountPolicy) throws -> Account? {

@@ -10,7 +10,7 @@ public struct PublicClientConfiguration: Sendable {
     /// Where people sign in unless a request says otherwise.
     public let authority: Authority
 
-    /// The other authorities that may be used; every user flow of Azure AD B2C has to be among them.
+    /// The other authorities that may be used; list every user flow of Azure AD B2C here.
     public var knownAuthorities: [Authority] = []
 
     /// How tokens are handed out and refreshed: the buffer before their end, extended lifetime, client capabilities.
@@ -28,7 +28,7 @@ public struct PublicClientConfiguration: Sendable {
 
     /// The same from texts, as a configuration file has them.
     ///
-    /// - Throws: ``SignInError``, with what is wrong.
+    /// - Throws: ``SignInError``, with the reason.
     public init(clientID: String, redirectURI: String, authority: String) throws(SignInError) {
         let place: Authority
         do {

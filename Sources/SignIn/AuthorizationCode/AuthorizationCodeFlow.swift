@@ -45,7 +45,7 @@ public struct AuthorizationCodeFlow: Sendable {
         try await signIn(request, at: authority, in: userAgent, PendingRedirect(state: .random()))
     }
 
-    /// The answer comes to the listener of a loopback redirect, or is handed to `reception` by the app.
+    /// The listener of a loopback redirect receives the answer, or the app hands it to `reception`.
     func signIn(
         _ request: InteractiveRequest,
         at authority: Authority,
@@ -102,7 +102,7 @@ public struct AuthorizationCodeFlow: Sendable {
         return try sent.code(in: try await reception.answer(within: request.timeLimit))
     }
 
-    /// What is asked for: an issuer that lists its scopes is asked for none it does not have.
+    /// The scope to request: if the issuer lists its scopes, only those.
     static func scope(_ asked: Scope, _ authority: Authority, _ metadata: IssuerMetadata) -> Scope {
         let known = authority.issuer == nil ? nil : metadata.document["scopes_supported"]?.array?.compactMap(\.text)
         let wanted = ["profile", "offline_access"].filter { known?.contains($0) ?? true }

@@ -99,7 +99,8 @@ extension InteractiveRequest {
     }
 }
 
-/// What shows that whoever redeems a code is who asked for it ([RFC 7636](https://www.rfc-editor.org/rfc/rfc7636)).
+/// Proves that the client which redeems a code is the one that requested it ([RFC
+/// 7636](https://www.rfc-editor.org/rfc/rfc7636)).
 struct ProofKey: Sendable {
     /// Sent with the code, never before.
     let verifier = Secret.random()

@@ -1,6 +1,6 @@
 package import OAuth
 
-/// The parameters that a redirect brings ([RFC 6749 §4.1.2](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2)).
+/// The parameters of a redirect ([RFC 6749 §4.1.2](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2)).
 package struct AuthorizationResponse: Sendable {
     private var parameters: [String: Secret] = [:]
 

@@ -3,7 +3,7 @@ public import TokenManagement
 
 /// A sign-in that a person takes part in.
 public struct InteractiveRequest: Sendable {
-    /// What the access token has to be granted; the scopes for an ID token and a refresh token are added.
+    /// The scopes that the access token must have; those for an ID token and a refresh token are added.
     public var scope: Scope
 
     /// Where the person signs in; nil: the application's own authority.
@@ -24,7 +24,8 @@ public struct InteractiveRequest: Sendable {
     /// The domain whose sign-in page is wanted.
     public var domainHint: String?
 
-    /// The `claims` parameter ([OpenID Connect Core §5.5](https://openid.net/specs/openid-connect-core-1_0.html#ClaimsParameter)).
+    /// The `claims` parameter ([OpenID Connect Core
+    /// §5.5](https://openid.net/specs/openid-connect-core-1_0.html#ClaimsParameter)).
     public var claims: JSON?
 
     /// Parameters that the issuer knows and OAuth does not, such as `ui_locales`.
@@ -58,11 +59,12 @@ public enum Prompt: String, Sendable, CaseIterable {
     case login
     case consent
 
-    /// Begins with a new account ([Initiating User Registration §4.1](https://openid.net/specs/openid-connect-prompt-create-1_0.html)).
+    /// Begins with a new account ([Initiating User Registration
+    /// §4.1](https://openid.net/specs/openid-connect-prompt-create-1_0.html)).
     case create
 }
 
-/// How the issuer hands the answer to the browser, which brings it back.
+/// How the issuer returns the answer through the browser.
 public enum ResponseMode: String, Sendable, CaseIterable {
     /// In the address ([RFC 6749 §4.1.2](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2)).
     case query

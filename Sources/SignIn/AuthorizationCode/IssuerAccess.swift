@@ -10,7 +10,7 @@ package struct IssuerAccess: Sendable {
     private let transport: any HTTPTransport
     private let limits: HTTPLimits
 
-    /// Fetches both before anybody is asked to sign in.
+    /// Fetches both before the sign-in page opens.
     ///
     /// - Throws: `MetadataError`, `IssuerUnavailable`, `HTTPTransportError`.
     package init(_ authority: Authority, transport: any HTTPTransport, limits: HTTPLimits) async throws {
@@ -31,7 +31,7 @@ package struct IssuerAccess: Sendable {
         } catch {
             throw IDTokenFlaw.unreadable
         }
-        // Claims first: a token that is somebody else's makes us fetch nothing.
+        // Claims first: a token of another issuer or client must not cause a request.
         try validator.checkClaims(of: token, clocks: clocks.compactMap(\.self))
         do {
             try validator.checkSignature(of: token, keys: keys)
@@ -42,11 +42,12 @@ package struct IssuerAccess: Sendable {
         return token
     }
 
-    /// Gives back a refresh token that nobody is to use.
+    /// Revokes a refresh token that must not be used.
     package func revoke(_ token: Secret?, clientID: String) async {
         guard let token, let url = metadata.revocationEndpoint else { return }
         let endpoint = RevocationEndpoint(url, transport: transport, limits: limits)
-        // Whoever called the sign-in off has not called this off; and it failed for a reason that matters more.
+        // A new task, so that a cancelled sign-in still revokes. The reason of the failed sign-in matters more than
+        // this result.
         _ = await Task { try await endpoint.revoke(token, clientID: clientID) }.result
     }
 

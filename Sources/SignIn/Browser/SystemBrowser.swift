@@ -63,7 +63,7 @@ struct BrowserCommand: Sendable {
     private static let patience: Duration = .seconds(2)
     private static let queue = DispatchQueue(label: "tokenstore.browser", attributes: .concurrent)
 
-    /// Sockets of this program are not for a browser to keep open; closing what is not open is no error.
+    /// A browser must not inherit this program's sockets; closing a descriptor that is not open is not an error.
     private static let openable = Int32(clamping: min(sysconf(Int32(_SC_OPEN_MAX)), 1_024))
 
     #if os(Linux)
@@ -107,7 +107,7 @@ struct BrowserCommand: Sendable {
         return true
     }
 
-    /// Starts a program in a session of its own, so that Ctrl-C here does not end a browser there, with nothing open
+    /// Starts a program in a new session, so that Ctrl-C here does not end a browser there, with nothing open
     /// but an empty input and nowhere to write.
     private static func spawn(_ arguments: [String], _ environment: [String: String]) -> pid_t? {
         guard let program = arguments.first else { return nil }
@@ -145,7 +145,8 @@ struct BrowserCommand: Sendable {
     }
 }
 
-/// What shows a person the issuer's pages, outside the app ([RFC 8252 §6](https://www.rfc-editor.org/rfc/rfc8252#section-6)).
+/// What shows a person the issuer's pages, outside the app ([RFC 8252
+/// §6](https://www.rfc-editor.org/rfc/rfc8252#section-6)).
 public protocol UserAgent: Sendable {
     /// Shows the page at `address`, and returns once it is on its way.
     ///

@@ -15,8 +15,8 @@ public import Foundation
 /// It stores nothing: what it returns has been checked and is to be saved in one commit.
 ///
 /// ```swift
-/// let device = try await DeviceCodeFlow(clientID: "my-app", transport: transport).begin("api://todo/Read", at: authority)
-/// print("Open \(device.authorization.verificationURI) and enter \(device.authorization.userCode).")
+/// let device = try await DeviceCodeFlow(clientID: "my-app", transport: transport).begin("api://todo/Read", at:
+/// authority) print("Open \(device.authorization.verificationURI) and enter \(device.authorization.userCode).")
 /// let account = try store.save(try await device.tokens()).account
 /// ```
 public struct DeviceCodeFlow: Sendable {
@@ -140,7 +140,7 @@ public struct PendingDevice: Sendable {
         }
     }
 
-    /// What is left of the time, whatever was done to the clock meanwhile.
+    /// The time left; changes of the clock have no effect on it.
     private func timeLeft(after waited: Duration) -> Duration {
         timeLimit - max(waited, .seconds(flow.now().timeIntervalSince(startedAt)))
     }
@@ -151,7 +151,7 @@ public struct PendingDevice: Sendable {
         guard first.response.idToken == nil, let refreshToken = first.response.refreshToken else { return first }
         var form = form
         form.append("refresh_token", refreshToken)
-        // Left out, the scope is all that was granted; Microsoft's issuers do not narrow, and have to be told.
+        // Without a scope parameter the scope is all that was granted. Microsoft's issuers need the parameter.
         if request.authority.issuer == nil { form.append("scope", request.scope.text) }
         let second = try await refreshed(form)
         var tokens = second.response

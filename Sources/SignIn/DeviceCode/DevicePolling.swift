@@ -8,13 +8,13 @@ struct DevicePolling {
     /// Seconds between two requests.
     var interval: Int64
 
-    /// Longer than this nobody is made to wait after the network has come back.
+    /// The longest wait after the network is available again.
     private static let longestBackOff: Int64 = 60
 
     /// What every `slow_down` adds.
     private static let slowDown: Int64 = 5
 
-    /// Takes in what a request brought instead of tokens.
+    /// Records a response without tokens.
     ///
     /// - Returns: seconds until the next one.
     /// - Throws: what ends the sign-in.

@@ -50,7 +50,7 @@ package struct RedirectListener: Sendable {
         return origin + start.path
     }
 
-    /// Frees the port; whoever is being answered still gets the answer.
+    /// Frees the port; a browser that is being answered still gets its page.
     func stop() async {
         for channel in channels {
             do { try await channel.close() } catch { continue }  // closed already
@@ -114,7 +114,7 @@ package struct RedirectRoutes: Sendable {
     }
 }
 
-/// Reads one request of the browser, answers it with a page, and passes on what it brought.
+/// Reads one request of the browser, answers it with a page, and passes on its parameters.
 final class RedirectHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
@@ -223,7 +223,7 @@ struct RedirectPage: Sendable {
     static let foreign = RedirectPage(
         .badRequest,
         "Not this sign-in",
-        "This is no answer to the sign-in under way. You can close this window."
+        "This page does not belong to the current sign-in. You can close this window."
     )
     static let spent = RedirectPage(.gone, "Already answered", "This sign-in is over. You can close this window.")
     static let unknown = RedirectPage(.notFound, "Nothing here", "You can close this window.")

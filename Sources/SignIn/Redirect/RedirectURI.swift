@@ -1,6 +1,7 @@
 import OAuth
 
-/// Where the issuer sends the browser with its answer ([RFC 8252 §7](https://www.rfc-editor.org/rfc/rfc8252#section-7)).
+/// Where the issuer sends the browser with its answer ([RFC 8252
+/// §7](https://www.rfc-editor.org/rfc/rfc8252#section-7)).
 public struct RedirectURI: Hashable, Sendable {
     /// As it is registered at the issuer.
     public let text: String
@@ -8,7 +9,7 @@ public struct RedirectURI: Hashable, Sendable {
     /// The part of a loopback URI that listening needs; nil: the app is handed the URL and hands it in.
     package let loopback: Loopback?
 
-    /// Whether the answer comes to a listener on this machine.
+    /// Whether a listener on this machine receives the answer.
     public var isLoopback: Bool { loopback != nil }
 
     /// A place on this machine.
@@ -51,13 +52,13 @@ public struct RedirectURI: Hashable, Sendable {
     public init(_ text: String) throws(SignInError) {
         guard let colon = text.firstIndex(of: ":"), colon > text.startIndex,
             text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
-        else { throw Self.refusal(text, "is no address") }
+        else { throw Self.refusal(text, "is not a valid address") }
         guard !text.contains("#"), !text.contains("?") else { throw Self.refusal(text, "has a query or a fragment") }
         self.text = text
         switch text[..<colon].lowercased() {
         case "https":
             guard let address = WebAddress(secure: text), !address.isLoopback else {
-                throw Self.refusal(text, "is https on loopback, which nobody listens to")
+                throw Self.refusal(text, "is https on loopback, where the listener has no certificate")
             }
             loopback = nil
         case "http":

@@ -12,8 +12,9 @@ import Darwin
 /// An address of this machine that leads the person's browser to the issuer's page.
 ///
 /// Every user of the machine can read the arguments of a program. The page's own address holds `state`, `nonce` and the
-/// challenge of the proof key: who reads it can sign in as himself and bring that answer here, and the person works in
-/// a stranger's account without knowing. This address says nothing, and only programs of this user are led on.
+/// challenge of the proof key. Another user who reads it can sign in with another account and send that answer here,
+/// and the person then works in a stranger's account. This address holds none of that, and redirects only programs of
+/// this user.
 ///
 /// Where the system does not say whose a connection is, it is good for one request. The second one is then another
 /// user's or the browser's after him, so the sign-in is called off.
@@ -58,7 +59,7 @@ package enum ConnectionOwner: Sendable {
     /// The system does not say.
     case unknown
 
-    /// Asks the system's table of connections, which only Linux lets everybody read (proc_pid_net(5)).
+    /// Asks the system's table of connections, which every user may read on Linux only (proc_pid_net(5)).
     package static func of(_ channel: any Channel) -> Self {
         guard let near = channel.localAddress?.tableEntry, let far = channel.remoteAddress?.tableEntry else {
             return .unknown
