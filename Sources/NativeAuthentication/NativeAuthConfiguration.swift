@@ -33,7 +33,7 @@ public struct NativeAuthConfiguration: Sendable {
 
     public var logger = Logger(label: "tokenstore.native")
 
-    /// - Throws: `SignInError.invalidRequest(_:)` if the client id is none, or `authority` is no tenant.
+    /// - Throws: `SignInError.invalidRequest(_:)` if the client id is invalid, or `authority` is not a tenant.
     public init(
         clientID: String,
         authority: Authority,
@@ -41,7 +41,7 @@ public struct NativeAuthConfiguration: Sendable {
     ) throws(SignInError) {
         _ = try PublicClientConfiguration(clientID: clientID, redirectURI: .anyPort, authority: authority)
         guard authority.issuer == nil, authority.userFlow == nil, !authority.isTenantless else {
-            throw .invalidRequest("\(authority.url) is no tenant with native authentication; name one")
+            throw .invalidRequest("\(authority.url) is not a tenant with native authentication; give one")
         }
         self.clientID = clientID
         self.authority = authority
@@ -63,7 +63,7 @@ public struct NativeAuthConfiguration: Sendable {
             throw .invalidRequest(error.description)
         }
         guard !tenantSubdomain.isEmpty, !tenantSubdomain.contains(where: { ".:/".contains($0) }) else {
-            throw .invalidRequest("'\(tenantSubdomain)' is no subdomain; give the part before .ciamlogin.com")
+            throw .invalidRequest("'\(tenantSubdomain)' is not a subdomain; give the part before .ciamlogin.com")
         }
         try self.init(clientID: clientID, authority: place, challengeTypes: challengeTypes)
     }

@@ -7,7 +7,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Why a step of native authentication did not succeed; each step has a kind of its own.
+/// Why a step of native authentication did not succeed; each step has its own kind.
 public struct NativeAuthError<Kind: NativeAuthErrorKind>: Error {
     public let kind: Kind
 
@@ -26,13 +26,13 @@ public struct NativeAuthError<Kind: NativeAuthErrorKind>: Error {
     /// The issuer's `suberror`, such as `password_too_short`.
     public let suberror: String?
 
-    /// What stands behind it: an `OAuthError`, a transport's error, or a `TokenStoreError` that carries the tokens.
+    /// The cause: an `OAuthError`, a transport's error, or a `TokenStoreError` that carries the tokens.
     public let underlyingError: (any Error)?
 
     /// The same request for the browser, if ``isBrowserRequired``.
     public let browserRequest: InteractiveRequest?
 
-    /// Whether the rest has to be done in a browser.
+    /// Whether the flow must continue in a browser.
     public var isBrowserRequired: Bool { kind == .browserRequired }
 
     /// The whole sentence.
@@ -116,7 +116,7 @@ public protocol NativeAuthErrorKind: Hashable, Sendable {
     /// Nothing that the person at the keyboard could put right by other words.
     static var generalError: Self { get }
 
-    /// The rest has to be done in a browser.
+    /// The flow must continue in a browser.
     static var browserRequired: Self { get }
 
     /// What to do about it, as the end of a sentence.

@@ -130,11 +130,11 @@ extension SignUpStartErrorKind {
 }
 
 extension NativeAuthPublicClientApplication {
-    /// The account that is signed in, with what is known of it; the network is not asked.
+    /// The account that is signed in, as stored; the network is not used.
     ///
     /// Where several may be signed in it is the one last signed in or refreshed.
     ///
-    /// - Returns: nil if nobody is signed in.
+    /// - Returns: nil if no account is signed in.
     /// - Throws: `TokenStoreError`.
     public func currentAccount() throws -> NativeAuthUserAccount? { try accounts().first }
 
@@ -178,7 +178,7 @@ extension NativeAuthPublicClientApplication {
         }
     }
 
-    /// The account of a sign-in that is stored; whoever was signed in before is signed out unless several may be.
+    /// The account of a stored sign-in; signs out the previous account unless several are allowed.
     private func adopt(
         _ result: AuthenticationResult,
         scope: Scope,

@@ -30,7 +30,7 @@ public final class NativeAuthUserAccount: Sendable {
     /// What the issuer says of the person, custom attributes and claims by their configured names among it.
     public var accountClaims: Claims { idToken.claims }
 
-    /// An access token that is good to use, from the store or by one refresh; nobody is asked.
+    /// A usable access token, from the store or by one refresh; never prompts.
     ///
     /// Tokens for several APIs are kept side by side. Without a scope it is the token of the sign-in, else the newest.
     public func accessToken(
@@ -57,7 +57,7 @@ public final class NativeAuthUserAccount: Sendable {
     /// Removes everything that this client knows of the account from this machine, and ends the session at the issuer
     /// if it is to.
     ///
-    /// Doing it twice is no error.
+    /// Doing it twice is not an error.
     ///
     /// - Throws: `TokenStoreError`.
     @discardableResult

@@ -73,7 +73,7 @@ public typealias ResetPasswordStartError = NativeAuthError<ResetPasswordStartErr
 
 /// The kinds of ``ResetPasswordStartError``.
 public enum ResetPasswordStartErrorKind: String, NativeAuthErrorKind {
-    /// Nobody has the username.
+    /// No account has the username.
     case userNotFound
     /// The username is empty.
     case invalidUsername

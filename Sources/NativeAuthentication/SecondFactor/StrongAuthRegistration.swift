@@ -26,7 +26,7 @@ public struct RegisterStrongAuthState: Sendable {
     }
 }
 
-/// What the registration of a method comes to.
+/// The result of registering a method.
 public enum RegisterStrongAuthChallengeResult: Sendable {
     case verificationRequired(RegisterStrongAuthVerificationRequiredState)
 
@@ -65,7 +65,7 @@ public struct RegisterStrongAuthVerificationRequiredState: Sendable {
         }
     }
 
-    /// Submits the code that came to the contact, and signs in.
+    /// Submits the code that was sent to the contact, and signs in.
     ///
     /// - Throws: the error, with this state for another try where there is one.
     public func submitChallenge(

@@ -3,7 +3,7 @@ public typealias SignInStartError = NativeAuthError<SignInStartErrorKind>
 
 /// The kinds of ``SignInStartError``.
 public enum SignInStartErrorKind: String, NativeAuthErrorKind {
-    /// Nobody has the username.
+    /// No account has the username.
     case userNotFound
     /// The username is empty.
     case invalidUsername
@@ -29,7 +29,7 @@ extension NativeAuthError<SignInStartErrorKind> {
     public var isInvalidCredentials: Bool { kind == .invalidCredentials }
 }
 
-/// Why nobody was signed in after a sign-up, which has succeeded all the same.
+/// Why the sign-in after a sign-up failed; the sign-up itself succeeded.
 public typealias SignInAfterSignUpError = NativeAuthError<SignInAfterSignUpErrorKind>
 
 /// The kinds of ``SignInAfterSignUpError``.
@@ -45,7 +45,7 @@ public enum SignInAfterSignUpErrorKind: String, NativeAuthErrorKind {
     }
 }
 
-/// Why nobody was signed in after a reset, which has succeeded all the same.
+/// Why the sign-in after a reset failed; the reset itself succeeded.
 public typealias SignInAfterResetPasswordError = NativeAuthError<SignInAfterResetPasswordErrorKind>
 
 /// The kinds of ``SignInAfterResetPasswordError``.

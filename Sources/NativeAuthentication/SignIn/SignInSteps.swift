@@ -13,10 +13,11 @@ public struct SignInParameters: Sendable {
     /// nil: the issuer asks for it, or for a code.
     public var password: Secret?
 
-    /// What the access token has to be granted; the scopes for an ID token and a refresh token are added.
+    /// The scopes that the access token must have; those for an ID token and a refresh token are added.
     public var scope = Scope([])
 
-    /// The `claims` parameter ([OpenID Connect Core §5.5](https://openid.net/specs/openid-connect-core-1_0.html#ClaimsParameter)).
+    /// The `claims` parameter ([OpenID Connect Core
+    /// §5.5](https://openid.net/specs/openid-connect-core-1_0.html#ClaimsParameter)).
     public var claims: JSON?
 
     /// What the requests of the flow are marked with; nil: a new one.
@@ -29,7 +30,7 @@ public struct SignInParameters: Sendable {
     }
 }
 
-/// What a sign-in comes to at its beginning.
+/// The result of starting a sign-in.
 public enum SignInStartResult: Sendable {
     case codeRequired(SignInCodeRequiredState)
     case passwordRequired(SignInPasswordRequiredState)
@@ -47,7 +48,7 @@ public enum SignInStartResult: Sendable {
     }
 }
 
-/// What the first factor of a sign-in comes to.
+/// The result of the first factor of a sign-in.
 public enum SignInResult: Sendable {
     case awaitingMFA(AwaitingMFAState)
     case strongAuthMethodRegistration(RegisterStrongAuthState)
@@ -113,7 +114,7 @@ public struct SignInPasswordRequiredState: Sendable {
     }
 }
 
-/// The account exists; whoever made it can be signed in without being asked again.
+/// The account exists; it can be signed in without another prompt.
 public struct SignInAfterSignUpState: Sendable {
     let flow: NativeFlow
 
@@ -134,7 +135,7 @@ public struct SignInAfterSignUpState: Sendable {
     }
 }
 
-/// The new password is set; whoever set it can be signed in without being asked again.
+/// The new password is set; the account can be signed in without another prompt.
 public struct SignInAfterResetPasswordState: Sendable {
     let flow: NativeFlow
 

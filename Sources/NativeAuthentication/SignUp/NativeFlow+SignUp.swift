@@ -2,7 +2,7 @@ import OAuth
 import OpenIDConnect
 
 extension NativeFlow {
-    /// What a step of a sign-up comes to.
+    /// The result of a step of a sign-up.
     enum SignUpProgress {
         case credentialRequired(Secret)
         case attributesRequired(SignUpAttributesRequiredState)

@@ -3,7 +3,7 @@ public typealias SignUpStartError = NativeAuthError<SignUpStartErrorKind>
 
 /// The kinds of ``SignUpStartError``.
 public enum SignUpStartErrorKind: String, NativeAuthErrorKind {
-    /// Somebody has the username already.
+    /// Another account has the username.
     case userAlreadyExists
     /// The username is empty, or not one that the tenant takes.
     case invalidUsername

@@ -13,7 +13,7 @@ public struct SignUpParameters: Sendable {
     /// nil: asked for later, where the tenant wants one.
     public var password: Secret?
 
-    /// What is known of the person, by attribute name; several values of one attribute are joined by commas.
+    /// The person's attributes, by name; several values of one attribute are joined by commas.
     public var attributes: JSON.Object?
 
     /// What the requests of the flow are marked with; nil: a new one.
@@ -26,7 +26,7 @@ public struct SignUpParameters: Sendable {
     }
 }
 
-/// What a sign-up comes to at its beginning.
+/// The result of starting a sign-up.
 public enum SignUpStartResult: Sendable {
     case codeRequired(SignUpCodeRequiredState)
 
@@ -89,7 +89,7 @@ public struct SignUpCodeRequiredState: Sendable {
     }
 }
 
-/// What the right code of a sign-up comes to.
+/// The result of submitting the right code of a sign-up.
 public enum SignUpVerifyCodeResult: Sendable {
     case passwordRequired(SignUpPasswordRequiredState)
     case attributesRequired(SignUpAttributesRequiredState)
@@ -126,7 +126,7 @@ public struct SignUpPasswordRequiredState: Sendable {
     }
 }
 
-/// What the password of a sign-up comes to.
+/// The result of submitting the password of a sign-up.
 public enum SignUpPasswordResult: Sendable {
     case attributesRequired(SignUpAttributesRequiredState)
 
@@ -139,7 +139,7 @@ public struct SignUpAttributesRequiredState: Sendable {
     let flow: NativeFlow
     let token: Secret
 
-    /// What is asked for on this page.
+    /// The attributes of this page.
     public let attributes: [RequiredAttribute]
 
     /// Submits attributes by name; several values of one attribute are joined by commas.
@@ -166,7 +166,7 @@ public struct SignUpAttributesRequiredState: Sendable {
     }
 }
 
-/// What the attributes of a sign-up come to.
+/// The result of submitting the attributes of a sign-up.
 public enum SignUpAttributesResult: Sendable {
     /// More are asked for, or the same that were left out.
     case attributesRequired(SignUpAttributesRequiredState)

@@ -6,16 +6,16 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Why a request did not bring what it was for.
+/// Why a request failed.
 struct NativeRequestFailure: Error {
     enum Cause {
-        /// The rest has to be done in a browser.
+        /// The flow must continue in a browser.
         case redirect(reason: String?)
 
         /// The issuer refused; the object is the whole answer.
         case refused(OAuthError, JSON.Object)
 
-        /// There is no answer that can be used.
+        /// No usable response was received.
         case failed(any Error)
 
         /// The answer lacks what it has to have, or is another than the flow allows.
