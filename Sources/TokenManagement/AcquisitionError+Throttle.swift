@@ -25,7 +25,7 @@ extension AcquisitionError {
         }
     }
 
-    /// The failure that a throttle stands for.
+    /// The failure that a throttle repeats.
     init(_ throttle: Throttle, now: Int64) {
         let failure = throttle.failure
         let status = failure["status"]?.seconds.map(Int.init) ?? 0

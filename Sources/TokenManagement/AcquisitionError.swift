@@ -150,7 +150,7 @@ extension InteractionReason: CustomStringConvertible {
     public var description: String {
         switch self {
         case .signedOut: "the account has signed out; sign in again"
-        case .noRefreshToken: "there is no refresh token for the account; sign in again"
+        case .noRefreshToken: "the account has no refresh token; sign in again"
         case .otherAuthority: "the account is not one of the authority asked for; sign in there"
         case .ended: "the session has ended by the issuer's word; sign in again"
         case .refused(let error, _): "\(error); sign in again"

@@ -26,7 +26,7 @@ public struct SilentRequest: Hashable, Sendable {
     /// Keeps to that wait all the same: for a program that repeats itself without a person who asked for it.
     package var keepsWaits = false
 
-    /// Seconds that the token has to be good for at least.
+    /// The least number of seconds that the token must stay valid.
     public var minimumLifetime: Int64 = 0
 
     /// Whether a token for fewer scopes than asked for is an error.
@@ -36,7 +36,7 @@ public struct SilentRequest: Hashable, Sendable {
     public var tokenType = "Bearer"
     public var keyID: String?
 
-    /// The name to fill in where a sign-in has to follow; the request itself asks nobody and does not use it.
+    /// The username to fill in if a sign-in must follow; the request itself does not use it.
     public var loginHint: String?
 
     /// How long this caller waits; a refresh that others wait for goes on without it.

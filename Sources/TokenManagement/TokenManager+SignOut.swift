@@ -7,10 +7,10 @@ package import TokenStorage
 extension TokenManager {
     /// Signs an account out of this client: revokes its refresh tokens at the issuer, then removes them.
     ///
-    /// It waits for a refresh in sharedRefresh, and revokes what that has brought. Doing it twice is no error. A local
-    /// sign-out leaves the issuer out of it and waits for nothing; a refresh in sharedRefresh does not bring the account back.
+    /// It waits for a refresh under way, and revokes the new tokens too. Doing it twice is not an error. A local
+    /// sign-out does not contact the issuer and waits for nothing; a refresh under way does not restore the account.
     ///
-    /// - Returns: what the issuer made of it; the account is removed all the same.
+    /// - Returns: the result of the revocation; the account is removed in every case.
     /// - Throws: `TokenStoreError`.
     @discardableResult
     public func signOut(_ account: Account.ID, locally isLocal: Bool = false) async throws -> SignOutReport {

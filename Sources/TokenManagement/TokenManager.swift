@@ -107,14 +107,14 @@ public final class TokenManager: Sendable {
             } catch {
                 outcome = .failure(error)
             }
-            // Whoever comes now finds the outcome in the store.
+            // A later caller finds the outcome in the store.
             refreshes.withLock { $0[key] = nil }
             sharedRefresh.finish(outcome)
         }
         return sharedRefresh
     }
 
-    /// Refreshes when it is this caller's turn, unless somebody else did while it was waited for.
+    /// Refreshes when it is this caller's turn, unless another caller refreshed in the meantime.
     private func refresh(_ request: SilentRequest) async throws -> TokenResult {
         let (start, before) = (self.now, try await passedOverToken(request))
         var turn = try await RefreshTurn(of: request.account, client: clientID, at: store.path)
@@ -159,7 +159,8 @@ public final class TokenManager: Sendable {
 
     /// The token that would serve, did the request not ask for a newer one.
     ///
-    /// Another in its place is newer, and does. A claims challenge is answered only by a token that was asked for with its claims.
+    /// A different stored token is newer, and serves. A claims challenge needs a token that was requested with its
+    /// claims.
     private func passedOverToken(_ request: SilentRequest) async throws -> AccessToken? {
         guard request.forcesRefresh || request.minimumLifetime > 0, request.claims == nil else { return nil }
         let query = decider.query(request.easier)
@@ -172,7 +173,7 @@ public final class TokenManager: Sendable {
 
 /// How a ``TokenManager`` behaves.
 public struct TokenManagerOptions: Sendable {
-    /// How long before its end a token is no longer handed out.
+    /// How long before its expiry a token is not returned any more.
     public var buffer = ExpiryBuffer.standard
 
     /// Whether a token past its end may serve while the issuer cannot be reached, where the issuer allows it.
@@ -209,7 +210,7 @@ public struct TokenManagerOptions: Sendable {
     static let patience = longestRefresh + .seconds(2)
 }
 
-/// What is counted, by the names that a metrics system shows.
+/// The counters, by their names in a metrics system.
 struct TokenMetrics: Sendable {
     private let fromCache = Counter(label: "tokenstore.tokens.from_cache")
     private let refreshed = Counter(label: "tokenstore.tokens.refreshed")

@@ -1,6 +1,6 @@
 public import OAuth
 
-/// An access token that is good to use, and how it came to be.
+/// A usable access token, and where it came from.
 public struct TokenResult: Sendable {
     /// Where a token came from.
     public enum Source: String, Sendable {
@@ -46,7 +46,7 @@ public struct TokenResult: Sendable {
     }
 }
 
-/// A stored token that may stand in for one that a refresh did not bring.
+/// A stored token to use if a refresh fails.
 package enum FallbackToken: Sendable {
     /// Good to use, but worth refreshing.
     case aging(AccessToken)

@@ -51,7 +51,7 @@ package struct Issuer: Sendable {
         }
     }
 
-    /// What is kept is judged anew: the file may be older than what is known of clouds now.
+    /// Stored metadata is checked again: the file may be older than this program's list of clouds.
     private func keptMetadata() async throws -> IssuerMetadata? {
         guard let document = try await kept(authority.url) else { return nil }
         do {
@@ -73,8 +73,8 @@ package struct Issuer: Sendable {
 }
 
 extension Issuer {
-    /// How long nothing is fetched anew after a token made us do so, in seconds: whoever can hand us tokens must not be
-    /// able to make us ask the issuer in a loop.
+    /// Seconds between two fetches that tokens cause: an attacker who sends tokens must not make this process query the
+    /// issuer in a loop.
     private static let refetchInterval: Int64 = 60
 
     /// The keys of the issuer; nil where it publishes none, or does not answer.
@@ -112,7 +112,7 @@ extension Issuer {
         return JSONWebKeySet(keys)
     }
 
-    /// Fetches once a minute at most; whoever comes meanwhile gets what that brought.
+    /// Fetches once a minute at most; callers in between get the result of the last fetch.
     private func newKeys(at url: String, for token: IDToken) async throws -> JSONWebKeySet {
         // What another program has fetched meanwhile may do.
         let known = JSONWebKeySet(try await kept(url) ?? JSON.Object())
@@ -164,7 +164,7 @@ private enum Refetch: String {
 extension Authority {
     /// Where tokens of `account` come from: what was asked for, else where it signed in.
     ///
-    /// A word such as `common` stands for the account's home tenant, so that no token is filed under it.
+    /// A word such as `common` means the account's home tenant, so that no token is stored under it.
     package init(of account: Account, requested: Authority?) throws {
         guard let requested else {
             self = try Authority(home: account)

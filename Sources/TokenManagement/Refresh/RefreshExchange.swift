@@ -33,7 +33,7 @@ struct RefreshExchange: Sendable {
     func run(_ candidates: [RefreshCandidate]) async throws -> TokenResult {
         var failure: RefreshFailure?
         for candidate in candidates.prefix(Self.attempts) {
-            // Before the token is spent: whatever the disk and the store come to, the answer can be kept.
+            // Before the token is spent: even if the disk fills up or the store is busy, the response can be kept.
             let (space, doubt) = try await store.perform { store in
                 (try store.reserveAnswerSpace(), try store.beginRefresh(with: candidate.token))
             }
@@ -44,7 +44,7 @@ struct RefreshExchange: Sendable {
                 return result
             } catch let unanswered as RefreshRequestFailure {
                 let next = try await conclude(unanswered, candidate.token, doubt: doubt)
-                options.logger.info("a refresh brought no tokens", metadata: ["reason": "\(next.error)"])
+                options.logger.info("a refresh returned no tokens", metadata: ["reason": "\(next.error)"])
                 failure = failure ?? next
                 guard next.triesNext else { throw next.error }
             }
@@ -127,7 +127,7 @@ struct RefreshExchange: Sendable {
         }
     }
 
-    /// Commits what a request that brought no tokens leaves behind.
+    /// Commits the effects of a request without tokens.
     private func conclude(
         _ unanswered: RefreshRequestFailure,
         _ token: RefreshToken,
@@ -152,7 +152,7 @@ struct RefreshExchange: Sendable {
     }
 }
 
-/// A refresh request that brought tokens, which are not to be trusted yet.
+/// A refresh request whose response has tokens, which are not validated yet.
 struct RefreshResponse: Sendable {
     let answer: TokenEndpointAnswer
 
@@ -166,7 +166,7 @@ struct RefreshResponse: Sendable {
     let earlierNonces: Set<String>
 }
 
-/// A refresh request that brought no tokens.
+/// A refresh request without tokens.
 struct RefreshRequestFailure: Error {
     let failure: any Error
 
@@ -183,7 +183,7 @@ struct RefreshScope {
     /// nil: the parameter is left out, which asks for all that was granted (RFC 6749 §6).
     let sent: String?
 
-    /// What an answer without a scope of its own grants.
+    /// The scope that an answer without a `scope` grants.
     let expected: Scope
 
     init(token: RefreshToken, asked: Scope, authority: Authority) {

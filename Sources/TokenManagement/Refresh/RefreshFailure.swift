@@ -22,7 +22,7 @@ struct RefreshFailure {
     private static let waits = 1...Throttle.longest
 
     /// Judges what the token endpoint, or the way to it, threw; `doubt` is an earlier use of the token whose answer
-    /// nobody saw.
+    /// was lost.
     ///
     /// - Throws: `failure` itself where it is none of those.
     init(_ failure: any Error, at authority: Authority, doubt: RefreshAttempt?, now: Int64, events: [StoreEvent]) throws
@@ -71,7 +71,7 @@ struct RefreshFailure {
         events: [StoreEvent]
     ) {
         var meaning = answer.meaning
-        // Outside Microsoft's clouds this is how some issuers say that a refresh token is no good.
+        // Outside Microsoft's clouds this is how some issuers report an invalid refresh token.
         if answer.code == .invalidRequest, authority.issuer != nil { meaning = .interactionRequired }
         consequence.token = .unspent
         consequence.event = answer.suberror.map { "\(answer.code.rawValue)/\($0)" } ?? answer.code.rawValue

@@ -4,7 +4,7 @@ import TokenStorage
 
 /// A refresh shared by several callers, each with its own timeout.
 ///
-/// It goes on when a caller leaves: once sent, a refresh token may be spent, and its successor has to be stored.
+/// It goes on when a caller leaves: once sent, a refresh token may be spent, and its successor must be stored.
 package final class SharedRefresh: Sendable {
     private struct State {
         var waiters: [Int: CheckedContinuation<TokenResult, any Error>] = [:]
@@ -68,7 +68,7 @@ package final class SharedRefresh: Sendable {
 
 extension SharedRefresh {
     /// Requests that one refresh can answer: those that differ only in how a caller waits, and in whether fewer scopes
-    /// will do, which is judged for each caller when the answer is there.
+    /// will do, which is decided for each caller when the answer is there.
     package struct Key: Hashable {
         private let request: SilentRequest
         private let clientID: String
@@ -87,8 +87,8 @@ extension SharedRefresh {
 
 /// The right to spend the refresh tokens of an account that a client may use, which one caller at a time has.
 ///
-/// The clients of a family share its tokens, and so a lock. It is taken after a client's own, never before, so that no
-/// two callers wait for each other.
+/// The clients of a family share its tokens, and so a lock. It is taken after the lock of a client, never before, so
+/// that no two callers wait for each other.
 struct RefreshTurn: Sendable {
     private let account: Account.ID
     private let path: StorePath

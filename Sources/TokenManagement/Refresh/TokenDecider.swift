@@ -92,7 +92,7 @@ package struct TokenDecider: Sendable {
     }
 }
 
-/// What a silent request comes to, by what the store knows.
+/// The decision on a silent request, from the state of the store.
 package enum TokenDecision: Sendable {
     /// A stored token is the answer.
     case serve(TokenResult)

@@ -42,7 +42,7 @@ public struct AuthorizedTransport: HTTPTransport {
     public func json(_ request: HTTPRequest, limits: HTTPLimits = .webAPI) async throws -> JSON {
         let response = try await send(request, limits: limits)
         guard response.isSuccess else { throw WebAPIError.status(response.status) }
-        // What is wrong with a text that is not JSON is of no use to the caller.
+        // The position of a JSON error is of no use to the caller.
         guard let value = try? response.body.withUnsafeBytes({ try JSON(parsing: $0) }) else {
             throw WebAPIError.notJSON
         }
@@ -95,7 +95,7 @@ struct RequestPath {
         return false
     }
 
-    /// `bytes` with what is percent-encoded decoded, and other percent signs left alone.
+    /// `bytes` with percent-encoded characters decoded, and other percent signs unchanged.
     private static func decoded(_ bytes: [UInt8]) -> [UInt8] {
         var (rest, decoded) = (bytes[...], [UInt8]())
         while !rest.isEmpty {
@@ -136,7 +136,7 @@ public struct WebAPI: Hashable, Sendable {
     /// Where it is; requests go nowhere else.
     public let url: String
 
-    /// What its access tokens have to be granted.
+    /// The scopes that its access tokens must have.
     public let scope: Scope
 
     public init(url: String, scope: Scope) {
@@ -186,7 +186,7 @@ struct BearerChallenge {
         return nil
     }
 
-    /// The parameters of the `Bearer` challenge, which may stand behind others in one header field.
+    /// The parameters of the `Bearer` challenge, which may follow others in one header field.
     private static func bearerParameters(_ value: String) -> [String: String]? {
         // By bytes: together with a combining mark behind it, a quotation mark is another character.
         let bytes = Array(value.utf8)
@@ -198,7 +198,7 @@ struct BearerChallenge {
         return scheme.map { parameters(bytes[$0.upperBound...]) }
     }
 
-    /// The claims travel as JSON in base64, of either alphabet; what is neither asks for nothing in particular.
+    /// The claims travel as JSON in base64, of either alphabet; any other value is ignored.
     private static func claims(_ text: String) -> JSON? {
         let encoded = text.replacing("+", with: "-").replacing("/", with: "_")
         guard let bytes = Base64URL.decode(encoded.utf8) else { return try? JSON(parsing: text) }
