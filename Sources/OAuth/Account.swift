@@ -1,6 +1,6 @@
 /// A sign-in identity at one authority.
 ///
-/// For Azure AD B2C every user flow is an account of its own: the flow is part of the home account id.
+/// For Azure AD B2C every user flow is a separate account: the flow is part of the home account id.
 public struct Account: Hashable, Sendable, Identifiable {
     /// What identifies an account: who vouches for it, and the name it has there.
     public struct ID: Sendable {
@@ -85,8 +85,9 @@ extension Account.ID {
 
     /// What two ids of one authority are compared by, in memory and in a store.
     ///
-    /// Microsoft's differ by more than case. Any other issuer's subjects need not (OpenID Connect Core §2), so that the
-    /// exact one stands behind the folded one, by which one that a person types is found.
+    /// Two ids of Microsoft always differ by more than case. Subjects of other issuers may differ by case only
+    /// (OpenID Connect Core §2), so the key is the folded id and then the exact one: an id that a person types is found
+    /// by the first.
     package var key: String {
         let folded = homeAccountID.folded
         guard !folded.hasSameBytes(as: homeAccountID), !isMicrosofts else { return folded }
@@ -108,7 +109,7 @@ extension Account.ID {
 
     /// Whether the case of letters does not count in the id.
     ///
-    /// At a host that is not known to be Microsoft's, such as a domain of a customer's own, the shape of the id decides.
+    /// At a host that is not known to be Microsoft's, such as a customer's domain, the shape of the id decides.
     private var isMicrosofts: Bool { !hasIssuer && (Cloud.contains(issuer) || ClientInfo.isShaped(homeAccountID)) }
 }
 

@@ -59,7 +59,7 @@ public struct Authority: Hashable, Sendable {
         try self.init(parsing: address)
     }
 
-    /// What stands for itself in a URL.
+    /// Characters that a URL holds unencoded.
     private static let unreserved = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
     private init(_ url: AuthorityURL, tenant: String?, userFlow: String?, issuer: String?) {
@@ -78,7 +78,7 @@ public struct Authority: Hashable, Sendable {
         issuer = nil
     }
 
-    /// The address in the one form that every other form of it comes to.
+    /// The canonical form of the address.
     public var url: String {
         if let issuer { return issuer }
         let base = "\(scheme)://\(environment)"
@@ -91,7 +91,7 @@ public struct Authority: Hashable, Sendable {
         return Authority(self, tenant: tenant.lowercased())
     }
 
-    /// Whether the tenant is one of the words that stand for "whatever tenant the account is from".
+    /// Whether the tenant is one of the words that mean "the tenant that the account is from".
     public var isTenantless: Bool { tenant.map(Self.isTenantless) ?? true }
 
     /// Whether `tenant` is a word that stands in the place of a tenant without naming one.

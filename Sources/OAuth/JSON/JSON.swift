@@ -1,6 +1,6 @@
 /// A JSON value, without loss: numbers keep their text and objects the order of their members.
 ///
-/// `JSONDecoder` would round numbers and forget fields nobody asked for; a token cache must return both unchanged.
+/// `JSONDecoder` would round numbers and drop unknown fields; a token cache must return both unchanged.
 public enum JSON: Sendable {
     case null
     case bool(Bool)
@@ -93,7 +93,7 @@ extension JSON.Object: Hashable {
 extension JSON: Hashable {}
 
 extension Int64 {
-    /// Whole seconds from decimal text such as `1790003600` or `1790000000.125`; nil if it is no number in range.
+    /// Whole seconds from decimal text such as `1790003600` or `1790000000.125`; nil if it is not a number in range.
     fileprivate init?(secondsIn text: String) {
         guard let number = Double(text), abs(number) < 9e15 else { return nil }
         self = Int64(text) ?? Int64(number)
@@ -102,7 +102,7 @@ extension Int64 {
 
 /// Why bytes are not JSON ([RFC 8259](https://www.rfc-editor.org/rfc/rfc8259)).
 public struct JSONError: Error, Hashable, CustomStringConvertible {
-    /// What is wrong, never quoting the input.
+    /// The problem, without any text of the input.
     public let reason: String
 
     /// The position of the first byte that does not fit.
@@ -124,9 +124,9 @@ extension JSON {
         try reader.end()
     }
 
-    /// Reads one JSON document as well as it can be read: what is odd in one value does no harm to the others.
+    /// Reads as much of one JSON document as possible: a fault in one value does not affect the others.
     ///
-    /// For half of a character and for bytes that are no UTF-8 there is U+FFFD, for what JSON does not have null.
+    /// Half of a character, and bytes that are not UTF-8, become U+FFFD; values that JSON does not have become null.
     package init(mending bytes: UnsafeRawBufferPointer) throws(JSONError) {
         do {
             self = try Self.mended(bytes)

@@ -65,7 +65,7 @@ struct JSONEscapes {
             if UTF16.isTrailSurrogate(second) { return UTF16.decode(.init([first, second] as [UInt16])) }
         }
         guard mends else { throw error("half of a character is missing") }
-        // What follows is a character of its own.
+        // A separate character follows.
         offset = end
         isMended = true
         return "\u{FFFD}"

@@ -113,7 +113,7 @@ package struct JSONReader {
         } while !open.isEmpty
     }
 
-    /// Passes over what stands behind a value: the ends of what is open, up to where the next value is due.
+    /// Skips the characters after a value: the closing brackets, up to the place of the next value.
     private mutating func skipEnds(_ open: inout [Unicode.Scalar]) throws(JSONError) {
         while let close = open.last {
             skipWhitespace()

@@ -27,7 +27,8 @@ public enum Cloud {
         return groupOfHost[host] != nil || isB2C(host) || isExternalID(host)
     }
 
-    /// Whether `host` signs in people of several tenants: a host of the table, as those of B2C and External ID have one.
+    /// Whether `host` signs in people of several tenants: a host of the table, as those of B2C and External ID have
+    /// one.
     package static func hasTenants(_ host: String) -> Bool { groupOfHost[host.folded] != nil }
 
     public static func isB2C(_ host: String) -> Bool {
@@ -64,8 +65,8 @@ public struct ClientInfo: Hashable, Sendable {
 
     /// What the answer to `request` says, where that counts: at authorities that are asked for it, as Microsoft's are.
     ///
-    /// Nothing signs it. A host that is not known to be Microsoft's may be that of many issuers, so that the issuer of the
-    /// ID token has to name the tenant.
+    /// Nothing signs it. A host that is not known to be Microsoft's may be that of many issuers, so that the issuer of
+    /// the ID token has to name the tenant.
     package init?(_ response: TokenResponse, to request: TokenRequest, claims: Claims?) {
         guard request.authority.issuer == nil, let info = response.clientInfo.flatMap(ClientInfo.init(decoding:)),
             Self.isBacked(utid: info.utid, by: claims, at: request.authority.environment)

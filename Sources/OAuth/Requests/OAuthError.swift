@@ -25,7 +25,7 @@ public struct OAuthError: Error, Hashable, Sendable {
         /// have.
         public static let unknown = Code(rawValue: "unknown_error")
 
-        /// The code that an issuer named, or ``unknown`` where what it sent is no name.
+        /// The code that an issuer sent, or ``unknown`` if it is not a valid code.
         package static func named(_ text: String) -> Code { OAuthError.name(text).map(Code.init) ?? .unknown }
     }
 
@@ -34,13 +34,13 @@ public struct OAuthError: Error, Hashable, Sendable {
     /// Microsoft's `suberror`, such as `bad_token`.
     public var suberror: String?
 
-    /// The value of `error_description`, for whoever operates the client.
+    /// The value of `error_description`, for the operator of the client.
     public var serverDescription: String?
 
     /// Microsoft's `error_codes`.
     public var numbers: [Int64] = []
 
-    /// The claims that a new sign-in has to bring, as JSON.
+    /// The claims that a new sign-in must satisfy, as JSON.
     public var claims: String?
 
     /// The status of the answer.
@@ -103,7 +103,7 @@ extension OAuthError {
         /// Someone has to sign in, and to choose a new password while doing so.
         case passwordReset
 
-        /// The refresh token is no good and is to be removed if it is still the stored one.
+        /// The refresh token is invalid, and is removed if it is still the stored one.
         case badToken
 
         /// The refresh token has ended and is not to be sent again.

@@ -11,7 +11,8 @@ public struct TokenRequest: Sendable {
     /// The name a person typed, used where no claim gives a better one.
     public var username: String?
 
-    /// The `claims` parameter ([OpenID Connect Core §5.5](https://openid.net/specs/openid-connect-core-1_0.html#ClaimsParameter)).
+    /// The `claims` parameter ([OpenID Connect Core
+    /// §5.5](https://openid.net/specs/openid-connect-core-1_0.html#ClaimsParameter)).
     public var claims: JSON?
 
     /// The key a proof-of-possession token is bound to.
@@ -79,7 +80,7 @@ public struct TokenResponse: Equatable, Sendable {
 
     /// Reads the members of a response body.
     ///
-    /// A field that cannot be read does no harm to the others: a refresh token that was rotated is in no other place.
+    /// A fault in one field does not affect the others: a refresh token that was rotated is nowhere else.
     public init(_ object: JSON.Object) {
         accessToken = token(object, "access_token")
         tokenType = object["token_type"]?.text.flatMap { $0.isEmpty ? nil : $0 }
@@ -108,7 +109,8 @@ public struct TokenResponse: Equatable, Sendable {
         return nil
     }
 
-    /// How long the access token is good for, in seconds: `expires_in`, else until `expires_on`, else 600; never negative.
+    /// How long the access token is good for, in seconds: `expires_in`, else until `expires_on`, else 600; never
+    /// negative.
     public func lifetime(at now: Int64) -> Int64 {
         max(0, expiresIn ?? expiresOn.map { $0 - now } ?? 600)
     }

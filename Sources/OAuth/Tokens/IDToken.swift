@@ -44,7 +44,8 @@ public enum IDTokenError: Error, Hashable, CustomStringConvertible {
     }
 }
 
-/// The claims of an ID token, as issued ([OpenID Connect Core §2](https://openid.net/specs/openid-connect-core-1_0.html#IDToken)).
+/// The claims of an ID token, as issued ([OpenID Connect Core
+/// §2](https://openid.net/specs/openid-connect-core-1_0.html#IDToken)).
 public struct Claims: Hashable, Sendable {
     /// The payload without loss.
     public let payload: JSON.Object
@@ -85,7 +86,7 @@ public struct Claims: Hashable, Sendable {
 }
 
 extension JSON {
-    /// The texts of a list, or the one text that stands for a list of one, as `aud` may.
+    /// The texts of a list; a single text counts as a list of one, as in `aud`.
     fileprivate var texts: [String] {
         switch self {
         case .string(let text): [text]

@@ -4,7 +4,8 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A refresh token and the place it has in the store ([RFC 6749 §1.5](https://www.rfc-editor.org/rfc/rfc6749#section-1.5)).
+/// A refresh token and the place it has in the store ([RFC 6749
+/// §1.5](https://www.rfc-editor.org/rfc/rfc6749#section-1.5)).
 public struct RefreshToken: Equatable, Sendable {
     public let secret: Secret
 

@@ -1,6 +1,6 @@
 /// Base64 with the URL-safe alphabet ([RFC 4648 §5](https://www.rfc-editor.org/rfc/rfc4648#section-5)).
 public enum Base64URL {
-    /// The bytes that `text` stands for, or nil if it is not base64url; padding may be there or not.
+    /// The bytes that `text` encodes, or nil if it is not base64url; padding is optional.
     public static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.underestimatedCount * 3 / 4 + 3)

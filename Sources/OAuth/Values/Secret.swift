@@ -42,8 +42,8 @@ public struct Secret: Sendable {
         count > 0 && UnsafeRawBufferPointer(bytes.buffer).arePrintableASCII
     }
 
-    /// Whether a token that an import or an earlier version has stored may be used and shown: besides what RFC 6749 allows,
-    /// letters and marks of any script, which no terminal and no header obeys.
+    /// Whether a token that an import or an earlier version has stored may be used and shown: besides what RFC 6749
+    /// allows, letters and marks of any script, which no terminal and no header obeys.
     package var isShowable: Bool {
         if isTokenText { return true }
         guard count > 0, let text = String(validating: bytes.buffer, as: UTF8.self) else { return false }

@@ -100,7 +100,7 @@ extension String {
 }
 
 extension String {
-    /// Whether it has characters that stand for no letter: one of them separates the parts of ``Account/ID/key``.
+    /// Whether it has characters that are not text: one of them separates the parts of ``Account/ID/key``.
     package var hasControlCharacters: Bool {
         // All that Unicode calls so; to ask for the category of a scalar costs a hundred times as much.
         unicodeScalars.contains { $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) }
