@@ -10,7 +10,7 @@ extension Authority {
         return ["\(base)/.well-known/openid-configuration", "\(root)/.well-known/oauth-authorization-server\(path)"]
     }
 
-    /// Refuses metadata of another issuer, and endpoints that the authority does not stand for.
+    /// Refuses metadata of another issuer, and endpoints outside the authority.
     package func check(_ metadata: IssuerMetadata) throws(MetadataError) {
         if let issuer {
             // RFC 8414 §3.3: the two must be identical.
@@ -50,8 +50,8 @@ extension Authority {
         return tenant == tenantID
     }
 
-    /// Whether `address` is where an issuer of this authority lives: its own host, or for External ID, which apps may
-    /// reach by a name of its own, the host that the tenant's id names.
+    /// Whether `address` is at a host of this authority's issuer: its own host, or for External ID, which apps may
+    /// reach by another name, the host that the tenant's id names.
     private func isHost(_ address: WebAddress, of tenantID: String) -> Bool {
         if Cloud.group(of: address.name) == Cloud.group(of: environment) { return true }
         let mayBeExternalID = Cloud.isExternalID(environment) || !Cloud.contains(environment)

@@ -80,8 +80,8 @@ public struct MetadataDiscovery: Sendable {
     /// What an issuer names in one of its two documents only, such as where tokens are revoked.
     ///
     /// The second document is taken at its word for endpoints that the first one lacks, and only if it is the same
-    /// issuer's with the same token endpoint: it moves nothing that the first one names. What is wrong with it is no
-    /// reason to do without the first.
+    /// issuer's with the same token endpoint: it changes no endpoint of the first one. If it is invalid, the first one
+    /// is used alone.
     private func completed(
         _ metadata: IssuerMetadata,
         _ lifetime: Int64,
@@ -123,7 +123,7 @@ public struct MetadataDiscovery: Sendable {
         let request = HTTPRequest("GET", url, headers: ["accept": "application/json"])
         let response = try await transport.send(request, limits: limits ?? self.limits)
         if response.status == 429 || response.status >= 500 { throw IssuerUnavailable(response) }
-        // What is no JSON object is no metadata, whatever else is wrong with it.
+        // Input that is not a JSON object is not metadata, whatever its other faults.
         guard response.isSuccess, let object = try? response.body.withUnsafeBytes({ try JSON(parsing: $0).object })
         else { throw MetadataError.notMetadata(url: url, status: response.status) }
         return (object, Self.lifetime(response.headers))
@@ -152,7 +152,7 @@ public enum MetadataError: Error, Hashable, CustomStringConvertible {
     /// The document is another issuer's.
     case otherIssuer(wanted: String, found: String)
 
-    /// An endpoint is at a host that the authority does not stand for, so nothing is sent there.
+    /// An endpoint is at a host outside the authority, so nothing is sent there.
     case foreignEndpoint(String)
 
     public var description: String {

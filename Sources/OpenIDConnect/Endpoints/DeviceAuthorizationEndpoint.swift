@@ -16,7 +16,7 @@ public struct DeviceAuthorizationEndpoint: Sendable {
     /// Asks for codes; `parameters` are the client and the scope, `now` is the caller's clock in Unix seconds.
     ///
     /// - Throws: `OAuthError` for a refusal, ``IssuerUnavailable`` for 429 and 5xx, ``DeviceAuthorizationError`` for
-    ///   what is neither, `HTTPTransportError`.
+    ///   any other answer, `HTTPTransportError`.
     public func send(_ parameters: FormParameters, now: Int64) async throws -> DeviceAuthorization {
         let response = try await transport.send(.form(parameters, to: url), limits: limits)
         if response.status == 429 || response.status >= 500 { throw IssuerUnavailable(response, now: now) }
@@ -57,8 +57,8 @@ public struct DeviceAuthorization: Sendable {
 
     /// Reads the JSON of an answer.
     ///
-    /// - Throws: ``DeviceAuthorizationError`` if there is nothing to ask with, or nothing fit to be shown: what is shown
-    ///   goes to a terminal, which obeys control characters.
+    /// - Throws: ``DeviceAuthorizationError`` if the device code is missing, or the user code cannot be shown: it is
+    ///   written to a terminal, which obeys control characters.
     init(_ object: JSON.Object) throws(DeviceAuthorizationError) {
         guard let deviceCode = object["device_code"]?.text, !deviceCode.isEmpty else {
             throw .incomplete("device_code")

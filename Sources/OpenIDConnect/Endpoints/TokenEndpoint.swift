@@ -16,7 +16,7 @@ public struct TokenEndpoint: Sendable {
     /// Sends a token request, once: `parameters` are all but `grant_type`, `now` is the caller's clock in Unix seconds.
     ///
     /// - Throws: `OAuthError` for a refusal, ``IssuerUnavailable`` for 429, 5xx and `Retry-After` without a refusal,
-    ///   ``UnusableAnswer`` for what is none of these, `HTTPTransportError`.
+    ///   ``UnusableAnswer`` for any other answer, `HTTPTransportError`.
     public func send(_ grant: Grant, _ parameters: FormParameters, now: Int64) async throws -> TokenEndpointAnswer {
         var form = parameters
         form.append("grant_type", grant.rawValue)
@@ -88,7 +88,7 @@ public struct UnusableAnswer: Error, Hashable, Sendable, CustomStringConvertible
     /// Whether the body was a JSON object at least.
     public let isJSON: Bool
 
-    /// The field whose text RFC 6749 does not allow, where that is what is wrong.
+    /// The field whose text RFC 6749 does not allow, if that is the fault.
     public let malformedField: String?
 
     public init(status: Int, isJSON: Bool, malformedField: String? = nil) {
@@ -129,7 +129,7 @@ public struct RevocationEndpoint: Sendable {
         self.limits = limits
     }
 
-    /// Ends a refresh token and the access tokens that came from it; one that has ended already is no error.
+    /// Ends a refresh token and the access tokens that came from it; a token that has ended already is not an error.
     ///
     /// - Throws: ``RevocationError``.
     public func revoke(_ token: Secret, clientID: String) async throws {
@@ -148,7 +148,7 @@ public struct RevocationEndpoint: Sendable {
         form.append("token_type_hint", "refresh_token")
         form.append("client_id", clientID)
         var request = HTTPRequest.form(form, to: url)
-        // RFC 7009 §2.2: a token that has ended already is no error.
+        // RFC 7009 §2.2: a token that has ended already is not an error.
         request.isIdempotent = true
         let response = try await transport.send(request, limits: limits)
         guard !response.isSuccess else { return }

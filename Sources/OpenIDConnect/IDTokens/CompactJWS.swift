@@ -20,7 +20,7 @@ struct CompactJWS: Sendable {
     /// The bytes that were signed.
     let message: [UInt8]
 
-    /// - Throws: ``IDTokenFlaw`` if the text is not in the strict form, or asks for what is not done here.
+    /// - Throws: ``IDTokenFlaw`` if the text is not in the strict form, or requires an unsupported feature.
     init(_ token: Secret) throws(IDTokenFlaw) {
         var parts: [[UInt8]] = []
         message = try token.withUnsafeBytes { bytes throws(IDTokenFlaw) in
@@ -32,7 +32,7 @@ struct CompactJWS: Sendable {
         let header = try Self.object(parts[0])
         claims = Claims(try Self.object(parts[1]))
         signature = parts[2]
-        // RFC 7515 §4.1.11: what is critical and not understood makes the whole unusable, and nothing is here.
+        // RFC 7515 §4.1.11: a critical header that is not understood makes the token invalid; none is understood here.
         guard header["crit"] == nil else { throw .criticalExtension }
         guard !Self.isOtherType(header["typ"]) else { throw .type }
         guard let algorithm = header["alg"]?.text.flatMap(SignatureAlgorithm.init) else { throw .algorithm }
@@ -49,14 +49,14 @@ struct CompactJWS: Sendable {
     }
 
     private static func object(_ bytes: [UInt8]) throws(IDTokenFlaw) -> JSON.Object {
-        // Where the JSON is wrong is of no use to whoever signs in.
+        // The position of a JSON error is of no use to the person who signs in.
         let object = bytes.withUnsafeBytes { try? JSON(parsing: $0).object }
         guard let object else { throw .unreadable }
         guard !object.repeatsName else { throw .repeatedMember }
         return object
     }
 
-    /// Whether the token says that it is of a kind of its own, such as `at+jwt`
+    /// Whether the token says that it is of another type, such as `at+jwt`
     /// ([RFC 8725 §3.11](https://www.rfc-editor.org/rfc/rfc8725#section-3.11)).
     private static func isOtherType(_ type: JSON?) -> Bool {
         guard let type else { return false }
@@ -72,8 +72,9 @@ extension JSON.Object {
     }
 }
 
-/// The algorithms that an ID token may be signed with ([RFC 7518 §3.1](https://www.rfc-editor.org/rfc/rfc7518#section-3.1),
-/// [RFC 8037](https://www.rfc-editor.org/rfc/rfc8037)): none without a key pair, so that what is public signs nothing.
+/// The algorithms that an ID token may be signed with ([RFC 7518
+/// §3.1](https://www.rfc-editor.org/rfc/rfc7518#section-3.1), [RFC 8037](https://www.rfc-editor.org/rfc/rfc8037)): only
+/// those with a key pair, so that a public key cannot be used to sign.
 enum SignatureAlgorithm: String, Sendable {
     case rs256 = "RS256"
     case rs384 = "RS384"

@@ -114,7 +114,7 @@ extension String {
     func isExactly(_ other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 }
 
-/// What is wrong with an ID token.
+/// Why an ID token is invalid.
 public enum IDTokenFlaw: String, Error, Hashable, CustomStringConvertible {
     /// It is not three parts of JSON in base64url without padding.
     case unreadable
@@ -135,7 +135,7 @@ public enum IDTokenFlaw: String, Error, Hashable, CustomStringConvertible {
     case weakKey
     case signature
 
-    /// A claim that every ID token has is missing, or is no text or number where it has to be.
+    /// A claim that every ID token has is missing, or has the wrong type.
     case incomplete
     case issuer
     case audience

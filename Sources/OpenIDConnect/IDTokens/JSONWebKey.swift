@@ -30,7 +30,7 @@ struct JSONWebKey: Sendable {
     private let algorithm: String?
     private let material: Result<Material, IDTokenFlaw>
 
-    /// nil for what is no key at all; a key that checks nothing says why when it is used.
+    /// nil if it is not a key; a key that cannot verify anything says why when it is used.
     init?(_ value: JSON) {
         guard let object = value.object else { return nil }
         id = object["kid"]?.text
@@ -118,7 +118,7 @@ extension _RSA.Signing.PublicKey {
     }
 }
 
-// Of another length than the two numbers of its curve it is no signature.
+// A signature has the length of the two numbers of its curve.
 extension P256.Signing.PublicKey {
     fileprivate func signed(_ token: CompactJWS) -> Bool {
         (try? P256.Signing.ECDSASignature(rawRepresentation: token.signature)).map {
