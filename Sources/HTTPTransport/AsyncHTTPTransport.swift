@@ -28,7 +28,7 @@ public final class AsyncHTTPTransport: HTTPTransport {
     public init(options: HTTPTransportOptions = HTTPTransportOptions()) { self.options = options }
 
     deinit {
-        // Nobody is left to hear of a failure to close idle connections.
+        // A failure to close idle connections cannot be reported to a caller.
         clients.withLock(\.self)?.shutdown()
     }
 
@@ -186,7 +186,7 @@ struct HTTPClients: Sendable {
 
     private static func tls(_ options: HTTPTransportOptions) throws(HTTPTransportError) -> TLSConfiguration {
         var tls = TLSConfiguration.makeClientConfiguration()
-        // RFC 8996 and RFC 9700 (section 2.6): what is older protects no token.
+        // RFC 8996 and RFC 9700 (section 2.6): older versions do not protect a token.
         tls.minimumTLSVersion = .tlsv12
         let given = options.caFile.map { ("--ca-file", $0) }
         let named = given ?? options.environment["SSL_CERT_FILE"].map { ("SSL_CERT_FILE", $0) }

@@ -9,10 +9,10 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// From when to when a server's certificate is good.
+/// The validity of a server's certificate.
 ///
-/// The TLS library refuses a certificate without a word why, and one that is out of date is no question of authorities:
-/// the server is asked for it once more, and told nothing.
+/// The TLS library does not say why it refuses a certificate, and an outdated one is not a question of authorities. So
+/// the certificate is fetched once more, without sending anything else.
 struct CertificateTimes: Sendable {
     /// Unix seconds.
     let start: Int64
@@ -55,7 +55,7 @@ struct CertificateTimes: Sendable {
         end = Int64(certificate.notValidAfter)
     }
 
-    /// What is wrong with the certificate at a time in Unix seconds; nil: nothing that its times tell.
+    /// Why the certificate is not valid at a time in Unix seconds; nil if it is, by its times.
     func flaw(at now: Int64) -> String? {
         if now >= end { return "ended on \(Self.day(end))" }
         return now < start ? "begins on \(Self.day(start))" : nil

@@ -4,7 +4,7 @@ public import OAuth
 public protocol HTTPTransport: Sendable {
     /// Sends `request` and returns the answer, whatever its status; redirects are answers too.
     ///
-    /// - Throws: ``HTTPTransportError`` where there is no whole answer within `limits`, `CancellationError` if the
+    /// - Throws: ``HTTPTransportError`` if no complete answer arrives within `limits`, `CancellationError` if the
     ///   task is cancelled.
     func send(_ request: HTTPRequest, limits: HTTPLimits) async throws -> HTTPResponse
 }
@@ -31,7 +31,8 @@ public struct HTTPRequest: Sendable {
 }
 
 extension HTTPRequest {
-    /// Whether its method or its sender says so ([RFC 9110 §9.2.2](https://www.rfc-editor.org/rfc/rfc9110#section-9.2.2)).
+    /// Whether its method or its sender says so ([RFC 9110
+    /// §9.2.2](https://www.rfc-editor.org/rfc/rfc9110#section-9.2.2)).
     var mayBeRepeated: Bool { isIdempotent || method == "GET" || method == "HEAD" }
 }
 

@@ -11,7 +11,7 @@ import Musl
 import Darwin
 #endif
 
-/// Why there is no whole answer.
+/// Why a complete answer was not received.
 public enum HTTPTransportError: Error, Hashable {
     /// The text is no `https` URL; plain `http` is for loopback addresses.
     case invalidURL(String)
@@ -98,7 +98,7 @@ extension HTTPTransportError: CustomStringConvertible {
 }
 
 extension HTTPTransportError {
-    /// What an error of the client means for whoever sent the request.
+    /// Translates an error of the HTTP client for the caller.
     init(_ error: any Error, host: String) {
         switch error {
         case let error as HTTPTransportError: self = error

@@ -57,7 +57,7 @@ struct ProxySettings: Sendable {
         return .server(host: place.host, port: place.port, authorization: authorization)
     }
 
-    /// The user and the password of a URL, in which some characters have to be percent-encoded
+    /// The user and the password of a URL, in which some characters must be percent-encoded
     /// ([RFC 3986 §3.2.1](https://www.rfc-editor.org/rfc/rfc3986#section-3.2.1)).
     private static func authorization(
         _ userInfo: Substring,
