@@ -53,7 +53,8 @@ extension DataKey: CustomStringConvertible, CustomReflectable {
 
 /// What wraps data keys.
 ///
-/// A wrapped key is: version (the format of its values, or 3), 4 bytes data key id, 8 bytes key-encryption key id, nonce, ciphertext, tag.
+/// A wrapped key is: version (the format of its values, or 3), 4 bytes data key id, 8 bytes key-encryption key id,
+/// nonce, ciphertext, tag.
 package struct KeyEncryptionKey: Sendable {
     package static let byteCount = 32
     /// 16 hexadecimal digits that name the key and reveal nothing of it.

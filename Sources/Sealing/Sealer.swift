@@ -97,7 +97,7 @@ package struct Sealer: Sendable {
         }
     }
 
-    /// The id of the data key that sealed this, nil if this is no sealed value of a known format.
+    /// The id of the data key that sealed this, nil if this is not a sealed value of a known format.
     package static func keyID(of sealed: UnsafeRawBufferPointer) -> UInt32? {
         SealedFormat.keyID(of: sealed)
     }
@@ -114,7 +114,7 @@ extension Sealer: CustomStringConvertible, CustomReflectable {
 }
 
 extension Sealer {
-    /// 8 bytes that stand for a claim's name in the blind index.
+    /// The 8-byte keyed hash of a claim's name, for the blind index.
     package func claimNameHash(_ name: String) -> [UInt8] {
         keys.hashes.hash(ofName: name) { key in
             var name = name
@@ -122,7 +122,7 @@ extension Sealer {
         }
     }
 
-    /// 16 bytes that stand for a claim's name and value in the blind index.
+    /// The 16-byte keyed hash of a claim's name and value, for the blind index.
     package func claimValueHash(name: String, value: String) -> [UInt8] {
         // In one piece: each update of a hash costs more than the bytes of a claim.
         var bytes: [UInt8] = []
@@ -138,7 +138,7 @@ extension Sealer {
         secret.withUnsafeBytes { hash(with: keys.hashes.refreshToken, count: 8, $0) }
     }
 
-    /// 16 bytes that stand for `bytes`; other labels give unrelated ones.
+    /// A 16-byte keyed hash of `bytes`; each label gives an unrelated hash.
     package func fingerprint(of bytes: UnsafeRawBufferPointer, label: String) -> [UInt8] {
         var labelled: [UInt8] = []
         labelled.append(bigEndian: UInt32(label.utf8.count))
@@ -154,7 +154,7 @@ extension Sealer {
     }
 }
 
-/// The keys that a data key stands for, one for each use, so that no use weakens another (HKDF, RFC 5869).
+/// The keys derived from a data key, one for each use, so that no use weakens another (HKDF, RFC 5869).
 ///
 /// A class, so that a copy of a sealer counts one reference and not one for each key.
 final class DerivedKeys: Sendable {

@@ -17,7 +17,7 @@ public enum SealingError: Error, Hashable, Sendable {
     /// Others may read or replace the key.
     case keyInsecure(String)
 
-    /// What the source holds is no key.
+    /// The source holds a value that is not a key.
     case keyMalformed(String)
 
     /// The source holds a key, but not the one that the store is sealed under; both named by id.
@@ -35,7 +35,7 @@ public enum SealingError: Error, Hashable, Sendable {
     /// The value was altered, or moved from another place.
     case damagedValue(table: String, column: String, row: Int64)
 
-    /// A newer version sealed the value, or it is no sealed value.
+    /// A newer version sealed the value, or it is not a sealed value.
     case unknownFormat(version: UInt8)
 
     /// AES-GCM cannot seal so much at once.
@@ -55,8 +55,8 @@ extension SealingError: CustomStringConvertible {
             sentence
         case .otherKey(let wanted, let found):
             """
-            the store is sealed under key \(wanted), and the key source gives key \(found); bring back the first \
-            key or its passphrase, or name where it is with --key
+            the store is sealed under key \(wanted), and the key source gives key \(found); restore the first \
+            key or its passphrase, or name its place with --key
             """
         case .damagedDataKey(let id):
             "data key \(id) does not open, it is damaged or of another store; restore the store from a copy"

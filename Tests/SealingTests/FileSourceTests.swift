@@ -134,7 +134,7 @@ struct FileSourceTests {
             withIntermediateDirectories: false,
             attributes: [.posixPermissions: 0o700]
         )
-        for attempt in attempts { expect(.insecure, saying: "no regular file", from: attempt) }
+        for attempt in attempts { expect(.insecure, saying: "is not a regular file", from: attempt) }
     }
 
     @Test func `a file with a second hard link is refused`() throws {

@@ -98,7 +98,7 @@ struct SecretServiceSourceTests {
         let relative = String(repeating: "../", count: 64) + directory.path.dropFirst()
         #expect(access(relative + "/bus", F_OK) == 0)
         for attempt in attempts(context(["XDG_RUNTIME_DIR": relative])) {
-            expect(.unavailable, saying: "there is no session bus", from: attempt)
+            expect(.unavailable, saying: "the keyring needs a session bus", from: attempt)
         }
     }
 

@@ -16,14 +16,14 @@ struct KeyFile {
     var timeout: Duration = .seconds(30)
 
     func load() throws(SealingError) -> KeyEncryptionKey {
-        let absent = "the key file \(path) is missing; bring it back from a copy, nothing else opens the store"
+        let absent = "the key file \(path) is missing; restore it from a copy, nothing else opens the store"
         // Without O_NONBLOCK a FIFO in the file's place would hang.
         let file = try OpenFile(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, absent: absent)
         try check(file.status())
         guard let bytes = try file.contents(limit: KeyEncryptionKey.byteCount),
             bytes.count == KeyEncryptionKey.byteCount
         else {
-            throw .keyMalformed("\(path) does not hold 32 bytes and so no key; bring the key file back from a copy")
+            throw .keyMalformed("\(path) is not a key, it does not hold 32 bytes; restore the key file from a copy")
         }
         return KeyEncryptionKey(bytes: bytes)
     }
@@ -56,7 +56,7 @@ struct KeyFile {
     private func check(_ status: stat) throws(SealingError) {
         let name = path.shellWord
         guard status.st_mode & S_IFMT == S_IFREG else {
-            throw .keyInsecure("\(path) is no regular file; name the key file with --key file:PATH")
+            throw .keyInsecure("\(path) is not a regular file; name the key file with --key file:PATH")
         }
         guard status.st_uid == geteuid() else {
             throw .keyInsecure(
@@ -91,7 +91,7 @@ struct CredentialFile {
         let file = try OpenFile(path, O_RDONLY | O_NONBLOCK, absent: absent)
         let status = try file.status()
         guard status.st_mode & S_IFMT == S_IFREG else {
-            throw .keyInsecure("the credential \(path) is no regular file; name one with --key credential:/PATH")
+            throw .keyInsecure("the credential \(path) is not a regular file; name one with --key credential:/PATH")
         }
         // Root may own it and a group may read it: that is how systemd hands credentials to a service.
         guard status.st_mode & 0o007 == 0 else {
@@ -103,7 +103,7 @@ struct CredentialFile {
             let bytes = contents.count == KeyEncryptionKey.byteCount ? contents : KeyText.decode(contents)
         else {
             throw .keyMalformed(
-                "the credential \(path) is no key; it must be 32 bytes, or base64 or hexadecimal text of 32 bytes"
+                "the credential \(path) is not a key; it must be 32 bytes, or base64 or hexadecimal text of 32 bytes"
             )
         }
         return KeyEncryptionKey(bytes: bytes)
@@ -115,7 +115,7 @@ struct CredentialFile {
             guard let directory = environment["CREDENTIALS_DIRECTORY"], !directory.isEmpty else {
                 throw .keyUnavailable(
                     """
-                    CREDENTIALS_DIRECTORY is not set, so that there are no credentials; run as a systemd service with \
+                    CREDENTIALS_DIRECTORY is not set, so credentials are not available; run as a systemd service with \
                     LoadCredential=\(name):PATH, or name the file with --key credential:/PATH
                     """
                 )

@@ -65,7 +65,7 @@ package struct KeySourceContext: Sendable {
     /// What ``KeySource/create(_:)`` returned, as recorded in the store.
     package var parameters: [String: String]
 
-    /// Asks on the terminal, twice if `confirm`; nil where nobody may be asked.
+    /// Asks on the terminal, twice if `confirm`; nil if prompting is not allowed.
     package var askPassphrase: (@Sendable (_ confirm: Bool) throws -> Secret)?
 
     /// For sources that can hang.

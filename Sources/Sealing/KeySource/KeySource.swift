@@ -57,7 +57,7 @@ public struct KeySource: Hashable, Sendable {
         let isName = !PathParts.hasSlash(nameOrPath) && nameOrPath != "." && nameOrPath != ".."
         guard !nameOrPath.isEmpty, !nameOrPath.contains("\0"), isName || PathParts.isAbsolute(nameOrPath) else {
             throw .unusableSource(
-                "'\(nameOrPath)' is no name of a credential; give a name without '/', or an absolute path"
+                "'\(nameOrPath)' is not a credential name; give a name without '/', or an absolute path"
             )
         }
         return KeySource(place: .credential(nameOrPath))
@@ -97,7 +97,7 @@ extension KeySource: CustomStringConvertible {
         case (.secretService, nil): self = .secretService
         case (.credential, let name?): self = try .credential(name)
         case (.environment, nil): self = .environment
-        default: throw .unusableSource("'\(text)' is no key source; \(Self.forms)")
+        default: throw .unusableSource("'\(text)' is not a key source; \(Self.forms)")
         }
     }
 
@@ -120,7 +120,7 @@ extension KeySource: CustomStringConvertible {
         guard !path.isEmpty, !path.contains("\0"), !PathParts.endsInSlash(path) else {
             throw .unusableSource("'file:\(path)' names no file; \(forms)")
         }
-        // No shell expands a tilde after the colon, and a directory named "~" is nobody's wish.
+        // No shell expands a tilde after the colon, and a directory named "~" is never intended.
         guard path.utf8.first != UInt8(ascii: "~") else {
             throw .unusableSource("'file:\(path)' starts with a tilde; write the path in full, or with $HOME")
         }
@@ -134,7 +134,7 @@ extension KeySource: CustomStringConvertible {
         return .passphrase(descriptor: descriptor)
     }
 
-    /// The store outlives the working directory, so that a relative path would come to mean another file.
+    /// The store outlives the working directory, so a relative path would later name another file.
     static func absolutePath(_ path: String) -> String {
         guard !PathParts.isAbsolute(path), let directory = getcwd(nil, 0) else { return path }
         defer { free(directory) }

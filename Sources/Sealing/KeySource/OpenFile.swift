@@ -76,7 +76,7 @@ struct OpenFile: ~Copyable {
 }
 
 extension String {
-    /// One word for a POSIX shell: in single quotes, between which every byte but NUL stands for itself.
+    /// One word for a POSIX shell: in single quotes, where every byte but NUL is literal.
     ///
     /// Bytes are compared: together with an accent behind it, a quote is another character, but not to a shell.
     package var shellQuoted: String {
@@ -129,7 +129,7 @@ extension String {
 ///
 /// A slash with a combining mark behind it is one `Character`, which is not equal to a slash.
 package struct PathParts: Hashable, Sendable {
-    /// The path before the last slash; `.` without a slash, `/` for what is in the root directory.
+    /// The path before the last slash; `.` without a slash, `/` for a file in the root directory.
     package let directory: String
 
     /// What follows the last slash.

@@ -1,7 +1,7 @@
 #if os(Linux)
 import OAuth
 
-/// One connection of its own to the Secret Service, which never makes it ask a person.
+/// A separate connection to the Secret Service, which never causes a prompt.
 ///
 /// Used by the thread that made it. The connection is not GLib's shared one: that would serve a read-back after a
 /// write from the same session, hang all that come after one that hangs, and end the process with the bus.
@@ -67,7 +67,7 @@ final class Keyring {
         guard let collection else {
             throw .keyUnavailable(
                 """
-                there is no default keyring; create one, such as by logging in to the desktop, or choose another \
+                no default keyring exists; create one, such as by logging in to the desktop, or choose another \
                 key source
                 """
             )

@@ -25,7 +25,7 @@ struct SecretServiceKey {
             throw .keyAbsent(
                 """
                 the keyring is open and holds no key of this store (application tokenstore, store \(store)); \
-                bring the keyring back from a copy, nothing else opens the store
+                restore the keyring from a copy, nothing else opens the store
                 """
             )
         }
@@ -50,7 +50,7 @@ struct SecretServiceKey {
     private func key(from text: Secret) throws(SealingError) -> KeyEncryptionKey {
         guard let bytes = KeyText.decode(text) else {
             throw .keyMalformed(
-                "what the keyring holds for this store (\(store)) is no key; bring the keyring back from a copy"
+                "the keyring's entry for this store (\(store)) is not a key; restore the keyring from a copy"
             )
         }
         return KeyEncryptionKey(bytes: bytes)
@@ -90,7 +90,7 @@ struct SecretServiceKey {
             }
             throw .keyUnavailable(
                 """
-                there is no session bus and so no keyring, DBUS_SESSION_BUS_ADDRESS is not set; log in to a desktop, \
+                the keyring needs a session bus, and DBUS_SESSION_BUS_ADDRESS is not set; log in to a desktop, \
                 or choose another key source, such as file
                 """
             )
@@ -107,7 +107,7 @@ struct SecretServiceKey {
     #endif
 }
 
-/// Work on a thread of its own, so that whoever waits for it can stop waiting.
+/// Work on a separate thread, so that a caller can stop waiting for it.
 final class TimedThread<Value: Sendable>: Sendable {
     private let value = LockedValue<Value?>(nil)
     private let readingEnd: Int32
@@ -123,7 +123,7 @@ final class TimedThread<Value: Sendable>: Sendable {
         try Self.start(Body { self.finish(work()) })
     }
 
-    /// What the work returned, nil if that takes longer than `limit`: then it goes on with nobody waiting.
+    /// What the work returned, nil if that takes longer than `limit`: then it goes on without a waiting caller.
     func wait(_ limit: Duration) -> Value? {
         let end = ContinuousClock.now + limit
         while true {
