@@ -84,7 +84,7 @@ package final class LocalIdentityProvider: Sendable {
 }
 
 extension Listener {
-    /// The scheme's own port is left out, as everybody else does.
+    /// The default port of the scheme is left out, as is usual.
     fileprivate func address(_ scheme: String) -> String {
         let place = "\(scheme)://\(host.contains(":") ? "[\(host)]" : host)"
         return port == (scheme == "https" ? 443 : 80) ? place : "\(place):\(port)"
@@ -105,7 +105,7 @@ extension LocalIdentityProvider {
         package var tls: Certificate?
         /// Nil means ``Seed/standard``.
         package var seed: Seed?
-        /// Opens `/admin/…` to whoever sends it as `x-admin-key`.
+        /// Enables `/admin/…` for requests with this `x-admin-key`.
         package var adminKey: String?
         package var clock = ProviderClock()
         /// For how many seconds a repeat of the newest used refresh token gets the same child; 0 ends the family.

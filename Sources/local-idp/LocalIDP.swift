@@ -24,10 +24,10 @@ struct LocalIDP: AsyncParsableCommand {
     )
     var tls: [String] = []
     @Option(help: "A JSON file of tenants, clients, policies, users and APIs.") var seed: String?
-    @Option(help: "Opens /admin to whoever sends this as x-admin-key; \"random\" makes one up.") var adminKey: String?
+    @Option(help: "Enables /admin for requests with this x-admin-key; \"random\" makes a key.") var adminKey: String?
     @Option(help: "Seconds in which a repeat of a used refresh token gets the same answer; 0 ends the family.")
     var refreshGrace = 10.0
-    @Flag(help: "Also serves a sample claims provider, which every client without one of its own asks.")
+    @Flag(help: "Also serves a sample claims provider, for every client that has none.")
     var sampleClaims = false
     @Flag(help: "Prints the seed that is used without --seed, and ends.") var printSeed = false
 

@@ -47,7 +47,7 @@ package struct Fault: Codable, Sendable {
         change(&self)
     }
 
-    /// The answer that stands in for the real one, if the fault brings one.
+    /// The answer that replaces the real one, if the fault has one.
     var replacement: Reply? {
         guard status != nil || body != nil else { return nil }
         var headers = ["content-type": contentType ?? "application/json; charset=utf-8"]

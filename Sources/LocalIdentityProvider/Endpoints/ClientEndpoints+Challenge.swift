@@ -48,7 +48,7 @@ extension ClientEndpoints {
     private func sendCode(_ flow: Flow, to method: AuthMethod? = nil, _ purpose: String) async throws -> Reply {
         let method = method ?? AuthMethod(address: flow.username)
         try await state.codes.send(flow.id, to: method, purpose: purpose)
-        let isContact = flow.step == .registration  // whoever typed it may see it
+        let isContact = flow.step == .registration  // the person who typed it may see it
         return try .object([
             "continuation_token": try await again(flow), "challenge_type": "oob", "binding_method": "prompt",
             "challenge_channel": .string(method.channel), "code_length": 8,

@@ -1,4 +1,4 @@
-/// How native flows move on (E03, E07, E10, E13, E14 and E15). What is refused leaves the continuation token good.
+/// How native flows move on (E03, E07, E10, E13, E14 and E15). After a refusal the continuation token stays valid.
 extension ClientEndpoints {
     /// Takes what the request proves at the step where its flow is, and answers what follows.
     func proceed() async throws -> Reply {
@@ -61,7 +61,7 @@ extension ClientEndpoints {
         return try .object(["continuation_token": try await token(flow, for: step), "expires_in": expiry])
     }
 
-    /// Asks for what is still missing, or creates the user.
+    /// Asks for the missing attributes, or creates the user.
     private func proceedSignUp(_ flow: Flow) async throws -> Reply {
         if client.signUpMethod == .password, flow.password == nil {
             throw ProtocolError.credentialRequired.with([

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// What an issuer tells whoever asks: its metadata and keys, and userinfo to the bearer of an access token.
+/// The public endpoints of an issuer: its metadata and keys, and userinfo to the bearer of an access token.
 struct IssuerEndpoints: Sendable {
     let state: ProviderState
     let exchange: Exchange

@@ -114,7 +114,7 @@ struct Claims: JWTPayload, Sendable {
 
     func encode(to encoder: any Encoder) throws { try values.encode(to: encoder) }
 
-    /// The signature alone is judged here; whoever accepts the token judges the claims by the provider's clock.
+    /// Checks the signature only; the caller checks the claims by the provider's clock.
     func verify(using algorithm: some JWTAlgorithm) {}
 
     func isValid(at now: Date) -> Bool {
@@ -129,6 +129,6 @@ struct Claims: JWTPayload, Sendable {
     /// The claims if a key of `keySet` signed them.
     static func verified(_ token: String, by keySet: JSON) async throws -> Claims? {
         let keys = try await JWTKeyCollection().add(jwksJSON: String(decoding: keySet.encoded, as: UTF8.self))
-        return try? await keys.verify(token, as: Claims.self)  // whatever is wrong with it, it is no token of ours
+        return try? await keys.verify(token, as: Claims.self)  // whatever the reason, it is not one of our tokens
     }
 }

@@ -61,14 +61,14 @@ extension Journey {
     private func silent(_ request: AuthorizationRequest, _ accounts: [SignedIn]) async throws -> Reply {
         let response = request.response
         guard let account = accounts.first else {
-            return response.failure("login_required", "Nobody is signed in here. Ask without prompt=none.")
+            return response.failure("login_required", "No account is signed in here. Ask without prompt=none.")
         }
         guard accounts.count == 1 else {
             return response.failure("account_selection_required", "Several people are signed in. Send a login_hint.")
         }
         let consented = await state.users.consents(of: account.userID, to: request.client)
         guard request.scopes.missingConsent(consented).isEmpty else {
-            return response.failure("consent_required", "Nobody agreed to the scopes. Ask without prompt=none.")
+            return response.failure("consent_required", "The user did not consent. Ask without prompt=none.")
         }
         let needsMore = request.client.secondFactor == .always || !request.contexts.isEmpty
         guard realm.policy?.kind ?? .signUpOrSignIn == .signUpOrSignIn, !needsMore || account.hasSecondFactor else {

@@ -52,7 +52,7 @@ struct Journey: Sendable {
         return try await page(interaction, message: message).reply()
     }
 
-    /// Answers a form; what is refused shows its page once more with the reason.
+    /// Answers a form; a refused form is shown once more, with the reason.
     func post(_ id: String) async throws -> Reply {
         let interaction = try await state.browsers.interaction(id, cookie: exchange.cookie(Self.browserCookie))
         guard interaction.realm.issuer == realm.issuer else { throw ProtocolError.expiredToken }

@@ -31,7 +31,8 @@ package struct AuthMethod: Codable, Sendable {
     /// Whether `text` looks like an e-mail address.
     static func isAddress(_ text: String) -> Bool { text.wholeMatch(of: /[^@\s]+@[^@\s.]+(\.[^@\s.]+)+/) != nil }
 
-    /// The first and last letter of the local part and of the first domain label stay; of a number, the last two digits.
+    /// The first and last letter of the local part and of the first domain label stay; of a number, the last two
+    /// digits.
     var masked: String {
         guard let match = target.wholeMatch(of: /([^@]+)@([^.]+)(.*)/) else { return "***" + target.suffix(2) }
         return [match.1, match.2].map(Self.ends).joined(separator: "@") + match.3

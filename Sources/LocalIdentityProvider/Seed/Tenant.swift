@@ -33,7 +33,7 @@ package struct Tenant: Codable, Sendable {
     /// Unknown names are ignored; refused values are named all at once.
     func accepted(_ text: String?) throws -> [String: String] {
         guard let text else { return [:] }
-        guard let submitted = (try? JSON(parsing: text.utf8))?.members else {  // what is not JSON is refused here
+        guard let submitted = (try? JSON(parsing: text.utf8))?.members else {  // text that is not JSON is refused
             throw ProtocolError.attributesNotJSON
         }
         let known = submitted.filter { attribute($0.key) != nil }
@@ -49,7 +49,7 @@ package struct Tenant: Codable, Sendable {
     }
 }
 
-/// A B2C policy: one browser journey with an issuer of its own.
+/// A B2C policy: one browser journey, which is a separate issuer.
 package struct UserFlow: Codable, Sendable {
     package enum Kind: String, Omittable, Sendable {
         case signUpOrSignIn = "susi"

@@ -35,7 +35,7 @@ final class Gateway: HTTPResponder {
         if let delay = fault?.delayMilliseconds { try await Task.sleep(for: .milliseconds(delay)) }
         let reply: Reply
         if let fault, let replacement = fault.replacement, !fault.takesEffect {
-            _ = try? await request.body.collect(upTo: Exchange.maximumBody)  // what is not used may be broken
+            _ = try? await request.body.collect(upTo: Exchange.maximumBody)  // an unused body may be broken
             reply = replacement
         } else {
             let answer = try await answer(&exchange, request, state)
@@ -58,7 +58,7 @@ final class Gateway: HTTPResponder {
         } catch is DecodingError {
             failure = .invalidParameter("The JSON body")
         } catch let error where error is HTTPParserError || error is IOError || error is ChannelError {
-            throw error  // the server answers what is not HTTP itself, and nobody waits on a broken connection
+            throw error  // the server answers input that is not HTTP; a broken connection needs no answer
         } catch is CancellationError {
             throw CancellationError()
         } catch {

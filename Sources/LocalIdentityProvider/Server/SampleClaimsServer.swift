@@ -16,7 +16,7 @@ package struct SampleClaimsServer: Sendable {
 
     package func stop() async { await listener.stop() }
 
-    /// Makes every client that has no claims provider of its own ask this one.
+    /// Makes every client that has no claims provider ask this one.
     package func serve(_ configuration: inout LocalIdentityProvider.Configuration) throws {
         var seed = try configuration.seed ?? .standard
         let claims = ["tier": "loyalty_tier", "domains": "mail_domains"]

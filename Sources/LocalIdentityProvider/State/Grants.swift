@@ -3,7 +3,7 @@ import Foundation
 
 /// Everything that can be exchanged for tokens: codes, device codes, refresh families.
 actor Grants {
-    /// What a code stands for until it is redeemed, once.
+    /// The grant of a code until it is redeemed, once.
     private struct Code {
         let request: AuthorizationRequest
         let signedIn: SignedIn

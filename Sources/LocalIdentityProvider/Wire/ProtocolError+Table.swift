@@ -96,14 +96,14 @@ extension ProtocolError {
     static let expiredRefreshToken = grant(9_900_016, "The refresh token expired. Sign in again.")
     static let secondFactorClaimed = grant(50076, "The API asks for a second factor. Sign in interactively.")
     static func notConsented(_ scopes: [String]) -> Self {
-        let text = "Nobody agreed to \(scopes.joined(separator: " ")). Sign in interactively to be asked."
+        let text = "The user did not consent to \(scopes.joined(separator: " ")). Sign in interactively."
         return grant(65001, text, "consent_required")
     }
     static let claimsProvider = Self("server_error", 9_900_022, "The claims provider did not answer as agreed.")
     static let noSuchDevice = grant(9_900_023, "No device waits with this code.")
     static let unknownDevice = grant(9_900_023, "The device code is unknown. Start again.")
     static let deviceDenied = Self("access_denied", 9_900_023, "The person refused. Start again if they agree.")
-    static let devicePending = Self("authorization_pending", 9_900_023, "Nobody approved the device yet. Ask again.")
+    static let devicePending = Self("authorization_pending", 9_900_023, "The device is not approved yet. Ask again.")
     static let deviceTooFast = Self("slow_down", 9_900_023, "Wait five seconds longer between requests.")
 
     /// RFC 6750 section 3: no error code when no token was sent.

@@ -6,7 +6,7 @@ struct Reply: Sendable {
     var headers: [String: String] = [:]
     var body: [UInt8] = []
     var cookies: [String] = []
-    /// What the audit log says of it; nil stands for the status.
+    /// Its text in the audit log; nil means the status.
     var outcome: String?
 
     /// Members that are nil are left out.

@@ -57,7 +57,7 @@ enum Route: String, CaseIterable, Sendable {
     private var isVersion1: Bool { rawValue.contains("/v1.0/") }
 }
 
-/// The tenant, or one user flow of it, that a request speaks to; each is an issuer of its own.
+/// The tenant, or one user flow of it, that a request speaks to; each is a separate issuer.
 struct Realm: Sendable {
     let tenant: Tenant
     let policy: UserFlow?

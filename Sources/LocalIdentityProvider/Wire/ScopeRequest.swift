@@ -1,6 +1,6 @@
 /// The `scope` parameter split into OpenID Connect's scopes and those of at most one resource.
 struct ScopeRequest: Sendable {
-    /// What is meant when no scope is named.
+    /// The scope if none is named.
     static let usual = "openid profile offline_access"
     static let openIDScopes = ["openid", "profile", "email", "offline_access"]
 
@@ -38,7 +38,7 @@ struct ScopeRequest: Sendable {
 
 /// The `claims` parameter (OpenID Connect Core section 5.5), of which authentication contexts are honoured.
 enum ClaimsRequest {
-    /// The values asked for under `acrs`; what is absent or no JSON object asks for nothing.
+    /// The values asked for under `acrs`; a value that is missing or not a JSON object requests none.
     static func contexts(_ text: String?) -> [String] {
         let json = text.flatMap { try? JSON(parsing: $0.utf8) }
         return ["access_token", "id_token"].compactMap { json?[$0]?["acrs"] }.flatMap { asked in
