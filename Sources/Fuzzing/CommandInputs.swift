@@ -49,7 +49,7 @@ struct RedirectInput: FuzzInput {
         try hold(again?.host == place.host, "\(uri.text) keeps its host, and not \(again?.host ?? "none")")
         try hold(again?.path == place.path, "\(uri.text) keeps its path, and not \(again?.path ?? "none")")
         try hold(again?.port == place.port ?? 8_080, "\(uri.text) keeps its port, and not \(again?.port ?? -1)")
-        // What an issuer is sent is compared with what is registered there.
+        // The issuer compares the address with the registered one.
         let sent = place.text(port: place.port ?? 8_080)
         let registered = place.port == nil ? sent.replacing(":8080", with: "", maxReplacements: 1) : sent
         try hold(registered == uri.text, "\(uri.text) is sent as registered, not as \(sent)")
@@ -99,7 +99,7 @@ struct RedirectInput: FuzzInput {
         var answer = ""
         while let part = try channel.readOutbound(as: ByteBuffer.self) { answer += String(buffer: part) }
         guard let outcome = reception.outcome else { return }
-        try hold(answer.hasPrefix("HTTP/1."), "who brings an answer sees a page, not \(answer)")
+        try hold(answer.hasPrefix("HTTP/1."), "a browser with an answer gets a page, not \(answer)")
         try hold(!channel.isActive, "a connection ends with the answer")
         guard case .success(let answer) = outcome else { return }
         try hold(answer.isAnswer && answer["state"] == reception.state, "nothing but an answer to the request is taken")

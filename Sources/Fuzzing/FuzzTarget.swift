@@ -127,13 +127,13 @@ extension FuzzInput {
             return try body()
         } catch {
             guard types.contains(where: { $0 == type(of: error) }) else { throw error }
-            try hold(!"\(error)".isEmpty, "an error says what is wrong")
+            try hold(!"\(error)".isEmpty, "an error has a description")
             return nil
         }
     }
 }
 
-/// Something that no input may bring about.
+/// A result that no input may cause.
 package struct BrokenPromise: Error, CustomStringConvertible {
     package let description: String
 

@@ -7,7 +7,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A small store in a directory of its own, whose clock stands still and which can be put back to how it began.
+/// A small store in a new directory, whose clock stands still and which can be reset to its first state.
 final class ScratchStore: Sendable {
     let path: StorePath
     let database: [UInt8]
@@ -31,7 +31,7 @@ final class ScratchStore: Sendable {
     }
 
     deinit {
-        // A leftover of a run harms nobody.
+        // A leftover of a run does no harm.
         try? FileManager.default.removeItem(atPath: path.directory)
     }
 
@@ -53,7 +53,7 @@ final class ScratchStore: Sendable {
         return try Data(contentsOf: URL(fileURLWithPath: path.database)).elementsEqual(bytes)
     }
 
-    /// Puts the store back to how it began, or to `bytes`; nobody may have it open.
+    /// Resets the store to its first state, or to `bytes`; no process may have it open.
     func restore(_ bytes: [UInt8]? = nil) throws {
         for name in try FileManager.default.contentsOfDirectory(atPath: path.directory) {
             guard !["key", "tokenstore.db", "tokenstore.lock"].contains(name) else { continue }
@@ -92,7 +92,7 @@ struct DatabaseInput: FuzzInput {
         case UInt8(ascii: "d"): try attempt { try scratch.open().removeAccount(account) }
         case UInt8(ascii: "r"):
             let isRepaired = try attempt { _ = try scratch.repair() }
-            guard isRepaired else { return try hold(try scratch.isStill(damaged), "what is past repair stays") }
+            guard isRepaired else { return try hold(try scratch.isStill(damaged), "a file beyond repair stays") }
             let problems = try scratch.open().check()
             try hold(problems.isEmpty, "a repaired store is sound, unlike \(problems)")
         default: break

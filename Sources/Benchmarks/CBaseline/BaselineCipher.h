@@ -21,7 +21,7 @@ typedef struct {
     size_t count;
 } BaselineColumns;
 
-/// Adds a text, or NULL; one for which there is no room is left out.
+/// Adds a text, or NULL; a text that does not fit is left out.
 void baseline_add_text(BaselineColumns *columns, const char *text);
 void baseline_add_integer(BaselineColumns *columns, int64_t number);
 

@@ -112,7 +112,7 @@ def first(path, rounds):
 
 
 def event(path):
-    """What MSAL hands to its cache when somebody new has signed in, with tokens as long as others in the cache."""
+    """What MSAL hands to its cache after the sign-in of a new account, with tokens as long as others in the cache."""
     access, refresh, identity = (chosen(path, kind, 1)[0] for kind in ("AccessToken", "RefreshToken", "IdToken"))
     return new_account({
         "client_id": access["client_id"],
@@ -154,7 +154,7 @@ def wait():
 
 
 def crowd(path, sample):
-    """Signs in two accounts when everybody is ready."""
+    """Signs in two accounts when all processes are ready."""
     cache, sample = shared(path), event(sample)
     wait()
     for _ in range(2):
@@ -180,7 +180,7 @@ def begin(path, authority, client, scope, response):
 
 
 def race(path, authority, client, scope):
-    """Asks for a token when everybody is ready."""
+    """Asks for a token when all processes are ready."""
     app = msal.PublicClientApplication(
         client, oidc_authority=authority, instance_discovery=False, token_cache=shared(path), http_client=Loopback()
     )

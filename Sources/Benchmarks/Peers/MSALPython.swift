@@ -41,7 +41,7 @@ struct MSALPython: Peer {
 
     /// The seconds that a piece of work says it took, once for each round.
     func seconds(_ work: String, _ arguments: String...) throws -> [Double] {
-        // Its reason for failing goes to whoever reads the report.
+        // The report shows why it failed.
         try child(work, arguments).output(errors: 2).split(separator: "\n").compactMap { Double($0) }
     }
 
@@ -78,7 +78,7 @@ struct MSALPython: Peer {
 }
 
 extension MSALPython {
-    /// Each round has a session of its own: the one before may be over.
+    /// Each round has a new session: the previous one may be over.
     ///
     /// The interpreters have started and loaded everything before the clock does.
     func race(_ bench: Bench, rounds: Int, processes: Int) throws -> RaceOutcome {
@@ -143,7 +143,7 @@ extension MSALPython {
         return (2 * processes - (try accounts(in: cache)), failed)
     }
 
-    /// None where the file is no cache.
+    /// Nil if the file is not a cache.
     private func accounts(in cache: String) throws -> Int {
         let text = try Data(contentsOf: URL(fileURLWithPath: cache))
         guard let document = try? JSON(parsing: String(decoding: text, as: UTF8.self)) else { return 0 }

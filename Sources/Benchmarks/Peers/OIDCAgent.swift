@@ -41,7 +41,7 @@ final class OIDCAgentSession {
     private let password: String
     private var daemon: RunningProcess?
 
-    /// Each daemon has one of its own: an old one may take its socket away after the next one has begun.
+    /// Each daemon has its own directory: an old daemon may remove its socket after the next one has started.
     private var daemons = 0
     private var socket: String { "\(directory)/socket\(daemons)" }
 
@@ -88,7 +88,7 @@ final class OIDCAgentSession {
         daemons += 1
         daemon = try program("oidc-agent", ["--console", "--pw-store", "--socket-path", socket]).start()
         let start = Stopwatch.now()
-        // The socket is there before anybody listens to it.
+        // The socket exists before the daemon listens on it.
         while try !list.run().isSuccess {
             guard Stopwatch.now() - start < 10 else { throw BenchFailure("oidc-agent does not start") }
             usleep(500)
@@ -97,7 +97,7 @@ final class OIDCAgentSession {
 
     private func stop() {
         daemon?.send(SIGTERM)
-        // Nobody is left to tell of a daemon that had ended already.
+        // A daemon that had ended already is not an error.
         _ = try? daemon?.wait()
         daemon = nil
     }

@@ -10,7 +10,7 @@ protocol Peer {
 struct PeerFigure: Encodable {
     let name: String
 
-    /// Nil where it is not installed; then there is no value either.
+    /// Nil if it is not installed; then the value is nil too.
     let version: String?
     let unit: ReportRow.Unit
     let value: Spread?

@@ -12,7 +12,7 @@ import Musl
 import Darwin
 #endif
 
-/// A program to be run as a process of its own.
+/// A program to be run as a separate process.
 struct ChildProcess {
     let program: String
     let arguments: [String]
@@ -120,7 +120,7 @@ struct ChildProcess {
     }
 }
 
-/// A process that has been started and has to be waited for.
+/// A started process, which the caller must wait for.
 struct RunningProcess {
     let id: pid_t
     let start: Double

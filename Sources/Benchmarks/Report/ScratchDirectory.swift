@@ -25,7 +25,7 @@ struct ScratchDirectory {
     }
 
     func remove() {
-        // What is left behind is named in the system's own directory of temporary files.
+        // A leftover is named in the system's directory of temporary files.
         try? FileManager.default.removeItem(atPath: path)
     }
 

@@ -38,7 +38,7 @@ struct BenchIssuer: Sendable {
             .response(client: Self.client, scope: Self.scope)
     }
 
-    /// Ends it; nobody is left to tell of a listener that cannot be closed.
+    /// Ends it; a failure to close the listener cannot be reported.
     func stop() { try? AsynchronousWork.run { [provider] in await provider.stop() } }
 
     /// How many requests an endpoint has had.

@@ -71,7 +71,7 @@ struct SampleAccount {
 
     private func token(_ kind: String, count: Int) -> String {
         var random = random(UInt64(kind.utf8.reduce(7) { $0 &* 31 &+ Int($1) }))
-        // A number to find the sign-in by, where it has to be known which one was kept.
+        // A number that tells which sign-in was kept.
         let head = "\(kind).\(number).\(generation)."
         return head + random.token(count: count - head.utf8.count)
     }

@@ -46,7 +46,7 @@ final class Baseline {
         }
     }
 
-    /// Has to be called before signing in, when others have written.
+    /// Call it before a sign-in if others have written.
     func expectOthers() { baseline_expect_others(store) }
 
     func signIn(_ signIn: BaselineSignIn) throws {

@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// An MSAL cache of 10,000 accounts taken in, by a process of its own.
+/// An MSAL cache of 10,000 accounts imported by a separate process.
 enum ImportBenchmark: Benchmark {
     static let name = "P9"
 

@@ -3,7 +3,7 @@ import OAuth
 import TokenStorage
 import TokenStoreCLI
 
-/// How long many processes wait for one token that has to be refreshed.
+/// How long many processes wait for one token that needs a refresh.
 enum RaceBenchmark: Benchmark {
     static let name = "P10"
 

@@ -16,8 +16,8 @@ struct SpeedCommand: ParsableCommand {
         abstract: "Times the store by turns with a floor in C, or with other programs.",
         discussion: """
             The floor uses SQLite's C API on the same file and schema with the same settings and statements that are \
-            prepared once, and the AES-256-GCM and HMAC of the same BoringSSL. It knows what is in the file before it \
-            writes, gets its texts ready-made, and wipes no memory.
+            prepared once, and the AES-256-GCM and HMAC of the same BoringSSL. It knows the content of the file before \
+            it writes, gets its texts ready-made, and wipes no memory.
             """
     )
 
@@ -91,7 +91,7 @@ enum ScaleBenchmark: Benchmark {
                 throw BenchFailure("the store does not find a token")
             }
         }
-        // Once through, so that what is measured is the store and not the first touch of the disk.
+        // Once before, so that the store is measured and not the first access to the disk.
         for query in queries { try look(query, in: large) }
         let measurement = PairedMeasurement(rounds: bench.rounds, turns: bench.scaled(50, quick: 10))
         let outcome = try measurement.run(pieces: 400) { piece in

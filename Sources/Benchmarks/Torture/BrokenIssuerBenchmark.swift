@@ -50,7 +50,7 @@ enum BrokenIssuerBenchmark: Benchmark {
         issuer.provider.faults.removeAll()
         let said = try output.contentsOfFile
         let status = try TokenStore.open(at: path).status()
-        // Who asks again at once is held back; the session itself has to be good.
+        // A caller that asks again at once is throttled; the session itself must be valid.
         try Connection(path: path.database, mode: .readWrite, busyTimeout: .seconds(5)).execute("DELETE FROM throttle")
         return [
             [1, 4, 8].contains(outcome.code) && outcome.seconds < timeout,

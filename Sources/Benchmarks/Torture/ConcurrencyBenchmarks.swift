@@ -71,7 +71,7 @@ enum SingleRefreshBenchmark: Benchmark {
     }
 }
 
-/// Random walks through the flows of native authentication, with faults at every step: nobody is stuck, and no account
+/// Random walks through the flows of native authentication, with faults at every step: no walk is stuck, and no account
 /// is stored by halves.
 enum WalksBenchmark: Benchmark {
     static let name = "WALKS"

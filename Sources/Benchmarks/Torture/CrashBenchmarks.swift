@@ -11,7 +11,7 @@ import Musl
 import Darwin
 #endif
 
-/// A writer is killed at random moments; everything it was told is stored has to be there.
+/// A writer is killed at random moments; everything that was reported as stored must be there.
 enum KillBenchmark: Benchmark {
     static let name = "R1"
     static let accounts = 40
@@ -72,7 +72,7 @@ enum KillBenchmark: Benchmark {
 
 /// The process that refreshes is killed or stopped at each point of its refresh; the others have to go on.
 ///
-/// The issuer ends a session when a refresh token is used twice. Where the holder has spent the token, nobody can save
+/// The issuer ends a session when a refresh token is used twice. If the holder has spent the token, no process can save
 /// the session, and the next one has to say who spent it.
 enum HolderBenchmark: Benchmark {
     static let name = "R3"

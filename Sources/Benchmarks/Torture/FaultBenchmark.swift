@@ -122,7 +122,7 @@ final class FullDisk {
     }
 
     deinit {
-        // Nobody is left to tell; the scratch directory that then stays says enough.
+        // The failure cannot be reported; the scratch directory that stays shows it.
         _ = try? ChildProcess("/bin/umount", ["-l", directory]).run()
     }
 

@@ -87,7 +87,7 @@ enum PlantedSecretsBenchmark: Benchmark {
         return leaks
     }
 
-    /// Searches for the sealed bytes of tokens that were forgotten: they are no secret, but the key may become known.
+    /// Searches for the sealed bytes of tokens that were forgotten: they are not secret, but the key may become known.
     private static func remains(_ bench: Bench) throws -> (found: Int, searches: Int) {
         var (found, searches) = (0, 0)
         for change in [Change.removeAccount, .purge, .purgeEverything, .rekey] {
@@ -132,7 +132,7 @@ struct SecretSearch {
             plant(part)
             plant(Array(part.map { String($0, radix: 16) }.joined().utf8))
             for shift in 0..<3 {
-                // Without the ends, which depend on what stands beside the secret.
+                // Without the ends, which depend on the bytes beside the secret.
                 let encoded = Data(part.dropFirst(shift)).base64EncodedString()
                 plant(Array(encoded.utf8.dropLast(6)))
             }

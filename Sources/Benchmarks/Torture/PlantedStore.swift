@@ -62,7 +62,7 @@ struct PlantedStore: Sendable {
     /// What was done, by the row of the entry.
     private(set) var events: [StoreEvent.ID: StoreEvent] = [:]
 
-    /// What is known of the use of each refresh token, by its row.
+    /// The recorded use of each refresh token, by its row.
     private(set) var attempts: [Int64: RefreshAttempt] = [:]
     private(set) var throttles: Set<Throttle> = []
 

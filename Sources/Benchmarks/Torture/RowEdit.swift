@@ -51,7 +51,7 @@ struct ClearColumns: Sendable {
         var rows: [[Value]] = []
     }
 
-    /// What is sealed, or proves that a row is as it was written.
+    /// Sealed values, and proofs that a row was not edited.
     private static let sealed: Set = ["extra", "secret", "entry", "mac", "wrapped"]
 
     private static let inventions: [Value] = [

@@ -4,9 +4,9 @@
 #include <stdint.h>
 
 /// A store's database, used with nothing around SQLite and the cipher: one connection with the store's settings,
-/// statements prepared once, a key of its own. Not thread-safe.
+/// statements prepared once, its own key. Not thread-safe.
 ///
-/// What it leaves out, because only a store needs it: finding out what is there before it writes, merging with it,
+/// What it leaves out, because only a store needs it: reading the present rows before it writes, merging with them,
 /// locking against other threads, checking who owns the file, wiping memory.
 typedef struct BaselineStore BaselineStore;
 
