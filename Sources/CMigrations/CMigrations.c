@@ -55,7 +55,7 @@ static const CMigration migrations[] = {
     {"V004_record", V004_record, 4, 4, 0},
     // New tables only: a program without them neither needs nor harms them.
     {"V005_refresh", V005_refresh, 4, 4, 0},
-    // A program without it looks for subjects with capitals where they are no longer.
+    // A program without it looks for subjects with capitals in the old place.
     {"V006_subject", V006_subject, 6, 6, 0},
     // A program without it refreshes once more often.
     {"V007_asked", V007_asked, 6, 6, 0},
@@ -63,7 +63,7 @@ static const CMigration migrations[] = {
     {"V008_identity", V008_identity, 8, 8, 0},
     // A program without it leaves hashes behind that a rekey has made worthless.
     {"V009_aside", V009_aside, 8, 9, 0},
-    // A program without it cannot open what is sealed together with its row. Nothing is lost, and a copy would hold
+    // A program without it cannot open values that are sealed with their row. Nothing is lost, and a copy would hold
     // the tokens as they can still be misused.
     {"V010_binding", V010_binding, 10, 10, 0},
     // A program without it finds accounts by a column that is gone.

@@ -20,7 +20,7 @@ package final class Browser {
     /// The address of the driver, and of the session once there is one.
     private var place = ""
 
-    /// Runs `body` with a browser of its own.
+    /// Runs `body` with a new browser.
     package static func open(_ body: (Browser) async throws -> Void) async throws {
         let browser = try Browser()
         let outcome: Result<Void, any Error>
@@ -85,7 +85,7 @@ package final class Browser {
     }
 
     private func close() async {
-        // A session that never began cannot be ended; the driver's own end below ends what is left.
+        // A session that never began cannot be ended; the end of the driver below ends the rest.
         _ = try? await command("DELETE", "", nil)
         // The driver does not listen to SIGTERM.
         if driver.isRunning { kill(driver.processIdentifier, SIGKILL) }

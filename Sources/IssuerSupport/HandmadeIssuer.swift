@@ -26,7 +26,7 @@ package final class HandmadeIssuer: Sendable {
         }
     }
 
-    /// What is asked of it and what it says to that.
+    /// The requests it received, and its answers.
     private final class Script: Sendable {
         let answers = Mutex<[String: [Answer]]>([:])
         let forms = Mutex<[String: [[String: String]]]>([:])
@@ -69,7 +69,7 @@ package final class HandmadeIssuer: Sendable {
         publishAlso(members, headers: headers, at: path ?? Self.openIDPath)
     }
 
-    /// Publishes such metadata beside what is there.
+    /// Publishes this metadata in addition.
     package func publishAlso(_ members: JSON.Object, headers: [String] = [], at path: String) {
         var metadata = JSON.Object([
             ("issuer", .string(issuer)), ("token_endpoint", .string(issuer + "/token")),
@@ -83,7 +83,7 @@ package final class HandmadeIssuer: Sendable {
         script.answers.withLock { $0[path] = answers }
     }
 
-    /// The forms that came to a path.
+    /// The forms that were sent to a path.
     package func forms(_ path: String = "/op/token") -> [[String: String]] {
         script.forms.withLock { $0[path] ?? [] }
     }

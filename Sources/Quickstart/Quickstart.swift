@@ -12,8 +12,8 @@ struct Quickstart: AsyncParsableCommand {
         commandName: "quickstart",
         abstract: "A tour of tokenstore, with an identity provider on this machine.",
         discussion: """
-            Signs two people in, calls two APIs, lets tokens end and kills a process in the middle of a refresh. The \
-            store it leaves in the temporary directory is there to look at.
+            Signs two people in, calls two APIs, lets tokens expire and kills a process in the middle of a refresh. \
+            The store stays in the temporary directory, to look at.
             """,
         subcommands: [DoomedRefresh.self]
     )
@@ -39,7 +39,7 @@ func say(_ line: String) {
     fflush(nil)
 }
 
-/// A process of its own that begins a refresh and does not live to see the answer.
+/// A separate process that begins a refresh and is killed before the answer.
 struct DoomedRefresh: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "refresh-and-be-killed",

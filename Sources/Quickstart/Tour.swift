@@ -49,7 +49,7 @@ struct Tour: Sendable {
 
     /// One sign-in is enough for any number of APIs.
     func callAPIs() async throws {
-        chapter("Tokens for two APIs, without asking anybody again")
+        chapter("Tokens for two APIs, without another sign-in")
         for person in World.people {
             try await call("api1", World.tasks, person)
             try await call("api2", World.notes, person)
@@ -81,14 +81,14 @@ struct Tour: Sendable {
         request.forcesRefresh = true
         let result = try await application(person).acquireTokenSilently(request)
         let source = result.source == .refresh ? "a new token of the issuer's" : "a stored token"
-        say("  the next refresh brings \(source): \(person.name) is still signed in")
+        say("  the next refresh returns \(source): \(person.name) is still signed in")
     }
 
     /// Tokens and claims are sealed; what selects an account is not.
     func lookForSecrets() throws {
         let person = World.people[0]
         let account = try account(person)
-        chapter("What \(person.name)'s account shows to whoever copies the store's files without the key")
+        chapter("What \(person.name)'s account shows to someone who copies the store's files without the key")
         // What was written last is in the write-ahead log.
         let bytes = try ["", "-wal"].reduce(into: Data()) { bytes, end in
             bytes += try Data(contentsOf: URL(filePath: store.path.database + end))
@@ -135,7 +135,7 @@ struct Tour: Sendable {
     }
 
     private func account(_ person: World.Person) throws -> Account {
-        guard let account = try application(person).account(for: .userFlow(person.flow)) else { throw NobodyThere() }
+        guard let account = try application(person).account(for: .userFlow(person.flow)) else { throw MissingAccount() }
         return account
     }
 
@@ -148,7 +148,7 @@ struct Tour: Sendable {
         return try PublicClientApplication(configuration, store: store, transport: transport, userAgent: person)
     }
 
-    private struct NobodyThere: Error {}
+    private struct MissingAccount: Error {}
 
     /// The process that was to be killed ended before.
     private struct EarlyEnd: Error {}

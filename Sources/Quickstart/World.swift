@@ -15,7 +15,7 @@ enum World {
         Person(name: "Ivo Brand", username: "ivo@example.org", password: "Roble-5-Lunas", flow: "b2c_1_guests"),
     ]
 
-    /// Somebody at a browser.
+    /// A person at a browser.
     struct Person: UserAgent {
         let name: String
         let username: String

@@ -23,7 +23,7 @@ extension Connection {
         sqlite3_file_control(handle, nil, SQLITE_FCNTL_PERSIST_WAL, &on)
     }
 
-    /// Whether the file is no longer the one under the name it was opened by.
+    /// Whether another file now has the name that this file was opened by.
     package var hasMoved: Bool {
         var moved: CInt = 0
         sqlite3_file_control(handle, nil, SQLITE_FCNTL_HAS_MOVED, &moved)

@@ -37,7 +37,7 @@ extension Connection {
         try statement(sql).first(values, body)
     }
 
-    /// The first column of the first row as an integer, or nil where there is no row.
+    /// The first column of the first row as an integer, or nil if the result is empty.
     @inlinable package func integer(_ sql: StaticString, _ values: Value...) throws -> Int64? {
         try statement(sql).first(values) { $0.integer(0) }
     }

@@ -10,7 +10,7 @@ import Darwin
 
 /// An open SQLite database.
 ///
-/// A connection is deliberately not `Sendable`: it belongs to whoever opened it.
+/// A connection is deliberately not `Sendable`: it belongs to the thread that opened it.
 package final class Connection {
     package let handle: OpaquePointer
     private let busyHandler: BusyHandler
@@ -23,7 +23,7 @@ package final class Connection {
     /// How a file is opened; a connection never creates one.
     package enum Mode: Sendable {
         case readWrite
-        /// Without writing to the index of the log either, which has to be there.
+        /// Without writing to the index of the log either, which must exist.
         case readOnly
         /// Without locks and without looking for a log: only for a file that no program is writing.
         case immutable

@@ -1,6 +1,7 @@
 public import OAuth
 
-/// Entities of the MSAL unified cache: the default rows of the default user, to be changed with ``OAuth/JSON/with(_:without:)``.
+/// Entities of the MSAL unified cache: the default rows of the default user, to be changed with
+/// ``OAuth/JSON/with(_:without:)``.
 extension JSON {
     public static func accessToken(
         _ secret: String,

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A process of its own that has a database open.
+/// A separate process that has a database open.
 public final class SQLiteShell {
     private let process = Process()
     private let input = Pipe()

@@ -1,7 +1,7 @@
 public import OAuth
 public import TokenStorage
 
-/// A store in a directory of its own, whose clock stands still.
+/// A store in a new directory, whose clock stands still.
 public final class TestStore: Sendable {
     public let directory: TemporaryDirectory
     public let clock: TestClock

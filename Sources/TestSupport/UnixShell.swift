@@ -26,8 +26,8 @@ public struct UnixShell: Sendable, CustomStringConvertible {
 }
 
 extension SeededGenerator {
-    /// What confuses those who take a text for its letters: marks that join the letter before, joiners, other directions
-    /// of writing, quotes, backslashes, line breaks, and what a shell obeys.
+    /// What confuses those who take a text for its letters: marks that join the letter before, joiners, other
+    /// directions of writing, quotes, backslashes, line breaks, and what a shell obeys.
     private static let pieces: [String] = [
         "'", "\"", "\\", "`", "$", "$(", ")", ";", "&", "|", "<", ">", "!", "#", "~", "*", "?", "[", "{", "}", " ", "=",
         "%", "a", "Z", "0", "-", "\n", "\r", "\t", "\r\n", "\u{301}", "\u{20DD}", "\u{FE0F}", "\u{200D}", "\u{200C}",

@@ -1,7 +1,7 @@
 import LocalIdentityProvider
 import TestSupport
 
-/// What walks through the state machine came to.
+/// The results of walks through the state machine.
 package struct WalkFindings: Sendable {
     package var walks = 0
     package var steps = 0
@@ -19,7 +19,7 @@ package struct WalkFindings: Sendable {
         var generator = SeededGenerator(seed: seed)
         var number = 0
         while number < count {
-            // A new provider now and then: one that remembers everybody grows slow.
+            // A new provider now and then: one with many accounts grows slow.
             let ground = try await WalkGround(directory: "\(directory)/walks-\(number)")
             for _ in 0..<min(groundSize, count - number) {
                 number += 1

@@ -46,7 +46,7 @@ struct WalkGround {
         }
     }
 
-    /// What is stored, as far as a half stored account would show.
+    /// The parts of the store that would show a half stored account.
     var stock: Stock {
         get throws {
             let status = try store.status()

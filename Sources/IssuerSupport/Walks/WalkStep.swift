@@ -1,6 +1,6 @@
 import NativeAuthentication
 
-/// What a step of a walk came to.
+/// The result of a step of a walk.
 struct WalkStep {
     /// Where the walk stands now.
     let place: WalkPlace

@@ -8,14 +8,14 @@ extension Walker {
     mutating func begin() async -> WalkStep {
         if isHonest { return await beginHonestly() }
         switch Int.random(in: 0..<6, using: &generator) {
-        case 0...1: return await signIn(nobody() ?? username, password: nil)
+        case 0...1: return await signIn(unknownName() ?? username, password: nil)
         case 2: return await signIn(username, password: chance(1, in: 6) ? Secret("") : knownPassword())
         case 3...4: return await signUp()
-        default: return await reset(nobody() ?? username)
+        default: return await reset(unknownName() ?? username)
         }
     }
 
-    /// Signs in, signs up where there is no account, and resets a password that is not known any more.
+    /// Signs in, signs up if the account does not exist, and resets a password that is not known any more.
     private mutating func beginHonestly() async -> WalkStep {
         do throws(SignInStartError) {
             let result = try await app.signIn(SignInParameters(username: username, password: password))
@@ -27,7 +27,7 @@ extension Walker {
         }
     }
 
-    private mutating func nobody() -> String? {
+    private mutating func unknownName() -> String? {
         chance(1, in: 8) ? ["", "  ", "nobody@example.org"].randomElement(using: &generator) : nil
     }
 
@@ -43,7 +43,7 @@ extension Walker {
     }
 
     private mutating func signUp() async -> WalkStep {
-        var parameters = SignUpParameters(username: isHonest ? username : nobody() ?? username)
+        var parameters = SignUpParameters(username: isHonest ? username : unknownName() ?? username)
         if chance(1, in: 2) { parameters.password = newPassword() }
         if chance(1, in: 2) { parameters.attributes = attributes() }
         do throws(SignUpStartError) {

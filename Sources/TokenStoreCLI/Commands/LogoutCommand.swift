@@ -10,8 +10,8 @@ struct LogoutCommand: ParsableCommand {
         _superCommandName: "tokenstore",
         abstract: "Sign an account out: end its session at the issuer, then delete it.",
         discussion: """
-            It asks once. The refresh token is revoked if the issuer supports revocation. If that fails, the failure is \
-            reported and the account is deleted anyway. --client-id signs the account out of one client only.
+            It asks once. The refresh token is revoked if the issuer supports revocation. If that fails, the failure \
+            is reported and the account is deleted anyway. --client-id signs the account out of one client only.
 
             EXAMPLES
               tokenstore logout mara@example.net

@@ -9,8 +9,8 @@ struct RekeyCommand: ParsableCommand {
         abstract: "Seal every value anew, or move the store to another key source.",
         discussion: """
             Without --key it makes a new data key and seals every value anew. If it is interrupted, every value stays \
-            readable and the next run finishes it. With --key SOURCE the store's key moves to that new source. The store \
-            records the current source; --current-key names it if the key was moved since.
+            readable and the next run finishes it. With --key SOURCE the store's key moves to that new source. The \
+            store records the current source; --current-key names it if the key was moved since.
 
             If someone may have both the database and its key, neither is enough: with a copy of both they can read \
             what is stored later. --leaked changes both keys, with --key for the new one. They can still read what was \

@@ -19,9 +19,9 @@ struct TokenCommand: ParsableCommand {
         abstract: "Print a usable access token, refreshed if needed.",
         discussion: """
             The token is read from the store, or requested from the issuer with a refresh token. The command never \
-            prompts: if a sign-in is needed, the exit status is 4. Processes that need the same token share one request \
-            to the issuer. --client-id may be left out if the account has tokens of one client only. For a guest, \
-            --tenant names the tenant of the token. Default: the tenant of the sign-in.
+            prompts: if a sign-in is needed, the exit status is 4. Processes that need the same token share one \
+            request to the issuer. --client-id may be left out if the account has tokens of one client only. For a \
+            guest, --tenant names the tenant of the token. Default: the tenant of the sign-in.
 
             EXAMPLES
               curl -H "$(tokenstore token --scope api://todo/Read --format header)" \\

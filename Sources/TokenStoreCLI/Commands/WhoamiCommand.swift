@@ -8,9 +8,9 @@ struct WhoamiCommand: ParsableCommand {
         _superCommandName: "tokenstore",
         abstract: "Print the display name of the account that is signed in.",
         discussion: """
-            The name is the 'name' claim of the newest ID token, else the username. With --tenant it is the name in that \
-            tenant, else the name in the account's home tenant. If the store has several accounts, name one. Nothing is \
-            written, and no prompt is shown.
+            The name is the 'name' claim of the newest ID token, else the username. With --tenant it is the name in \
+            that tenant, else the name in the account's home tenant. If the store has several accounts, name one. \
+            Nothing is written, and no prompt is shown.
 
             EXAMPLES
               tokenstore whoami
