@@ -28,7 +28,7 @@ extension Connection {
         return results
     }
 
-    /// What `body` makes of the first row, or nil where there is none.
+    /// What `body` makes of the first row, or nil if there is none.
     @inlinable package func first<Result>(
         _ sql: StaticString,
         _ values: Value...,

@@ -7,7 +7,7 @@ public enum SignInError: Error, Hashable, Sendable {
     /// The request is invalid; no sign-in page was opened.
     case invalidRequest(String)
 
-    /// The redirect URI is none that an app can be reached by.
+    /// The redirect URI is invalid: an app cannot be reached by it.
     case invalidRedirectURI(String)
 
     /// The authority is not one that the application was told to trust.

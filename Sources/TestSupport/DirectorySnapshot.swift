@@ -28,7 +28,7 @@ public struct DirectorySnapshot: Equatable, CustomStringConvertible {
 
     public var names: [String] { files.keys.sorted() }
 
-    /// The bytes of a file, nil where there is none.
+    /// The bytes of a file, nil if there is none.
     public func bytes(_ name: String) -> Data? { files[name]?.bytes }
 
     /// The names of the files that hold `text` somewhere.

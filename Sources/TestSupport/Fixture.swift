@@ -52,6 +52,6 @@ extension JSON {
         return .object(object)
     }
 
-    /// The member of an object, null where there is none.
+    /// The member of an object, null if there is none.
     public subscript(_ name: String) -> JSON { object?[name] ?? .null }
 }

@@ -136,7 +136,7 @@ public enum InteractionReason: Sendable {
     /// The issuer refused without an OAuth error.
     case refusedWithoutReason(status: Int)
 
-    /// A new password is due.
+    /// A new password is required.
     case passwordReset(OAuthError)
 
     /// The user does not exist any more.

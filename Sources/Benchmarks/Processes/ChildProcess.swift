@@ -164,7 +164,7 @@ struct RunningProcess {
 }
 
 enum FileLink {
-    /// Where a symbolic link points, or nil if it is none.
+    /// Where a symbolic link points, or nil if it is not one.
     static func target(of path: String) -> String? {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX)) { buffer in
             guard let start = buffer.baseAddress else { return nil }

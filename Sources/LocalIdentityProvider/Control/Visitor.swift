@@ -11,7 +11,7 @@ package actor Visitor {
     private let client: HTTPClient
     private var cookies: [String: String] = [:]
 
-    /// Where it is: a page, or an address that is none of the web's.
+    /// Where it is: a page, or an address that is not of the web.
     package private(set) var address = ""
     package private(set) var status = 0
     package private(set) var page = ""

@@ -32,7 +32,7 @@ struct ClientEndpoints: Sendable {
         guard realm.policy == nil, client.isNativeEnabled else { throw ProtocolError.nativeDisabled }
     }
 
-    /// RFC 6749 section 2.3.1: both halves are form-encoded before they are joined; an empty secret is none.
+    /// RFC 6749 section 2.3.1: both halves are form-encoded before they are joined; an empty secret counts as missing.
     private static func credentials(_ text: String) throws -> (id: String?, secret: String?) {
         let halves = (Data(base64Encoded: text) ?? Data())
             .split(separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)

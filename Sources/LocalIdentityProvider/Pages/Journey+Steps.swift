@@ -159,7 +159,7 @@ extension Journey {
         return reply
     }
 
-    /// Asks for consent where it is due, then sends the code to the client.
+    /// Asks for consent if it is needed, then sends the code to the client.
     private func finish(
         _ interaction: Interaction,
         _ request: AuthorizationRequest,

@@ -21,7 +21,7 @@ extension NativeAuthPublicClientApplication {
         self.init(configuration, store: try TokenStore.open(at: path), transport: AsyncHTTPTransport())
     }
 
-    /// The account that is signed in; nil where there is none, or, as the log says then, the store cannot be read.
+    /// The account that is signed in; nil if there is none, or, as the log says then, the store cannot be read.
     public func getNativeAuthUserAccount(correlationId: UUID? = nil) -> MSALNativeAuthUserAccountResult? {
         do {
             return try currentAccount().map(MSALNativeAuthUserAccountResult.init)

@@ -99,7 +99,8 @@ public final class MSALNativeAuthChallengeAuthMethodParameters {
 }
 
 extension JSON.Object {
-    /// Attributes as MSAL takes them; what JSON does not know becomes a number that is none, and is refused as such.
+    /// Attributes as MSAL takes them; a value that JSON does not know becomes an invalid number, and is refused as
+    /// such.
     init(attributes: [String: Any]) {
         self.init(attributes.sorted { $0.key < $1.key }.map { (name: $0.key, value: JSON(attribute: $0.value)) })
     }

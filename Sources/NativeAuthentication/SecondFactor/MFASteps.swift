@@ -1,6 +1,6 @@
 public import OAuth
 
-/// A second factor is due; the person chooses by which method the code comes.
+/// A second factor is required; the person chooses by which method the code comes.
 public struct AwaitingMFAState: Sendable {
     let flow: NativeFlow
     let token: Secret

@@ -69,7 +69,7 @@ public struct RequiredAttribute: Hashable, Sendable {
         regex = object["options"]?.object?["regex"]?.text
     }
 
-    /// Whether `value` fits the pattern; true where there is none, or it is none that can be read here.
+    /// Whether `value` fits the pattern; true if there is none, or it cannot be read here.
     public func accepts(_ value: String) -> Bool {
         guard let regex else { return true }
         // The issuer judges in the end; a pattern of another dialect must not keep anyone out.
@@ -81,7 +81,7 @@ public struct RequiredAttribute: Hashable, Sendable {
 extension JSON.Object {
     static let attributeFlaw = "the attributes hold a value that JSON does not know; give texts"
 
-    /// The attributes as they are sent; nil where a value is none that JSON knows.
+    /// The attributes as they are sent; nil if JSON cannot hold a value.
     var serializedAttributes: String? {
         let text = JSON.object(self).serialized
         // A number is kept as it was written, whatever that is.

@@ -54,7 +54,7 @@ extension JSON {
 
     /// The value as whole seconds: a number, or text that holds one; fractions are cut off.
     ///
-    /// A number beyond any calendar is none, so that sums of times cannot overflow.
+    /// A number beyond any calendar is not a time, so that sums of times cannot overflow.
     public var seconds: Int64? {
         switch self {
         case .number(let text), .string(let text): Int64(secondsIn: text)

@@ -69,7 +69,7 @@ public struct TokenResponse: Equatable, Sendable {
     /// Microsoft's `foci`: the family of clients that may share the refresh token.
     public var familyID: String?
 
-    /// The fields whose text is none that RFC 6749 allows, such as an `access_token` with a line break in it; they are
+    /// The fields with a text that RFC 6749 does not allow, such as an `access_token` with a line break in it; they are
     /// left out.
     public private(set) var malformedFields: [String] = []
 

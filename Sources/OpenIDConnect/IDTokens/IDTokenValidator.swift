@@ -11,7 +11,7 @@ public struct IDTokenValidator: Sendable {
 
     /// The nonces that earlier ID tokens of the session have.
     ///
-    /// The token of a refresh needs none, but one that it has is one of them (OpenID Connect Core §12.2); where there
+    /// The token of a refresh needs none, but one that it has is one of them (OpenID Connect Core §12.2); if there
     /// are none it may be any.
     public var earlierNonces: Set<String> = []
 

@@ -2,7 +2,7 @@ import OAuth
 
 /// A key written as text: base64 of either alphabet, padded or not, or hexadecimal.
 enum KeyText {
-    /// The key, nil if the text is none; white space around it does not count.
+    /// The key, nil if the text is not a key; white space around it does not count.
     static func decode(_ text: Secret) -> Secret? {
         text.withUnsafeBytes { bytes in
             guard let start = bytes.firstIndex(where: { !isSpace($0) }),

@@ -153,7 +153,7 @@ final class RedirectHandler: ChannelInboundHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 
     private func answer(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
-        // A page elsewhere that was given this machine's address by its own name server is none of ours.
+        // A page elsewhere that was given this machine's address by its own name server is not one of ours.
         guard isAddressed(head, context) else { return send(.unknown, context) }
         let parts = head.uri.utf8.split(separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
         if parts[0].elementsEqual(routes.start.path.utf8) { return lead(head, context) }

@@ -93,7 +93,7 @@ extension StoreArguments {
         return options
     }
 
-    /// Opens the store for reading only, and once; nil, after a line that says how to fill it, where there is none.
+    /// Opens the store for reading only, and once; nil, after a line that says how to fill it, if there is none.
     func inspect(_ console: Console, unlocks: Bool = true) throws -> TokenStore? {
         console.log(.debug, "inspecting \(path.database)")
         guard let store = try inspected(unlocks: unlocks) else {
@@ -136,13 +136,13 @@ extension StoreArguments {
         }
     }
 
-    /// Opens the store for writing, creating it where there is none.
+    /// Opens the store for writing, creating it if there is none.
     func open(_ console: Console, unlocks: Bool = true) throws -> TokenStore {
         console.log(.debug, "opening \(path.database)")
         return try TokenStore.open(at: path, options: options(unlocks: unlocks))
     }
 
-    /// Opens the store for writing; where there is none, it is created when there is something in it.
+    /// Opens the store for writing; if there is none, it is created when there is something in it.
     func openOrDefer(_ console: Console) throws -> TokenStore {
         guard path.isVacant else { return try open(console) }
         var options = options()

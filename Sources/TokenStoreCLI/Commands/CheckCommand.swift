@@ -44,7 +44,7 @@ struct CheckCommand: ParsableCommand {
             }
             return
         }
-        let question = "\(path) has \(problems.count.counting("problem")). Replace it by what is readable"
+        let question = "\(path) has \(problems.count.counting("problem")). Replace it with its readable rows"
         try Confirmation(question: question).ask(arguments, isGiven: yes)
         let report = try repaired(console)
         try CheckReport(problems: problems, repair: report).write(arguments, on: console)

@@ -70,7 +70,7 @@ struct TokenCommand: ParsableCommand {
         }
     }
 
-    /// The account and client; nil where there is none, and an answer waits in a file, which an opening for writing
+    /// The account and client; nil if there is none, and an answer waits in a file, which an opening for writing
     /// stores.
     private func selected(_ store: TokenStore) throws -> (Account, String)? {
         do {

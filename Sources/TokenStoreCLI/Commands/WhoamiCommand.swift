@@ -37,7 +37,7 @@ struct WhoamiCommand: ParsableCommand {
         let policy = filters.policy(account: account)
         guard policy == nil || !arguments.path.isVacant else { throw CommandFailure.noStore(at: arguments.path) }
         guard let store = try arguments.inspectAccounts(console) else {
-            if arguments.json { try AccountReport.nobody(on: console) }
+            if arguments.json { try AccountReport.noAccount(on: console) }
             return
         }
         let found = try store.account(policy ?? .only, isNamed: policy != nil)
@@ -80,7 +80,7 @@ struct AccountReport {
     }
 
     /// What JSON says of a store that is not there yet.
-    static func nobody(on console: Console) throws {
+    static func noAccount(on console: Console) throws {
         try console.document {
             $0.member("displayName", JSON.null)
             $0.member("account", JSON.null)
@@ -88,7 +88,7 @@ struct AccountReport {
     }
 
     private func document(on console: Console) throws {
-        guard let summary else { return try Self.nobody(on: console) }
+        guard let summary else { return try Self.noAccount(on: console) }
         try console.document {
             $0.member("displayName", name)
             $0.object("account") { $0.members(of: summary) }

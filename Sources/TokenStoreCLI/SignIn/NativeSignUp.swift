@@ -53,7 +53,7 @@ struct NativeSignUp {
             switch try prompter.perform({ try await state.submitAttributes(values) }) {
             case .completed(let state): return .done(state)
             case .attributesRequired(let next):
-                // A value that was at hand and is asked for again was ignored.
+                // A value that was given and is asked for again was ignored.
                 refused += values.members.map(\.name)
                 return .again(next)
             case .attributesInvalid(let names, let next):

@@ -100,7 +100,7 @@ extension Secret {
 }
 
 extension TerminalPrompter {
-    /// The values of the attributes that the tenant wants to know; `given` are at hand, `refused` were not taken.
+    /// The values of the attributes that the tenant requires; `given` were given before, `refused` were not taken.
     func attributes(
         _ wanted: [RequiredAttribute],
         given: JSON.Object?,

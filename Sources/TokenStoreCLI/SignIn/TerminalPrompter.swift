@@ -16,7 +16,7 @@ import Darwin
 final class TerminalPrompter {
     /// What an answer leads to.
     enum Step<State, Result> {
-        /// Another answer is due.
+        /// Another answer is needed.
         case again(State)
         case done(Result)
     }
@@ -111,7 +111,7 @@ final class TerminalPrompter {
         return answer
     }
 
-    /// The next line of a descriptor; what was refused before it is the error where there is none.
+    /// The next line of a descriptor; what was refused before it is the error if there is none.
     func read(_ descriptor: Int32, _ what: String) throws -> Secret {
         let input = AnswerInput(descriptor: descriptor)
         if let line = try interruptible({ try input.next(signalMask) }) { return line }

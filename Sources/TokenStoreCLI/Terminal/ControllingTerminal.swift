@@ -14,7 +14,7 @@ final class ControllingTerminal {
     private var settings = termios()
     private let signalMask = SignalMask()
 
-    /// nil where there is none.
+    /// nil if there is none.
     init?() {
         descriptor = systemOpen("/dev/tty", O_RDWR | O_NOCTTY)
         guard descriptor >= 0, tcgetattr(descriptor, &settings) == 0 else { return nil }
