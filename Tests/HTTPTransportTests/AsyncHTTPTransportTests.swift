@@ -219,7 +219,7 @@ struct AsyncHTTPTransportTests {
     }
 
     @Test(arguments: ["socks5://user:secret@127.0.0.1:1", "socks5h://secret@127.0.0.1:1"])
-    func `a user of a SOCKS proxy is refused and not left out`(proxy: String) async throws {
+    func `a user name for a SOCKS proxy is refused`(proxy: String) async throws {
         var options = HTTPTransportOptions()
         options.environment = ["ALL_PROXY": proxy]
         let transport = AsyncHTTPTransport(options: options)

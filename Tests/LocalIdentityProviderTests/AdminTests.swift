@@ -17,7 +17,7 @@ struct AdminTests {
         }
     }
 
-    @Test func `without a key there is no test control`() async throws {
+    @Test func `test control is off without a key`() async throws {
         try await LocalIdentityProvider.running(.forTests) { provider in
             let answer = try await Site(provider: provider).get(provider.baseURL + "/admin/outbox", headers: Self.key)
             #expect(answer.status == 404)

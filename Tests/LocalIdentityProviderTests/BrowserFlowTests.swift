@@ -124,7 +124,7 @@ struct BrowserFlowTests {
         }
     }
 
-    @Test func `a wrong password shows the page again without telling who exists`() async throws {
+    @Test func `a wrong password shows the page again and hides whether the user exists`() async throws {
         try await Site.open { site in
             let visitor = Visitor(site)
             try await visitor.open(site.authorizeURL(site.susi))

@@ -27,7 +27,7 @@ struct ChromiumTests {
         return try await site.redeem(code, authority, ["redirect_uri": callback]).claims(of: "id_token")
     }
 
-    @Test(.enabled(if: Browser.isInstalled, why))
+    @Test(.tags(.slow), .ifSlowTestsAreWanted, .enabled(if: Browser.isInstalled, why))
     func `Chromium signs in, signs up, edits a profile and chooses an account`() async throws {
         try await Site.open { site in
             try await Browser.open { try await journey(site, $0) }

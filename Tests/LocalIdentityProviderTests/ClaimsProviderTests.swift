@@ -42,7 +42,7 @@ struct ClaimsProviderTests {
     }
 
     @Test(arguments: ["<html>", "{}", answer(#"{"tier":"\#(String(repeating: "x", count: 4000))"}"#)])
-    func `N50: an answer that breaks the agreement is asked for twice and then refused`(body: String) async throws {
+    func `N50: a malformed answer of a claims provider is requested twice, then refused`(body: String) async throws {
         try await RawServer.open(body: body) { server in
             try await Site.open(seed: seed(server.url)) { site in
                 let refused = try await site.signInWithCode()

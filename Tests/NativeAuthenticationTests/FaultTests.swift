@@ -186,7 +186,7 @@ struct FaultTests {
         }
     }
 
-    @Test func `a flow goes on in the browser with the same parameters`() async throws {
+    @Test func `a flow continues in the browser with the same parameters`() async throws {
         try await NativeScene.open { scene in
             let app = try scene.app("pwd-app") {
                 $0.challengeTypes = .oob

@@ -21,7 +21,7 @@ struct OAuthErrorMeaningTests {
         #expect(OAuthError(code: .init(rawValue: code), suberror: suberror).meaning == meaning)
     }
 
-    @Test func `an expired password is told apart by its number`() {
+    @Test func `an expired password is recognized by its number`() {
         var error = OAuthError(code: .invalidRequest)
         error.numbers = [50_142]
         #expect(error.meaning == .passwordReset)

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 struct ControlCharacterTests {
-    @Test func `control characters are what Unicode calls so`() {
+    @Test func `control characters are those of Unicode's category Cc`() {
         for value in UInt32(0)..<0x3000 {
             guard let scalar = Unicode.Scalar(value) else { continue }
             let isControl = scalar.properties.generalCategory == .control
@@ -32,7 +32,7 @@ struct ScopeTests {
         #expect(!Scope("email").isEmpty)
     }
 
-    @Test func `a scope is split at its spaces, whatever stands behind them`() {
+    @Test func `a scope is split at its spaces, before any character`() {
         #expect(Scope("a \u{301}b\u{2003}\u{301}c").tokens == ["a", "\u{301}b", "\u{301}c"])
         #expect(Scope("a \u{301}b").covers("a"))
         #expect("/x/\u{301}y//z".parts(separatedBy: "/") == ["x", "\u{301}y", "z"])
@@ -115,7 +115,7 @@ struct TokenResponseTests {
         #"{"uid":"u\u001f","utid":"t"}"#, #"{"uid":"u","utid":"t\n"}"#, #"{"uid":"\u007f","utid":"t"}"#,
         #"{"uid":"u","utid":"\u0085"}"#,
     ])
-    func `client_info with a control character counts as not sent`(text: String) {
+    func `client_info with a control character counts as absent`(text: String) {
         #expect(ClientInfo(decoding: Base64URL.encode(text.utf8)) == nil)
     }
 

@@ -10,7 +10,7 @@ struct PathPartsTests {
             ("/a\u{600}/b", "/a\u{600}", "b"),
         ]
     )
-    func `a path is split at its last slash, whatever stands beside it`(path: String, directory: String, name: String) {
+    func `a path is split at its last slash, next to any character`(path: String, directory: String, name: String) {
         let parts = PathParts(path)
         #expect(parts.directory.utf8.elementsEqual(directory.utf8))
         #expect(parts.name.utf8.elementsEqual(name.utf8))
@@ -23,11 +23,11 @@ struct PathPartsTests {
     }
 
     @Test(arguments: ["../\u{301}a", "a/\u{301}b"])
-    func `a credential's name leads out of no directory`(name: String) {
+    func `a credential's name cannot lead out of its directory`(name: String) {
         #expect(throws: SealingError.self) { _ = try KeySource.credential(name) }
     }
 
-    @Test func `text after a prefix is found by its bytes`() {
+    @Test func `the text after a prefix is found by bytes`() {
         #expect("a.db\u{301}-wal".droppingPrefix("a.db") == "\u{301}-wal")
         #expect("\u{E9}.db".droppingPrefix("e\u{301}") == nil)
     }

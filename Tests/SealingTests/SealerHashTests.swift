@@ -14,7 +14,7 @@ struct SealerHashTests {
         #expect(Sealer(key: DataKey(id: 1)).claimNameHash("dept") != hashes[0][0])
     }
 
-    @Test func `a name has the same hash however many others were hashed since`() {
+    @Test func `a name has the same hash after many other hashes`() {
         let sealer = Sealer(key: DataKey(id: 1))
         let names = (0..<600).map { "claim\($0)" }
         let hashes = names.map(sealer.claimNameHash)

@@ -35,7 +35,7 @@ struct AttackTests {
         return error
     }
 
-    @Test func `N64: an answer with a wrong state or none is refused, and the sign-in goes on`() async throws {
+    @Test func `N64: an answer with a wrong state or none is refused, the sign-in continues`() async throws {
         try await SignInScene.open { scene in
             let application = Mutex<PublicClientApplication?>(nil)
             let walk = try Walk { visitor in

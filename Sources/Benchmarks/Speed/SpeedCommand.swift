@@ -26,6 +26,7 @@ struct SpeedCommand: ParsableCommand {
             RepeatedLookupBenchmark.self, LookupBenchmark.self, SignInBenchmark.self, ListProcessBenchmark.self,
             TokenProcessBenchmark.self,
             ListJSONBenchmark.self, ClaimQueryBenchmark.self, ImportBenchmark.self, RaceBenchmark.self,
+            IssuerBenchmark.self,
         ]
     }
 

@@ -84,7 +84,7 @@ struct NativeResetTests {
         }
     }
 
-    @Test func `N33: an unknown and an empty username are told apart`() async throws {
+    @Test func `N33: an unknown and an empty username have two errors`() async throws {
         try await Site.open { (site: Site) async throws in
             #expect(try await start("nobody@example.org", site).error == "user_not_found")
             #expect(try await start("", site).number == 90100)

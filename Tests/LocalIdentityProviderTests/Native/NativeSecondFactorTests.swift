@@ -78,7 +78,7 @@ struct NativeSecondFactorTests {
         }
     }
 
-    @Test func `N52: a blocked method is refused and the flow goes on`() async throws {
+    @Test func `N52: a blocked method is refused and the flow continues`() async throws {
         try await Site.open { site in
             let token = try await introspect(mfaRequired(site).token, site).token
             let blocked = try await site.challenge("mfa-app", token, id: "m-blocked")
@@ -126,7 +126,7 @@ struct NativeSecondFactorTests {
         }
     }
 
-    @Test func `N55: a malformed and a blocked contact are told apart, and the flow goes on`() async throws {
+    @Test func `N55: malformed and blocked contacts have two errors, and the flow continues`() async throws {
         try await Site.open { site in
             let token = try await registration(site).token
             let malformed = try await contact("+12", token, site)

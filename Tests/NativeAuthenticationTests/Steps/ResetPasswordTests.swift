@@ -65,7 +65,7 @@ struct ResetPasswordTests {
         }
     }
 
-    @Test func `N33: an unknown and a blank username are told apart`() async throws {
+    @Test func `N33: an unknown and a blank username have two errors`() async throws {
         try await NativeScene.open { (scene: NativeScene) async throws in
             #expect(try await begin("nobody@example.org", scene).isUserNotFound)
             scene.provider.audit.reset()

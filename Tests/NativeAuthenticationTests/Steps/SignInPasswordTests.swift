@@ -63,7 +63,7 @@ struct SignInPasswordTests {
         }
     }
 
-    @Test func `an account that has to reset its password is told so`() async throws {
+    @Test func `an account that has to reset its password gets an error that says so`() async throws {
         try await NativeScene.open { scene in
             let body = #"{"error":"invalid_request","error_codes":[50142],"error_description":"Reset it."}"#
             scene.provider.faults.add(.answer(status: 400, body: body, at: "token"))

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What an app cannot write: the compiler is asked, with the modules that these tests were built with.
-@Suite(.enabled(if: Compiler.isInstalled, "needs swiftc on the PATH"))
+@Suite(.tags(.slow), .ifSlowTestsAreWanted, .enabled(if: Compiler.isInstalled, "needs swiftc on the PATH"))
 struct WrongMoveTests {
     /// What is legal in each state, and nothing else.
     private static let moves: [(state: String, legal: Set<String>)] = [

@@ -15,7 +15,7 @@ struct EndedSessionTests {
         return found
     }
 
-    @Test func `after invalid_grant there is no refresh token and no one is signed in`() async throws {
+    @Test func `invalid_grant removes the refresh token and signs the account out`() async throws {
         let scene = try OpenScene()
         #expect(try Self.summary(scene).hasRefreshToken)
         scene.expire()

@@ -276,7 +276,7 @@ struct SingleRefreshTests {
         }
     }
 
-    @Test func `a sign-out beats a refresh in sharedRefresh, whose new token is revoked`() async throws {
+    @Test func `a sign-out during a refresh wins, and the new token is revoked`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             scene.expire()
             let other = try Scene.openStore(scene.directory, scene.clock)

@@ -48,7 +48,7 @@ struct BadKeyTests {
         _ = try expectRefusal(fixture)
     }
 
-    @Test func `another key is told apart by its id`() throws {
+    @Test func `another key is recognized by its id`() throws {
         let fixture = try closedStore()
         try DamagedFile(fixture.directory.file("key")).write([UInt8](repeating: 7, count: 32))
         guard case .key(.otherKey) = try expectRefusal(fixture) else {

@@ -42,7 +42,7 @@ struct PathTests {
         #endif
     }
 
-    @Test func `a combining mark behind a slash makes no other path`() throws {
+    @Test func `a combining mark behind a slash does not change the path`() throws {
         let directory = try TemporaryDirectory()
         let path = StorePath(directory.file("\u{301}a/\u{301}b.db"))
         #expect(path.directory == directory.file("\u{301}a"))

@@ -14,7 +14,7 @@ struct BadDocumentTests {
             "{\"AccessToken\":" + String(repeating: "[", count: 10_000),
         ]
     )
-    func `a document that is no cache is refused as a whole`(document: String) throws {
+    func `a document that is not a cache is refused as a whole`(document: String) throws {
         let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
         let before = try fixture.store.exportedText()
         let error = expectError(.failure) { try fixture.store.take(document) }
@@ -26,7 +26,7 @@ struct BadDocumentTests {
         #expect(try fixture.store.events().count == 1)
     }
 
-    @Test func `text that is no UTF-8 is refused wherever it stands`() throws {
+    @Test func `text that is not UTF-8 is refused anywhere in a document`() throws {
         let fixture = try TestStore()
         for template in [#"{"AccessToken":{"#, #"{"AccessToken":{"k":{"secret":"#, #"{"Unknown":["#] {
             let bytes = Array(template.utf8) + [0x22, 0xFF, 0x22]
@@ -89,7 +89,7 @@ struct BadDocumentTests {
             ("AppMetadata", .appMetadata().with([:], without: "client_id")),
         ] as [(String, JSON)]
     )
-    func `a row that makes no sense is kept aside and comes back out`(bucket: String, row: JSON) throws {
+    func `an invalid row is kept in quarantine and exported`(bucket: String, row: JSON) throws {
         let fixture = try TestStore()
         let document = JSON.cache().with([bucket: ["odd key": row]])
         let report = try fixture.take(document.with(["Other": ["k": 1]]))

@@ -147,7 +147,7 @@ struct ForgettingTests {
     }
 
     /// SQLite does not wait by itself for another connection that empties the log.
-    @Test func `many sign-outs at once all succeed`() async throws {
+    @Test func `concurrent sign-outs all succeed`() async throws {
         let fixture = try TestStore()
         let ids = (0..<24).map { Account.ID(issuer: Fixture.account.issuer, homeAccountID: "u\($0).t1") }
         for index in ids.indices {

@@ -201,7 +201,7 @@ struct BindingTests {
         #expect(try fixture.store.check().map(\.place) == ["refresh_token row 2, fingerprint"])
     }
 
-    @Test func `an altered wait, doubt or record of use counts for nothing, and a check finds it`() throws {
+    @Test func `an altered wait, attempt or record of use is ignored, and a check finds it`() throws {
         let fixture = try twoAccounts()
         let token = try fixture.currentRefreshToken()
         let query = TokenQuery(account: Fixture.account, clientID: "cid", scope: "s9")
@@ -260,7 +260,7 @@ struct BindingTests {
         #expect(try fixture.another().check() == [])
     }
 
-    @Test func `an altered record of a sign-out is none, of that client and of another`() throws {
+    @Test func `an altered record of a sign-out does not count, for any client`() throws {
         let fixture = try twoAccounts()
         try fixture.store.removeAccount(Fixture.account)
         #expect(try fixture.store.signInState(of: Fixture.account, client: "cid") == .signedOut)
@@ -271,7 +271,7 @@ struct BindingTests {
         #expect(try fixture.store.signInState(of: Fixture.account, client: "cid") == .signedOut)
     }
 
-    @Test func `an entry kept aside that lost the hash of its account is found by a check`() throws {
+    @Test func `an entry in quarantine without its account's hash is found by a check`() throws {
         let fixture = try TestStore(.standardCache(.accessToken("a", "s1")).with(["Private": ["u1.t1-k": "v"]]))
         try edit(fixture, "UPDATE foreign_entry SET account_hash = NULL")
         #expect(try fixture.store.check().map(\.problem) == ["is not that of the entry's account"])

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 struct ExportCommandTests {
-    @Test func `a file whose name begins with a combining mark is written where its path says`() throws {
+    @Test func `a file name that begins with a combining mark is written at its path`() throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.mara)
         try FileManager.default.createDirectory(atPath: scratch.path("\u{301}a"), withIntermediateDirectories: false)

@@ -49,7 +49,7 @@ struct ImportCommandTests {
     }
 
     @Test(arguments: ["", "nonsense", "[]", "null", "{\"Account\": "])
-    func `a document that is no cache changes nothing`(document: String) throws {
+    func `a document that is not a cache changes nothing`(document: String) throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.mara)
         let before = try scratch.run("export").output

@@ -62,7 +62,7 @@ struct OwnFilesTests {
         ["check", "--repair"], ["check", "--repair", "--dry-run"], ["purge"], ["rekey"], ["logout", "a"],
         ["token", "--scope", "s1"], ["list"],
     ])
-    func `no command proposes a repair of a database of another program`(command: [String]) throws {
+    func `no command proposes to repair another program's database`(command: [String]) throws {
         let scratch = try ScratchDirectory()
         try Foreign.databaseOfAnotherProgram.make("file", in: scratch)
         let outcome = try Command(arguments: command + ["--store", scratch.path("file")]).run(in: scratch)

@@ -66,7 +66,7 @@ struct PurgeCommandTests {
         #expect(try scratch.run("list").lines.count == lines)
     }
 
-    @Test func `the question names five accounts, and how many more there are`() throws {
+    @Test func `the question names five accounts and counts the others`() throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.mara, .ivo)
         let trial = try scratch.run("purge", "--account", "ivo@example.org", "--dry-run")

@@ -6,7 +6,11 @@ import Testing
 struct ChromiumLoginTests {
     private static let eva = "eva@example.org"
 
-    @Test(.enabled(if: Browser.isInstalled, "needs Debian's chromium and chromium-driver"))
+    @Test(
+        .tags(.slow),
+        .ifSlowTestsAreWanted,
+        .enabled(if: Browser.isInstalled, "needs Debian's chromium and chromium-driver")
+    )
     func `S08, S10, S13: in Chromium users cancel, sign up and sign in`() async throws {
         try await LoginScene.open { (scene: LoginScene) async throws in
             try await Browser.open { browser in

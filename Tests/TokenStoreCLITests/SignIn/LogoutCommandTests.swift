@@ -22,7 +22,7 @@ struct LogoutCommandTests {
     }
 
     @Test(arguments: [("y\n", 0, 1), ("n\n", 9, 2)])
-    func `on a terminal it asks once, and names the account`(answer: String, status: Int32, lines: Int) throws {
+    func `on a terminal purge asks once and names the account`(answer: String, status: Int32, lines: Int) throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.mara)
         let outcome = try scratch.runOnTerminal(
@@ -109,7 +109,7 @@ struct LogoutCommandTests {
         }
     }
 
-    @Test func `many sign-outs of processes at once all succeed`() async throws {
+    @Test func `concurrent sign-outs of many processes all succeed`() async throws {
         let scratch = try ScratchDirectory()
         let rows = (0..<24).map { JSON.account(["home_account_id": .string("u\($0).t1")]) }
         let tokens = (0..<24).map { JSON.refreshToken("r\($0)", ["home_account_id": .string("u\($0).t1")]) }

@@ -117,7 +117,7 @@ struct AnswerKeepingTests {
     }
 
     /// Two kinds of signal, as two of one kind may be one.
-    @Test func `a second signal ends the program at once, which says what may be lost`() async throws {
+    @Test func `a second signal ends the program at once with a warning of what may be lost`() async throws {
         try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
             scene.provider.faults.add(.hang(at: "token"))
             let errors = scene.scratch.path("errors")

@@ -35,7 +35,7 @@ struct LockHolderTests {
     }
 
     @Test(arguments: [Moment.beforeTheRequest, .duringTheRequest])
-    func `C88 and R3: when the holder of the lock is killed, the next one goes on`(moment: Moment) async throws {
+    func `C88 and R3: when the holder of the lock is killed, the next process refreshes`(moment: Moment) async throws {
         try await Self.run(moment, SIGKILL) { (outcome, scene, _) async throws in
             #expect(outcome.status == 0, "\(outcome.error)")
             #expect(try await scene.tokens(1, "--force-refresh")[0].status == 0)
@@ -51,9 +51,8 @@ struct LockHolderTests {
     }
 
     /// Takes as long as a holder may take that is alive.
-    @Test func `R3: when the holder of the lock is stopped, the next one goes on`()
-        async throws
-    {
+    @Test(.tags(.slow), .ifSlowTestsAreWanted)
+    func `R3: when the holder of the lock is stopped, the next process refreshes`() async throws {
         try await Self.run(.duringTheRequest, SIGSTOP) { (outcome, scene, holder) async throws in
             #expect(outcome.status == 0, "\(outcome.error)")
             holder.send(SIGCONT)
