@@ -85,19 +85,11 @@ final class SealedTable: Sendable {
         return isFound
     }
 
-    /// ``selection`` of rows whose account was found before: what their values are bound to of it are parameters.
-    func selection(ofAccountWithAuthority authority: String, key: String) -> String {
-        let heading = ["t.id", "coalesce(t.account_id, 0)", authority, key]
-        return "SELECT \(columns(after: heading)) FROM \(name) t "
-    }
-
-    private func columns(after heading: [String]) -> String {
-        (heading + (clear + sealed + derived).map { "t.\($0)" }).joined(separator: ", ")
-    }
-
-    /// ``selection`` by way of accounts, with the account's id behind it: a row without an id means that there is none.
-    func selectionByAccount(on condition: String) -> String {
-        "SELECT \(columns), a.id FROM account a LEFT JOIN \(name) t ON t.account_id = a.id AND \(condition) "
+    /// The columns of ``selection`` of rows `alias` whose account `a` was found by the two parameters named: what their
+    /// values are bound to of it need not be read.
+    func columns(of alias: String, authority: String, key: String) -> String {
+        (["\(alias).id", "a.id", authority, key] + (clear + sealed + derived).map { "\(alias).\($0)" })
+            .joined(separator: ", ")
     }
 
     /// ``selection`` with further columns.

@@ -3,14 +3,30 @@ import SQLite
 import Sealing
 
 extension StoreConnection {
-    /// What cannot have the scope is passed over before its columns are read.
+    /// What cannot have the scope is passed over before its columns are read. The account's sign-in state at the client
+    /// follows the token, as all is to be of one moment.
     private static let candidates = SQL(
-        SealedTable.accessToken.selection(ofAccountWithAuthority: "?3", key: "?2") + """
-            WHERE t.account_id = ?1 AND t.client_fold = ?4 AND (?5 IS NULL OR t.realm_fold = ?5)
-                AND t.token_type_fold = ?6 AND t.key_id = ?7 AND t.variant = ?8
-                AND (instr(t.scope_fold, ?9) OR ?10 IS NOT NULL AND t.asked_fold = ?10)
-            """
+        """
+        SELECT \(SealedTable.accessToken.columns(of: "t", authority: "?2", key: "?1")),
+            \(SealedTable.accountState.columns(of: "s", authority: "?2", key: "?1"))
+        FROM account a JOIN access_token t ON t.account_id = a.id
+        LEFT JOIN account_state s ON s.account_id = a.id AND s.client_fold = ?3
+        WHERE a.account_key = ?1 AND a.authority = ?2
+            AND t.client_fold = ?3 AND (?4 IS NULL OR t.realm_fold = ?4)
+            AND t.token_type_fold = ?5 AND t.key_id = ?6 AND t.variant = ?7
+            AND (instr(t.scope_fold, ?8) OR ?9 IS NOT NULL AND t.asked_fold = ?9)
+        """
     )
+
+    private static let stateStart = SealedTable.accessToken.end
+    private static let state = stateStart + SealedTable.accountState["state"]
+
+    /// Whether the account of a row has signed out; a state that was altered is an error.
+    private func isSignedOut(_ row: Row) throws -> Bool {
+        guard !row.isNull(Self.stateStart) else { return false }
+        try verify(row, of: .accountState, from: Self.stateStart)
+        return row.text(Self.state) == SignInState.signedOut.stored
+    }
 
     /// Calls `body` with each access token of the account, client, tenant, type, key and variant that may have `scope`,
     /// a `Scope.foldedText`, or was given for just that; a client that the account has signed out of has none.
@@ -20,22 +36,23 @@ extension StoreConnection {
         acceptsDeclined: Bool = false,
         _ body: (Row) throws -> Void
     ) throws {
-        let (key, authority, client) = (query.account.key, query.account.issuer, query.clientID.folded)
-        try withAccount(key: key, authority: authority, notSignedOutOf: client) { account in
-            try connection.forEach(
-                Self.candidates,
-                .integer(account),
-                .text(key),
-                .text(authority),
-                .text(client),
-                .optional(try tenant(query)),
-                .text(AccessTokenRow.fold(tokenType: query.tokenType)),
-                .text(query.keyID ?? ""),
-                .text(query.requestedClaims == nil ? "" : TokenVariant(requestedClaims: query.requestedClaims).text),
-                .text(scope.utf8.firstIndex(of: UInt8(ascii: " ")).map { String(scope[..<$0]) } ?? scope),
-                .optional(acceptsDeclined ? scope : nil),
-                body: body
-            )
+        var isSignedOut: Bool?
+        try connection.forEach(
+            Self.candidates,
+            .text(query.account.key),
+            .text(query.account.issuer),
+            .text(query.clientID.folded),
+            .optional(try tenant(query)),
+            .text(AccessTokenRow.fold(tokenType: query.tokenType)),
+            .text(query.keyID ?? ""),
+            .text(query.requestedClaims == nil ? "" : TokenVariant(requestedClaims: query.requestedClaims).text),
+            .text(scope.utf8.firstIndex(of: UInt8(ascii: " ")).map { String(scope[..<$0]) } ?? scope),
+            .optional(acceptsDeclined ? scope : nil)
+        ) { row in
+            // The same for every row.
+            let signedOut = try isSignedOut ?? self.isSignedOut(row)
+            isSignedOut = signedOut
+            if !signedOut { try body(row) }
         }
     }
 

@@ -51,35 +51,6 @@ extension StoreConnection {
         ) { $0.text(0) }
     }
 
-    /// The account, with its sign-in state at the client.
-    private static let accountWithState = SQL(
-        SealedTable.accountState.selectionByAccount(on: "t.client_fold = ?3")
-            + "WHERE a.account_key = ?1 AND a.authority = ?2"
-    )
-
-    /// Calls `body` with the row of an account that has not signed out of `client`, folded; a state that was altered is
-    /// an error.
-    ///
-    /// What `body` reads is read before this statement ends, so that all is of one moment, and the lock is taken once.
-    func withAccount(
-        key: String,
-        authority: String,
-        notSignedOutOf client: String,
-        _ body: (Int64) throws -> Void
-    ) throws {
-        _ = try connection.first(Self.accountWithState, .text(key), .text(authority), .text(client)) { row in
-            guard try !isSignedOut(row) else { return }
-            try body(row.integer(SealedTable.accountState.end))
-        }
-    }
-
-    /// Whether an account, selected with its state, has signed out; a state that was altered is an error.
-    private func isSignedOut(_ row: Row) throws -> Bool {
-        guard !row.isNull(0) else { return false }
-        try verify(row, of: .accountState)
-        return row.text(SealedTable.accountState["state"]) == SignInState.signedOut.stored
-    }
-
     func setSignInState(_ state: SignInState, of account: Int64, client: String) throws {
         let known = try connection.first(Self.stateAtClient, .integer(account), .text(client.folded)) { row in
             let isIntact = try intact { try verify(row, of: .accountState) } != nil
