@@ -69,8 +69,10 @@ final class ScratchStore: Sendable {
     func repair() throws -> RepairReport { try TokenStore.repair(at: path, options: options) }
 }
 
-/// The pages of a database, changed: the first byte selects the operation to try besides reading. Each further five
-/// bytes (operation, three for the place, value) change one place.
+/// The pages of a database, changed.
+///
+/// The first byte selects the operation to try besides reading. Each further five bytes (operation, three for the place,
+/// value) change one place.
 struct DatabaseInput: FuzzInput {
     private let scratch: ScratchStore
     private let account = Account.ID(issuer: "https://id.example", homeAccountID: "mara")

@@ -53,7 +53,7 @@ struct CredentialSourceTests {
     }
 
     @Test func `a directory in the credential's place is refused`() throws {
-        expect(.insecure, saying: "is not a regular file") { _ = try KeySource.credential(directory.path).load(context) }
+        expect(.insecure, saying: "not a regular file") { _ = try KeySource.credential(directory.path).load(context) }
     }
 
     @Test func `neither loading nor creating writes a credential`() throws {

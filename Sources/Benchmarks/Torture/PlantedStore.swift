@@ -125,7 +125,8 @@ struct PlantedStore: Sendable {
     private mutating func signIn(_ number: Int, _ client: String, to store: TokenStore) throws {
         let authority = try Self.authority(number)
         let isMicrosoft = authority.issuer == nil
-        let uid = (isMicrosoft ? "uid-\(number)" : "Subject-\(number % 2)") + (authority.userFlow.map { "-\($0)" } ?? "")
+        let uid =
+            (isMicrosoft ? "uid-\(number)" : "Subject-\(number % 2)") + (authority.userFlow.map { "-\($0)" } ?? "")
         let home = isMicrosoft ? "\(uid).\(Self.tenant)" : uid
         let group = authority.issuer ?? Cloud.group(of: authority.environment)
         let session = Session(

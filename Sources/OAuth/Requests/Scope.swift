@@ -61,8 +61,9 @@ public struct Scope: Sendable {
         )
     }
 
-    /// Whether a token for `granted`, which covers this scope, is what this scope asks for. If it has only reserved
-    /// tokens, they must be among those granted; otherwise a token for any API would do.
+    /// Whether a token for `granted`, which covers this scope, is what this scope asks for.
+    ///
+    /// If it has only reserved tokens, they must be among those granted; otherwise a token for any API would do.
     package func isMet(by granted: @autoclosure () -> Scope) -> Bool {
         // What most tokens were granted need not be read.
         guard isEmpty else { return true }

@@ -52,7 +52,8 @@ package struct TokenDecider: Sendable {
         let now = Int64(store.options.now().timeIntervalSince1970)
         guard let first = live.first else {
             // For a while the store knows more than that it has ended.
-            let told = known.lazy.compactMap(\.throttle).map { AcquisitionError($0, now: now) }.first(where: \.isPossiblyConsumed)
+            let told = known.lazy.compactMap(\.throttle).map { AcquisitionError($0, now: now) }
+                .first(where: \.isPossiblyConsumed)
             return failing(told ?? .interactionRequired(.ended))
         }
         let throttled = live.compactMap(\.throttle).map { AcquisitionError($0, now: now) }

@@ -52,7 +52,8 @@ struct FilePermissions {
                 "\(path.database) is a symbolic link; name the file itself: --store \(target(of: path.database))"
             )
         case .directory: throw .damaged("\(path.database) is a directory and no store; name the store with --store")
-        case .other: throw .damaged("\(path.database) is neither a regular file nor a token store; name it with --store")
+        case .other:
+            throw .damaged("\(path.database) is neither a regular file nor a token store; name it with --store")
         }
         try checkOwner(status, of: path.database)
         try checkPermissions(status, of: path.database, remedy: "run 'chmod 600 \(path.database.shellWord)'")

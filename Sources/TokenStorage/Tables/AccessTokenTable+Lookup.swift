@@ -3,8 +3,9 @@ import SQLite
 import Sealing
 
 extension StoreConnection {
-    /// What cannot have the scope is passed over before its columns are read. The account's sign-in state at the client
-    /// follows the token, as all is to be of one moment.
+    /// Each token that may have the scope, followed by the account's sign-in state at the client.
+    ///
+    /// A token that cannot have the scope is passed over before its columns are read.
     private static let candidates = SQL(
         """
         SELECT \(SealedTable.accessToken.columns(of: "t", authority: "?2", key: "?1")),
