@@ -19,6 +19,9 @@ struct StoreFile {
         let connection = try Connection(path: path.database, mode: .readWrite, busyTimeout: timeout)
         connection.keepLogFiles()
         try Self.configure(connection)
+        // With SQLite's 2 MB of pages, a store of a thousand accounts is read from the kernel at every lookup. An
+        // inspection ends soon, and keeps to them.
+        try connection.execute("PRAGMA cache_size = -16384")
         guard try connection.first("PRAGMA journal_mode", body: { $0.text(0) }) == "wal" else {
             // The database of another program is not offered for a repair.
             try StoreHeader.requireApplicationID(connection, at: path)
@@ -182,7 +185,6 @@ struct StoreFile {
         return .file("\(name) cannot be \(verb), \(reason); check permissions and free space of its directory")
     }
 
-    /// With SQLite's 2 MB of pages, a store of a thousand accounts is read from the kernel at every lookup.
     private static func configure(_ connection: Connection) throws {
         try connection.execute(
             """
@@ -193,7 +195,6 @@ struct StoreFile {
             PRAGMA cell_size_check = ON;
             PRAGMA temp_store = MEMORY;
             PRAGMA journal_size_limit = 0;
-            PRAGMA cache_size = -16384;
             """
         )
     }
