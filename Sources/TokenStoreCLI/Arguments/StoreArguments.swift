@@ -112,19 +112,19 @@ extension StoreArguments {
 
     /// Opens the store for reading its accounts, after the answers that wait in files were stored.
     func inspectAccounts(_ console: Console) throws -> TokenStore? {
-        try takeInAnswers(console)
+        // A command that only reads does not wait long for another process that writes.
+        try takeInAnswers(console, within: .seconds(1))
         return try inspect(console)
     }
 
     /// Has the answers stored that wait in files, which hold newer refresh tokens than the store.
     ///
     /// Where that is not possible, as in a copy that cannot be written, a line says so.
-    func takeInAnswers(_ console: Console) throws {
+    func takeInAnswers(_ console: Console, within limit: Duration? = nil) throws {
         let waiting = try path.pendingAnswers()
         guard !waiting.isEmpty, !path.isVacant else { return }
         var options = options()
-        // A command that only reads does not wait long for another process that writes.
-        options.busyTimeout = min(options.busyTimeout, .seconds(1))
+        if let limit { options.busyTimeout = min(options.busyTimeout, limit) }
         do {
             let store = try TokenStore.open(at: path, options: options)
             defer { store.close() }
