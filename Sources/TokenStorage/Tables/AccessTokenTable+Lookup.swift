@@ -183,30 +183,6 @@ struct AccessTokenCandidate {
 // MARK: - Lists
 
 extension StoreConnection {
-    func tokenCounts(_ account: Int64) throws -> (valid: Int, aging: Int, expired: Int, next: Int64?) {
-        var counts: (valid: Int, aging: Int, expired: Int, next: Int64?) = (0, 0, 0, nil)
-        try connection.forEach(
-            "SELECT expires_on, cached_at, refresh_on FROM access_token WHERE account_id = ?1",
-            .integer(account)
-        ) { row in
-            let expiresOn = row.integer(0)
-            switch TokenState(
-                expiresOn: expiresOn,
-                cachedAt: row.optionalInteger(1),
-                refreshOn: row.optionalInteger(2),
-                at: now
-            ) {
-            case .valid: counts.valid += 1
-            case .aging: counts.aging += 1
-            case .expired:
-                counts.expired += 1
-                return
-            }
-            counts.next = min(counts.next ?? expiresOn, expiresOn)
-        }
-        return counts
-    }
-
     func tokenSummaries(_ account: Int64) throws -> [AccessTokenSummary] {
         try connection.all(
             """

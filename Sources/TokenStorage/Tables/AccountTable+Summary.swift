@@ -19,8 +19,7 @@ extension StoreConnection {
     func summary(_ row: Int64, withTokens: Bool) throws -> AccountSummary? {
         let profiles = try tenantProfiles(row)
         let tokens = try withTokens ? tokenSummaries(row) : []
-        let counts = try tokenCounts(row)
-        let clients = try clientIDs(row)
+        let holdings = try holdings(row)
         let end = SealedTable.account.end
         return try connection.first(Self.summaryRow, .integer(row)) { row in
             let hasRefreshToken = row.bool(end)
@@ -33,29 +32,58 @@ extension StoreConnection {
                 }
             return AccountSummary(
                 account: try account(row, profiles: profiles),
-                clientIDs: clients,
+                clientIDs: holdings.clientIDs,
                 signInState: state,
                 hasRefreshToken: hasRefreshToken,
-                validCount: counts.valid,
-                agingCount: counts.aging,
-                expiredCount: counts.expired,
-                nextExpiry: counts.next,
+                validCount: holdings.validCount,
+                agingCount: holdings.agingCount,
+                expiredCount: holdings.expiredCount,
+                nextExpiry: holdings.nextExpiry,
                 lastUsed: row.integer(SealedTable.account["last_used_at"]),
                 accessTokens: tokens
             )
         }
     }
 
-    func clientIDs(_ account: Int64) throws -> [String] {
-        try connection.all(
+    func clientIDs(_ account: Int64) throws -> [String] { try holdings(account).clientIDs }
+
+    /// From indexes alone but for the refresh tokens, whose rows a list reads anyway.
+    private static let holdings = SQL(
+        """
+        SELECT client_fold, client_id, NULL, NULL, NULL FROM refresh_token WHERE account_id = ?1
+        UNION ALL SELECT client_fold, NULL, expires_on, cached_at, refresh_on FROM access_token WHERE account_id = ?1
+        UNION ALL SELECT client_fold, NULL, NULL, NULL, NULL FROM id_token WHERE account_id = ?1
+        """
+    )
+
+    private func holdings(_ account: Int64) throws -> Holdings {
+        var holdings = Holdings()
+        try connection.forEach(Self.holdings, .integer(account)) { row in
+            holdings.addClient(fold: row.text(0), id: row.optionalText(1))
+            guard let expiresOn = row.optionalInteger(2) else { return }
+            let (cachedAt, refreshOn) = (row.optionalInteger(3), row.optionalInteger(4))
+            holdings.addAccessToken(
+                TokenState(expiresOn: expiresOn, cachedAt: cachedAt, refreshOn: refreshOn, at: now),
+                expiresOn: expiresOn
+            )
+        }
+        for fold in holdings.clientsWithoutID {
+            holdings.addClient(fold: fold, id: try clientID(fold, ofTokensOf: account))
+        }
+        return holdings
+    }
+
+    /// How the ID tokens and access tokens of an account spell a client's id.
+    private func clientID(_ fold: String, ofTokensOf account: Int64) throws -> String {
+        try connection.first(
             """
-            SELECT min(client_id) FROM (SELECT client_fold, client_id FROM id_token WHERE account_id = ?1
-                UNION ALL SELECT client_fold, client_id FROM refresh_token WHERE account_id = ?1
-                UNION ALL SELECT client_fold, client_id FROM access_token WHERE account_id = ?1)
-            GROUP BY client_fold ORDER BY client_fold
+            SELECT min(client_id) FROM (
+                SELECT client_id FROM id_token WHERE account_id = ?1 AND client_fold = ?2
+                UNION ALL SELECT client_id FROM access_token WHERE account_id = ?1 AND client_fold = ?2) AS spelling
             """,
-            .integer(account)
-        ) { $0.text(0) }
+            .integer(account),
+            .text(fold)
+        ) { $0.text(0) } ?? fold
     }
 
     /// Whether any client has a token of an account.
@@ -78,6 +106,45 @@ extension StoreConnection {
         try connection.integer(
             "SELECT EXISTS (SELECT 1 FROM account INDEXED BY account_username WHERE username_fold >= '')"
         ) != 0
+    }
+}
+
+/// The clients of an account, and how many of its access tokens are in which state.
+private struct Holdings {
+    /// By their folded ids; of several spellings the least one.
+    private var clients: [String: String?] = [:]
+    private(set) var validCount = 0
+    private(set) var agingCount = 0
+    private(set) var expiredCount = 0
+
+    /// When the next access token ends that is good now, in seconds since 1970.
+    private(set) var nextExpiry: Int64?
+
+    /// In the order of their folded ids.
+    var clientIDs: [String] {
+        clients.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }.map { $0.value ?? $0.key }
+    }
+
+    /// The folded ids of the clients whose id no token has told yet.
+    var clientsWithoutID: [String] { clients.filter { $0.value == nil }.map(\.key) }
+
+    mutating func addClient(fold: String, id: String?) {
+        guard let known = clients[fold] ?? nil else {
+            clients[fold] = .some(id)
+            return
+        }
+        if let id, id.utf8.lexicographicallyPrecedes(known.utf8) { clients[fold] = id }
+    }
+
+    mutating func addAccessToken(_ state: TokenState, expiresOn: Int64) {
+        switch state {
+        case .valid: validCount += 1
+        case .aging: agingCount += 1
+        case .expired:
+            expiredCount += 1
+            return
+        }
+        nextExpiry = min(nextExpiry ?? expiresOn, expiresOn)
     }
 }
 
