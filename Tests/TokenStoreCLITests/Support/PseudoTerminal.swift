@@ -29,6 +29,19 @@ struct PseudoTerminal {
         var size = winsize(ws_row: 40, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
         guard ioctl(descriptor, UInt(TIOCSWINSZ), &size) == 0 else { throw POSIXError(.ENXIO) }
     }
+
+    /// What has been shown and not read yet, without waiting for more.
+    func newlyShown() -> String {
+        var shown: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        var source = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        while poll(&source, 1, 0) > 0 {
+            let count = read(descriptor, &buffer, buffer.count)
+            guard count > 0 else { break }
+            shown += buffer[..<count]
+        }
+        return String(decoding: shown, as: UTF8.self)
+    }
 }
 
 /// What a person types once a question has appeared; it may be known only then.

@@ -9,11 +9,12 @@ struct AnswerKeepingTests {
     /// Runs `body` with a refresh that the issuer has answered while the store is held.
     private func whileHeld(
         _ arguments: [String],
+        errors: String = "/dev/null",
         _ body: (IssuerScene, StartedCommand, _ held: Connection) async throws -> Void
     ) async throws {
         try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
             scene.provider.faults.add(.hold(at: "token"))
-            let refresh = try scene.start(arguments)
+            let refresh = try scene.start(arguments, errors: errors)
             try await scene.waitForIntent()
             let held = try scene.scratch.holdForWriting()
             scene.provider.faults.removeAll()
@@ -115,6 +116,32 @@ struct AnswerKeepingTests {
             #expect(scene.tokenRequestCount == 2)
         }
     }
+
+    @Test func `a signal while the answer is awaited is explained on a terminal`() async throws {
+        let terminal = try PseudoTerminal(columns: 120)
+        defer { close(terminal.descriptor) }
+        try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
+            scene.provider.faults.add(.hold(at: "token"))
+            let refresh = try scene.start(["--timeout", "600"], errors: terminal.path)
+            try await scene.waitForIntent()
+            refresh.send(SIGTERM)
+            try await eventually("the line") { terminal.newlyShown().contains(waiting) }
+            scene.provider.faults.removeAll()
+            #expect(try await refresh.end() == 128 + SIGTERM)
+        }
+    }
+
+    @Test func `a time limit that ends before the answer is stored is explained on a terminal`() async throws {
+        let terminal = try PseudoTerminal(columns: 120)
+        defer { close(terminal.descriptor) }
+        try await whileHeld(["--timeout", "3"], errors: terminal.path) { (scene, refresh, held) async throws in
+            try await eventually("the line") { terminal.newlyShown().contains(waiting) }
+            try held.execute("ROLLBACK")
+            #expect(try await refresh.end() == 0)
+        }
+    }
+
+    private let waiting = "waiting until the issuer's answer is stored; Ctrl-C twice ends at once"
 
     /// Two kinds of signal, as two of one kind may be one.
     @Test func `a second signal ends the program at once with a warning of what may be lost`() async throws {
