@@ -76,6 +76,16 @@ extension AcquisitionError: CustomStringConvertible {
 }
 
 extension AcquisitionError {
+    /// What a failure to fetch an issuer's documents means; nil if `error` is something else.
+    init?(documents error: any Error) {
+        switch error {
+        case let error as MetadataError: self = .metadata(error)
+        case let error as HTTPTransportError: self = .network(error)
+        case let error as IssuerUnavailable: self = .unavailable(error, isThrottled: false)
+        default: return nil
+        }
+    }
+
     /// Whether someone has to sign in.
     public var needsInteraction: Bool {
         switch self {

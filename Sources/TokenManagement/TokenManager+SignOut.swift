@@ -77,8 +77,8 @@ extension TokenManager {
         guard let account = try await store.perform({ try $0.account(id) }) else { return .nothing }
         do {
             let authority = try Authority(of: account, requested: nil)
-            let issuer = Issuer(authority: authority, store: store, transport: transport, limits: options.limits)
-            guard let url = try await issuer.metadata().revocationEndpoint else { return .notOffered }
+            let metadata = try await documents(of: authority, over: transport).metadata()
+            guard let url = metadata.revocationEndpoint else { return .notOffered }
             return .endpoint(RevocationEndpoint(url, transport: transport, limits: options.limits), options.logger)
         } catch let error as TokenStoreError {
             throw error

@@ -2,6 +2,7 @@ public import HTTPTransport
 public import Logging
 import Metrics
 import OAuth
+import OpenIDConnect
 public import TokenStorage
 
 #if canImport(FoundationEssentials)
@@ -145,16 +146,27 @@ public final class TokenManager: Sendable {
         let start = ContinuousClock.now
         defer { metrics.record(ContinuousClock.now - start) }
         let bounded = BoundedTransport(transport, end: start + options.longestRefresh)
-        let issuer = Issuer(authority: authority, store: store, transport: bounded, limits: options.limits)
-        let metadata = try await issuer.metadataForRefresh()
         let exchange = RefreshExchange(
             request: request,
-            issuer: issuer,
-            metadata: metadata,
-            keys: try await issuer.keys(of: metadata),
+            issuer: try await issuer(authority, over: bounded),
             decider: decider
         )
         return try await exchange.run(candidates)
+    }
+
+    private func issuer(_ authority: Authority, over transport: some HTTPTransport) async throws -> Issuer {
+        do {
+            return try await Issuer(documents(of: authority, over: transport))
+        } catch MetadataError.foreignEndpoint {
+            // A refresh token is sent only to the issuer at which the account signed in.
+            throw AcquisitionError.interactionRequired(.foreignEndpoint)
+        } catch {
+            throw AcquisitionError(documents: error) ?? error
+        }
+    }
+
+    func documents(of authority: Authority, over transport: any HTTPTransport) -> IssuerDocuments {
+        IssuerDocuments(of: authority, cachedIn: store, transport: transport, limits: options.limits)
     }
 
     /// The token that would serve, did the request not ask for a newer one.

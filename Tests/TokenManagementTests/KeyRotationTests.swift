@@ -33,14 +33,14 @@ struct KeyRotationTests {
     }
 
     private func check(_ token: IDToken, _ scene: OpenScene) async throws {
-        let issuer = Issuer(authority: try scene.authority, store: scene.store, transport: Scene.transport)
-        let metadata = try await issuer.metadata()
+        let documents = IssuerDocuments(of: try scene.authority, cachedIn: scene.store, transport: Scene.transport)
+        let metadata = try await documents.metadata()
         let validator = IDTokenValidator(issuer: metadata.issuer, clientID: OpenScene.client)
         do {
-            guard let keys = try await issuer.keys(of: metadata) else { throw ExpectationFailure("keys") }
+            guard let keys = try await documents.keys(of: metadata) else { throw ExpectationFailure("keys") }
             try validator.checkSignature(of: token, keys: keys)
         } catch IDTokenFlaw.unknownKey {
-            guard let keys = try await issuer.newKeys(of: metadata, for: token) else {
+            guard let keys = try await documents.newKeys(of: metadata, for: token) else {
                 throw ExpectationFailure("newer keys")
             }
             try validator.checkSignature(of: token, keys: keys)

@@ -105,13 +105,14 @@ extension NativeFlow {
         }
     }
 
-    private func issuer() async throws(NativeRequestFailure) -> IssuerAccess {
+    private func issuer() async throws(NativeRequestFailure) -> Issuer {
         do {
-            return try await IssuerAccess(
-                configuration.authority,
+            let documents = IssuerDocuments(
+                of: configuration.authority,
                 transport: application.transport,
                 limits: configuration.tokenOptions.limits
             )
+            return try await Issuer(documents)
         } catch {
             throw failed(error)
         }
@@ -129,7 +130,7 @@ extension NativeFlow {
         _ reply: NativeResponse,
         _ asked: Scope,
         _ grant: NativeGrant,
-        _ issuer: IssuerAccess,
+        _ issuer: Issuer,
         _ space: AnswerSpace
     ) async throws -> SignedInTokens {
         let response = TokenResponse(reply.object)

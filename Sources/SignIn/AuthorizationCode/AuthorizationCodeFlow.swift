@@ -1,6 +1,7 @@
 public import HTTPTransport
 public import OAuth
 import OpenIDConnect
+import TokenManagement
 package import TokenStorage
 
 #if canImport(FoundationEssentials)
@@ -54,7 +55,7 @@ public struct AuthorizationCodeFlow: Sendable {
     ) async throws -> SignedInTokens {
         do {
             try AuthorizationRequest.check(request.extraParameters)
-            let issuer = try await IssuerAccess(authority, transport: transport, limits: limits)
+            let issuer = try await Issuer(IssuerDocuments(of: authority, transport: transport, limits: limits))
             let listener = try await RedirectListener(redirectURI, request.responseMode, reception)
             let sent = AuthorizationRequest(
                 issuer: issuer.metadata,
@@ -115,7 +116,7 @@ public struct AuthorizationCodeFlow: Sendable {
 struct CodeExchange: Sendable {
     let sent: AuthorizationRequest
     let authority: Authority
-    let issuer: IssuerAccess
+    let issuer: Issuer
     let space: AnswerSpace?
 
     /// - Throws: ``SignInError``, and what the token endpoint throws; nothing is to be stored then.

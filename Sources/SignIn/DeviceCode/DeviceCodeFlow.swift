@@ -1,6 +1,7 @@
 public import HTTPTransport
 public import OAuth
 public import OpenIDConnect
+import TokenManagement
 package import TokenStorage
 
 #if canImport(FoundationEssentials)
@@ -15,8 +16,9 @@ public import Foundation
 /// It stores nothing: what it returns has been checked and is to be saved in one commit.
 ///
 /// ```swift
-/// let device = try await DeviceCodeFlow(clientID: "my-app", transport: transport).begin("api://todo/Read", at:
-/// authority) print("Open \(device.authorization.verificationURI) and enter \(device.authorization.userCode).")
+/// let flow = DeviceCodeFlow(clientID: "my-app", transport: transport)
+/// let device = try await flow.begin("api://todo/Read", at: authority)
+/// print("Open \(device.authorization.verificationURI) and enter \(device.authorization.userCode).")
 /// let account = try store.save(try await device.tokens()).account
 /// ```
 public struct DeviceCodeFlow: Sendable {
@@ -50,7 +52,7 @@ public struct DeviceCodeFlow: Sendable {
     /// - Throws: ``SignInError``.
     public func begin(_ scope: Scope, at authority: Authority) async throws -> PendingDevice {
         do {
-            let issuer = try await IssuerAccess(authority, transport: transport, limits: limits)
+            let issuer = try await Issuer(IssuerDocuments(of: authority, transport: transport, limits: limits))
             guard let url = issuer.metadata.deviceAuthorizationEndpoint else {
                 throw SignInError.noDeviceEndpoint(issuer.metadata.issuer)
             }
@@ -82,7 +84,7 @@ public struct PendingDevice: Sendable {
     public let authorization: DeviceAuthorization
 
     let flow: DeviceCodeFlow
-    let issuer: IssuerAccess
+    let issuer: Issuer
     let request: TokenRequest
 
     /// How long the person has: while the codes live, or less if the app waits less.

@@ -1,164 +1,74 @@
 package import HTTPTransport
 package import OAuth
 package import OpenIDConnect
-package import TokenStorage
 
-/// An authority's metadata and keys, fetched once and kept in the store for as long as the issuer allows.
+/// An issuer whose metadata and keys have been fetched: it checks ID tokens and revokes refresh tokens.
 package struct Issuer: Sendable {
-    package let authority: Authority
-    package let store: TokenStore
-    package let transport: any HTTPTransport
-    package let limits: HTTPLimits
+    package let documents: IssuerDocuments
+    package let metadata: IssuerMetadata
 
-    /// How long to wait before the store is asked again whether another program has fetched keys.
-    var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+    /// nil if the documents are cached ones, and the issuer publishes no keys or does not answer.
+    private let keys: JSONWebKeySet?
 
-    package init(authority: Authority, store: TokenStore, transport: any HTTPTransport, limits: HTTPLimits = .issuer) {
-        self.authority = authority
-        self.store = store
-        self.transport = transport
-        self.limits = limits
-    }
-
-    private var discovery: MetadataDiscovery { MetadataDiscovery(transport: transport, limits: limits) }
-
-    /// - Throws: ``AcquisitionError``, `TokenStoreError`.
-    package func metadata() async throws -> IssuerMetadata {
-        if let metadata = try await keptMetadata() { return metadata }
-        let (metadata, lifetime) = try await fetching { try await discovery.metadata(of: authority) }
-        try await keep(metadata.document, authority.url, lifetime)
-        return metadata
-    }
-
-    /// The metadata for a refresh, whose token goes nowhere but where the account signed in.
-    func metadataForRefresh() async throws -> IssuerMetadata {
-        do {
-            return try await metadata()
-        } catch AcquisitionError.metadata(.foreignEndpoint) {
-            throw AcquisitionError.interactionRequired(.foreignEndpoint)
-        }
-    }
-
-    private func fetching<Document>(_ body: () async throws -> Document) async throws -> Document {
-        do {
-            return try await body()
-        } catch let error as MetadataError {
-            throw AcquisitionError.metadata(error)
-        } catch let error as HTTPTransportError {
-            throw AcquisitionError.network(error)
-        } catch let error as IssuerUnavailable {
-            throw AcquisitionError.unavailable(error, isThrottled: false)
-        }
-    }
-
-    /// Stored metadata is checked again: the file may be older than this program's list of clouds.
-    private func keptMetadata() async throws -> IssuerMetadata? {
-        guard let document = try await kept(authority.url) else { return nil }
-        do {
-            let metadata = try IssuerMetadata(document)
-            try authority.check(metadata)
-            return metadata
-        } catch {
-            return nil
-        }
-    }
-
-    private func kept(_ url: String) async throws -> JSON.Object? {
-        try await store.perform { try $0.issuerDocument(url) }
-    }
-
-    private func keep(_ document: JSON.Object, _ url: String, _ lifetime: Int64) async throws {
-        try await store.perform { try $0.saveIssuerDocument(document, url: url, lifetime: lifetime) }
-    }
-}
-
-extension Issuer {
-    /// Seconds between two fetches that tokens cause: an attacker who sends tokens must not make this process query the
-    /// issuer in a loop.
-    private static let refetchInterval: Int64 = 60
-
-    /// The keys of the issuer; nil where it publishes none, or does not answer.
+    /// Fetches metadata and keys before anything is spent: between that and the commit of the tokens nothing is to take
+    /// its time.
     ///
-    /// ID tokens come from the issuer itself over TLS, which may stand in for their signature (OpenID Connect Core
-    /// §3.1.3.7, step 6): an outage of the keys must not end a session.
-    package func keys(of metadata: IssuerMetadata) async throws -> JSONWebKeySet? {
-        guard let url = metadata.jwksURI else { return nil }
-        return try await unlessOut { try await keys(at: url) }
+    /// - Throws: `MetadataError`, `IssuerUnavailable`, `HTTPTransportError`, `TokenStoreError`.
+    package init(_ documents: IssuerDocuments) async throws {
+        self.documents = documents
+        metadata = try await documents.metadata()
+        keys = try await documents.keys(of: metadata)
     }
 
-    /// The keys of the issuer as it publishes them now, for a token that none of those known fits; nil where it does
-    /// not answer.
-    package func newKeys(of metadata: IssuerMetadata, for token: IDToken) async throws -> JSONWebKeySet? {
-        guard let url = metadata.jwksURI else { return nil }
-        return try await unlessOut { try await newKeys(at: url, for: token) }
-    }
+    package var authority: Authority { documents.authority }
+    package var transport: any HTTPTransport { documents.transport }
 
-    private func unlessOut(_ body: () async throws -> JSONWebKeySet) async throws -> JSONWebKeySet? {
+    /// Decodes an ID token and checks it; clocks that are not known are nil.
+    ///
+    /// Without keys the signature is not checked: the token came from the issuer itself over TLS, which may stand in
+    /// for it (OpenID Connect Core §3.1.3.7, step 6).
+    ///
+    /// `willFetchKeys` runs before newer keys are requested.
+    ///
+    /// - Throws: `IDTokenFlaw`, and what fetching keys throws.
+    package func checked(
+        _ secret: Secret,
+        by validator: IDTokenValidator,
+        clocks: [Int64?],
+        willFetchKeys: () async throws -> Void = {}
+    ) async throws -> IDToken {
+        let token: IDToken
         do {
-            return try await body()
-        } catch is AcquisitionError {
-            return nil
-        }
-    }
-
-    private func keys(at url: String) async throws -> JSONWebKeySet {
-        if let keys = try await kept(url) { return JSONWebKeySet(keys) }
-        return try await fetchedKeys(at: url)
-    }
-
-    private func fetchedKeys(at url: String) async throws -> JSONWebKeySet {
-        let (keys, lifetime) = try await fetching { try await discovery.keys(at: url) }
-        try await keep(keys, url, lifetime)
-        return JSONWebKeySet(keys)
-    }
-
-    /// Fetches once a minute at most; callers in between get the result of the last fetch.
-    private func newKeys(at url: String, for token: IDToken) async throws -> JSONWebKeySet {
-        // What another program has fetched meanwhile may do.
-        let known = JSONWebKeySet(try await kept(url) ?? JSON.Object())
-        guard known.isOutdated(for: token) else { return known }
-        let mark = url + "#fetched-anew"
-        let isOurs = try await store.perform {
-            try $0.claimIssuerDocument(Refetch.underWay.document, url: mark, lifetime: Self.refetchInterval)
-        }
-        guard isOurs else { return try await othersKeys(at: url, mark) }
-        do {
-            let keys = try await fetchedKeys(at: url)
-            try await keep(Refetch.done.document, mark, Self.refetchInterval)
-            return keys
+            token = try IDToken(decoding: secret)
         } catch {
-            // One that was called off asked nothing, and is not to keep the next one waiting.
-            let lifetime = error is CancellationError ? 0 : Self.refetchInterval
-            try await keep(Refetch.failed.document, mark, lifetime)
-            throw error
+            throw IDTokenFlaw.unreadable
         }
+        // Claims first: a token of another issuer or client must not cause a request.
+        try validator.checkClaims(of: token, clocks: clocks.compactMap(\.self))
+        do {
+            if let keys { try validator.checkSignature(of: token, keys: keys) }
+        } catch IDTokenFlaw.unknownKey {
+            // The issuer may have begun to sign with another key.
+            try await willFetchKeys()
+            guard let newKeys = try await documents.newKeys(of: metadata, for: token) else { return token }
+            try validator.checkSignature(of: token, keys: newKeys)
+        }
+        return token
     }
 
-    /// The keys that another task or program has fetched anew, or is about to.
-    private func othersKeys(at url: String, _ mark: String) async throws -> JSONWebKeySet {
-        for _ in 1...20 {
-            guard try await Refetch(kept(mark)) == .underWay else { break }
-            try await pause(.milliseconds(100))
+    /// Revokes a refresh token that must not be used, even if the task has been cancelled.
+    ///
+    /// - Returns: why it was not revoked; nil also if there is no token or no revocation endpoint.
+    @discardableResult
+    package func revoke(_ token: Secret?, clientID: String) async -> (any Error)? {
+        guard let token, let url = metadata.revocationEndpoint else { return nil }
+        let endpoint = RevocationEndpoint(url, transport: transport, limits: documents.limits)
+        // A new task, so that a cancelled sign-in still revokes.
+        switch await Task(operation: { try await endpoint.revoke(token, clientID: clientID) }).result {
+        case .success: return nil
+        case .failure(let error): return error
         }
-        guard try await Refetch(kept(mark)) == .done else {
-            throw AcquisitionError.unavailable(IssuerUnavailable(status: 503), isThrottled: true)
-        }
-        return try await keys(at: url)
     }
-}
-
-/// What became of the last time that keys were fetched anew, as the store keeps it.
-private enum Refetch: String {
-    case underWay
-    case done
-    case failed
-
-    init?(_ document: JSON.Object?) {
-        guard let state = document?["state"]?.text.flatMap(Self.init) else { return nil }
-        self = state
-    }
-
-    var document: JSON.Object { JSON.Object([("state", .string(rawValue))]) }
 }
 
 extension Authority {

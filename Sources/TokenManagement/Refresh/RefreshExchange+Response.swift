@@ -45,35 +45,19 @@ extension RefreshExchange {
     /// One that is not in order bars the tokens beside it, but for the new refresh token: the old one is spent.
     private func checkedIDToken(_ answered: RefreshResponse, in space: AnswerSpace) async throws -> IDToken? {
         guard let secret = answered.answer.response.idToken else { return nil }
-        do {
-            let idToken: IDToken
-            do {
-                idToken = try IDToken(decoding: secret)
-            } catch {
-                throw IDTokenFlaw.unreadable
-            }
-            try await check(idToken, answered, in: space)
-            return idToken
-        } catch let flaw as IDTokenFlaw {
-            try await keepRefreshToken(answered, in: space)
-            throw AcquisitionError.invalidIDToken(flaw)
-        }
-    }
-
-    private func check(_ token: IDToken, _ answered: RefreshResponse, in space: AnswerSpace) async throws {
-        var validator = IDTokenValidator(issuer: metadata.issuer, clientID: decider.clientID)
+        var validator = IDTokenValidator(issuer: issuer.metadata.issuer, clientID: decider.clientID)
         // The access token is not judged by `at_hash`: that is optional for tokens which come from the token endpoint
         // itself (OpenID Connect Core §3.1.3.6, §3.1.3.8). An issuer that repeats an answer which was lost may have the
         // hash of the lost access token in it, and the session would be lost with the answer.
         validator.earlierNonces = answered.earlierNonces
-        try validator.checkClaims(of: token, clocks: [now, answered.answer.issuerNow].compactMap(\.self))
         do {
-            if let keys { try validator.checkSignature(of: token, keys: keys) }
-        } catch IDTokenFlaw.unknownKey {
-            // The issuer may sign with a newer key. What it takes to ask must not cost the session.
+            return try await issuer.checked(secret, by: validator, clocks: [now, answered.answer.issuerNow]) {
+                // A failure of the request for newer keys must not cost the session.
+                try await keepRefreshToken(answered, in: space)
+            }
+        } catch let flaw as IDTokenFlaw {
             try await keepRefreshToken(answered, in: space)
-            guard let keys = try await issuer.newKeys(of: metadata, for: token) else { return }
-            try validator.checkSignature(of: token, keys: keys)
+            throw AcquisitionError.invalidIDToken(flaw)
         }
     }
 
@@ -84,12 +68,7 @@ extension RefreshExchange {
 
     /// Ends a session that was signed out while it was being refreshed; the sign-out has succeeded all the same.
     private func revoke(_ token: Secret?) async {
-        guard let token, let url = metadata.revocationEndpoint else { return }
-        let endpoint = RevocationEndpoint(url, transport: issuer.transport, limits: options.limits)
-        do {
-            try await endpoint.revoke(token, clientID: decider.clientID)
-        } catch {
-            options.logger.info("a refresh token was not revoked", metadata: ["reason": "\(error)"])
-        }
+        guard let error = await issuer.revoke(token, clientID: decider.clientID) else { return }
+        options.logger.info("a refresh token was not revoked", metadata: ["reason": "\(error)"])
     }
 }

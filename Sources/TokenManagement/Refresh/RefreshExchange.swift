@@ -14,10 +14,6 @@ import Foundation
 struct RefreshExchange: Sendable {
     let request: SilentRequest
     let issuer: Issuer
-    let metadata: IssuerMetadata
-
-    /// Fetched before the refresh token is spent: between that and the commit nothing is to take its time.
-    let keys: JSONWebKeySet?
     let decider: TokenDecider
 
     var store: TokenStore { decider.store }
@@ -37,7 +33,7 @@ struct RefreshExchange: Sendable {
             let (space, doubt) = try await store.perform { store in
                 (try store.reserveAnswerSpace(), try store.beginRefresh(with: candidate.token))
             }
-            options.logger.debug("refreshing", metadata: ["endpoint": "\(metadata.tokenEndpoint)"])
+            options.logger.debug("refreshing", metadata: ["endpoint": "\(issuer.metadata.tokenEndpoint)"])
             do {
                 let result = try await accept(try await answer(candidate.token), in: space)
                 options.logger.debug("refreshed", metadata: ["scope": "\(result.accessToken.scope)"])
@@ -101,7 +97,7 @@ struct RefreshExchange: Sendable {
 
     private func send(_ form: FormParameters) async throws -> TokenEndpointAnswer {
         let endpoint = TokenEndpoint(
-            metadata.tokenEndpoint,
+            issuer.metadata.tokenEndpoint,
             transport: issuer.transport,
             limits: options.limits
         )
