@@ -13,6 +13,7 @@ let package = Package(
                 "Sealing", "OAuth",
             ]
         ),
+        .library(name: "MSALCompatibility", targets: ["MSAL"]),
         .executable(name: "tokenstore", targets: ["TokenStoreMain"]),
         .executable(name: "quickstart", targets: ["Quickstart"]),
         .executable(name: "local-idp", targets: ["local-idp"]),
@@ -101,6 +102,14 @@ let package = Package(
             name: "NativeAuthentication",
             dependencies: [
                 "HTTPTransport", "OAuth", "OpenIDConnect", "SignIn", "TokenManagement", "TokenStorage",
+                .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
+        .target(
+            name: "MSAL",
+            dependencies: [
+                "HTTPTransport", "NativeAuthentication", "OAuth", "OpenIDConnect", "SignIn", "TokenManagement",
+                "TokenStorage",
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
@@ -239,6 +248,13 @@ let package = Package(
                 "HTTPTransport", "IssuerSupport", "LocalIdentityProvider", "NativeAuthentication", "OAuth",
                 "OpenIDConnect", "SignIn", "TestSupport", "TokenManagement", "TokenStorage",
                 .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
+        .testTarget(
+            name: "MSALTests",
+            dependencies: [
+                "HTTPTransport", "IssuerSupport", "LocalIdentityProvider", "MSAL", "NativeAuthentication", "OAuth",
+                "SignIn", "TestSupport", "TokenManagement", "TokenStorage",
             ]
         ),
         .testTarget(

@@ -1,4 +1,4 @@
-import OAuth
+package import OAuth
 public import SignIn
 
 #if canImport(FoundationEssentials)
@@ -39,7 +39,7 @@ public struct NativeAuthError<Kind: NativeAuthErrorKind>: Error {
     public var errorDescription: String? { description }
 
     /// An error that no answer of a native endpoint is behind.
-    init(
+    package init(
         _ kind: Kind,
         _ reason: String,
         _ correlationID: UUID,

@@ -10,7 +10,7 @@ import Foundation
 
 /// A person who is signed in (MSAL's `MSALNativeAuthUserAccountResult`).
 public final class NativeAuthUserAccount: Sendable {
-    let application: NativeAuthPublicClientApplication
+    package let application: NativeAuthPublicClientApplication
     private let current: LockedValue<(account: Account, idToken: IDToken)>
 
     /// What the sign-in asked for.

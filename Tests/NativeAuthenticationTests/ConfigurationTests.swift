@@ -1,4 +1,5 @@
 import HTTPTransport
+import IssuerSupport
 import LocalIdentityProvider
 import NativeAuthentication
 import OAuth

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 struct PlatformTests {
-    @Test(arguments: ["Sources/NativeAuthentication", "Tests/NativeAuthenticationTests"])
+    @Test(arguments: ["Sources/NativeAuthentication", "Sources/MSAL", "Tests/NativeAuthenticationTests"])
     func `S65: sources and tests are the same on every platform`(folder: String) throws {
         let house = Repository.root
         let place = house.appending(path: folder)

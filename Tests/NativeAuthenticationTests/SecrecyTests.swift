@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTransport
+import IssuerSupport
 import LocalIdentityProvider
 import NativeAuthentication
 import OAuth

@@ -84,7 +84,10 @@ struct AttackTests {
     @Test func `an answer without a code is refused`() async throws {
         try await SignInScene.open { scene in
             let error = try await Self.attack(scene) { $0["code"] = nil }
-            #expect(error?.msalError.internalCode == -42_600)
+            guard case .invalidAnswer = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
             #expect(scene.tokenRequestCount == 0)
         }
     }
@@ -120,7 +123,6 @@ struct AttackTests {
                 Issue.record("\(String(describing: error))")
                 return
             }
-            #expect(error?.msalError.internalCode == -42_600)
             // What came with it is given back.
             #expect(scene.provider.audit.count(of: "revoke") == 1)
             #expect(try scene.isUntouched)

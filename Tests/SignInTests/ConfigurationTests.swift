@@ -32,7 +32,7 @@ struct ConfigurationTests {
     ])
     func `S04: a malformed redirect URI is refused with an error that shows the form`(text: String) {
         let error = #expect(throws: SignInError.self) { try RedirectURI(text) }
-        #expect(error.map(MSALError.init)??.internalCode == -42_011)
+        #expect(error.map { if case .invalidRedirectURI = $0 { true } else { false } } == true)
         #expect(error?.description.contains("; use ") == true)
     }
 
@@ -41,7 +41,7 @@ struct ConfigurationTests {
         let error = #expect(throws: SignInError.self) {
             try PublicClientConfiguration(clientID: client, redirectURI: "http://127.0.0.1/", authority: authority)
         }
-        #expect(error.map(MSALError.init)??.code == MSALError.internalError)
+        #expect(error.map { if case .invalidRequest = $0 { true } else { false } } == true)
     }
 
     @Test func `N74: plain http is for loopback`() throws {
@@ -68,15 +68,15 @@ struct ConfigurationTests {
         try await SignInScene.open { scene in
             let application = try scene.application(Nobody())
             let other = try Authority(host: "evil.example", tenant: "fabrikvine", userFlow: "b2c_1_susi")
-            for (authority, code) in [
-                (other, -42_010), (try scene.authority("b2c_1_unlisted"), -42_010),
-                (try Authority(issuer: "https://issuer.example"), -42_000),
-                (try Authority(parsing: "https://login.microsoftonline.com/t"), -42_000),
+            for (authority, isKind) in [
+                (other, true), (try scene.authority("b2c_1_unlisted"), true),
+                (try Authority(issuer: "https://issuer.example"), false),
+                (try Authority(parsing: "https://login.microsoftonline.com/t"), false),
             ] {
                 var request = InteractiveRequest(scope: SignInScene.toDo)
                 request.authority = authority
                 let error = try await signInError { _ = try await application.acquireToken(request) }
-                #expect(error.map(MSALError.init)??.internalCode == code, "\(authority.url)")
+                #expect((error == .unknownAuthority(authority.url)) == isKind, "\(authority.url)")
             }
             #expect(scene.provider.audit.counts.isEmpty)
             #expect(try scene.isUntouched)
@@ -106,21 +106,6 @@ struct ConfigurationTests {
             #expect(error?.description.contains(name) == true)
             #expect(scene.provider.audit.counts.isEmpty)
             #expect(try scene.isUntouched)
-        }
-    }
-
-    @Test func `S21, S42: errors have MSAL's domain and codes, and a description`() {
-        #expect(MSALError.domain == "MSALErrorDomain")
-        let cases: [(SignInError, Int, Int?)] = [
-            (.cancelled, -50_005, nil), (.declinedScopes("a"), -50_003, nil), (.stateMismatch, -50_000, -42_501),
-            (.accountMismatch, -50_000, -42_101), (.alreadyRunning, -50_000, -42_402),
-            (.refused(OAuthError(code: .invalidScope)), -50_000, -42_005),
-            (.refused(OAuthError(code: .invalidGrant)), -50_000, -42_004),
-        ]
-        for (error, code, internalCode) in cases {
-            #expect(error.msalError.code == code)
-            #expect(error.msalError.internalCode == internalCode)
-            #expect(!error.description.isEmpty)
         }
     }
 }

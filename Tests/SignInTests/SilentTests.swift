@@ -29,7 +29,6 @@ struct SilentTests {
             scene.provider.clock.advance(by: 91 * 86_400)
             let error = try await acquisitionError { _ = try await application.acquireTokenSilently(request) }
             #expect(error?.needsInteraction == true)
-            #expect(error?.msalError.code == MSALError.interactionRequired)
         }
     }
 
@@ -91,8 +90,7 @@ struct SilentTests {
             let error = try await acquisitionError {
                 _ = try await scene.application(Nobody()).acquireTokenSilently(request)
             }
-            #expect(error?.msalError == MSALError(AcquisitionError.interactionRequired(.ended)))
-            #expect(error?.msalError.domain == "MSALErrorDomain")
+            #expect(error?.needsInteraction == true)
         }
     }
 

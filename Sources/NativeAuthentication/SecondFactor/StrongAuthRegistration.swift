@@ -48,6 +48,11 @@ public struct RegisterStrongAuthVerificationRequiredState: Sendable {
     public let authMethods: [AuthMethod]
     public let delivery: CodeDelivery
 
+    /// The state that contacts are given to.
+    package var choice: RegisterStrongAuthState {
+        RegisterStrongAuthState(flow: flow, token: registrationToken, authMethods: authMethods)
+    }
+
     /// Has a code sent to another contact, or another code to the same.
     ///
     /// - Throws: the error, with this state for another try where there is one.

@@ -1,4 +1,5 @@
 import Foundation
+import IssuerSupport
 import LocalIdentityProvider
 import NativeAuthentication
 import OAuth

@@ -1,3 +1,4 @@
+import IssuerSupport
 import LocalIdentityProvider
 import NativeAuthentication
 import OAuth

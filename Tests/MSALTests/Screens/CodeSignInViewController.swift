@@ -1,4 +1,4 @@
-import NativeAuthentication
+import MSAL
 
 /// Sign-in by code, as the document of the parameter objects has it.
 @MainActor

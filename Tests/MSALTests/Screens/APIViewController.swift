@@ -1,5 +1,5 @@
 import Foundation
-import NativeAuthentication
+import MSAL
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking

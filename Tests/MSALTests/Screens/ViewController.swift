@@ -1,5 +1,5 @@
 import IssuerSupport
-import NativeAuthentication
+import MSAL
 
 /// What the documents' view controllers have besides their flows.
 @MainActor

@@ -1,17 +1,17 @@
 import Foundation
-import LocalIdentityProvider
+package import LocalIdentityProvider
 import Synchronization
 
 /// The waiting of a flow, in no time: each pause moves the clock.
-final class Pauses: Sendable {
+package final class Pauses: Sendable {
     private let clock: ProviderClock
     private let waited = Mutex<[Duration]>([])
 
-    init(_ clock: ProviderClock) { self.clock = clock }
+    package init(_ clock: ProviderClock) { self.clock = clock }
 
-    var all: [Duration] { waited.withLock(\.self) }
+    package var all: [Duration] { waited.withLock(\.self) }
 
-    func pause(_ duration: Duration) async throws {
+    package func pause(_ duration: Duration) async throws {
         try Task.checkCancellation()
         waited.withLock { $0.append(duration) }
         let (seconds, attoseconds) = duration.components

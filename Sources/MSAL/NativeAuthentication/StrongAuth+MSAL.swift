@@ -1,3 +1,4 @@
+public import NativeAuthentication
 import OAuth
 
 /// Receives the result of registering a contact.
@@ -98,10 +99,5 @@ extension RegisterStrongAuthVerificationRequiredState {
                 await delegate.onRegisterStrongAuthSubmitChallengeError(error: error.error, newState: error.state)
             }
         }
-    }
-
-    /// The state that contacts are given to.
-    fileprivate var choice: RegisterStrongAuthState {
-        RegisterStrongAuthState(flow: flow, token: registrationToken, authMethods: authMethods)
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
+import IssuerSupport
 import LocalIdentityProvider
-import NativeAuthentication
+import MSAL
 import OAuth
 import SignIn
 import Testing
@@ -9,7 +10,7 @@ import TokenStorage
 
 /// Code written after the documents, run as it stands there.
 @MainActor
-struct MSALTests {
+struct NativeDocumentTests {
     @Test func `S48, S53 to S59: sign-in by code`() async throws {
         try await NativeScene.open { scene in
             let screen = CodeSignInViewController(try scene.app())

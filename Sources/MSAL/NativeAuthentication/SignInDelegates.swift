@@ -1,3 +1,5 @@
+public import NativeAuthentication
+
 /// Receives the result of starting a sign-in.
 ///
 /// Each callback is optional. If it is not implemented, the error callback is called instead.

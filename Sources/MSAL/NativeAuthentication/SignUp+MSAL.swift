@@ -1,3 +1,4 @@
+public import NativeAuthentication
 import OAuth
 
 /// Receives the result of starting a sign-up.

@@ -1,3 +1,4 @@
+public import NativeAuthentication
 import OAuth
 
 /// Receives the result of requesting a second factor.

@@ -1,34 +1,32 @@
-import Foundation
-import HTTPTransport
-import IssuerSupport
-import LocalIdentityProvider
-import NativeAuthentication
-import OAuth
+package import Foundation
+package import HTTPTransport
+package import LocalIdentityProvider
+package import NativeAuthentication
+package import OAuth
 import TestSupport
-import Testing
 import TokenManagement
-import TokenStorage
+package import TokenStorage
 
 /// A provider and an empty store, all of whose time stands still unless a test or a pause moves it.
-struct NativeScene: Sendable {
-    static let start = Date(timeIntervalSince1970: 1_790_000_000)
-    static let transport = AsyncHTTPTransport()
-    static let ana = "ana.rojas@example.org"
-    static let anasPassword = Secret("Quinoa-7-Lunas")
-    static let bo = "bo@example.org"
-    static let cleo = "cleo@example.org"
-    static let cleosPassword = Secret("Marmol-4-Rios")
-    static let new = "eva.mora@example.org"
-    static let newPassword = Secret("Llanura-5-Viento")
-    static let toDo: Scope = "api://todolist/ToDoList.Read"
-    static let demo: Scope = "https://fabrikvine.onmicrosoft.com/helloapi/demo.read"
+package struct NativeScene: Sendable {
+    package static let start = Date(timeIntervalSince1970: 1_790_000_000)
+    package static let transport = AsyncHTTPTransport()
+    package static let ana = "ana.rojas@example.org"
+    package static let anasPassword = Secret("Quinoa-7-Lunas")
+    package static let bo = "bo@example.org"
+    package static let cleo = "cleo@example.org"
+    package static let cleosPassword = Secret("Marmol-4-Rios")
+    package static let new = "eva.mora@example.org"
+    package static let newPassword = Secret("Llanura-5-Viento")
+    package static let toDo: Scope = "api://todolist/ToDoList.Read"
+    package static let demo: Scope = "https://fabrikvine.onmicrosoft.com/helloapi/demo.read"
 
-    let provider: LocalIdentityProvider
-    let store: TokenStore
-    let pauses: Pauses
+    package let provider: LocalIdentityProvider
+    package let store: TokenStore
+    package let pauses: Pauses
     private let directory: TemporaryDirectory
 
-    static func open(
+    package static func open(
         grace: TimeInterval = 10,
         seed: Seed? = nil,
         isolation: isolated (any Actor)? = #isolation,
@@ -56,10 +54,10 @@ struct NativeScene: Sendable {
     }
 
     /// The same store, opened as another process would.
-    func reopened() throws -> TokenStore { try Self.openStore(directory, provider.clock) }
+    package func reopened() throws -> TokenStore { try Self.openStore(directory, provider.clock) }
 
     /// An app of the tenant.
-    func app(
+    package func app(
         _ client: String = "otp-app",
         transport: any HTTPTransport = transport,
         store: TokenStore? = nil,
@@ -76,49 +74,23 @@ struct NativeScene: Sendable {
     }
 
     /// The last code that was sent to an address.
-    func code(to recipient: String = bo) throws -> Secret {
+    package func code(to recipient: String = bo) throws -> Secret {
         guard let code = provider.outbox.messages(to: recipient).last?.code else { throw ExpectationFailure("a code") }
         return Secret(code)
     }
 
     /// A code that is certainly not the one sent last.
-    func wrongCode(to recipient: String = bo) throws -> Secret {
+    package func wrongCode(to recipient: String = bo) throws -> Secret {
         let digits = try code(to: recipient).reveal().compactMap(\.wholeNumberValue)
         return Secret(digits.map { "\(($0 + 1) % 10)" }.joined())
     }
 
     /// How many messages were sent.
-    var messages: Int { provider.outbox.messages().count }
+    package var messages: Int { provider.outbox.messages().count }
 
     /// The requests so far, without those for metadata and keys.
-    var requests: [String: Int] { provider.audit.counts.filter { !["metadata", "keys"].contains($0.key) } }
+    package var requests: [String: Int] { provider.audit.counts.filter { !["metadata", "keys"].contains($0.key) } }
 
     /// Whether nothing of anybody is stored, nor a word of it in the record of use.
-    var isUntouched: Bool { get throws { try store.accounts().isEmpty && store.events().isEmpty } }
-
-    /// Signs Ana in with her password.
-    func signInAna(_ scope: Scope = Scope([]), in app: NativeAuthPublicClientApplication? = nil) async throws
-        -> NativeAuthUserAccount
-    {
-        let app = try app ?? self.app("pwd-app")
-        let parameters = SignInParameters(username: Self.ana, password: Self.anasPassword, scope: scope)
-        return try await app.signIn(parameters).account
-    }
-
-    /// Signs Bo in with a code.
-    func signInBo(in app: NativeAuthPublicClientApplication? = nil) async throws -> NativeAuthUserAccount {
-        let state = try await (app ?? self.app()).signIn(SignInParameters(username: Self.bo)).codeState
-        return try await state.submitCode(code()).account
-    }
-
-    /// Goes on after the polls have refused a password, with answers that take the next one: the provider's own worker
-    /// has taken the first by then.
-    func givesPasswordAgain(_ state: ResetPasswordRequiredState) async throws {
-        provider.audit.reset()
-        let (taken, done) = (#"{"continuation_token":"p","poll_interval":1}"#, #"{"status":"succeeded"}"#)
-        provider.faults.add(.answer(body: taken, at: "resetpassword/submit"))
-        provider.faults.add(.answer(body: done, at: "resetpassword/poll_completion"))
-        _ = try await state.submitPassword(Secret("Cordillera-9-Norte"))
-        #expect(requests == ["resetpassword/submit": 1, "resetpassword/poll_completion": 1])
-    }
+    package var isUntouched: Bool { get throws { try store.accounts().isEmpty && store.events().isEmpty } }
 }

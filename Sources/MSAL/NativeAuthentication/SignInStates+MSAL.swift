@@ -1,3 +1,4 @@
+public import NativeAuthentication
 import OAuth
 
 extension SignInCodeRequiredState {

@@ -1,29 +1,28 @@
-import IssuerSupport
-import NativeAuthentication
+package import NativeAuthentication
 
 extension SignInStartResult {
-    var codeState: SignInCodeRequiredState {
+    package var codeState: SignInCodeRequiredState {
         get throws {
             guard case .codeRequired(let value) = self else { throw ExpectationFailure("codeState: \(self)") }
             return value
         }
     }
 
-    var passwordState: SignInPasswordRequiredState {
+    package var passwordState: SignInPasswordRequiredState {
         get throws {
             guard case .passwordRequired(let value) = self else { throw ExpectationFailure("passwordState: \(self)") }
             return value
         }
     }
 
-    var mfaState: AwaitingMFAState {
+    package var mfaState: AwaitingMFAState {
         get throws {
             guard case .awaitingMFA(let value) = self else { throw ExpectationFailure("mfaState: \(self)") }
             return value
         }
     }
 
-    var account: NativeAuthUserAccount {
+    package var account: NativeAuthUserAccount {
         get throws {
             guard case .completed(let value) = self else { throw ExpectationFailure("account: \(self)") }
             return value
@@ -32,21 +31,21 @@ extension SignInStartResult {
 }
 
 extension SignInResult {
-    var account: NativeAuthUserAccount {
+    package var account: NativeAuthUserAccount {
         get throws {
             guard case .completed(let value) = self else { throw ExpectationFailure("account: \(self)") }
             return value
         }
     }
 
-    var mfaState: AwaitingMFAState {
+    package var mfaState: AwaitingMFAState {
         get throws {
             guard case .awaitingMFA(let value) = self else { throw ExpectationFailure("mfaState: \(self)") }
             return value
         }
     }
 
-    var registration: RegisterStrongAuthState {
+    package var registration: RegisterStrongAuthState {
         get throws {
             guard case .strongAuthMethodRegistration(let value) = self else {
                 throw ExpectationFailure("registration: \(self)")
@@ -57,7 +56,7 @@ extension SignInResult {
 }
 
 extension RegisterStrongAuthChallengeResult {
-    var verification: RegisterStrongAuthVerificationRequiredState {
+    package var verification: RegisterStrongAuthVerificationRequiredState {
         get throws {
             guard case .verificationRequired(let value) = self else {
                 throw ExpectationFailure("verification: \(self)")
@@ -66,7 +65,7 @@ extension RegisterStrongAuthChallengeResult {
         }
     }
 
-    var account: NativeAuthUserAccount {
+    package var account: NativeAuthUserAccount {
         get throws {
             guard case .completed(let value) = self else { throw ExpectationFailure("account: \(self)") }
             return value
@@ -75,7 +74,7 @@ extension RegisterStrongAuthChallengeResult {
 }
 
 extension SignUpStartResult {
-    var codeState: SignUpCodeRequiredState {
+    package var codeState: SignUpCodeRequiredState {
         get throws {
             guard case .codeRequired(let value) = self else { throw ExpectationFailure("codeState: \(self)") }
             return value
@@ -84,21 +83,21 @@ extension SignUpStartResult {
 }
 
 extension SignUpVerifyCodeResult {
-    var done: SignInAfterSignUpState {
+    package var done: SignInAfterSignUpState {
         get throws {
             guard case .completed(let value) = self else { throw ExpectationFailure("done: \(self)") }
             return value
         }
     }
 
-    var passwordState: SignUpPasswordRequiredState {
+    package var passwordState: SignUpPasswordRequiredState {
         get throws {
             guard case .passwordRequired(let value) = self else { throw ExpectationFailure("passwordState: \(self)") }
             return value
         }
     }
 
-    var attributesState: SignUpAttributesRequiredState {
+    package var attributesState: SignUpAttributesRequiredState {
         get throws {
             guard case .attributesRequired(let value) = self else {
                 throw ExpectationFailure("attributesState: \(self)")
@@ -109,7 +108,7 @@ extension SignUpVerifyCodeResult {
 }
 
 extension SignUpPasswordResult {
-    var attributesState: SignUpAttributesRequiredState {
+    package var attributesState: SignUpAttributesRequiredState {
         get throws {
             guard case .attributesRequired(let value) = self else {
                 throw ExpectationFailure("attributesState: \(self)")
@@ -120,7 +119,7 @@ extension SignUpPasswordResult {
 }
 
 extension SignUpAttributesResult {
-    var attributesState: SignUpAttributesRequiredState {
+    package var attributesState: SignUpAttributesRequiredState {
         get throws {
             guard case .attributesRequired(let value) = self else {
                 throw ExpectationFailure("attributesState: \(self)")
@@ -129,7 +128,7 @@ extension SignUpAttributesResult {
         }
     }
 
-    var done: SignInAfterSignUpState {
+    package var done: SignInAfterSignUpState {
         get throws {
             guard case .completed(let value) = self else { throw ExpectationFailure("done: \(self)") }
             return value

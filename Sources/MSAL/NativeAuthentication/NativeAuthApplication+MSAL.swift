@@ -1,5 +1,6 @@
 import HTTPTransport
 import Logging
+public import NativeAuthentication
 import OAuth
 public import TokenStorage
 

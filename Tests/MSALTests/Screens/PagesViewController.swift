@@ -1,4 +1,4 @@
-import NativeAuthentication
+import MSAL
 
 /// Sign-up with the attributes over several pages.
 @MainActor

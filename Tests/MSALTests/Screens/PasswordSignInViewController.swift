@@ -1,4 +1,4 @@
-import NativeAuthentication
+import MSAL
 
 /// Sign-in by password, in both spellings of the call.
 @MainActor

@@ -1,4 +1,4 @@
-import NativeAuthentication
+import MSAL
 
 /// A password reset, and the sign-in after it.
 @MainActor

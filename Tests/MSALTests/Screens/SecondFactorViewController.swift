@@ -1,4 +1,4 @@
-import NativeAuthentication
+import MSAL
 
 /// A second factor and its registration, by every delegate there is for them.
 @MainActor

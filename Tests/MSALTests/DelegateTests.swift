@@ -1,12 +1,13 @@
+import IssuerSupport
 import LocalIdentityProvider
-import NativeAuthentication
+import MSAL
 import OAuth
 import Testing
 import TokenStorage
 
 /// The delegates that the documents do not show.
 @MainActor
-struct MSALDelegateTests {
+struct DelegateTests {
     @Test func `N51, N52: a second factor by delegates`() async throws {
         try await NativeScene.open { scene in
             let screen = SecondFactorViewController(try scene.app("mfa-app"))
@@ -77,15 +78,16 @@ struct MSALDelegateTests {
 
     @Test func `a refresh token is returned when the app asks for it`() async throws {
         try await NativeScene.open { scene in
-            let result = MSALNativeAuthUserAccountResult(try await scene.signInAna())
+            let parameters = SignInParameters(username: NativeScene.ana, password: NativeScene.anasPassword)
+            let result = MSALNativeAuthUserAccountResult(try await scene.app("pwd-app").signIn(parameters).account)
             let hearer = TokenHearer()
-            let parameters = MSALNativeAuthGetAccessTokenParameters()
-            parameters.scopes = NativeScene.toDo.tokens
-            parameters.forceRefresh = true
-            result.getAccessToken(parameters: parameters, delegate: hearer)
+            let wanted = MSALNativeAuthGetAccessTokenParameters()
+            wanted.scopes = NativeScene.toDo.tokens
+            wanted.forceRefresh = true
+            result.getAccessToken(parameters: wanted, delegate: hearer)
             #expect(await hearer.seen.next() == "ToDoList.Read, no refresh token")
-            parameters.returnRefreshToken = true
-            result.getAccessToken(parameters: parameters, delegate: hearer)
+            wanted.returnRefreshToken = true
+            result.getAccessToken(parameters: wanted, delegate: hearer)
             #expect(await hearer.seen.next() == "ToDoList.Read, a refresh token")
             let again = try await result.getAccessToken(scopes: NativeScene.toDo.tokens)
             #expect(again.scopes == NativeScene.toDo.tokens)

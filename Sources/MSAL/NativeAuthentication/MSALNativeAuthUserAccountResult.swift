@@ -1,4 +1,5 @@
 import Logging
+public import NativeAuthentication
 import OAuth
 import TokenManagement
 import TokenStorage

@@ -1,3 +1,4 @@
+public import NativeAuthentication
 public import OAuth
 
 #if canImport(FoundationEssentials)

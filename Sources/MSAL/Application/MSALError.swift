@@ -1,0 +1,216 @@
+package import Foundation
+import OAuth
+import OpenIDConnect
+import SignIn
+import TokenManagement
+import TokenStorage
+
+/// What an app can do something about, with MSAL's numbers; those of brokers and device management do not occur.
+public enum MSALError: Int, Sendable {
+    /// The error is for the log; `userInfo[MSALInternalErrorCodeKey]` has the reason.
+    case `internal` = -50_000
+
+    /// The user has to sign in: call `acquireToken(with:completionBlock:)` with the same parameters.
+    case interactionRequired = -50_002
+
+    /// The issuer granted less than was asked for.
+    case serverDeclinedScopes = -50_003
+
+    /// A policy of the organisation must be met first.
+    case serverProtectionPoliciesRequired = -50_004
+
+    /// The user cancelled.
+    case userCanceled = -50_005
+
+    /// The issuer answered with `server_error`.
+    case serverError = -50_006
+
+    /// A changed password is required before tokens are issued.
+    case serverInvalidRequestResetPasswordRequired = -50_142
+}
+
+/// The reasons of an ``MSALError/internal``, with MSAL's numbers.
+public enum MSALInternalError: Int, Sendable {
+    /// An argument makes no sense.
+    case invalidParameter = -42_000
+
+    /// The issuer answered with `invalid_request`.
+    case invalidRequest = -42_002
+
+    /// The issuer answered with `invalid_client`.
+    case invalidClient = -42_003
+
+    /// The issuer answered with `invalid_grant`.
+    case invalidGrant = -42_004
+
+    /// The issuer answered with `invalid_scope`.
+    case invalidScope = -42_005
+
+    /// The issuer answered with `unauthorized_client`.
+    case unauthorizedClient = -42_006
+
+    /// The issuer cannot serve, or its answer is not one of OAuth.
+    case unhandledResponse = -42_007
+
+    /// The network, the browser or the store failed; `NSUnderlyingErrorKey` has the error.
+    case unexpected = -42_008
+
+    /// The authority is not known to the application, or its metadata cannot be used.
+    case failedAuthorityValidation = -42_010
+
+    /// The redirect URI is invalid.
+    case invalidRedirectURI = -42_011
+
+    /// Another account signed in than the one asked for.
+    case mismatchedUser = -42_101
+
+    /// Several accounts fit.
+    case ambiguousAccount = -42_102
+
+    /// The issuer refused the sign-in; the other keys have its words.
+    case authorizationFailed = -42_104
+
+    /// A silent request was made without an account.
+    case accountRequired = -42_106
+
+    /// The sign-in ended without an answer: its time was up.
+    case sessionCanceled = -42_401
+
+    /// Another sign-in is under way.
+    case interactiveSessionAlreadyRunning = -42_402
+
+    /// The answer belongs to another sign-in.
+    case invalidState = -42_501
+
+    /// The answer is not in order.
+    case invalidResponse = -42_600
+}
+
+/// What MSAL says of an error of this package.
+struct MSALVerdict {
+    let code: MSALError
+    let reason: MSALInternalError?
+
+    init(_ code: MSALError) { (self.code, reason) = (code, nil) }
+
+    init(_ reason: MSALInternalError) { (code, self.reason) = (.internal, reason) }
+
+    init(_ error: any Error) {
+        self =
+            switch error {
+            case is CancellationError: Self(.userCanceled)
+            case let error as SignInError: Self(signIn: error)
+            case let error as AcquisitionError: Self(acquisition: error)
+            case let error as TokenStoreError: Self(store: error)
+            case is AuthorityError: Self(.invalidParameter)
+            default: Self(.unexpected)
+            }
+    }
+
+    private init(signIn error: SignInError) {
+        self =
+            switch error {
+            case .cancelled: Self(.userCanceled)
+            case .declinedScopes: Self(.serverDeclinedScopes)
+            case .refused(let error): Self(refusal: error)
+            case .invalidRequest: Self(.invalidParameter)
+            case .invalidRedirectURI: Self(.invalidRedirectURI)
+            case .unknownAuthority, .metadata: Self(.failedAuthorityValidation)
+            case .timedOut: Self(.sessionCanceled)
+            case .alreadyRunning: Self(.interactiveSessionAlreadyRunning)
+            case .forgotPassword: Self(.authorizationFailed)
+            case .stateMismatch, .openedTwice: Self(.invalidState)
+            case .otherIssuer, .invalidAnswer, .noIDToken, .invalidIDToken: Self(.invalidResponse)
+            case .accountMismatch: Self(.mismatchedUser)
+            case .noBrowser, .noListener, .network: Self(.unexpected)
+            case .unavailable, .unusableAnswer, .noDeviceEndpoint, .invalidDeviceAuthorization:
+                Self(.unhandledResponse)
+            }
+    }
+
+    private init(acquisition error: AcquisitionError) {
+        self =
+            switch error {
+            case .interactionRequired, .possiblyConsumed: Self(.interactionRequired)
+            case .policyRequired: Self(.serverProtectionPoliciesRequired)
+            case .declinedScopes: Self(.serverDeclinedScopes)
+            case .clientMisconfigured(let error), .invalidScope(let error): Self(refusal: error)
+            case .accountMismatch: Self(.mismatchedUser)
+            case .invalidIDToken: Self(.invalidResponse)
+            case .metadata: Self(.failedAuthorityValidation)
+            case .unavailable, .unusableAnswer, .tooShort: Self(.unhandledResponse)
+            case .network, .timedOut: Self(.unexpected)
+            }
+    }
+
+    private init(store error: TokenStoreError) {
+        self =
+            switch error {
+            case .ambiguousAccount: Self(.ambiguousAccount)
+            case .invalidArgument, .userFlowMismatch: Self(.invalidParameter)
+            case .otherAccount: Self(.mismatchedUser)
+            default: Self(.unexpected)
+            }
+    }
+
+    private init(refusal error: OAuthError) {
+        guard !error.numbers.contains(50_142) else {
+            self.init(.serverInvalidRequestResetPasswordRequired)
+            return
+        }
+        self =
+            switch error.code {
+            case .invalidRequest: Self(.invalidRequest)
+            case .invalidClient: Self(.invalidClient)
+            case .invalidGrant: Self(.invalidGrant)
+            case .invalidScope: Self(.invalidScope)
+            case .unauthorizedClient: Self(.unauthorizedClient)
+            case .serverError: Self(.serverError)
+            default: Self(.authorizationFailed)
+            }
+    }
+}
+
+extension NSError {
+    /// `error` as apps that were written for MSAL compare it: by domain and code.
+    ///
+    /// The error itself is its `NSUnderlyingErrorKey`.
+    package static func msal(_ error: any Error) -> NSError {
+        let verdict = MSALVerdict(error)
+        var facts: [String: Any] = [NSUnderlyingErrorKey: error]
+        facts[NSLocalizedDescriptionKey] = "\(error)"
+        facts[MSALErrorDescriptionKey] = "\(error)"
+        facts[MSALInternalErrorCodeKey] = verdict.reason?.rawValue
+        if let refusal = refusal(behind: error) {
+            facts[MSALOAuthErrorKey] = refusal.code.rawValue
+            facts[MSALOAuthSubErrorKey] = refusal.suberror
+            facts[MSALErrorDescriptionKey] = refusal.serverDescription
+            facts[MSALSTSErrorCodesKey] = refusal.numbers
+            facts[MSALHTTPResponseCodeKey] = "\(refusal.status)"
+        }
+        switch error {
+        case SignInError.declinedScopes(let scope): facts[MSALDeclinedScopesKey] = scope.tokens
+        case AcquisitionError.declinedScopes(let result):
+            facts[MSALDeclinedScopesKey] = result.declinedScope.tokens
+            facts[MSALGrantedScopesKey] = result.accessToken.scope.tokens
+        case AcquisitionError.unavailable(_, let isThrottled): facts[MSALThrottlingCacheHitKey] = isThrottled
+        default: break
+        }
+        return NSError(domain: MSALErrorDomain, code: verdict.code.rawValue, userInfo: facts)
+    }
+
+    /// The issuer's refusal, where one is behind the error.
+    private static func refusal(behind error: any Error) -> OAuthError? {
+        switch error {
+        case SignInError.refused(let error), SignInError.forgotPassword(let error): error
+        case AcquisitionError.clientMisconfigured(let error), AcquisitionError.invalidScope(let error),
+            AcquisitionError.policyRequired(let error):
+            error
+        case AcquisitionError.interactionRequired(.refused(let error, _)),
+            AcquisitionError.interactionRequired(.passwordReset(let error)):
+            error
+        case AcquisitionError.possiblyConsumed(let error, _, _, _): error
+        default: nil
+        }
+    }
+}
