@@ -160,7 +160,7 @@ let package = Package(
         .executableTarget(
             name: "local-idp",
             dependencies: [
-                "LocalIdentityProvider",
+                "LocalIdentityProvider", "OAuth",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
@@ -274,7 +274,7 @@ let package = Package(
         .testTarget(
             name: "LocalIdentityProviderTests",
             dependencies: [
-                "IssuerSupport", "LocalIdentityProvider", "TestSupport", "local-idp",
+                "IssuerSupport", "LocalIdentityProvider", "OAuth", "TestSupport", "local-idp",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),

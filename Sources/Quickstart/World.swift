@@ -24,7 +24,7 @@ enum World {
 
         /// Opens the sign-in page, types, and is sent back to the app.
         func open(_ address: String) async throws {
-            let browser = try Visitor()
+            let browser = try ScriptedBrowser()
             try await browser.open(address)
             try await browser.signIn(username, password)
         }

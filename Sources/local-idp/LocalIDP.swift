@@ -2,6 +2,7 @@ import ArgumentParser
 import Dispatch
 import Foundation
 import LocalIdentityProvider
+import OAuth
 
 /// `local-idp`: serves the development identity provider until it is interrupted.
 @main
@@ -43,13 +44,13 @@ struct LocalIDP: AsyncParsableCommand {
         let claims = sampleClaims ? try await SampleClaimsServer.start() : nil
         try claims?.serve(&configuration)
         let provider = try await LocalIdentityProvider.start(configuration)
-        var members: [String: JSON] = [
-            "addresses": .array(provider.addresses.map(JSON.string)),
-            "note": "development provider: loopback only, in memory, do not use real passwords",
-        ]
+        var members = JSON.Object([
+            ("addresses", .array(provider.addresses.map(JSON.string))),
+            ("note", "development provider: loopback only, in memory, do not use real passwords"),
+        ])
         members["adminKey"] = configuration.adminKey.map(JSON.string)
         members["claimsProvider"] = (claims?.url).map(JSON.string)
-        print(String(decoding: try JSON.object(members).encoded, as: UTF8.self))
+        print(JSON.object(members).serialized)
         fflush(nil)
         await InterruptHandler.wait()
         await provider.stop()

@@ -1,16 +1,20 @@
 import Foundation
 import LocalIdentityProvider
+import OAuth
+import TestSupport
 import Testing
 
 struct BrowserFlowTests {
-    private func signedIn(_ site: Site, _ visitor: Visitor, _ more: [String: String] = [:]) async throws -> Answer {
+    private func signedIn(_ site: Site, _ visitor: StepwiseBrowser, _ more: [String: String] = [:]) async throws
+        -> Answer
+    {
         try await visitor.open(site.authorizeURL(site.susi, more))
         return try await visitor.signIn()
     }
 
     @Test func `a code with its verifier gives tokens of the user flow`() async throws {
         try await Site.open { site in
-            let end = try await signedIn(site, Visitor(site))
+            let end = try await signedIn(site, StepwiseBrowser(site))
             #expect(end.status == 302)
             #expect(end.header("location")?.hasPrefix(Site.callback + "?code=") == true)
             #expect(try end.location("state") == "st&te")
@@ -20,7 +24,7 @@ struct BrowserFlowTests {
             #expect(claims["tfp"] == "b2c_1_susi")
             #expect(claims["amr"] == ["pwd"])
             #expect(
-                claims["iss"]?.text == site.provider.baseURL
+                claims["iss"].text == site.provider.baseURL
                     + "/tfp/5f2d6e0a-63c1-4c0e-9a55-0f6f3d1c7a10/b2c_1_susi/v2.0/"
             )
             #expect(tokens["expires_in"] == "3600")
@@ -33,7 +37,7 @@ struct BrowserFlowTests {
     func `a page shows input as text, also when a mark combines with a bracket`(mark: String) async throws {
         try await Site.open { site in
             let given = "\"\(mark)><\(mark)script>'\(mark)&\(mark)"
-            let page = try await Visitor(site).open(site.authorizeURL(site.susi, ["login_hint": given])).text
+            let page = try await StepwiseBrowser(site).open(site.authorizeURL(site.susi, ["login_hint": given])).text
             #expect(page.contains("value=\"&quot;\(mark)&gt;&lt;\(mark)script&gt;&#39;\(mark)&amp;\(mark)\""))
         }
     }
@@ -44,14 +48,14 @@ struct BrowserFlowTests {
     ])
     func `a code is refused with another verifier, redirect URI or client`(change: [String: String]) async throws {
         try await Site.open { site in
-            let code = try await signedIn(site, Visitor(site)).location("code")
+            let code = try await signedIn(site, StepwiseBrowser(site)).location("code")
             #expect(try await site.redeem(code, site.susi, change).error == "invalid_grant")
         }
     }
 
     @Test func `a code lives sixty seconds and a replay ends what it began`() async throws {
         try await Site.open { site in
-            let visitor = Visitor(site)
+            let visitor = StepwiseBrowser(site)
             let late = try await signedIn(site, visitor).location("code")
             site.provider.clock.advance(by: 60)
             #expect(try await site.redeem(late, site.susi).error == "invalid_grant")
@@ -68,7 +72,7 @@ struct BrowserFlowTests {
     @Test func `codes and refresh tokens of one user flow are refused at another`() async throws {
         try await Site.open { site in
             let edit = site.susi.replacing("susi", with: "edit")
-            let visitor = Visitor(site)
+            let visitor = StepwiseBrowser(site)
             let code = try await signedIn(site, visitor).location("code")
             #expect(try await site.redeem(code, edit).error == "invalid_grant")
             let tokens = try await site.redeem(code, site.susi)
@@ -86,7 +90,7 @@ struct BrowserFlowTests {
     ])
     func `an unregistered redirect URI gets a page and no redirect`(uri: String) async throws {
         try await Site.open { site in
-            let answer = try await Visitor(site).open(site.authorizeURL(site.susi, ["redirect_uri": uri]))
+            let answer = try await StepwiseBrowser(site).open(site.authorizeURL(site.susi, ["redirect_uri": uri]))
             #expect(answer.status == 400)
             #expect(answer.header("location") == nil)
             #expect(answer.header("content-type")?.hasPrefix("text/html") == true)
@@ -96,7 +100,7 @@ struct BrowserFlowTests {
     @Test func `a registered custom scheme is redirected to`() async throws {
         try await Site.open { site in
             let uri = "msauth.com.example.tokenstore://auth"
-            let end = try await signedIn(site, Visitor(site), ["redirect_uri": uri])
+            let end = try await signedIn(site, StepwiseBrowser(site), ["redirect_uri": uri])
             #expect(end.header("location")?.hasPrefix(uri + "?code=") == true)
         }
     }
@@ -109,7 +113,7 @@ struct BrowserFlowTests {
     ])
     func `a bad request is answered at the redirect URI`(change: [String: String], error: String) async throws {
         try await Site.open { site in
-            let answer = try await Visitor(site).open(site.authorizeURL(site.susi, change))
+            let answer = try await StepwiseBrowser(site).open(site.authorizeURL(site.susi, change))
             #expect(try answer.location("error") == error)
             #expect(try answer.location("state") == "st&te")
         }
@@ -117,7 +121,7 @@ struct BrowserFlowTests {
 
     @Test func `cancelling answers access_denied`() async throws {
         try await Site.open { site in
-            let visitor = Visitor(site)
+            let visitor = StepwiseBrowser(site)
             try await visitor.open(site.authorizeURL(site.susi))
             #expect(try await visitor.press("cancel").location("error") == "access_denied")
             #expect(try await visitor.press("cancel").status == 400)
@@ -126,7 +130,7 @@ struct BrowserFlowTests {
 
     @Test func `a wrong password shows the page again and hides whether the user exists`() async throws {
         try await Site.open { site in
-            let visitor = Visitor(site)
+            let visitor = StepwiseBrowser(site)
             try await visitor.open(site.authorizeURL(site.susi))
             _ = try await visitor.signIn(Site.ana, "wrong")
             let wrong = await visitor.message
@@ -139,7 +143,7 @@ struct BrowserFlowTests {
 
     @Test func `a user without a password signs in with a code`() async throws {
         try await Site.open { site in
-            let visitor = Visitor(site)
+            let visitor = StepwiseBrowser(site)
             try await visitor.open(site.authorizeURL(site.susi))
             try await visitor.press("send_code", ["username": Site.bo])
             try await visitor.press("submit_code", ["code": site.wrongCode(to: Site.bo)])
@@ -151,7 +155,7 @@ struct BrowserFlowTests {
 
     @Test func `a scope that needs consent asks for it once`() async throws {
         try await Site.open { site in
-            let visitor = Visitor(site)
+            let visitor = StepwiseBrowser(site)
             let scope = "openid offline_access https://fabrikvine.onmicrosoft.com/helloapi/demo.write"
             _ = try await signedIn(site, visitor, ["scope": scope])
             #expect(await visitor.heading == "Permissions")
@@ -166,7 +170,7 @@ struct BrowserFlowTests {
 
     @Test func `N69: an edited profile shows in the new ID token`() async throws {
         try await Site.open { site in
-            let visitor = Visitor(site)
+            let visitor = StepwiseBrowser(site)
             let edit = site.susi.replacing("susi", with: "edit")
             try await visitor.open(site.authorizeURL(edit))
             _ = try await visitor.signIn()
@@ -181,7 +185,7 @@ struct BrowserFlowTests {
 
     @Test func `the reset user flow sets a new password`() async throws {
         try await Site.open { site in
-            let visitor = Visitor(site)
+            let visitor = StepwiseBrowser(site)
             let reset = site.susi.replacing("susi", with: "reset")
             try await visitor.open(site.authorizeURL(reset))
             try await visitor.press("send_reset", ["username": Site.ana])
@@ -195,7 +199,7 @@ struct BrowserFlowTests {
 
     @Test func `a client that wants a second factor gets it in the browser`() async throws {
         try await Site.open { site in
-            let visitor = Visitor(site)
+            let visitor = StepwiseBrowser(site)
             let claims = #"{"access_token":{"acrs":{"essential":true,"value":"c1"}}}"#
             try await visitor.open(site.authorizeURL(site.susi, ["claims": claims]))
             _ = try await visitor.signIn(Site.cleo, Site.cleosPassword)
@@ -209,7 +213,7 @@ struct BrowserFlowTests {
 
     @Test func `the answer can come in the fragment or as a posted form`() async throws {
         try await Site.open { site in
-            let visitor = Visitor(site)
+            let visitor = StepwiseBrowser(site)
             let fragment = try await signedIn(site, visitor, ["response_mode": "fragment"])
             #expect(fragment.header("location")?.hasPrefix(Site.callback + "#code=") == true)
             let form = try await visitor.open(site.authorizeURL(site.susi, ["response_mode": "form_post"]))

@@ -1,15 +1,19 @@
 import LocalIdentityProvider
+import OAuth
+import TestSupport
 import Testing
 
 struct BrowserSessionTests {
-    private func signedIn(_ site: Site, _ visitor: Visitor, _ more: [String: String] = [:]) async throws -> Answer {
+    private func signedIn(_ site: Site, _ visitor: StepwiseBrowser, _ more: [String: String] = [:]) async throws
+        -> Answer
+    {
         try await visitor.open(site.authorizeURL(site.susi, more))
         return try await visitor.signIn()
     }
 
     @Test func `another browser cannot post to a journey`() async throws {
         try await Site.open { site in
-            let victim = Visitor(site)
+            let victim = StepwiseBrowser(site)
             try await victim.open(site.authorizeURL(site.susi))
             let form = await [
                 "interaction": victim.interaction, "action": "sign_in", "username": Site.ana,
@@ -24,7 +28,7 @@ struct BrowserSessionTests {
 
     @Test func `a session signs in at once, asks again for login and chooses for select_account`() async throws {
         try await Site.open { site in
-            let visitor = Visitor(site)
+            let visitor = StepwiseBrowser(site)
             _ = try await signedIn(site, visitor)
             #expect(try await visitor.open(site.authorizeURL(site.susi)).status == 302)
             #expect(try await visitor.open(site.authorizeURL(site.susi, ["prompt": "none"])).location("code") != "")
@@ -38,7 +42,7 @@ struct BrowserSessionTests {
             #expect(page.contains("Cleo Vega"))
             let ana = "0b8f7a9e-1111-4c7d-9c1e-a1a1a1a1a1a1"
             let end = try await visitor.press("choose", ["account": ana])
-            #expect(try await site.redeem(end.location("code"), site.susi).claims(of: "id_token")["oid"]?.text == ana)
+            #expect(try await site.redeem(end.location("code"), site.susi).claims(of: "id_token")["oid"].text == ana)
             let hinted = try await visitor.open(site.authorizeURL(site.susi, ["login_hint": Site.cleo]))
             let tokens = try await site.redeem(hinted.location("code"), site.susi)
             #expect(try tokens.claims(of: "id_token")["name"] == "Cleo Vega")
@@ -47,7 +51,7 @@ struct BrowserSessionTests {
 
     @Test func `max_age asks again when the sign-in is too old`() async throws {
         try await Site.open { site in
-            let visitor = Visitor(site)
+            let visitor = StepwiseBrowser(site)
             _ = try await signedIn(site, visitor)
             site.provider.clock.advance(by: 100)
             #expect(try await visitor.open(site.authorizeURL(site.susi, ["max_age": "200"])).status == 302)
@@ -58,7 +62,7 @@ struct BrowserSessionTests {
 
     @Test func `ending the session signs out and returns to a registered address only`() async throws {
         try await Site.open { site in
-            let visitor = Visitor(site)
+            let visitor = StepwiseBrowser(site)
             _ = try await signedIn(site, visitor)
             let logout = site.susi + "/oauth2/v2.0/logout?"
             let back = Site.encode(["post_logout_redirect_uri": Site.callback, "state": "s"])
@@ -72,7 +76,7 @@ struct BrowserSessionTests {
     @Test func `a page escapes what it is given`() async throws {
         try await Site.open { site in
             let hint = "\"><script>alert(1)</script>@example.org"
-            let page = try await Visitor(site).open(site.authorizeURL(site.susi, ["login_hint": hint]))
+            let page = try await StepwiseBrowser(site).open(site.authorizeURL(site.susi, ["login_hint": hint]))
             #expect(!page.text.contains("<script>"))
             #expect(page.text.contains("&lt;script&gt;"))
             #expect(page.header("content-security-policy")?.contains("default-src 'none'") == true)

@@ -1,6 +1,8 @@
 import Foundation
 import IssuerSupport
 import LocalIdentityProvider
+import OAuth
+import TestSupport
 import Testing
 
 /// The pages in a real browser, driven as a person would.

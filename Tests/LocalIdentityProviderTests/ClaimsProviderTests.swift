@@ -1,5 +1,7 @@
 import Foundation
 import LocalIdentityProvider
+import OAuth
+import TestSupport
 import Testing
 
 struct ClaimsProviderTests {
@@ -32,11 +34,11 @@ struct ClaimsProviderTests {
                 #expect(token["loyalty_tier"] == "gold")
                 #expect(token["teams"] == ["a", "b"])
                 for absent in ["vip", "other", "tier", "subject", "Tier"] { #expect(token[absent] == nil) }
-                #expect(token["sub"]?.text?.count == 43)
+                #expect(token["sub"].text?.count == 43)
                 let request = server.requests.last ?? ""
                 let event = try JSON(parsing: request.utf8.drop { $0 != UInt8(ascii: "{") })
                 #expect(event["type"] == "microsoft.graph.authenticationEvent.tokenIssuanceStart")
-                #expect(event["data"]?["authenticationContext"]?["user"]?["mail"]?.text == Site.bo)
+                #expect(event["data"]["authenticationContext"]["user"]["mail"].text == Site.bo)
             }
         }
     }
@@ -47,7 +49,7 @@ struct ClaimsProviderTests {
             try await Site.open(seed: seed(server.url)) { site in
                 let refused = try await site.signInWithCode()
                 #expect(refused.error == "server_error")
-                #expect(refused["access_token"] == nil)
+                #expect(refused["access_token"].isNull)
                 #expect(server.requests.count == 2)
             }
         }
@@ -62,7 +64,7 @@ struct ClaimsProviderTests {
         }
         try await Site.open(seed: seed(closed, onFailure: "omit")) { site in
             let token = try await site.signInWithCode().claims(of: "id_token")
-            #expect(token["loyalty_tier"] == nil)
+            #expect(token["loyalty_tier"].isNull)
             #expect(token["name"] == "Bo Lind")
         }
     }

@@ -1,4 +1,6 @@
 import LocalIdentityProvider
+import OAuth
+import TestSupport
 import Testing
 
 struct RefreshTests {
@@ -9,11 +11,11 @@ struct RefreshTests {
         try await Site.open { site in
             let refreshToken = try await site.signInWithPassword().text("refresh_token")
             let first = try await site.refresh(refreshToken, client: "pwd-app", scope: Self.toDo + " openid")
-            #expect(first["scope"]?.text == Self.toDo)
+            #expect(first["scope"].text == Self.toDo)
             let second = try await site.refresh(first.text("refresh_token"), client: "pwd-app", scope: Self.demo)
-            #expect(second["scope"]?.text == Self.demo)
-            #expect(second["id_token"] == nil)
-            let audiences = try [first, second].map { try $0.claims(of: "access_token")["aud"]?.text }
+            #expect(second["scope"].text == Self.demo)
+            #expect(second["id_token"].isNull)
+            let audiences = try [first, second].map { try $0.claims(of: "access_token")["aud"].text }
             #expect(audiences == ["8c1b6a34-0d0e-4f43-9d3a-7a5d2f7c1a01", "2b7e9f10-5a4c-4e8b-8f21-90c3de6b1b02"])
             for (path, answer) in [("api1", first), ("api2", second)] {
                 let headers = ["authorization": "Bearer \(try answer.text("access_token"))"]
@@ -62,9 +64,9 @@ struct RefreshTests {
     @Test func `N40: scopes of OpenID Connect alone belong to the userinfo endpoint`() async throws {
         try await Site.open { site in
             let answer = try await site.signInWithPassword(more: ["scope": "openid"])
-            #expect(answer["refresh_token"] == nil)
+            #expect(answer["refresh_token"].isNull)
             #expect(answer["scope"] == "openid")
-            #expect(try answer.claims(of: "access_token")["aud"]?.text?.hasSuffix("/openid/v2.0/userinfo") == true)
+            #expect(try answer.claims(of: "access_token")["aud"].text?.hasSuffix("/openid/v2.0/userinfo") == true)
         }
     }
 
@@ -136,7 +138,7 @@ struct RefreshTests {
         try await Site.open { site in
             let claims = try await site.signInWithPassword().claims(of: "id_token")
             for name in ["oid", "tid", "sub", "name", "preferred_username", "email", "iss"] {
-                #expect(claims[name]?.text?.isEmpty == false, "\(name)")
+                #expect(claims[name].text?.isEmpty == false, "\(name)")
             }
         }
     }

@@ -1,6 +1,7 @@
 import Foundation
 import IssuerSupport
 import LocalIdentityProvider
+import OAuth
 import TestSupport
 import Testing
 
@@ -65,7 +66,7 @@ struct StartTests {
         process.standardOutput = try FileHandle(forWritingTo: output)
         try process.run()
         defer { kill(process.processIdentifier, SIGKILL) }
-        try await test(JSON(parsing: Self.line(of: output).utf8))
+        try await test(JSON(parsing: Self.line(of: output)))
     }
 
     @Test func `the program prints one line of JSON and serves the seed it was given`() async throws {
@@ -74,13 +75,13 @@ struct StartTests {
         let seed = #"{"tenants":[{"id":"t-1","domain":"small.example","clients":[{"id":"c"}]}]}"#
         let file = try folder.file("seed.json", seed).path
         try await program(["--admin-key", "random", "--seed", file]) { announced in
-            let address = announced["addresses"]?.elements?.first?.text ?? ""
-            let key = announced["adminKey"]?.text ?? ""
+            let address = announced["addresses"].array?.first?.text ?? ""
+            let key = announced["adminKey"].text ?? ""
             #expect(key.count == 36)
             let metadata = try await Site.get(address + "/small.example/v2.0/.well-known/openid-configuration")
             #expect(try metadata.text("issuer") == address + "/t-1/v2.0")
             let audit = try await Site.get(address + "/admin/audit", headers: ["x-admin-key": key])
-            #expect(audit["counts"]?["metadata"] == 1)
+            #expect(audit["counts"]["metadata"] == 1)
         }
     }
 
@@ -88,7 +89,7 @@ struct StartTests {
     func `the program speaks TLS with the certificate it was given`() async throws {
         let authority = try PrivateAuthority()
         try await program(["--tls", authority.chain, authority.key]) { announced in
-            let addresses = announced["addresses"]?.elements?.compactMap(\.text) ?? []
+            let addresses = announced["addresses"].array?.compactMap(\.text) ?? []
             #expect(addresses.allSatisfy { $0.hasPrefix("https://") })
             let openssl = try #require(Program("openssl"))
             for address in addresses {

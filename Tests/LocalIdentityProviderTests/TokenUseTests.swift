@@ -1,4 +1,6 @@
 import LocalIdentityProvider
+import OAuth
+import TestSupport
 import Testing
 
 struct TokenUseTests {
@@ -21,11 +23,11 @@ struct TokenUseTests {
             let small = try await site.signInWithPassword(more: ["scope": "openid"])
             let answer = try await site.get(url, headers: bearer(small))
             #expect(answer["sub"] == (try small.claims(of: "id_token")["sub"]))
-            #expect(answer["name"] == nil)
+            #expect(answer["name"].isNull)
             let large = try await site.signInWithPassword(more: ["scope": "openid profile email"])
             let more = try await site.get(url, headers: bearer(large))
             #expect(more["name"] == "Ana Rojas")
-            #expect(more["email"]?.text == Site.ana)
+            #expect(more["email"].text == Site.ana)
             #expect(more["loyalty"] == "gold-17")
             let api = try await site.signInWithPassword(more: ["scope": Self.read + " openid"])
             #expect(try await site.get(url, headers: bearer(api)).status == 401)
@@ -138,7 +140,7 @@ struct TokenUseTests {
             let url = "\(site.tenant)/oauth2/v2.0/token"
             #expect(try await site.post(url, poll).error == "authorization_pending")
             #expect(try await site.post(url, poll).error == "slow_down")
-            let visitor = Visitor(site)
+            let visitor = StepwiseBrowser(site)
             try await visitor.open(begun.text("verification_uri_complete"))
             try await visitor.press("enter_code", ["user_code": "nothing"])
             #expect(await visitor.message.contains("No device"))
@@ -160,7 +162,7 @@ struct TokenUseTests {
             let url = "\(site.tenant)/oauth2/v2.0/token"
             var poll = ["client_id": "b2c-app", "grant_type": "urn:ietf:params:oauth:grant-type:device_code"]
             let refused = try await site.post(device, ["client_id": "b2c-app"])
-            let visitor = Visitor(site)
+            let visitor = StepwiseBrowser(site)
             try await visitor.open(refused.text("verification_uri"))
             try await visitor.press("enter_code", ["user_code": refused.text("user_code")])
             try await visitor.press("cancel")

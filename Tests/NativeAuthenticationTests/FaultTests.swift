@@ -204,7 +204,7 @@ struct FaultTests {
     /// A user who opens the page and signs in there.
     private struct Person: UserAgent {
         func open(_ address: String) async throws {
-            let visitor = try Visitor()
+            let visitor = try ScriptedBrowser()
             try await visitor.open(address)
             try await visitor.signIn(NativeScene.ana, NativeScene.anasPassword.reveal())
         }

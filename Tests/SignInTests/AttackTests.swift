@@ -18,7 +18,7 @@ struct AttackTests {
         _ scene: SignInScene,
         _ change: @escaping @Sendable (inout [String: String]) -> Void
     ) async throws -> SignInError? {
-        let visitor = try Visitor()
+        let visitor = try ScriptedBrowser()
         let application = Mutex<PublicClientApplication?>(nil)
         let walk = try Walk(visitor) { visitor in
             try await visitor.signIn(SignInScene.ana, SignInScene.anasPassword)
@@ -95,7 +95,7 @@ struct AttackTests {
     @Test func `a code from another flow is refused by its proof key`() async throws {
         try await SignInScene.open { scene in
             // The code of a flow that the attacker began, in the answer to ours.
-            let other = try Visitor()
+            let other = try ScriptedBrowser()
             let challenge = String(repeating: "A", count: 43)
             try await other.open(
                 "\(try scene.authority().url)/oauth2/v2.0/authorize?client_id=b2c-app&response_type=code&state=s"
@@ -131,7 +131,7 @@ struct AttackTests {
 
     @Test func `a replayed redirect does not answer the next sign-in`() async throws {
         try await SignInScene.open { scene in
-            let visitor = try Visitor()
+            let visitor = try ScriptedBrowser()
             let first = try await scene.signIn(in: visitor)
             let old = await visitor.address
             let status = Mutex(0)

@@ -13,7 +13,7 @@ struct InteractiveTests {
     @Test func `S09, S12, N63: the authorization request is complete and names the user flow`() async throws {
         try await SignInScene.open { scene in
             let seen = Mutex("")
-            let visitor = try Visitor()
+            let visitor = try ScriptedBrowser()
             var request = InteractiveRequest(scope: SignInScene.toDo)
             request.prompt = .selectAccount
             request.extraParameters = ["ui_locales": "es"]
@@ -48,7 +48,7 @@ struct InteractiveTests {
 
     @Test func `S09: with a session in the browser the provider shows an account chooser`() async throws {
         try await SignInScene.open { scene in
-            let visitor = try Visitor()
+            let visitor = try ScriptedBrowser()
             _ = try await scene.signIn(in: visitor)
             let heading = Mutex("")
             var request = InteractiveRequest(scope: SignInScene.toDo)
@@ -109,7 +109,7 @@ struct InteractiveTests {
 
     @Test func `S01: an app with an own scheme handles the redirect once`() async throws {
         try await SignInScene.open { scene in
-            let visitor = try Visitor()
+            let visitor = try ScriptedBrowser()
             let application = Mutex<PublicClientApplication?>(nil)
             let taken = Mutex<[Bool]>([])
             let walk = try Walk(visitor) { visitor in
@@ -167,7 +167,7 @@ struct InteractiveTests {
             let account = try await scene.signIn().account
             let before = try scene.store.exported()
             let hint = Mutex<String?>(nil)
-            let visitor = try Visitor()
+            let visitor = try ScriptedBrowser()
             var request = InteractiveRequest(
                 after: SilentRequest(account: account.id, scope: SignInScene.toDo),
                 account: account

@@ -11,7 +11,7 @@ struct ListenerTests {
     @Test func `requests that are not an answer are refused, and the sign-in continues`() async throws {
         try await SignInScene.open { scene in
             let statuses = Mutex<[Int]>([])
-            let visitor = try Visitor()
+            let visitor = try ScriptedBrowser()
             let agent = Reaction { address in
                 let sent = parameters(of: address)
                 let place = sent["redirect_uri"] ?? ""

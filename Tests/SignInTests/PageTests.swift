@@ -11,7 +11,7 @@ struct PageTests {
     /// Signs Ana in and returns what the address asked for.
     private func asked(_ request: InteractiveRequest, _ scene: SignInScene) async throws -> [String: String] {
         let seen = Mutex<[String: String]>([:])
-        let visitor = try Visitor()
+        let visitor = try ScriptedBrowser()
         let application = try scene.application(
             Reaction { address in
                 seen.withLock { $0 = parameters(of: address) }

@@ -25,7 +25,7 @@ struct StartAddressTests {
 
     @Test func `the start address redirects this user's browser each time it asks`() async throws {
         try await SignInScene.open { scene in
-            let visitor = try Visitor()
+            let visitor = try ScriptedBrowser()
             let agent = Starter { address, start in
                 #expect(start.contains(/^http:\/\/127\.0\.0\.1:[0-9]+\/[A-Za-z0-9_-]{43}$/))
                 for _ in 1...2 {
@@ -51,7 +51,7 @@ struct StartAddressTests {
     @Test(.enabled(if: LoopbackClient.canBeAnotherUser, "needs root and setpriv"))
     func `another user who opens the start address gets nothing`() async throws {
         try await SignInScene.open { scene in
-            let visitor = try Visitor()
+            let visitor = try ScriptedBrowser()
             let seen = Mutex("")
             let agent = Starter { _, start in
                 let answer = try LoopbackClient.get(start, asUser: 65_534)

@@ -57,10 +57,10 @@ struct Walker {
 
     mutating func knownPassword() -> Secret { isHonest || chance(3, in: 4) ? password : Secret("Equivocada-1-No") }
 
-    mutating func attributes() -> OAuth.JSON.Object {
-        let right = OAuth.JSON.Object([("country", "Ecuador"), ("city", "Loja")])
+    mutating func attributes() -> JSON.Object {
+        let right = JSON.Object([("country", "Ecuador"), ("city", "Loja")])
         if isHonest || chance(1, in: 2) { return right }
-        let others: [OAuth.JSON.Object] = [
+        let others: [JSON.Object] = [
             .init([("country", "1")]), .init([("city", "Loja")]), .init([("jobTitle", "Baker")]), .init(),
             .init([("country", .number("NaN"))]),
         ]

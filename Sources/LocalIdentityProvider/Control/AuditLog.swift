@@ -55,7 +55,7 @@ package final class Outbox: Sendable {
         sent.withLock { $0.filter { recipient == nil || $0.to == recipient } }
     }
 
-    func deliver(_ code: String, to method: AuthMethod, purpose: String, at time: Date) {
+    func deliver(_ code: String, to method: SecondFactorMethod, purpose: String, at time: Date) {
         sent.withLock {
             $0.append(
                 OutboxMessage(

@@ -1,3 +1,5 @@
+import OAuth
+
 /// What a client has to prove next (E02, E05, E06, E08, E09 and E12). Nothing here consumes a continuation token.
 extension ClientEndpoints {
     func open() async throws -> Flow {
@@ -32,7 +34,7 @@ extension ClientEndpoints {
         }
     }
 
-    private func chosenMethod(of user: User) throws -> AuthMethod {
+    private func chosenMethod(of user: User) throws -> SecondFactorMethod {
         let id = try form.required("id")
         let method = user.methods.first { $0.id == id }
         guard let method else { throw ProtocolError.invalidParameter("id") }
@@ -41,15 +43,15 @@ extension ClientEndpoints {
     }
 
     private func expectPassword(_ flow: Flow) async throws -> Reply {
-        try .object(["continuation_token": try await again(flow), "challenge_type": "password"])
+        .object(["continuation_token": try await again(flow), "challenge_type": "password"])
     }
 
     /// Sends a code, to the flow's own address unless told otherwise, and says where it went.
-    private func sendCode(_ flow: Flow, to method: AuthMethod? = nil, _ purpose: String) async throws -> Reply {
-        let method = method ?? AuthMethod(address: flow.username)
+    private func sendCode(_ flow: Flow, to method: SecondFactorMethod? = nil, _ purpose: String) async throws -> Reply {
+        let method = method ?? SecondFactorMethod(address: flow.username)
         try await state.codes.send(flow.id, to: method, purpose: purpose)
         let isContact = flow.step == .registration  // the person who typed it may see it
-        return try .object([
+        return .object([
             "continuation_token": try await again(flow), "challenge_type": "oob", "binding_method": "prompt",
             "challenge_channel": .string(method.channel), "code_length": 8,
             "challenge_target": isContact ? .string(method.target) : nil,
@@ -63,10 +65,10 @@ extension ClientEndpoints {
         let flow = try await open()
         var methods = try await user(of: flow).methods.map(\.json)
         if flow.step == .registration {
-            let email = AuthMethod(id: "email", channel: "email", target: flow.username)
+            let email = SecondFactorMethod(id: "email", channel: "email", target: flow.username)
             methods = [email.json, ["id": "sms", "challenge_type": "oob", "challenge_channel": "sms"]]
         }
-        return try .object(["continuation_token": try await again(flow), "methods": .array(methods)])
+        return .object(["continuation_token": try await again(flow), "methods": .array(methods)])
     }
 
     /// Sends a code to a contact that someone wants to register.
@@ -78,11 +80,13 @@ extension ClientEndpoints {
         }
         let channel = form["challenge_channel"] ?? (target.contains("@") ? "email" : "sms")
         let isNumber = channel == "sms" && target.wholeMatch(of: /\+[0-9]{8,15}/) != nil
-        guard isNumber || channel == "email" && AuthMethod.isAddress(target) else { throw ProtocolError.contactRefused }
+        guard isNumber || channel == "email" && SecondFactorMethod.isAddress(target) else {
+            throw ProtocolError.contactRefused
+        }
         guard !tenant.blockedContacts.contains(target) else { throw ProtocolError.blocked }
-        let contact = AuthMethod(id: RandomToken.make(prefix: "m-", bytes: 6), channel: channel, target: target)
+        let contact = SecondFactorMethod(id: RandomToken.make(prefix: "m-", bytes: 6), channel: channel, target: target)
         flow.contact = contact
         guard flow.isPreverified else { return try await sendCode(flow, to: contact, "registration") }
-        return try .object(["continuation_token": try await again(flow), "challenge_type": "preverified"])
+        return .object(["continuation_token": try await again(flow), "challenge_type": "preverified"])
     }
 }

@@ -1,3 +1,5 @@
+import OAuth
+
 /// How native flows move on (E03, E07, E10, E13, E14 and E15). After a refusal the continuation token stays valid.
 extension ClientEndpoints {
     /// Takes what the request proves at the step where its flow is, and answers what follows.
@@ -58,7 +60,7 @@ extension ClientEndpoints {
 
     private func advance(_ flow: Flow, to step: Flow.Step) async throws -> Reply {
         let expiry = JSON.integer(Lifetime.continuationToken)
-        return try .object(["continuation_token": try await token(flow, for: step), "expires_in": expiry])
+        return .object(["continuation_token": try await token(flow, for: step), "expires_in": expiry])
     }
 
     /// Asks for the missing attributes, or creates the user.
@@ -123,14 +125,14 @@ extension ClientEndpoints {
         try state.users.checkNotUsed(password, by: user)
         let token = try await token(flow, for: .resetting)
         await state.users.reset(user.id, to: hash, after: Lifetime.resetPollInterval)
-        return try .object(["continuation_token": token, "poll_interval": .integer(Lifetime.resetPollInterval)])
+        return .object(["continuation_token": token, "poll_interval": .integer(Lifetime.resetPollInterval)])
     }
 
     func pollReset() async throws -> Reply {
         let flow = try await open()
         let isPending = await state.users.isResetPending(flow.userID ?? "")
-        guard !isPending else { return try .object(["status": "in_progress"]) }
-        return try .object([
+        guard !isPending else { return .object(["status": "in_progress"]) }
+        return .object([
             "status": "succeeded", "continuation_token": try await token(flow, for: .tokens),
             "expires_in": .integer(Lifetime.continuationToken),
         ])

@@ -1,4 +1,5 @@
 import Foundation
+import OAuth
 
 /// Where native flows begin (E01, E04 and E11).
 extension ClientEndpoints {
@@ -18,7 +19,7 @@ extension ClientEndpoints {
 
     func startSignUp() async throws -> Reply {
         let username = try form.required("username").lowercased()
-        guard username.count <= 254, AuthMethod.isAddress(username) else {
+        guard username.count <= 254, SecondFactorMethod.isAddress(username) else {
             throw ProtocolError.invalidParameter("username")
         }
         let needed = client.signUpMethod == .password ? ["oob", "password"] : ["oob"]
@@ -66,11 +67,11 @@ extension ClientEndpoints {
             password: password,
             attributes: attributes
         )
-        return try .object(["continuation_token": .string(await state.flows.begin(flow))])
+        return .object(["continuation_token": .string(await state.flows.begin(flow))])
     }
 
     /// Sends the client to the browser.
     func redirect(_ reason: String) throws -> Reply {
-        try .object(["challenge_type": "redirect", "redirect_reason": .string(reason)], outcome: "redirect")
+        .object(["challenge_type": "redirect", "redirect_reason": .string(reason)], outcome: "redirect")
     }
 }

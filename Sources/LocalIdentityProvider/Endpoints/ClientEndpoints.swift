@@ -47,7 +47,7 @@ struct ClientEndpoints: Sendable {
         _ = try ScopeRequest(scope, tenant: tenant)
         let codes = await state.grants.beginDevice(holder, scope: scope)
         let page = realm.url(.device)
-        return try .object([
+        return .object([
             "device_code": .string(codes.deviceCode), "user_code": .string(codes.userCode),
             "verification_uri": .string(page),
             "verification_uri_complete": .string("\(page)?user_code=\(codes.userCode)"),
@@ -64,7 +64,7 @@ struct ClientEndpoints: Sendable {
         {
             await state.grants.revokeAccessToken(id)
         }
-        return try .object([:])
+        return .object([:])
     }
 
     /// RFC 7662, for clients that can keep a secret.
@@ -74,14 +74,14 @@ struct ClientEndpoints: Sendable {
         if let family = await state.grants.liveFamily(of: token), family.holder.tenantID == tenant.id,
             await !state.users.isEnded(family.signedIn.userID, since: family.created)
         {
-            return try .object([
+            return .object([
                 "active": true, "token_type": "refresh_token", "client_id": .string(family.holder.clientID),
                 "scope": .string(family.scope), "iat": .integer(Int(family.currentIssued.timeIntervalSince1970)),
                 "sub": .string(TokenMint.subject(of: family.signedIn.userID, for: family.holder.clientID)),
             ])
         }
         guard let (claims, issuer) = try await state.liveClaims(of: token), issuer.tenant.id == tenant.id else {
-            return try .object(["active": false])
+            return .object(["active": false])
         }
         let told = ["iss", "sub", "aud", "exp", "iat", "nbf", "jti", "oid", "tid"]
         var members = claims.values.filter { told.contains($0.key) }
@@ -89,7 +89,7 @@ struct ClientEndpoints: Sendable {
         members["token_type"] = "Bearer"
         members["client_id"] = claims["azp"]
         members["scope"] = claims["scp"]
-        return try .json(.object(members))
+        return .json(JSON(members))
     }
 }
 

@@ -1,4 +1,5 @@
 import HTTPTypes
+import OAuth
 
 /// The public endpoints of an issuer: its metadata and keys, and userinfo to the bearer of an access token.
 struct IssuerEndpoints: Sendable {
@@ -10,7 +11,7 @@ struct IssuerEndpoints: Sendable {
     func metadata() throws -> Reply {
         let scopes = ScopeRequest.openIDScopes + realm.tenant.resources.flatMap(\.scopeNames)
         let secrets: [JSON] = ["client_secret_post", "client_secret_basic"]
-        return try .object([
+        return .object([
             "issuer": .string(realm.issuer),
             "authorization_endpoint": .string(url(.authorize)),
             "token_endpoint": .string(url(.token)),
@@ -66,6 +67,6 @@ struct IssuerEndpoints: Sendable {
         members["name"] = scopes.contains("profile") ? .string(user.name) : nil
         members["preferred_username"] = scopes.contains("profile") ? .string(user.email) : nil
         members["email"] = scopes.contains("email") ? .string(user.email) : nil
-        return try .json(.object(members))
+        return .json(JSON(members))
     }
 }

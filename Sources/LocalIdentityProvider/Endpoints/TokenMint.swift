@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import JWTKit
+import OAuth
 
 /// Makes and signs the tokens of one grant (L07).
 struct TokenMint: Sendable {
@@ -28,15 +29,15 @@ struct TokenMint: Sendable {
         let ownRefreshToken = scopes.openID.contains("offline_access") ? family.token : nil
         // User flows send numbers as text, and clients must cope.
         let isPolicy = realm.policy != nil
-        return try .object([
+        return .object([
             "token_type": "Bearer",
             "scope": .string(scopes.granted.joined(separator: " ")),
             "expires_in": isPolicy ? .string("\(lifetime)") : .integer(lifetime),
             "not_before": isPolicy ? .string("\(now)") : nil,
-            "access_token": .string(try await key.sign(Claims(access))),
+            "access_token": .string(try await key.sign(SignedClaims(access))),
             "refresh_token": (refreshToken ?? ownRefreshToken).map(JSON.string),
             "id_token": idToken.map(JSON.string),
-            "client_info": .string(try clientInfo.encoded.base64URL),
+            "client_info": .string(clientInfo.encoded.base64URL),
         ])
     }
 
@@ -84,15 +85,15 @@ struct TokenMint: Sendable {
         switch endpoints.exchange.flaw {
         case .issuer: claims["iss"] = "https://elsewhere.example/v2.0"
         case .audience: claims["aud"] = "another-client"
-        case .expiry: claims["exp"] = .integer((claims["iat"]?.whole ?? 0) - 3600)
+        case .expiry: claims["exp"] = .integer(Int(claims["iat"]?.seconds ?? 0) - 3600)
         case .nonce: claims["nonce"] = "another-nonce"
         case .signature:
-            let token = try await key.sign(Claims(claims))
+            let token = try await key.sign(SignedClaims(claims))
             let signature = token.split(separator: ".").last ?? ""
-            return token.dropLast(signature.count) + String(signature.reversed())
+            return token.dropLast(signature.count) + (Base64URL.decode(signature.utf8) ?? []).reversed().base64URL
         case nil: break
         }
-        return try await key.sign(Claims(claims))
+        return try await key.sign(SignedClaims(claims))
     }
 
     /// Two clients cannot tell that they serve the same person (OpenID Connect Core section 8.1).
@@ -101,7 +102,7 @@ struct TokenMint: Sendable {
     }
 }
 
-struct Claims: JWTPayload, Sendable {
+struct SignedClaims: JWTPayload, Sendable {
     let values: [String: JSON]
 
     subscript(name: String) -> JSON? { values[name] }
@@ -110,25 +111,67 @@ struct Claims: JWTPayload, Sendable {
 
     init(_ values: [String: JSON]) { self.values = values }
 
-    init(from decoder: any Decoder) throws { values = try [String: JSON](from: decoder) }
+    init(from decoder: any Decoder) throws {
+        values = try [String: CodableJSON](from: decoder).mapValues(\.value)
+    }
 
-    func encode(to encoder: any Encoder) throws { try values.encode(to: encoder) }
+    func encode(to encoder: any Encoder) throws { try values.mapValues(CodableJSON.init).encode(to: encoder) }
 
     /// Checks the signature only; the caller checks the claims by the provider's clock.
     func verify(using algorithm: some JWTAlgorithm) {}
 
     func isValid(at now: Date) -> Bool {
-        guard let expires = values["exp"]?.whole, let start = values["nbf"]?.whole else { return false }
-        return (start..<expires).contains(Int(now.timeIntervalSince1970))
+        guard let expires = values["exp"]?.seconds, let start = values["nbf"]?.seconds else { return false }
+        return (start..<expires).contains(Int64(now.timeIntervalSince1970))
     }
 
-    static func unverified(_ token: String) async -> Claims? {
-        try? await JWTKeyCollection().unverified(token, as: Claims.self)  // what does not parse is not a token
+    static func unverified(_ token: String) async -> SignedClaims? {
+        try? await JWTKeyCollection().unverified(token, as: SignedClaims.self)  // what does not parse is not a token
     }
 
     /// The claims if a key of `keySet` signed them.
-    static func verified(_ token: String, by keySet: JSON) async throws -> Claims? {
-        let keys = try await JWTKeyCollection().add(jwksJSON: String(decoding: keySet.encoded, as: UTF8.self))
-        return try? await keys.verify(token, as: Claims.self)  // whatever the reason, it is not one of our tokens
+    static func verified(_ token: String, by keySet: JSON) async throws -> SignedClaims? {
+        let keys = try await JWTKeyCollection().add(jwksJSON: keySet.serialized)
+        return try? await keys.verify(token, as: SignedClaims.self)  // whatever the reason, it is not one of our tokens
+    }
+}
+
+/// A JSON value for Swift's coders.
+private struct CodableJSON: Codable {
+    let value: JSON
+
+    init(_ value: JSON) { self.value = value }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if container.decodeNil() {
+            value = .null
+        } else if let flag = try? container.decode(Bool.self) {  // a failed try means another kind of value
+            value = .bool(flag)
+        } else if let number = try? container.decode(Int.self) {
+            value = .integer(number)
+        } else if let number = try? container.decode(Double.self) {
+            value = .number("\(number)")
+        } else if let text = try? container.decode(String.self) {
+            value = .string(text)
+        } else if let elements = try? container.decode([CodableJSON].self) {
+            value = .array(elements.map(\.value))
+        } else {
+            value = JSON(try container.decode([String: CodableJSON].self).mapValues(\.value))
+        }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch value {
+        case .null: try container.encodeNil()
+        case .bool(let flag): try container.encode(flag)
+        case .number(let text):
+            if let number = Int(text) { try container.encode(number) } else { try container.encode(Double(text)) }
+        case .string(let text): try container.encode(text)
+        case .array(let elements): try container.encode(elements.map(CodableJSON.init))
+        case .object(let object):
+            try container.encode(Dictionary(object.members.map { ($0.name, CodableJSON($0.value)) }) { $1 })
+        }
     }
 }

@@ -1,3 +1,5 @@
+import OAuth
+
 extension Journey {
     func page(_ interaction: Interaction, message: String? = nil) async throws -> Page {
         var page = try await content(interaction)

@@ -30,9 +30,9 @@ extension Journey {
         guard ["query", "fragment", "form_post"].contains(mode) else {
             throw ProtocolError.invalidParameter("response_mode")
         }
-        let response = AuthorizationResponse(redirectURI: uri, mode: mode, state: parameters["state"])
+        let response = AuthorizationReply(redirectURI: uri, mode: mode, state: parameters["state"])
         do {
-            let request = try AuthorizationRequest(parameters, realm: realm, client: client, response: response)
+            let request = try AuthorizationParameters(parameters, realm: realm, client: client, response: response)
             let people = try await suitable(request)
             if request.prompt.contains("none") { return try await silent(request, people.map(\.account)) }
             let step = firstStep(request, people.map(\.user))
@@ -43,7 +43,7 @@ extension Journey {
     }
 
     /// The page that a journey opens at; nil when the one person who is signed in needs none yet.
-    private func firstStep(_ request: AuthorizationRequest, _ users: [User]) -> Interaction.Step? {
+    private func firstStep(_ request: AuthorizationParameters, _ users: [User]) -> Interaction.Step? {
         let prompt = request.prompt
         if prompt.contains("create") { return .signUp }
         if realm.policy?.kind == .resetPassword { return .resetAddress }
@@ -52,13 +52,13 @@ extension Journey {
     }
 
     /// The people of this browser whom the request's hint and age allow.
-    private func suitable(_ request: AuthorizationRequest) async throws -> [Signed] {
+    private func suitable(_ request: AuthorizationParameters) async throws -> [Signed] {
         let oldest = request.maximumAge.map { state.clock.now - TimeInterval($0) } ?? .distantPast
         let hint = request.prompt.contains("select_account") ? nil : request.loginHint
         return try await people().filter { $0.account.at > oldest && $0.user.email == hint ?? $0.user.email }
     }
 
-    private func silent(_ request: AuthorizationRequest, _ accounts: [SignedIn]) async throws -> Reply {
+    private func silent(_ request: AuthorizationParameters, _ accounts: [SignedIn]) async throws -> Reply {
         let response = request.response
         guard let account = accounts.first else {
             return response.failure("login_required", "No account is signed in here. Ask without prompt=none.")
@@ -93,7 +93,7 @@ extension Journey {
             throw ProtocolError.invalidParameter("post_logout_redirect_uri")
         }
         let state = exchange.parameters["state"].map {
-            (uri.contains("?") ? "&" : "?") + "state=" + AuthorizationResponse.encode($0)
+            (uri.contains("?") ? "&" : "?") + "state=" + AuthorizationReply.encode($0)
         }
         return .found(uri + (state ?? ""), outcome: "signed out")
     }

@@ -7,7 +7,11 @@ extension Journey {
         guard await state.users.exists(typed("username"), in: tenant) else { throw ProtocolError.wrongPassword }
         let user = try await state.users.user(named: typed("username"), in: tenant)
         if action == "send_code" {
-            return try await sendCode(interaction, to: AuthMethod(address: user.email), for: .signIn(userID: user.id))
+            return try await sendCode(
+                interaction,
+                to: SecondFactorMethod(address: user.email),
+                for: .signIn(userID: user.id)
+            )
         }
         try await state.users.checkPassword(typed("password"), of: user)
         guard !user.mustResetPassword else {
@@ -26,7 +30,7 @@ extension Journey {
     /// Sign-up, with the address verified by a code before the user exists.
     func signUp(_ interaction: Interaction) async throws -> Reply {
         let email = typed("username").lowercased()
-        guard AuthMethod.isAddress(email) else { throw ProtocolError.invalidParameter("E-mail") }
+        guard SecondFactorMethod.isAddress(email) else { throw ProtocolError.invalidParameter("E-mail") }
         guard await !state.users.exists(email, in: tenant) else { throw ProtocolError.userExists }
         let needsPassword = interaction.client?.signUpMethod != .code || exchange.form["password"] != nil
         let password = needsPassword ? try PasswordPolicy.hash(typed("password"), for: email) : nil
@@ -34,12 +38,12 @@ extension Journey {
         let values = try values(of: names + ["displayName"])
         if let missing = names.first(where: { values[$0] == nil }) { throw ProtocolError.attributes([missing]) }
         let purpose = Interaction.CodePurpose.signUp(email: email, password: password, attributes: values)
-        return try await sendCode(interaction, to: AuthMethod(address: email), for: purpose)
+        return try await sendCode(interaction, to: SecondFactorMethod(address: email), for: purpose)
     }
 
     func resetAddress(_ interaction: Interaction) async throws -> Reply {
         let user = try await state.users.user(named: typed("username"), in: tenant)
-        let address = AuthMethod(address: user.email)
+        let address = SecondFactorMethod(address: user.email)
         return try await sendCode(interaction, to: address, for: .resetPassword(userID: user.id))
     }
 
@@ -93,7 +97,7 @@ extension Journey {
 
     private func sendCode(
         _ interaction: Interaction,
-        to method: AuthMethod,
+        to method: SecondFactorMethod,
         for purpose: Interaction.CodePurpose,
         message: String? = nil
     ) async throws -> Reply {
@@ -104,7 +108,7 @@ extension Journey {
     func enterCode(
         _ interaction: Interaction,
         _ action: String,
-        _ method: AuthMethod,
+        _ method: SecondFactorMethod,
         _ purpose: Interaction.CodePurpose
     ) async throws -> Reply {
         if action == "resend" {
@@ -139,7 +143,7 @@ extension Journey {
             request.client.secondFactor.applies(to: request.contexts)
         {
             // Someone without a registered method gets the code at their own address.
-            let method = user.methods.first { !$0.isBlocked } ?? AuthMethod(address: user.email)
+            let method = user.methods.first { !$0.isBlocked } ?? SecondFactorMethod(address: user.email)
             return try await sendCode(interaction, to: method, for: .secondFactor(signedIn))
         }
         var cookies: [String] = []
@@ -162,7 +166,7 @@ extension Journey {
     /// Asks for consent if it is needed, then sends the code to the client.
     private func finish(
         _ interaction: Interaction,
-        _ request: AuthorizationRequest,
+        _ request: AuthorizationParameters,
         _ signedIn: SignedIn,
         hasAgreed: Bool = false
     ) async throws -> Reply {

@@ -1,3 +1,5 @@
+import OAuth
+
 /// A directory of people and the programs that may sign them in.
 package struct Tenant: Codable, Sendable {
     package var id: String
@@ -6,7 +8,7 @@ package struct Tenant: Codable, Sendable {
     @Defaulted package var algorithm: SigningAlgorithm
     @Defaulted package var clients: [Client]
     @Defaulted package var policies: [UserFlow]
-    @Defaulted package var users: [Person]
+    @Defaulted package var users: [SeededUser]
     @Defaulted package var resources: [ProtectedResource]
     @Defaulted package var attributes: [AttributeDefinition]
     /// Addresses and numbers that may not become a sign-in method.
@@ -33,7 +35,7 @@ package struct Tenant: Codable, Sendable {
     /// Unknown names are ignored; refused values are named all at once.
     func accepted(_ text: String?) throws -> [String: String] {
         guard let text else { return [:] }
-        guard let submitted = (try? JSON(parsing: text.utf8))?.members else {  // text that is not JSON is refused
+        guard let submitted = (try? JSON(parsing: text))?.members else {  // text that is not JSON is refused
             throw ProtocolError.attributesNotJSON
         }
         let known = submitted.filter { attribute($0.key) != nil }
@@ -107,7 +109,7 @@ package struct AttributeDefinition: Codable, Sendable {
     var requirement: JSON {
         var members: [String: JSON] = ["name": .string(name), "type": .string(type ?? "string"), "required": true]
         members["options"] = regex.map { ["regex": .string($0)] }
-        return .object(members)
+        return JSON(members)
     }
 }
 

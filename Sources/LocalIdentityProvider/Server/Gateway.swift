@@ -55,7 +55,7 @@ final class Gateway: HTTPResponder {
             return try await reply(to: exchange, at: realm, state)
         } catch let error as ProtocolError {
             failure = error
-        } catch is DecodingError {
+        } catch let error where error is DecodingError || error is JSONError {
             failure = .invalidParameter("The JSON body")
         } catch let error where error is HTTPParserError || error is IOError || error is ChannelError {
             throw error  // the server answers input that is not HTTP; a broken connection needs no answer
@@ -65,7 +65,7 @@ final class Gateway: HTTPResponder {
             failure = .internalFault
         }
         if exchange.route.isPage { return Page.failure(failure) }
-        return try .error(failure, correlationID: exchange.correlationID, at: state.clock.now)
+        return .error(failure, correlationID: exchange.correlationID, at: state.clock.now)
     }
 
     /// The table of routes.

@@ -3,6 +3,7 @@ import Foundation
 import Hummingbird
 import NIOCore
 import NIOHTTP1
+import OAuth
 
 /// A claims provider to try things with (L10): a made-up tier, and the domain of the person's address.
 package struct SampleClaimsServer: Sendable {
@@ -33,13 +34,15 @@ package struct SampleClaimsServer: Sendable {
     private struct Responder: HTTPResponder {
         func respond(to request: Request, context: Gateway.Context) async throws -> Response {
             let body = try await request.body.collect(upTo: Exchange.maximumBody)
-            let mail = (try? JSON(parsing: body.readableBytesView))?["data"]?["authenticationContext"]?["user"]?["mail"]
+            let mail = (try? JSON(parsing: Array(body.readableBytesView)))?["data"]?["authenticationContext"]?["user"]?[
+                "mail"
+            ]
             guard let domain = mail?.text?.split(separator: "@").last else { return Response(status: .badRequest) }
             let claims: JSON = ["tier": "gold", "domains": [.string(String(domain))]]
             let action: JSON = ["@odata.type": .string(ClaimsProviderCall.responseType), "claims": claims]
             let type: JSON = "microsoft.graph.onTokenIssuanceStartResponseData"
             let answer: JSON = ["data": ["@odata.type": type, "actions": [action]]]
-            let text = ByteBuffer(bytes: try answer.encoded)
+            let text = ByteBuffer(bytes: answer.encoded)
             return Response(status: .ok, headers: [.contentType: "application/json"], body: .init(byteBuffer: text))
         }
     }
@@ -76,13 +79,13 @@ struct ClaimsProviderCall: Sendable {
         var call = HTTPClientRequest(url: provider.url)
         call.method = .POST
         call.headers.add(name: "content-type", value: "application/json")
-        call.body = .bytes(try event.encoded)
+        call.body = .bytes(event.encoded)
         let timeout = Duration.milliseconds(provider.timeoutMilliseconds ?? 2000)
         return try await withThrowingTaskGroup(of: JSON.self) { group in
             group.addTask { [call] in
                 let response = try await HTTPClient.shared.execute(call, timeout: .seconds(30))
                 guard response.status == .ok else { throw Disagreement() }
-                return try await JSON(parsing: response.body.collect(upTo: 65_536).readableBytesView)
+                return try await JSON(parsing: Array(response.body.collect(upTo: 65_536).readableBytesView))
             }
             // The client's own deadline ends at the head; this one covers the body.
             group.addTask {
@@ -123,15 +126,15 @@ struct ClaimsProviderCall: Sendable {
 
     /// Strings and arrays of strings under the names the seed maps, all of them at most 3 KB.
     private func mapped(_ answer: JSON) throws -> [String: JSON] {
-        guard let action = answer["data"]?["actions"]?.elements?.first,
+        guard let action = answer["data"]?["actions"]?.array?.first,
             action["@odata.type"]?.text == Self.responseType, let claims = action["claims"]?.members
         else { throw Disagreement() }
         var mapped: [String: JSON] = [:]
         for (source, name) in provider.claims where !Self.reserved.contains(name) {
             guard let value = claims[source] else { continue }
-            if (value.elements ?? [value]).allSatisfy({ $0.text != nil }) { mapped[name] = value }
+            if (value.array ?? [value]).allSatisfy({ $0.text != nil }) { mapped[name] = value }
         }
-        guard try JSON.object(mapped).encoded.count <= Self.maximumBytes else { throw Disagreement() }
+        guard JSON(mapped).encoded.count <= Self.maximumBytes else { throw Disagreement() }
         return mapped
     }
 }

@@ -62,7 +62,7 @@ actor Browsers {
 /// One journey through the pages, from the request that opened it to its end.
 struct Interaction: Sendable {
     enum Goal: Sendable {
-        case authorize(AuthorizationRequest)
+        case authorize(AuthorizationParameters)
         /// The device code may still be unknown.
         case device(userCode: String?)
     }
@@ -70,7 +70,7 @@ struct Interaction: Sendable {
     enum Step: Sendable {
         case signIn
         case chooseAccount([User])
-        case code(AuthMethod, CodePurpose)
+        case code(SecondFactorMethod, CodePurpose)
         case signUp
         case resetAddress
         case resetPassword(userID: String)

@@ -113,7 +113,7 @@ struct Flow: Sendable {
     var verified: Set<String> = []
     /// How the person signed in so far (RFC 8176).
     var methods: [String] = []
-    var contact: AuthMethod?
+    var contact: SecondFactorMethod?
 
     /// The contact was verified in this flow already.
     var isPreverified: Bool { contact.map { verified.contains($0.target) } ?? false }

@@ -5,7 +5,7 @@ import Foundation
 actor Grants {
     /// The grant of a code until it is redeemed, once.
     private struct Code {
-        let request: AuthorizationRequest
+        let request: AuthorizationParameters
         let signedIn: SignedIn
         let expires: Date
         var isUsed = false
@@ -27,7 +27,7 @@ actor Grants {
         self.grace = grace
     }
 
-    func issueCode(for request: AuthorizationRequest, _ signedIn: SignedIn) -> String {
+    func issueCode(for request: AuthorizationParameters, _ signedIn: SignedIn) -> String {
         codes = codes.filter { $0.value.expires + 3600 > now }
         let text = RandomToken.make(prefix: "ac_")
         let expires = now + Lifetime.authorizationCode

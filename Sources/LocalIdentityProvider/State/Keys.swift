@@ -2,6 +2,7 @@ import Crypto
 import CryptoExtras
 import Foundation
 import JWTKit
+import OAuth
 
 /// The signing keys of every issuer, made when an issuer is first used.
 actor Keys {
@@ -52,7 +53,7 @@ struct SigningKey: Sendable {
     var retiresAt: Date?
     let keys: JWTKeyCollection
 
-    func sign(_ claims: Claims) async throws -> String {
+    func sign(_ claims: SignedClaims) async throws -> String {
         try await keys.sign(claims, kid: JWKIdentifier(string: id))
     }
 
@@ -84,6 +85,6 @@ struct SigningKey: Sendable {
             jwk["x"] = .string(point.prefix(32).base64URL)
             jwk["y"] = .string(point.suffix(32).base64URL)
         }
-        return SigningKey(id: id, algorithm: algorithm, jwk: .object(jwk), retiresAt: nil, keys: keys)
+        return SigningKey(id: id, algorithm: algorithm, jwk: JSON(jwk), retiresAt: nil, keys: keys)
     }
 }

@@ -82,7 +82,7 @@ actor OneTimeCodes {
     }
 
     /// Delivers a code for the flow, at most six times; it voids the ones before it.
-    func send(_ flowID: String, to method: AuthMethod, purpose: String) throws {
+    func send(_ flowID: String, to method: SecondFactorMethod, purpose: String) throws {
         if sent.count.isMultiple(of: 1024) { sent = sent.filter { $0.value.expires + Lifetime.flow > clock.now } }
         let count = (sent[flowID]?.count ?? 0) + 1
         guard count <= 6 else { throw ProtocolError.tooManyCodes }

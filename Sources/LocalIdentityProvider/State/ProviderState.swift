@@ -54,19 +54,20 @@ struct ProviderState: Sendable {
     }
 
     /// The claims of an access token, judged as an API would: by the issuer's published key set and the clock.
-    func claims(of token: String) async throws -> (claims: Claims, realm: Realm)? {
+    func claims(of token: String) async throws -> (claims: SignedClaims, realm: Realm)? {
         let realms = seed.tenants.flatMap { tenant in
             ([nil] + tenant.policies.map(Optional.some)).map { Realm(tenant: tenant, policy: $0, baseURL: baseURL) }
         }
-        guard let issuer = await Claims.unverified(token)?["iss"]?.text,
+        guard let issuer = await SignedClaims.unverified(token)?["iss"]?.text,
             let realm = realms.first(where: { $0.issuer == issuer }),
-            let claims = try await Claims.verified(token, by: keys.published(for: realm)), claims.isValid(at: clock.now)
+            let claims = try await SignedClaims.verified(token, by: keys.published(for: realm)),
+            claims.isValid(at: clock.now)
         else { return nil }
         return (claims, realm)
     }
 
     /// Like ``claims(of:)``, and not revoked either.
-    func liveClaims(of token: String) async throws -> (claims: Claims, realm: Realm)? {
+    func liveClaims(of token: String) async throws -> (claims: SignedClaims, realm: Realm)? {
         guard let verified = try await claims(of: token), let id = verified.claims["jti"]?.text,
             let family = await grants.family(verified.claims["sid"]?.text ?? "", ofAccessToken: id),
             await !users.isEnded(family.signedIn.userID, since: family.created)

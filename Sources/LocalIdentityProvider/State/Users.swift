@@ -110,7 +110,7 @@ actor Users {
         users[id]?.attributes.merge(attributes) { _, new in new }
     }
 
-    func add(_ method: AuthMethod, to id: String) { users[id]?.methods.append(method) }
+    func add(_ method: SecondFactorMethod, to id: String) { users[id]?.methods.append(method) }
 
     // MARK: Consent
 
@@ -128,7 +128,7 @@ struct User: Sendable {
     /// The three before the current one.
     var earlierPasswords: [PasswordHash] = []
     var attributes: [String: String]
-    var methods: [AuthMethod] = []
+    var methods: [SecondFactorMethod] = []
     var isDisabled = false
     var mustResetPassword = false
     var failedPasswords = 0
@@ -142,7 +142,7 @@ struct User: Sendable {
 }
 
 extension User {
-    init(_ person: Person) throws {
+    init(_ person: SeededUser) throws {
         let password = try person.password.map(PasswordHash.init)
         self.init(email: person.email.lowercased(), password: password, attributes: person.attributes)
         id = person.id ?? id

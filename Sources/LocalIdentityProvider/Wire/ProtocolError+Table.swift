@@ -1,3 +1,5 @@
+import OAuth
+
 /// What the provider refuses, with the service's documented number or one above 9,900,000 where none is documented.
 extension ProtocolError {
     private static func request(_ number: Int, _ text: String, status: Int = 400) -> Self {

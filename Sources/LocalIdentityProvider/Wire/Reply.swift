@@ -1,4 +1,5 @@
 import Foundation
+import OAuth
 
 /// One answer as plain values, so that a fault can change it.
 struct Reply: Sendable {
@@ -10,13 +11,12 @@ struct Reply: Sendable {
     var outcome: String?
 
     /// Members that are nil are left out.
-    static func object(_ members: KeyValuePairs<String, JSON?>, outcome: String? = nil) throws -> Reply {
-        let present = members.compactMap { name, value in value.map { (name, $0) } }
-        return try json(.object(Dictionary(present) { $1 }), outcome: outcome)
+    static func object(_ members: KeyValuePairs<String, JSON?>, outcome: String? = nil) -> Reply {
+        json(.object(.init(members.compactMap { name, value in value.map { (name, $0) } })), outcome: outcome)
     }
 
-    static func json(_ value: JSON, status: Int = 200, outcome: String? = nil) throws -> Reply {
-        Reply(status: status, headers: ["content-type": json], body: try value.encoded, outcome: outcome)
+    static func json(_ value: JSON, status: Int = 200, outcome: String? = nil) -> Reply {
+        Reply(status: status, headers: ["content-type": json], body: value.encoded, outcome: outcome)
     }
 
     private static let json = "application/json; charset=utf-8"
@@ -25,7 +25,7 @@ struct Reply: Sendable {
         Reply(status: 302, headers: ["location": location], outcome: outcome)
     }
 
-    static func error(_ error: ProtocolError, correlationID: String, at now: Date) throws -> Reply {
+    static func error(_ error: ProtocolError, correlationID: String, at now: Date) -> Reply {
         var members = error.members
         members["error"] = .string(error.error)
         members["suberror"] = error.suberror.map(JSON.string)
@@ -33,7 +33,7 @@ struct Reply: Sendable {
         members["error_codes"] = [.integer(error.number)]
         members["correlation_id"] = .string(correlationID)
         members["timestamp"] = .string(now.formatted(.iso8601))
-        var reply = try json(.object(members), status: error.status, outcome: error.description)
+        var reply = json(JSON(members), status: error.status, outcome: error.description)
         reply.headers.merge(error.headers) { $1 }
         return reply
     }

@@ -1,3 +1,5 @@
+import OAuth
+
 /// The `scope` parameter split into OpenID Connect's scopes and those of at most one resource.
 struct ScopeRequest: Sendable {
     /// The scope if none is named.
@@ -40,9 +42,9 @@ struct ScopeRequest: Sendable {
 enum ClaimsRequest {
     /// The values asked for under `acrs`; a value that is missing or not a JSON object requests none.
     static func contexts(_ text: String?) -> [String] {
-        let json = text.flatMap { try? JSON(parsing: $0.utf8) }
+        let json = text.flatMap { try? JSON(parsing: $0) }
         return ["access_token", "id_token"].compactMap { json?[$0]?["acrs"] }.flatMap { asked in
-            ([asked["value"]] + (asked["values"]?.elements ?? [])).compactMap { $0?.text }
+            ([asked["value"]] + (asked["values"]?.array ?? [])).compactMap { $0?.text }
         }
     }
 }

@@ -1,4 +1,5 @@
 import LocalIdentityProvider
+import OAuth
 import Testing
 
 struct NativeResetTests {

@@ -1,6 +1,8 @@
 import Foundation
 import IssuerSupport
 import LocalIdentityProvider
+import OAuth
+import TestSupport
 
 /// One HTTP answer.
 struct Answer: Sendable, CustomStringConvertible {
@@ -13,19 +15,20 @@ struct Answer: Sendable, CustomStringConvertible {
 
     func header(_ name: String) -> String? { headers.first { $0.0 == name }?.1 }
 
-    subscript(name: String) -> JSON? {
-        (try? JSON(parsing: body))?[name]  // no JSON has no members
+    /// A member of the body, null if there is none.
+    subscript(name: String) -> JSON {
+        (try? JSON(parsing: body))?[name] ?? .null  // what is not JSON has no members
     }
 
     func text(_ name: String) throws -> String {
-        guard let text = self[name]?.text else { throw ExpectationFailure("\(name) in \(self)") }
+        guard let text = self[name].text else { throw ExpectationFailure("\(name) in \(self)") }
         return text
     }
 
     var token: String { get throws { try text("continuation_token") } }
-    var error: String? { self["error"]?.text }
-    var suberror: String? { self["suberror"]?.text }
-    var number: Int? { self["error_codes"]?.elements?.first?.whole }
+    var error: String? { self["error"].text }
+    var suberror: String? { self["suberror"].text }
+    var number: Int? { self["error_codes"].array?.first?.seconds.map { Int($0) } }
 
     /// The claims of a token in the answer, unverified.
     func claims(of name: String) throws -> JSON { try Self.claims(in: text(name)) }
@@ -37,10 +40,8 @@ struct Answer: Sendable, CustomStringConvertible {
     }
 
     static func base64URL(_ text: String) throws -> Data {
-        var text = text.replacing("-", with: "+").replacing("_", with: "/")
-        text += String(repeating: "=", count: (4 - text.count % 4) % 4)
-        guard let data = Data(base64Encoded: text) else { throw ExpectationFailure("base64url") }
-        return data
+        guard let bytes = Base64URL.decode(text.utf8) else { throw ExpectationFailure("base64url") }
+        return Data(bytes)
     }
 
     /// A query parameter of the `Location` header.
@@ -50,5 +51,11 @@ struct Answer: Sendable, CustomStringConvertible {
             throw ExpectationFailure("\(name) in Location \(header("location") ?? "-")")
         }
         return value
+    }
+}
+
+extension JSON {
+    init(parsing bytes: some Sequence<UInt8>) throws {
+        self = try Array(bytes).withUnsafeBytes { try JSON(parsing: $0) }
     }
 }

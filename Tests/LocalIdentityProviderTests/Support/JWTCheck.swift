@@ -3,6 +3,8 @@ import CryptoExtras
 import Foundation
 import IssuerSupport
 import LocalIdentityProvider
+import OAuth
+import TestSupport
 
 /// Verifies signatures with nothing but the published key set and swift-crypto.
 struct JWTCheck {
@@ -16,7 +18,7 @@ struct JWTCheck {
 
     func keys() async throws -> [JSON] {
         let answer = try await site.get(site.provider.baseURL + path + "/discovery/v2.0/keys")
-        guard let keys = answer["keys"]?.elements else { throw ExpectationFailure("keys") }
+        guard let keys = answer["keys"].array else { throw ExpectationFailure("keys") }
         return keys
     }
 
@@ -29,7 +31,7 @@ struct JWTCheck {
         }
         let signed = Array("\(parts[0]).\(parts[1])".utf8)
         let signature = try Answer.base64URL(parts[2])
-        func number(_ name: String) throws -> Data { try Answer.base64URL(key[name]?.text ?? "") }
+        func number(_ name: String) throws -> Data { try Answer.base64URL(key[name].text ?? "") }
         if key["kty"] == "EC" {
             let point = try P256.Signing.PublicKey(rawRepresentation: number("x") + number("y"))
             return point.isValidSignature(try .init(rawRepresentation: signature), for: SHA256.hash(data: signed))

@@ -101,7 +101,7 @@ struct Attack: Sendable, CustomTestStringConvertible {
         },
         Attack("a key id that is not published", .unknownKey, peerRefuses: false) { $0.setHeader("kid", #""other""#) },
         Attack("a key that the token brings along", .signature) { draft in
-            draft.setHeader("jwk", OAuth.JSON.object(draft.otherPair.jwk).serialized)
+            draft.setHeader("jwk", JSON.object(draft.otherPair.jwk).serialized)
             draft.sign = draft.otherPair.sign
         },
         Attack("an address of keys that the token brings along", .signature) { draft in

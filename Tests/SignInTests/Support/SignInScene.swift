@@ -68,7 +68,7 @@ struct SignInScene: Sendable {
     func signIn(
         _ scope: Scope = toDo,
         policy: String = signUpOrSignIn,
-        in visitor: Visitor? = nil
+        in visitor: ScriptedBrowser? = nil
     ) async throws -> AuthenticationResult {
         var request = InteractiveRequest(scope: scope)
         request.authority = try authority(policy)

@@ -3,11 +3,12 @@ import SignIn
 
 /// A user who opens the page and goes on from there.
 struct Walk: UserAgent {
-    private let visitor: Visitor
-    private let steps: @Sendable (Visitor) async throws -> Void
+    private let visitor: ScriptedBrowser
+    private let steps: @Sendable (ScriptedBrowser) async throws -> Void
 
-    init(_ visitor: Visitor? = nil, _ steps: @escaping @Sendable (Visitor) async throws -> Void) throws {
-        self.visitor = try visitor ?? Visitor()
+    init(_ visitor: ScriptedBrowser? = nil, _ steps: @escaping @Sendable (ScriptedBrowser) async throws -> Void) throws
+    {
+        self.visitor = try visitor ?? ScriptedBrowser()
         self.steps = steps
     }
 

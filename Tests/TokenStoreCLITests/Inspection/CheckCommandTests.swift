@@ -26,7 +26,7 @@ struct CheckCommandTests {
             #expect(outcome.output.isEmpty)
             #expect(try scratch.contents("tokenstore.db") == Data(text.utf8))
         }
-        let outcome = try scratch.run("import", input: try Person.cache([.mara]))
+        let outcome = try scratch.run("import", input: try CachedUser.cache([.mara]))
         #expect(outcome.status == 6)
         #expect(try scratch.run("list", "--json").errorJSON["code"] as? String == "store_damaged")
     }

@@ -7,7 +7,7 @@ struct ClaimsCommandTests {
         try scratch.fill(.mara)
         let outcome = try scratch.run("claims")
         #expect(outcome.status == 0)
-        #expect(outcome.lines[0] == "tenant \(Person.mara.tenant), client \(Person.mara.client)")
+        #expect(outcome.lines[0] == "tenant \(CachedUser.mara.tenant), client \(CachedUser.mara.client)")
         #expect(outcome.lines.contains { $0.contains(/^  department +finance$/) })
         #expect(outcome.lines.contains { $0.contains(/^  iat +2026-09-21T14:13:20Z$/) })
         #expect(outcome.lines.contains { $0.contains(/^  roles +\["reader","admin"\]$/) })
@@ -112,10 +112,10 @@ struct ClaimsCommandTests {
         try scratch.fill(.mara)
         let document = try scratch.run("claims", "--json").json
         #expect(document["schemaVersion"] as? Int == 1)
-        #expect((document["account"] as? [String: Any])?["homeAccountId"] as? String == Person.mara.homeAccountID)
+        #expect((document["account"] as? [String: Any])?["homeAccountId"] as? String == CachedUser.mara.homeAccountID)
         let profile = try #require((document["profiles"] as? [[String: Any]])?.first)
-        #expect(profile["tenantId"] as? String == Person.mara.tenant)
-        #expect(profile["clientId"] as? String == Person.mara.client)
+        #expect(profile["tenantId"] as? String == CachedUser.mara.tenant)
+        #expect(profile["clientId"] as? String == CachedUser.mara.client)
         let claims = try #require(profile["claims"] as? [String: Any])
         #expect(claims["exp"] as? Int == 1_790_003_600)
         #expect(claims["roles"] as? [String] == ["reader", "admin"])
@@ -132,7 +132,7 @@ struct ClaimsCommandTests {
 
     @Test func `candidates without a username have null in the document`() throws {
         let scratch = try ScratchDirectory()
-        var other = Person.nameless
+        var other = CachedUser.nameless
         other.uid = "other"
         try scratch.fill(.nameless, other)
         let candidates = try scratch.run("claims", "--json").errorJSON["candidates"] as? [[String: Any]]
@@ -141,11 +141,11 @@ struct ClaimsCommandTests {
 
     @Test func `each tenant has a heading of its own`() throws {
         let scratch = try ScratchDirectory()
-        var home = Person.mara
+        var home = CachedUser.mara
         home.policy = nil
         home.environment = "login.microsoftonline.com"
         try scratch.fill(home)
-        let cache = try Person.cache([home])
+        let cache = try CachedUser.cache([home])
         let guest = "b0000000-0000-4000-8000-000000000001"
         let visited = cache.replacing("\"realm\":\"\(home.tenant)\"", with: "\"realm\":\"\(guest)\"")
         #expect(try scratch.run("import", input: visited).status == 0)
@@ -156,14 +156,14 @@ struct ClaimsCommandTests {
 
     @Test func `claims and whoami show a guest's values of the selected tenant`() throws {
         let scratch = try ScratchDirectory()
-        var home = Person.mara
+        var home = CachedUser.mara
         (home.policy, home.environment) = (nil, "login.microsoftonline.com")
         home.claims["name"] = "Mara Quill"
         try scratch.fill(home)
         let guest = "b0000000-0000-4000-8000-000000000001"
         var visitor = home
         visitor.claims["name"] = "Mara (guest)"
-        let cache = try Person.cache([visitor])
+        let cache = try CachedUser.cache([visitor])
         let visited = cache.replacing("\"realm\":\"\(home.tenant)\"", with: "\"realm\":\"\(guest)\"")
         #expect(try scratch.run("import", input: visited).status == 0)
         for (tenant, name) in [(home.tenant, "Mara Quill"), (guest.uppercased(), "Mara (guest)")] {

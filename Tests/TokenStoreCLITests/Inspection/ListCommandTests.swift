@@ -4,7 +4,7 @@ import Testing
 struct ListCommandTests {
     @Test func `an account is described in full`() throws {
         let scratch = try ScratchDirectory()
-        var mara = Person.mara
+        var mara = CachedUser.mara
         mara.lifetimes = [3600, -60, -7000]
         try scratch.fill(mara)
         let document = try scratch.run("list", "--json", "--tokens").json
@@ -49,7 +49,7 @@ struct ListCommandTests {
         for name in ["username", "name", "tenantId", "policy"] { #expect(account[name] is NSNull, "\(name)") }
         let profile = try #require((account["tenantProfiles"] as? [[String: Any]])?.first)
         #expect(profile["tenantId"] is NSNull)
-        #expect(profile["localAccountId"] as? String == Person.nameless.uid)
+        #expect(profile["localAccountId"] as? String == CachedUser.nameless.uid)
     }
 
     @Test func `access tokens are listed only with their option`() throws {
@@ -74,7 +74,8 @@ struct ListCommandTests {
         )
         #expect(
             Array(words[1][..<9]) == [
-                Person.ivo.username, Person.ivo.issuer, Person.ivo.tenant, "b2c_1_susi", Person.ivo.client, "0", "1",
+                CachedUser.ivo.username, CachedUser.ivo.issuer, CachedUser.ivo.tenant, "b2c_1_susi",
+                CachedUser.ivo.client, "0", "1",
                 "yes", "-",
             ]
         )
@@ -87,7 +88,7 @@ struct ListCommandTests {
         let lines = try scratch.run("list", "--tokens").lines
         #expect(lines.count == 4)
         #expect(lines[1].split(separator: " ") == ["CLIENT", "SCOPES", "TYPE", "ENDS", "STATE"])
-        #expect(lines[3].hasPrefix("    \(Person.mara.client)  tasks.read tasks.write.0  Bearer  20"))
+        #expect(lines[3].hasPrefix("    \(CachedUser.mara.client)  tasks.read tasks.write.0  Bearer  20"))
         #expect(lines[3].hasSuffix("Z  valid"))
     }
 
@@ -95,8 +96,8 @@ struct ListCommandTests {
         (["--policy", "B2C_1_SUSI"], ["ivo@example.org"]),
         (["--tenant", "7C2F6D1E-5a43-4b8f-9d10-0e6b1a2c3d4e"], ["ivo@example.org", "mara@example.net"]),
         (["--tenant", "elsewhere"], []),
-        (["--issuer", Person.mara.issuer, "--policy", "b2c_1_signin"], ["mara@example.net"]),
-        (["--client-id", Person.mara.client], ["ivo@example.org", "mara@example.net"]),
+        (["--issuer", CachedUser.mara.issuer, "--policy", "b2c_1_signin"], ["mara@example.net"]),
+        (["--client-id", CachedUser.mara.client], ["ivo@example.org", "mara@example.net"]),
         (["--client-id", "another"], []),
         (["--where", "department=finance"], ["mara@example.net"]),
         (["--where", "department"], ["ivo@example.org", "mara@example.net"]),
@@ -112,7 +113,7 @@ struct ListCommandTests {
         (["--sort", "expires"], ["mara@example.net", "ivo@example.org"]),
         (["--account", "MARA@example.net"], ["mara@example.net"]),
         (["--account", "3f9a"], ["mara@example.net"]),
-        (["--account", Person.ivo.uid], ["ivo@example.org"]),
+        (["--account", CachedUser.ivo.uid], ["ivo@example.org"]),
     ])
     func `filters narrow the list`(options: [String], expected: [String]) throws {
         let scratch = try ScratchDirectory()
@@ -138,7 +139,7 @@ struct ListCommandTests {
 
     @Test func `a selector that several accounts fit lists them`() throws {
         let scratch = try ScratchDirectory()
-        var twin = Person.mara
+        var twin = CachedUser.mara
         twin.policy = "b2c_1_susi"
         try scratch.fill(.mara, twin)
         let outcome = try scratch.run("list", "--account", "3f9a7b52")
@@ -149,14 +150,14 @@ struct ListCommandTests {
         #expect(
             lines[0] == "tokenstore: error: 2 accounts fit; name one with --policy, such as '--policy b2c_1_signin'"
         )
-        #expect(outcome.error.contains(Person.mara.homeAccountID))
+        #expect(outcome.error.contains(CachedUser.mara.homeAccountID))
         #expect(outcome.error.contains(twin.homeAccountID))
 
         let error = try scratch.run("list", "--json", "--account", "mara@example.net").errorJSON
         #expect(error["code"] as? String == "ambiguous")
         let candidates = error["candidates"] as? [[String: Any]]
         let ids = candidates?.compactMap { $0["homeAccountId"] as? String } ?? []
-        #expect(Set(ids) == [Person.mara.homeAccountID, twin.homeAccountID])
+        #expect(Set(ids) == [CachedUser.mara.homeAccountID, twin.homeAccountID])
         #expect(try scratch.run("list", "--account", "mara@example.net", "--policy", "b2c_1_susi").status == 0)
     }
 

@@ -43,7 +43,7 @@ struct StoreAccessTests {
 
     @Test func `no command shows a secret, not even with all diagnostics`() throws {
         let scratch = try ScratchDirectory()
-        let cache = try Person.cache([.mara, .ivo])
+        let cache = try CachedUser.cache([.mara, .ivo])
         let commands = [
             ["import"], ["list", "--tokens"], ["list", "--tokens", "--json"], ["claims", "mara@example.net"],
             ["claims", "mara@example.net", "--json"], ["status"], ["check"], ["rekey"], ["claims"], ["purge"],
@@ -56,7 +56,7 @@ struct StoreAccessTests {
             )
             command.input = Data(cache.utf8)
             let outcome = try command.run(in: scratch)
-            for person in [Person.mara, .ivo] {
+            for person in [CachedUser.mara, .ivo] {
                 for secret in [person.secret("access"), person.secret("refresh"), try person.idToken] {
                     #expect(!outcome.output.contains(secret), "\(arguments)")
                     #expect(!outcome.error.contains(secret), "\(arguments)")
@@ -68,7 +68,7 @@ struct StoreAccessTests {
     @Test(arguments: ["000", "177", "277", "777"])
     func `a new store is private and writable for its owner under any umask`(mask: String) throws {
         let scratch = try ScratchDirectory()
-        try scratch.write(try Person.cache([.mara]), to: "cache.json")
+        try scratch.write(try CachedUser.cache([.mara]), to: "cache.json")
         // The umask is the whole process's: a shell has its own.
         try Shell.run(
             "/bin/sh",
@@ -89,7 +89,7 @@ struct StoreAccessTests {
         let scratch = try ScratchDirectory()
         try FileManager.default.createDirectory(atPath: scratch.path("deep"), withIntermediateDirectories: false)
         try FileManager.default.setAttributes([.posixPermissions: 0o750], ofItemAtPath: scratch.path("deep"))
-        try scratch.write(try Person.cache([.mara]), to: "cache.json")
+        try scratch.write(try CachedUser.cache([.mara]), to: "cache.json")
         let outcome = try scratch.run("import", scratch.path("cache.json"), "--store", scratch.path("deep/er/a.db"))
         #expect(outcome.status == 0)
         #expect(try scratch.permissions("deep") == 0o750)

@@ -7,9 +7,9 @@ struct TrueCountTests {
     private static func store(_ count: Int) throws -> ScratchDirectory {
         let scratch = try ScratchDirectory()
         let people = (0..<count).map { index in
-            Person(username: "p\(index)@example.net", uid: "uid-\(index)", lifetimes: [], hasRefreshToken: true)
+            CachedUser(username: "p\(index)@example.net", uid: "uid-\(index)", lifetimes: [], hasRefreshToken: true)
         }
-        guard try scratch.run("import", input: Person.cache(people)).status == 0 else { throw POSIXError(.EIO) }
+        guard try scratch.run("import", input: CachedUser.cache(people)).status == 0 else { throw POSIXError(.EIO) }
         return scratch
     }
 
@@ -48,12 +48,12 @@ struct TrueCountTests {
     func `an ambiguity names the option that tells the accounts apart`(kind: String, hint: String) throws {
         let scratch = try ScratchDirectory()
         if kind == "policy" {
-            var other = Person.mara
+            var other = CachedUser.mara
             other.policy = "b2c_1_susi"
             try scratch.fill(.mara, other)
         } else {
             let people = ["a.example", "b.example"].map { host in
-                Person(
+                CachedUser(
                     username: "",
                     uid: "1",
                     tenant: "",

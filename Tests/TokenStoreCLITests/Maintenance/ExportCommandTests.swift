@@ -13,7 +13,7 @@ struct ExportCommandTests {
 
     @Test func `an export has what was imported, with unknown fields`() throws {
         let scratch = try ScratchDirectory()
-        var cache = try Person.cache([.mara, .ivo])
+        var cache = try CachedUser.cache([.mara, .ivo])
         cache = "{\"HarborBucket\":{\"k\":{\"kept\":1.50}},\"" + cache.dropFirst(2)
         #expect(try scratch.run("import", input: cache).status == 0)
         let outcome = try scratch.run("export")
@@ -21,7 +21,7 @@ struct ExportCommandTests {
         #expect(outcome.output.contains("1.50"))
         let document = try outcome.json
         #expect((document["RefreshToken"] as? [String: [String: Any]])?.count == 2)
-        #expect(outcome.output.contains(Person.mara.secret("access")))
+        #expect(outcome.output.contains(CachedUser.mara.secret("access")))
         let copy = try ScratchDirectory()
         #expect(try copy.run("import", input: outcome.output).status == 0)
         #expect(try copy.run("list").lines.count == 3)
@@ -66,7 +66,7 @@ struct ExportCommandTests {
         let refused = try scratch.runOnTerminal("export")
         #expect(refused.status == 1)
         #expect(refused.output.contains("--yes"))
-        #expect(!refused.output.contains(Person.mara.secret("access")))
-        #expect(try scratch.runOnTerminal("export", "--yes").output.contains(Person.mara.secret("access")))
+        #expect(!refused.output.contains(CachedUser.mara.secret("access")))
+        #expect(try scratch.runOnTerminal("export", "--yes").output.contains(CachedUser.mara.secret("access")))
     }
 }

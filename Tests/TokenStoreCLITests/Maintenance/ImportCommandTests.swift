@@ -4,7 +4,7 @@ import Testing
 struct ImportCommandTests {
     @Test func `a cache is imported once`() throws {
         let scratch = try ScratchDirectory()
-        try scratch.write(try Person.cache([.mara, .ivo]), to: "cache.json")
+        try scratch.write(try CachedUser.cache([.mara, .ivo]), to: "cache.json")
         let file = scratch.path("cache.json")
         let first = try scratch.run("import", file, "--json")
         #expect(first.status == 0)
@@ -28,14 +28,14 @@ struct ImportCommandTests {
     func `a document comes from standard input as well`(arguments: [String]) throws {
         let scratch = try ScratchDirectory()
         var command = Command(arguments: arguments, environment: ["TOKENSTORE_PATH": scratch.store])
-        command.input = Data(try Person.cache([.mara]).utf8)
+        command.input = Data(try CachedUser.cache([.mara]).utf8)
         #expect(try command.run(in: scratch).status == 0)
         #expect(try scratch.run("list").lines.count == 2)
     }
 
     @Test func `an unreadable row is reported, and the others are imported`() throws {
         let scratch = try ScratchDirectory()
-        let cache = try Person.cache([.mara])
+        let cache = try CachedUser.cache([.mara])
         let damaged = cache.replacing("\"RefreshToken\":{", with: "\"RefreshToken\":{\"x\":{\"client_id\":\"c\"},")
         let outcome = try scratch.run("import", input: damaged)
         #expect(outcome.status == 0)

@@ -26,7 +26,7 @@ struct KeyTests {
     @Test func `a passphrase comes from the environment or the terminal, and is never shown`() throws {
         let scratch = try ScratchDirectory()
         let phrase = "correct horse battery"
-        try scratch.write(try Person.cache([.mara]), to: "cache.json")
+        try scratch.write(try CachedUser.cache([.mara]), to: "cache.json")
         let file = scratch.path("cache.json")
         let created = try scratch.runOnTerminal(
             "import",
@@ -49,7 +49,7 @@ struct KeyTests {
 
     @Test func `two different passphrases create nothing`() throws {
         let scratch = try ScratchDirectory()
-        try scratch.write(try Person.cache([.mara]), to: "cache.json")
+        try scratch.write(try CachedUser.cache([.mara]), to: "cache.json")
         let outcome = try scratch.runOnTerminal(
             "import",
             "--key",
@@ -64,7 +64,7 @@ struct KeyTests {
 
     @Test func `Ctrl-C at the prompt ends with 130`() throws {
         let scratch = try ScratchDirectory()
-        try scratch.write(try Person.cache([.mara]), to: "cache.json")
+        try scratch.write(try CachedUser.cache([.mara]), to: "cache.json")
         let outcome = try scratch.runOnTerminal(
             "import",
             "--key",

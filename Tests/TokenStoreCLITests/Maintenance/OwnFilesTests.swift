@@ -140,7 +140,7 @@ struct OwnFilesTests {
         for command in [["import", "-"], ["purge", "--all", "--yes"]] {
             let outcome = try Command(
                 arguments: command + ["--store", scratch.path("notes.db")],
-                input: Data(try Person.cache([.mara]).utf8)
+                input: Data(try CachedUser.cache([.mara]).utf8)
             ).run(in: scratch)
             #expect(outcome.status == 6, "\(outcome.error)")
         }
@@ -208,7 +208,7 @@ struct OwnFilesTests {
     @Test(arguments: ["tokenstore.db", "tokenstore.lock", "tokenstore.db-wal", "tokenstore.db.new"])
     func `a key file does not take a name of the store's other files`(name: String) throws {
         let scratch = try ScratchDirectory()
-        let cache = try Person.cache([.mara])
+        let cache = try CachedUser.cache([.mara])
         let outcome = try scratch.run("import", "--key", "file:\(scratch.path(name))", input: cache)
         #expect(outcome.status == 1)
         #expect(outcome.error.contains("keep the key under another"))
@@ -220,7 +220,7 @@ struct OwnFilesTests {
     @Test func `a file in the way of a draft is not removed`() throws {
         let scratch = try ScratchDirectory()
         for name in ["tokenstore.db.new", "key.new"] { try scratch.write("precious", to: name) }
-        let outcome = try scratch.run("import", input: try Person.cache([.mara]))
+        let outcome = try scratch.run("import", input: try CachedUser.cache([.mara]))
         #expect(outcome.status == 1)
         #expect(outcome.error.contains(scratch.path("tokenstore.db.new")))
         unlink(scratch.path("tokenstore.db.new"))
@@ -231,7 +231,7 @@ struct OwnFilesTests {
     @Test(arguments: ["missing", "other", "passphrase"])
     func `after a lost key and purge --all the next sign-in works`(key: String) throws {
         let scratch = try ScratchDirectory()
-        let cache = try Person.cache([.mara])
+        let cache = try CachedUser.cache([.mara])
         let source = key == "passphrase" ? ["--key", "passphrase"] : []
         func run(_ arguments: [String], _ passphrase: String) throws -> Command.Outcome {
             try Command(

@@ -71,7 +71,7 @@ struct LoginCommandTests {
     @Test func `S13, N65: a login cancelled on the page ends with 9 and creates no store`() async throws {
         try await LoginScene.open { (scene: LoginScene) async throws in
             let outcome = try await scene.login.run(scene.place + ["--json"]) { address in
-                let visitor = try Visitor()
+                let visitor = try ScriptedBrowser()
                 try await visitor.open(address)
                 try await visitor.press("cancel")
             }
@@ -87,7 +87,7 @@ struct LoginCommandTests {
             #expect(try scene.scratch.contents("tokenstore.db-wal").isEmpty)
             let before = try scene.scratch.contents("tokenstore.db")
             let outcome = try await scene.login.run(scene.place) { address in
-                let visitor = try Visitor()
+                let visitor = try ScriptedBrowser()
                 try await visitor.open(address)
                 try await visitor.press("cancel")
             }
@@ -193,7 +193,7 @@ struct LoginCommandTests {
     @Test func `a refusal is shown with the issuer's description and creates no store`() async throws {
         try await LoginScene.open { (scene: LoginScene) async throws in
             let outcome = try await scene.login.run(scene.place + ["--scope", "api://no/such"]) { address in
-                try await Visitor().open(address)
+                try await ScriptedBrowser().open(address)
             }
             #expect(outcome.status == 1)
             #expect(outcome.error.contains("invalid_scope: No API has the scope api://no/such; correct the request"))
@@ -205,7 +205,7 @@ struct LoginCommandTests {
         try await LoginScene.open { (scene: LoginScene) async throws in
             let issuer = scene.provider.baseURL + "/9d3a41c2-7b5e-4a5c-8a8f-5c6e0d1b2e20/v2.0"
             let outcome = try await scene.login.run(["--issuer", issuer, "--client-id", "oidc-app"]) { address in
-                let visitor = try Visitor()
+                let visitor = try ScriptedBrowser()
                 try await visitor.open(address)
                 try await visitor.signIn("dara@example.org", "Basalto-9-Sol")
             }

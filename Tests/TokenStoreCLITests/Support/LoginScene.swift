@@ -43,7 +43,7 @@ struct LoginScene: Sendable {
 
     /// Ana at the page.
     static func signIn(at address: String, caFile: String? = nil) async throws {
-        let visitor = try Visitor(caFile: caFile)
+        let visitor = try ScriptedBrowser(caFile: caFile)
         try await visitor.open(address)
         try await visitor.signIn(ana, anasPassword)
         if await visitor.heading == "Back to the app" { try await visitor.press("") }

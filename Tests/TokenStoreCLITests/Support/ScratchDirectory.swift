@@ -63,8 +63,8 @@ struct ScratchDirectory {
     }
 
     /// Imports sign-ins into the store of this directory.
-    func fill(_ people: Person...) throws {
-        let outcome = try run("import", input: Person.cache(people))
+    func fill(_ people: CachedUser...) throws {
+        let outcome = try run("import", input: CachedUser.cache(people))
         guard outcome.status == 0 else { throw POSIXError(.EIO) }
     }
 }

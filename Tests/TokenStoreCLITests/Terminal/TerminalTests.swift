@@ -19,7 +19,7 @@ struct TerminalTests {
         try scratch.fill(.mara)
         let outcome = try scratch.runOnTerminal("list", "--no-color", environment: ["COLUMNS": "300"])
         #expect(!outcome.output.contains("…"))
-        #expect(outcome.output.contains(Person.mara.client))
+        #expect(outcome.output.contains(CachedUser.mara.client))
     }
 
     @Test func `times are shown as distances`() throws {
@@ -36,7 +36,7 @@ struct TerminalTests {
     ])
     func `distances are rounded down to a unit`(seconds: Int, text: String) throws {
         let scratch = try ScratchDirectory()
-        var mara = Person.mara
+        var mara = CachedUser.mara
         mara.claims["auth_time"] = Int(Date().timeIntervalSince1970) + seconds
         try scratch.fill(mara)
         let outcome = try scratch.runOnTerminal("claims")
@@ -63,7 +63,7 @@ struct TerminalTests {
 
     @Test func `control characters of names and claims do not reach the terminal`() throws {
         let scratch = try ScratchDirectory()
-        var mara = Person.mara
+        var mara = CachedUser.mara
         mara.username = "ma\u{1B}]0;x\u{07}ra\u{9B}31m\u{202E}"
         mara.claims["note"] = "a\u{1B}[2Jb\nc"
         try scratch.fill(mara)
@@ -81,7 +81,7 @@ struct TerminalTests {
     @Test func `control and hidden characters are escaped in text and in JSON`() throws {
         let scratch = try ScratchDirectory()
         let obeyed = "\u{202E}\u{2028}\u{2029}\u{2066}\u{200B}\u{FEFF}\u{AD}\u{E0041}\u{85}\u{61C}\u{180E}\u{3164}"
-        var mara = Person.mara
+        var mara = CachedUser.mara
         mara.username = "a\u{200D}b\u{FE0F}\(obeyed)"
         mara.claims["note"] = ["k\(obeyed)": obeyed]
         // What belongs to a script or an emoji stays.
@@ -102,7 +102,7 @@ struct TerminalTests {
 
     @Test func `wide characters take two columns`() throws {
         let scratch = try ScratchDirectory()
-        var mara = Person.mara
+        var mara = CachedUser.mara
         mara.username = "漢字テスト@example.net"
         try scratch.fill(mara, .ivo)
         let lines = try scratch.run("list").lines

@@ -11,7 +11,7 @@ struct TimestampTests {
     ])
     func `an instant is written as RFC 3339`(epoch: Int, expected: String) throws {
         let scratch = try ScratchDirectory()
-        var mara = Person.mara
+        var mara = CachedUser.mara
         mara.claims["updated_at"] = epoch
         try scratch.fill(mara)
         let line = try scratch.run("claims").lines.first { $0.contains("updated_at") }

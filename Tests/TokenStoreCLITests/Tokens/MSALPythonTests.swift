@@ -23,23 +23,23 @@ struct MSALPythonTests {
     @Test(.enabled(if: hasMSAL, "MSAL for Python is missing: pip install msal"))
     func `MSAL finds the token that a refresh brought for its own user flow`() throws {
         let scratch = try ScratchDirectory()
-        let cache = try Person.cache([.mara]).replacing(
-            "\"realm\":\"\(Person.mara.tenant)\"",
+        let cache = try CachedUser.cache([.mara]).replacing(
+            "\"realm\":\"\(CachedUser.mara.tenant)\"",
             with: "\"realm\":\"tfp\""
         )
         #expect(try scratch.run("import", input: cache).status == 0)
         let store = try TokenStore.open(at: StorePath(scratch.store))
         let account = try #require(try store.accounts().first)
-        let used = try #require(try store.refreshTokens(of: account.id, client: Person.mara.client).first)
-        let authority = "https://\(Person.mara.environment)/tfp/harbor.onmicrosoft.com/B2C_1_SignIn"
+        let used = try #require(try store.refreshTokens(of: account.id, client: CachedUser.mara.client).first)
+        let authority = "https://\(CachedUser.mara.environment)/tfp/harbor.onmicrosoft.com/B2C_1_SignIn"
         let request = TokenRequest(
-            clientID: Person.mara.client,
+            clientID: CachedUser.mara.client,
             authority: try Authority(parsing: authority),
             scope: "tasks.read tasks.write.0",
             grant: .refreshToken
         )
         var response = TokenResponse(accessToken: Secret("brought"), expiresIn: 3_600)
-        response.idToken = Secret(try Person.mara.idToken)
+        response.idToken = Secret(try CachedUser.mara.idToken)
         try store.save(response, for: request, refreshing: used)
         #expect(try scratch.run("export", scratch.path("export.json")).status == 0)
         let script = Self.fixtures.appending(path: "read_cache.py").path

@@ -5,7 +5,7 @@ import NIOHTTP1
 import NIOSSL
 
 /// A browser without a screen, for the provider's own pages: keeps cookies, follows redirects and posts forms.
-package actor Visitor {
+package actor ScriptedBrowser {
     private static let limit: TimeAmount = .seconds(30)
 
     private let client: HTTPClient
@@ -49,7 +49,7 @@ package actor Visitor {
         var request = HTTPClientRequest(url: target.isEmpty ? address : target)
         request.method = .POST
         request.headers.add(name: "content-type", value: "application/x-www-form-urlencoded")
-        let encode = AuthorizationResponse.encode
+        let encode = AuthorizationReply.encode
         request.body = .bytes(ByteBuffer(string: form.map { "\(encode($0))=\(encode($1))" }.joined(separator: "&")))
         try await go(request)
     }

@@ -1,10 +1,10 @@
 import Foundation
 
 /// The checked parameters of an authorization request.
-struct AuthorizationRequest: Sendable {
+struct AuthorizationParameters: Sendable {
     let realm: Realm
     let client: Client
-    let response: AuthorizationResponse
+    let response: AuthorizationReply
     let scope: String
     let scopes: ScopeRequest
     let nonce: String?
@@ -18,7 +18,7 @@ struct AuthorizationRequest: Sendable {
     var holder: Holder { realm.holder(client.id) }
 
     /// Reads the request once its client and redirect URI are known to be good.
-    init(_ parameters: Parameters, realm: Realm, client: Client, response: AuthorizationResponse) throws {
+    init(_ parameters: Parameters, realm: Realm, client: Client, response: AuthorizationReply) throws {
         guard parameters["response_type"] == "code" else { throw ProtocolError.responseType }
         guard parameters["request"] == nil, parameters["request_uri"] == nil else { throw ProtocolError.requestObject }
         self.realm = realm
@@ -44,7 +44,7 @@ struct AuthorizationRequest: Sendable {
 }
 
 /// The way back to the client (RFC 6749 section 4.1.2).
-struct AuthorizationResponse: Sendable {
+struct AuthorizationReply: Sendable {
     let redirectURI: String
     let mode: String
     let state: String?

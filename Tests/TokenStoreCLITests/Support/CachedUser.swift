@@ -1,7 +1,7 @@
 import Foundation
 
 /// A user who signed in, as a row of an MSAL cache has it; all of it is made up.
-struct Person: Sendable {
+struct CachedUser: Sendable {
     var username: String
     var uid: String
     var tenant = "7c2f6d1e-5a43-4b8f-9d10-0e6b1a2c3d4e"
@@ -14,13 +14,13 @@ struct Person: Sendable {
     var lifetimes = [3600]
     var hasRefreshToken = true
 
-    static let mara = Person(
+    static let mara = CachedUser(
         username: "mara@example.net",
         uid: "3f9a7b52-8c1d-4e60-a2b4-5d6e7f809112",
         claims: ["department": "finance", "roles": ["reader", "admin"], "plan": ["name": "gold"], "level": 7]
     )
 
-    static let ivo = Person(
+    static let ivo = CachedUser(
         username: "ivo@example.org",
         uid: "81c5d9e0-1b2a-4c3d-9e8f-a0b1c2d3e4f5",
         policy: "b2c_1_susi",
@@ -29,7 +29,13 @@ struct Person: Sendable {
     )
 
     /// Somebody whose provider has no tenants and told no name.
-    static let nameless = Person(username: "", uid: "nameless", tenant: "", policy: nil, environment: "id.example.net")
+    static let nameless = CachedUser(
+        username: "",
+        uid: "nameless",
+        tenant: "",
+        policy: nil,
+        environment: "id.example.net"
+    )
 
     var homeAccountID: String { "\(uid)\(policy.map { "-\($0)" } ?? "").\(tenant)" }
     var issuer: String { "https://\(environment)/\(tenant)/v2.0/" }
@@ -50,7 +56,7 @@ struct Person: Sendable {
     }
 
     /// An MSAL unified cache of several sign-ins.
-    static func cache(_ people: [Person]) throws -> String {
+    static func cache(_ people: [CachedUser]) throws -> String {
         let now = Int(Date().timeIntervalSince1970)
         var buckets: [String: [String: [String: String]]] = [:]
         for person in people {

@@ -1,17 +1,19 @@
-package struct Person: Codable, Sendable {
+import OAuth
+
+package struct SeededUser: Codable, Sendable {
     /// The object id; made up when absent.
     package var id: String?
     package var email: String
     /// Absent for someone who signs in with codes.
     package var password: String?
     @Defaulted package var attributes: [String: String]
-    @Defaulted package var methods: [AuthMethod]
+    @Defaulted package var methods: [SecondFactorMethod]
     @Defaulted package var isDisabled: Bool
     @Defaulted package var mustResetPassword: Bool
 }
 
 /// A verified place where second-factor codes go.
-package struct AuthMethod: Codable, Sendable {
+package struct SecondFactorMethod: Codable, Sendable {
     package var id: String
     /// `email` or `sms`.
     package var channel: String

@@ -2,7 +2,7 @@ import Foundation
 import LocalIdentityProvider
 
 /// A browser without a screen: keeps cookies and posts the forms it is shown.
-actor Visitor {
+actor StepwiseBrowser {
     private let site: Site
     private var cookies: [String: String] = [:]
     private var url = ""
