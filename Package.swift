@@ -1,6 +1,12 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+// What a package that depends on this one fetches and builds: with `traits: []` the storage alone, which needs
+// swift-crypto; with `traits: ["Network"]` what an app links to sign people in. Only the programs of this package, its
+// local provider, benchmarks and tests need the rest.
+let network = TargetDependencyCondition.when(traits: ["Network"])
+let tools = TargetDependencyCondition.when(traits: ["Tools"])
+
 let package = Package(
     name: "tokenstore",
     platforms: [.macOS(.v15), .iOS(.v18)],
@@ -9,7 +15,8 @@ let package = Package(
         .library(
             name: "TokenStoreKit",
             targets: [
-                "NativeAuthentication", "SignIn", "TokenManagement", "OpenIDConnect", "HTTPTransport", "TokenStorage",
+                "TokenStoreKit", "NativeAuthentication", "SignIn", "TokenManagement", "OpenIDConnect", "HTTPTransport",
+                "TokenStorage",
                 "Sealing", "OAuth",
             ]
         ),
@@ -19,6 +26,11 @@ let package = Package(
         .executable(name: "local-idp", targets: ["local-idp"]),
         .executable(name: "tokenstore-bench", targets: ["Benchmarks"]),
         .executable(name: "tokenstore-fuzz", targets: ["CFuzzMain"]),
+    ],
+    traits: [
+        .trait(name: "Network", description: "Sign-in, refresh and web APIs."),
+        .trait(name: "Tools", description: "The programs and the local provider.", enabledTraits: ["Network"]),
+        .default(enabledTraits: ["Tools"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -64,11 +76,11 @@ let package = Package(
             name: "HTTPTransport",
             dependencies: [
                 "CZlib", "OAuth",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client", condition: network),
+                .product(name: "NIOCore", package: "swift-nio", condition: network),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: network),
+                .product(name: "NIOPosix", package: "swift-nio", condition: network),
+                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: network),
             ]
         ),
         .target(
@@ -84,8 +96,8 @@ let package = Package(
             dependencies: [
                 "HTTPTransport", "OAuth", "OpenIDConnect", "TokenStorage",
                 .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "Metrics", package: "swift-metrics"),
+                .product(name: "Logging", package: "swift-log", condition: network),
+                .product(name: "Metrics", package: "swift-metrics", condition: network),
             ]
         ),
         .target(
@@ -93,16 +105,23 @@ let package = Package(
             dependencies: [
                 "HTTPTransport", "OAuth", "OpenIDConnect", "TokenManagement", "TokenStorage",
                 .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOCore", package: "swift-nio", condition: network),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: network),
+                .product(name: "NIOPosix", package: "swift-nio", condition: network),
             ]
         ),
         .target(
             name: "NativeAuthentication",
             dependencies: [
                 "HTTPTransport", "OAuth", "OpenIDConnect", "SignIn", "TokenManagement", "TokenStorage",
-                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Logging", package: "swift-log", condition: network),
+            ]
+        ),
+        .target(
+            name: "TokenStoreKit",
+            dependencies: [
+                "HTTPTransport", "NativeAuthentication", "OAuth", "OpenIDConnect", "Sealing", "SignIn",
+                "TokenManagement", "TokenStorage",
             ]
         ),
         .target(
@@ -110,26 +129,26 @@ let package = Package(
             dependencies: [
                 "HTTPTransport", "NativeAuthentication", "OAuth", "OpenIDConnect", "SignIn", "TokenManagement",
                 "TokenStorage",
-                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Logging", package: "swift-log", condition: network),
             ]
         ),
         .target(
             name: "LocalIdentityProvider",
             dependencies: [
                 "OAuth",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client", condition: network),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "HummingbirdCore", package: "hummingbird"),
-                .product(name: "HummingbirdTLS", package: "hummingbird"),
-                .product(name: "JWTKit", package: "jwt-kit"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "HTTPTypes", package: "swift-http-types", condition: tools),
+                .product(name: "Hummingbird", package: "hummingbird", condition: tools),
+                .product(name: "HummingbirdCore", package: "hummingbird", condition: tools),
+                .product(name: "HummingbirdTLS", package: "hummingbird", condition: tools),
+                .product(name: "JWTKit", package: "jwt-kit", condition: tools),
+                .product(name: "Logging", package: "swift-log", condition: network),
+                .product(name: "NIOCore", package: "swift-nio", condition: network),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: network),
+                .product(name: "NIOHTTPTypes", package: "swift-nio-extras", condition: tools),
+                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: network),
             ]
         ),
         .target(
@@ -137,8 +156,8 @@ let package = Package(
             dependencies: [
                 "CProcess", "HTTPTransport", "NativeAuthentication", "OAuth", "OpenIDConnect", "Sealing", "SignIn",
                 "TokenManagement", "TokenStorage",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: tools),
+                .product(name: "Logging", package: "swift-log", condition: network),
             ]
         ),
         .executableTarget(
@@ -154,14 +173,14 @@ let package = Package(
             dependencies: [
                 "HTTPTransport", "LocalIdentityProvider", "OAuth", "Sealing", "SignIn", "TokenManagement",
                 "TokenStorage", "TokenStoreCLI",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: tools),
             ]
         ),
         .executableTarget(
             name: "local-idp",
             dependencies: [
                 "LocalIdentityProvider", "OAuth",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: tools),
             ]
         ),
         .target(
@@ -170,7 +189,7 @@ let package = Package(
                 "HTTPTransport", "LocalIdentityProvider", "NativeAuthentication", "OAuth", "OpenIDConnect",
                 "TestSupport", "TokenManagement", "TokenStorage",
                 .product(name: "CryptoExtras", package: "swift-crypto"),
-                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Logging", package: "swift-log", condition: network),
             ]
         ),
         .target(
@@ -184,7 +203,7 @@ let package = Package(
             dependencies: [
                 "CBaseline", "CPeers", "IssuerSupport", "LocalIdentityProvider", "OAuth", "SQLite", "Sealing",
                 "TestSupport", "TokenManagement", "TokenStorage", "HTTPTransport", "TokenStoreCLI",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: tools),
             ],
             exclude: ["CBaseline", "CPeers"]
         ),
@@ -194,8 +213,8 @@ let package = Package(
             dependencies: [
                 "HTTPTransport", "OAuth", "OpenIDConnect", "SignIn", "TokenStorage", "TokenStoreCLI",
                 .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOCore", package: "swift-nio", condition: network),
+                .product(name: "NIOEmbedded", package: "swift-nio", condition: network),
             ],
             exclude: ["CFuzzMain"]
         ),
@@ -215,7 +234,7 @@ let package = Package(
                 "HTTPTransport", "IssuerSupport", "OAuth", "OpenIDConnect",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
-                .product(name: "JWTKit", package: "jwt-kit"),
+                .product(name: "JWTKit", package: "jwt-kit", condition: tools),
             ]
         ),
         .testTarget(
@@ -225,9 +244,9 @@ let package = Package(
                 "TestSupport", "TokenManagement", "TokenStorage",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "Metrics", package: "swift-metrics"),
-                .product(name: "MetricsTestKit", package: "swift-metrics"),
+                .product(name: "Logging", package: "swift-log", condition: network),
+                .product(name: "Metrics", package: "swift-metrics", condition: network),
+                .product(name: "MetricsTestKit", package: "swift-metrics", condition: network),
             ]
         ),
         .testTarget(
@@ -237,9 +256,9 @@ let package = Package(
                 "TestSupport", "TokenManagement", "TokenStorage",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
-                .product(name: "JWTKit", package: "jwt-kit"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "JWTKit", package: "jwt-kit", condition: tools),
+                .product(name: "NIOCore", package: "swift-nio", condition: network),
+                .product(name: "NIOEmbedded", package: "swift-nio", condition: network),
             ]
         ),
         .testTarget(
@@ -247,7 +266,7 @@ let package = Package(
             dependencies: [
                 "HTTPTransport", "IssuerSupport", "LocalIdentityProvider", "NativeAuthentication", "OAuth",
                 "OpenIDConnect", "SignIn", "TestSupport", "TokenManagement", "TokenStorage",
-                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Logging", package: "swift-log", condition: network),
             ]
         ),
         .testTarget(
@@ -275,12 +294,12 @@ let package = Package(
             name: "LocalIdentityProviderTests",
             dependencies: [
                 "IssuerSupport", "LocalIdentityProvider", "OAuth", "TestSupport", "local-idp",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client", condition: network),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOCore", package: "swift-nio", condition: network),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: network),
+                .product(name: "NIOPosix", package: "swift-nio", condition: network),
             ]
         ),
     ],

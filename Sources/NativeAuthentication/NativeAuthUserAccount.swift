@@ -46,12 +46,7 @@ public final class NativeAuthUserAccount: Sendable {
 
     /// Calls a web API with tokens of the account.
     public func transport(to api: WebAPI) -> AuthorizedTransport {
-        AuthorizedTransport(
-            api,
-            account: account.id,
-            manager: application.manager,
-            transport: application.transport
-        )
+        application.manager.authorized(api, account: account.id)
     }
 
     /// Removes everything that this client knows of the account from this machine, and ends the session at the issuer
@@ -62,7 +57,7 @@ public final class NativeAuthUserAccount: Sendable {
     /// - Throws: `TokenStoreError`.
     @discardableResult
     public func signOut(atIssuer isGlobal: Bool = false) async throws -> SignOutReport {
-        try await application.manager.signOut(account.id, locally: !isGlobal)
+        try await application.manager.signOut(account.id, isGlobal ? .everywhere : .thisDevice)
     }
 
     private func replace(_ newer: (account: Account, idToken: IDToken)) { current.withLock { $0 = newer } }

@@ -7,14 +7,15 @@ package import TokenStorage
 extension TokenManager {
     /// Signs an account out of this client: revokes its refresh tokens at the issuer, then removes them.
     ///
-    /// It waits for a refresh under way, and revokes the new tokens too. Doing it twice is not an error. A local
-    /// sign-out does not contact the issuer and waits for nothing; a refresh under way does not restore the account.
+    /// It waits for a refresh under way, and revokes the new tokens too. Doing it twice is not an error. A sign-out from
+    /// this device alone does not contact the issuer and waits for nothing; a refresh under way does not restore the
+    /// account.
     ///
     /// - Returns: the result of the revocation; the account is removed in every case.
     /// - Throws: `TokenStoreError`.
     @discardableResult
-    public func signOut(_ account: Account.ID, locally isLocal: Bool = false) async throws -> SignOutReport {
-        let outcome = try await signOut(account, ofClients: [clientID], locally: isLocal)
+    public func signOut(_ account: Account.ID, _ scope: SignOutScope = .everywhere) async throws -> SignOutReport {
+        let outcome = try await signOut(account, ofClients: [clientID], scope)
         return outcome.reports.first?.report ?? .nothingToRevoke
     }
 
@@ -22,13 +23,13 @@ extension TokenManager {
     package func signOut(
         _ account: Account.ID,
         ofClients clients: [String]?,
-        locally isLocal: Bool = false
+        _ scope: SignOutScope = .everywhere
     ) async throws -> SignOutOutcome {
         let known = try await store.perform { store in
             try store.takeInAnswers()
             return try clients ?? store.clientIDs(of: account)
         }
-        guard !isLocal else {
+        guard scope == .everywhere else {
             let removed = try await store.perform { try $0.signOut(account, clients: clients) }
             return SignOutOutcome(reports: known.map { ($0, SignOutReport.localOnly) }, erasure: removed.erasure)
         }
@@ -128,6 +129,15 @@ private enum Revocation: Sendable {
             }
         }
     }
+}
+
+/// Where a sign-out ends the session.
+public enum SignOutScope: String, Sendable {
+    /// At the issuer, where that revokes tokens, and on this device.
+    case everywhere
+
+    /// On this device alone; the issuer is not contacted, and the session there ends by itself.
+    case thisDevice
 }
 
 /// What became of the session at the issuer when an account signed out.

@@ -76,6 +76,9 @@ public struct StorePath: Hashable, Sendable {
     }
 
     /// The path that `TOKENSTORE_PATH` names, else the place for this user's state.
+    public static var standard: StorePath { standard(environment: ProcessInfo.processInfo.environment) }
+
+    /// The same from other variables than those of this process.
     public static func standard(environment: [String: String]) -> StorePath {
         func value(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
         if let path = value("TOKENSTORE_PATH") { return StorePath(path) }

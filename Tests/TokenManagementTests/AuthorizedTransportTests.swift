@@ -75,7 +75,7 @@ struct AuthorizedTransportTests {
 
     @Test func `S24: without a token nothing is sent`() async throws {
         try await Scene.open { (scene: Scene) async throws in
-            try await scene.manager().signOut(scene.account, locally: true)
+            try await scene.manager().signOut(scene.account, .thisDevice)
             await #expect(throws: AcquisitionError.self) {
                 try await Self.api(scene).send(Self.request(scene, "api1/tasks"))
             }

@@ -85,7 +85,7 @@ struct SignOutTests {
 
     @Test func `a local sign-out sends the issuer nothing`() async throws {
         try await Scene.open { (scene: Scene) async throws in
-            #expect(try await scene.manager().signOut(scene.account, locally: true) == .localOnly)
+            #expect(try await scene.manager().signOut(scene.account, .thisDevice) == .localOnly)
             #expect(scene.provider.audit.counts.isEmpty)
             #expect(try scene.store.accounts().isEmpty)
         }

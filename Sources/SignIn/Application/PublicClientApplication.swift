@@ -101,7 +101,9 @@ public final class PublicClientApplication: Sendable {
 
     /// Ends the account's session at the issuer where that offers it, then removes the account.
     @discardableResult
-    public func signOut(_ account: Account) async throws -> SignOutReport { try await manager.signOut(account.id) }
+    public func signOut(_ account: Account, _ scope: SignOutScope = .everywhere) async throws -> SignOutReport {
+        try await manager.signOut(account.id, scope)
+    }
 
     /// Takes the address that the system opened the app with.
     ///
@@ -122,7 +124,7 @@ public final class PublicClientApplication: Sendable {
 
     /// Calls a web API with tokens of an account.
     public func transport(to api: WebAPI, as account: Account) -> AuthorizedTransport {
-        AuthorizedTransport(api, account: account.id, manager: manager, transport: transport)
+        manager.authorized(api, account: account.id)
     }
 
     private var flow: AuthorizationCodeFlow {

@@ -1,6 +1,12 @@
 public import HTTPTransport
 public import OAuth
 
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 /// Calls a web API with access tokens of one account.
 ///
 /// The store is asked before every request, so that a token that has ended is renewed. Where the API answers 401 and
@@ -12,6 +18,7 @@ public struct AuthorizedTransport: HTTPTransport {
     private let manager: TokenManager
     private let transport: any HTTPTransport
 
+    /// Calls the API over `transport`; ``TokenManager/authorized(_:account:)`` takes the manager's own.
     public init(_ api: WebAPI, account: Account.ID, manager: TokenManager, transport: any HTTPTransport) {
         self.api = api
         self.account = account
@@ -36,11 +43,11 @@ public struct AuthorizedTransport: HTTPTransport {
         return try await send(request, renewed, limits)
     }
 
-    /// The JSON that the API answers to `request`.
+    /// The JSON that the API answers to `request`, or to a GET of its own address.
     ///
     /// - Throws: ``WebAPIError``, and what ``send(_:limits:)`` throws.
-    public func json(_ request: HTTPRequest, limits: HTTPLimits = .webAPI) async throws -> JSON {
-        let response = try await send(request, limits: limits)
+    public func json(_ request: HTTPRequest? = nil, limits: HTTPLimits = .webAPI) async throws -> JSON {
+        let response = try await send(request ?? HTTPRequest("GET", api.url), limits: limits)
         guard response.isSuccess else { throw WebAPIError.status(response.status) }
         // The position of a JSON error is of no use to the caller.
         guard let value = try? response.body.withUnsafeBytes({ try JSON(parsing: $0) }) else {
@@ -69,6 +76,13 @@ public struct AuthorizedTransport: HTTPTransport {
         let directory = base.hasSuffix("/") ? base : base + "/"
         guard path.utf8.elementsEqual(base.utf8) || path.utf8.starts(with: directory.utf8) else { return false }
         return RequestPath(path).staysBelow
+    }
+}
+
+extension TokenManager {
+    /// Calls a web API with access tokens of an account.
+    public func authorized(_ api: WebAPI, account: Account.ID) -> AuthorizedTransport {
+        AuthorizedTransport(api, account: account, manager: self, transport: transport)
     }
 }
 
@@ -143,6 +157,8 @@ public struct WebAPI: Hashable, Sendable {
         self.url = url
         self.scope = scope
     }
+
+    public init(url: URL, scope: Scope) { self.init(url: url.absoluteString, scope: scope) }
 }
 
 /// Why the call of a web API did not succeed.

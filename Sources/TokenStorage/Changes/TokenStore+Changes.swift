@@ -69,6 +69,14 @@ public enum StoreChange: Hashable, Sendable {
     /// Several accounts, or it is not known which: look at the store again.
     case many
 
+    /// Whether an account may have changed.
+    public func concerns(_ account: Account.ID) -> Bool {
+        switch self {
+        case .signedIn(let id), .tokensReplaced(let id), .signedOut(let id): id == account
+        case .many: true
+        }
+    }
+
     init(_ event: StoreEvent, about account: Account.ID?) {
         self =
             switch (event.kind, account) {

@@ -63,7 +63,7 @@ struct LogoutCommand: ParsableCommand {
         let manager = network.manager(store, client: filters.clientID ?? "", arguments)
         let (clients, isLocal) = (filters.clientID.map { [$0] }, localOnly)
         let outcome = try AsynchronousWork.run {
-            try await manager.signOut(account.id, ofClients: clients, locally: isLocal)
+            try await manager.signOut(account.id, ofClients: clients, isLocal ? .thisDevice : .everywhere)
         }
         try LogoutReport(account: account, outcome: outcome).write(arguments, on: console)
     }

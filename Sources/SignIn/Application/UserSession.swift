@@ -1,0 +1,174 @@
+import HTTPTransport
+public import OAuth
+public import TokenManagement
+public import TokenStorage
+
+/// The session of one person with an app.
+///
+/// A handle that holds no token: each question goes to the store, which other processes may have changed meanwhile.
+///
+/// ```swift
+/// let session = try await application.signIn(scope: "read write")
+/// let token = try await session.accessToken(for: "read")
+/// let tasks = try await session.api(WebAPI(url: "https://api.example.com/tasks", scope: "read")).json()
+/// try await session.signOut()
+/// ```
+public struct UserSession: Sendable, Identifiable {
+    /// The account as it was when the session was asked for.
+    public let account: Account
+    private let application: PublicClientApplication
+
+    public var id: Account.ID { account.id }
+
+    init(_ account: Account, of application: PublicClientApplication) {
+        self.account = account
+        self.application = application
+    }
+
+    /// What the issuer says of the person, in the newest ID token of this app; nil once the account is signed out.
+    ///
+    /// - Throws: `TokenStoreError`.
+    public func claims() async throws -> Claims? {
+        let (id, client) = (account.id, application.configuration.clientID)
+        return try await application.store.perform { try $0.idTokens(of: id, client: client).first?.idToken.claims }
+    }
+
+    /// An access token that is good to use for `scope`, refreshed if needed; never prompts.
+    ///
+    /// - Throws: `AcquisitionError`, of which `needsInteraction` says that only ``acquireToken(for:prompt:)`` helps;
+    ///   `TokenStoreError`.
+    public func accessToken(for scope: Scope) async throws -> AccessToken {
+        try await acquireTokenSilently(SilentRequest(account: account.id, scope: scope)).accessToken
+    }
+
+    /// An access token with all that is known of how it was had.
+    ///
+    /// - Throws: `AcquisitionError`, `TokenStoreError`.
+    public func acquireTokenSilently(_ request: SilentRequest) async throws -> TokenResult {
+        try await application.manager.acquireTokenSilently(request)
+    }
+
+    /// Has the same person sign in again for `scope`; tokens of another person are refused.
+    ///
+    /// - Throws: ``SignInError``, `TokenStoreError`.
+    @discardableResult
+    public func acquireToken(for scope: Scope, prompt: Prompt? = nil) async throws -> AuthenticationResult {
+        var request = InteractiveRequest(scope: scope)
+        request.account = account
+        request.prompt = prompt
+        request.authority = try Authority(of: account, requested: nil)
+        return try await application.acquireToken(request)
+    }
+
+    /// Calls a web API with access tokens of the account.
+    public func api(_ api: WebAPI) -> AuthorizedTransport { application.transport(to: api, as: account) }
+
+    /// What this process and others change of the account from now on.
+    ///
+    /// ``StoreChange/many`` is among it: something changed, and it may have been this account.
+    ///
+    /// - Throws: `TokenStoreError`.
+    public func changes() throws -> AsyncFilterSequence<AsyncStream<StoreChange>> {
+        let id = account.id
+        return try application.store.changes().filter { $0.concerns(id) }
+    }
+
+    /// Ends the session: at the issuer where that offers it, and on this machine in any case.
+    ///
+    /// Doing it twice is not an error.
+    ///
+    /// - Throws: `TokenStoreError`.
+    @discardableResult
+    public func signOut(_ scope: SignOutScope = .everywhere) async throws -> SignOutReport {
+        try await application.signOut(account, scope)
+    }
+}
+
+extension UserSession: Hashable {
+    public static func == (left: UserSession, right: UserSession) -> Bool {
+        left.id == right.id && left.application === right.application
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(id)
+        hasher.combine(ObjectIdentifier(application))
+    }
+}
+
+extension PublicClientApplication {
+    /// An application with the store at its usual place, and the network.
+    ///
+    /// The redirect URI stands for any free port of this machine, as [RFC 8252
+    /// §7.3](https://www.rfc-editor.org/rfc/rfc8252#section-7.3) has it; register `http://127.0.0.1` at the issuer.
+    ///
+    /// Opening the store reads and may write the file: open it before the app is busy.
+    ///
+    /// - Throws: ``SignInError``, `AuthorityError`, `TokenStoreError`.
+    public convenience init(
+        clientID: String,
+        issuer: String,
+        redirectURI: RedirectURI = .anyPort,
+        storeAt path: StorePath = .standard,
+        userAgent: any UserAgent = SystemBrowser()
+    ) throws {
+        try self.init(
+            clientID: clientID,
+            authority: Authority(issuer: issuer),
+            redirectURI: redirectURI,
+            storeAt: path,
+            userAgent: userAgent
+        )
+    }
+
+    /// The same for an authority of Microsoft's, or any that was read before.
+    ///
+    /// - Throws: ``SignInError``, `TokenStoreError`.
+    public convenience init(
+        clientID: String,
+        authority: Authority,
+        redirectURI: RedirectURI = .anyPort,
+        storeAt path: StorePath = .standard,
+        userAgent: any UserAgent = SystemBrowser()
+    ) throws {
+        let configuration = try PublicClientConfiguration(
+            clientID: clientID,
+            redirectURI: redirectURI,
+            authority: authority
+        )
+        let store = try TokenStore.open(at: path)
+        try self.init(configuration, store: store, transport: AsyncHTTPTransport(), userAgent: userAgent)
+    }
+
+    /// Has a person sign in at the issuer's pages, where `loginHint` is filled in as the name, and stores everything in
+    /// one commit.
+    ///
+    /// - Throws: ``SignInError``; `TokenStoreError`, which carries tokens that could not be stored.
+    public func signIn(
+        scope: Scope = Scope([]),
+        prompt: Prompt? = nil,
+        loginHint: String? = nil
+    ) async throws -> UserSession {
+        var request = InteractiveRequest(scope: scope)
+        request.prompt = prompt
+        request.loginHint = loginHint
+        return try await signIn(request)
+    }
+
+    /// The same with all that a request can say.
+    ///
+    /// - Throws: ``SignInError``; `TokenStoreError`, which carries tokens that could not be stored.
+    public func signIn(_ request: InteractiveRequest) async throws -> UserSession {
+        session(for: try await acquireToken(request).account)
+    }
+
+    /// The session of an account; whether it is signed in shows when a token is asked for.
+    public func session(for account: Account) -> UserSession { UserSession(account, of: self) }
+
+    /// The sessions of the accounts that are signed in to this client.
+    ///
+    /// - Throws: `TokenStoreError`.
+    public func sessions() async throws -> [UserSession] {
+        let client = configuration.clientID
+        return try await store.perform { try $0.signedInAccounts(client: client) }.map { session(for: $0) }
+    }
+}

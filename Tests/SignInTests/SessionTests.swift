@@ -1,0 +1,98 @@
+import IssuerSupport
+import LocalIdentityProvider
+import OAuth
+import SignIn
+import TestSupport
+import Testing
+import TokenManagement
+import TokenStorage
+
+struct SessionTests {
+    /// An app that Ana signs in to, with its session.
+    private func whileSignedIn(
+        _ body: (SignInScene, PublicClientApplication, UserSession) async throws -> Void
+    ) async throws {
+        try await SignInScene.open { scene in
+            let ana = try Walk { try await $0.signIn(SignInScene.ana, SignInScene.anasPassword) }
+            let application = try scene.application(ana)
+            try await body(scene, application, try await application.signIn(scope: SignInScene.toDo))
+        }
+    }
+
+    @Test func `a session has the account, its claims and tokens, and is found again`() async throws {
+        try await whileSignedIn { (scene, application, session) async throws in
+            #expect(session.account.username == SignInScene.ana)
+            #expect(try await session.claims()?.issuer == session.account.issuer)
+            let first = try await session.accessToken(for: SignInScene.toDo)
+            #expect(try await session.accessToken(for: SignInScene.toDo).secret == first.secret)
+            scene.provider.clock.advance(by: 3_601)
+            #expect(try await session.accessToken(for: SignInScene.toDo).secret != first.secret)
+            #expect(try await application.sessions() == [session])
+            #expect(application.session(for: session.account) == session)
+        }
+    }
+
+    @Test func `a session calls an API at its own address`() async throws {
+        try await whileSignedIn { (scene, _, session) async throws in
+            let api = WebAPI(url: scene.provider.baseURL + "/api1", scope: SignInScene.toDo)
+            #expect(try await session.api(api).json().object?["api"]?.text == "api1")
+        }
+    }
+
+    @Test func `signing out ends the session everywhere, once and for all`() async throws {
+        try await whileSignedIn { (scene, application, session) async throws in
+            #expect(try await session.signOut() == .revoked)
+            #expect(try await session.signOut() == .nothingToRevoke)
+            #expect(try await application.sessions().isEmpty)
+            #expect(try await session.claims() == nil)
+            let error = try await acquisitionError { _ = try await session.accessToken(for: SignInScene.toDo) }
+            #expect(error?.needsInteraction == true)
+        }
+    }
+
+    @Test func `signing out of this device does not contact the issuer`() async throws {
+        try await whileSignedIn { (scene, application, session) async throws in
+            scene.provider.audit.reset()
+            #expect(try await session.signOut(.thisDevice) == .localOnly)
+            #expect(scene.provider.audit.counts.isEmpty)
+            #expect(try await application.sessions().isEmpty)
+        }
+    }
+
+    @Test func `a session reports changes of its own account alone`() async throws {
+        try await whileSignedIn { (scene, application, session) async throws in
+            let changes = try session.changes()
+            let cleo = try Walk { try await $0.signIn(SignInScene.cleo, SignInScene.cleosPassword) }
+            _ = try await scene.application(cleo).signIn(scope: SignInScene.toDo)
+            try await session.signOut(.thisDevice)
+            #expect(await changes.first { _ in true } == .signedOut(session.id))
+        }
+    }
+
+    @Test func `a person who signs in again has to be the same one`() async throws {
+        try await SignInScene.open { scene in
+            let cleo = try Walk { try await $0.signIn(SignInScene.cleo, SignInScene.cleosPassword) }
+            let session = try scene.application(cleo).session(for: try await scene.signIn().account)
+            await #expect(throws: SignInError.self) {
+                try await session.acquireToken(for: SignInScene.toDo, prompt: .login)
+            }
+            #expect(try scene.store.accounts().map(\.username) == [SignInScene.ana])
+        }
+    }
+
+    @Test func `an app is made of a client id and an issuer`() async throws {
+        try await LocalIdentityProvider.running(.forTests) { provider in
+            let directory = try TemporaryDirectory()
+            let dara = try Walk { try await $0.signIn("dara@example.org", "Basalto-9-Sol") }
+            let application = try PublicClientApplication(
+                clientID: "oidc-app",
+                issuer: provider.baseURL + "/9d3a41c2-7b5e-4a5c-8a8f-5c6e0d1b2e20/v2.0",
+                storeAt: StorePath(directory.file("tokenstore.db")),
+                userAgent: dara
+            )
+            let session = try await application.signIn()
+            #expect(try await application.sessions().map(\.id) == [session.id])
+            #expect(try await session.claims()?.issuer == session.account.issuer)
+        }
+    }
+}
