@@ -20,6 +20,10 @@ public struct OAuthError: Error, Hashable, Sendable {
         public static let authorizationPending = Code(rawValue: "authorization_pending")
         public static let slowDown = Code(rawValue: "slow_down")
         public static let expiredToken = Code(rawValue: "expired_token")
+        /// [RFC 9449 §5](https://www.rfc-editor.org/rfc/rfc9449#section-5).
+        public static let invalidDPoPProof = Code(rawValue: "invalid_dpop_proof")
+        /// [RFC 9449 §8](https://www.rfc-editor.org/rfc/rfc9449#section-8).
+        public static let useDPoPNonce = Code(rawValue: "use_dpop_nonce")
 
         /// Placeholder for an `error` value that is not a valid code: too long, or with other characters than names
         /// have.
@@ -151,6 +155,9 @@ extension OAuthError {
             }
         }
     }
+
+    /// Whether the server did not take the proof of a key, and so nothing else of the request.
+    package var isAboutProof: Bool { code == .invalidDPoPProof || code == .useDPoPNonce }
 
     public var meaning: Meaning { Meaning(self) }
 }

@@ -18,11 +18,30 @@ public struct TokenRequest: Sendable {
     /// The key a proof-of-possession token is bound to.
     public var keyID: String?
 
+    /// The new key that a sign-in binds its tokens to; stored with them.
+    package var newKey: BoundKey? {
+        didSet { if let newKey { keyID = newKey.thumbprint } }
+    }
+
     public init(clientID: String, authority: Authority, scope: Scope, grant: Grant) {
         self.clientID = clientID
         self.authority = authority
         self.scope = scope
         self.grant = grant
+    }
+}
+
+/// A private key that tokens are bound to ([RFC 9449](https://www.rfc-editor.org/rfc/rfc9449)).
+package struct BoundKey: Equatable, Sendable {
+    /// SHA-256 of the public key in base64url ([RFC 7638](https://www.rfc-editor.org/rfc/rfc7638)).
+    package let thumbprint: String
+
+    /// The number of a P-256 key, 32 bytes.
+    package let secret: Secret
+
+    package init(thumbprint: String, secret: Secret) {
+        self.thumbprint = thumbprint
+        self.secret = secret
     }
 }
 

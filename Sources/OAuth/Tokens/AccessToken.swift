@@ -37,7 +37,17 @@ public struct AccessToken: Equatable, Sendable {
 
     /// The scheme of an `Authorization` header: issuers write `bearer` as they like, and some APIs read it as RFC 6750
     /// has it only.
-    public var authorizationScheme: String { tokenType.lowercased() == "bearer" ? "Bearer" : tokenType }
+    public var authorizationScheme: String {
+        if isDPoP { return "DPoP" }
+        return tokenType.lowercased() == "bearer" ? "Bearer" : tokenType
+    }
+
+    /// Whether an API takes it only together with a proof of the key that it is bound to
+    /// ([RFC 9449](https://www.rfc-editor.org/rfc/rfc9449)).
+    public var isDPoP: Bool { Self.isDPoP(tokenType) }
+
+    /// Whether a `token_type` is that of a token which is bound to a DPoP key.
+    package static func isDPoP(_ tokenType: String?) -> Bool { tokenType?.lowercased() == "dpop" }
 
     /// Whether the token and its type can stand in a header and on a terminal; none else is to be used or shown.
     package var isPrintable: Bool { secret.isShowable && Self.isType(tokenType) }

@@ -49,7 +49,8 @@ extension TokenStore {
         try forgetting(takesIn: false) { session in
             // What spans all tables is not in `Tables`.
             for table in [
-                "refresh_attempt", "throttle", "issuer_document", "access_token", "refresh_token", "id_token",
+                "refresh_attempt", "throttle", "issuer_document", "dpop_key", "access_token", "refresh_token",
+                "id_token",
                 "tenant_profile", "account", "account_state", "authority_map", "sign_out", "app_metadata",
                 "foreign_entry",
                 "mark_key",

@@ -182,6 +182,7 @@ extension StoreConnection {
         try deleteAccessTokens(of: account, client: client)
         try deleteRefreshTokens(of: account, client: client)
         try deleteIDTokens(of: account, client: client)
+        try deleteBoundKey(of: account, client: client)
     }
 
     /// Deletes an account that no client has a token of, but for its sign-outs.

@@ -141,7 +141,7 @@ private final class WritingStatements: Sendable {
 extension SealedTable {
     /// In the order of their references.
     static let all = [
-        account, tenantProfile, accountState, authorityMap, appMetadata, idToken, refreshToken, accessToken, markKey,
-        foreignEntry, issuerDocument, refreshAttempt, throttle, signOut, event,
+        account, tenantProfile, accountState, authorityMap, appMetadata, idToken, refreshToken, accessToken, dpopKey,
+        markKey, foreignEntry, issuerDocument, refreshAttempt, throttle, signOut, event,
     ]
 }

@@ -33,9 +33,11 @@ extension PendingAnswer {
         var header: [UInt8] = []
         JSON.object(head).write(to: &header)
         var bytes: [UInt8] = []
-        let secrets = [response.accessToken, response.refreshToken, response.idToken, used?.secret]
+        let secrets = [
+            response.accessToken, response.refreshToken, response.idToken, used?.secret, request.newKey?.secret,
+        ]
         // Room for all of it at once: an array that grows leaves copies behind.
-        bytes.reserveCapacity(header.count + 20 + secrets.reduce(0) { $0 + ($1?.count ?? 0) })
+        bytes.reserveCapacity(header.count + 24 + secrets.reduce(0) { $0 + ($1?.count ?? 0) })
         header.withUnsafeBytes { Self.append($0, to: &bytes) }
         for secret in secrets {
             guard let secret else {
@@ -59,7 +61,7 @@ extension PendingAnswer {
         else { throw Malformed() }
         self.receivedAt = receivedAt
         self.lastEvent = lastEvent
-        self.request = try TokenRequest(pending: request)
+        var asked = try TokenRequest(pending: request)
         var answer = TokenResponse(pending: response)
         answer.accessToken = try Self.next(&rest).map { Secret(copying: $0) }
         answer.refreshToken = try Self.next(&rest).map { Secret(copying: $0) }
@@ -70,6 +72,12 @@ extension PendingAnswer {
             guard let spent else { throw Malformed() }
             return try RefreshToken(pending: members, secret: spent)
         }
+        // A program of before, which knew of no keys, wrote nothing here.
+        if !rest.isEmpty, let secret = try Self.next(&rest).map({ Secret(copying: $0) }) {
+            guard let thumbprint = asked.keyID else { throw Malformed() }
+            asked.newKey = BoundKey(thumbprint: thumbprint, secret: secret)
+        }
+        self.request = asked
     }
 
     private var head: JSON.Object {

@@ -100,9 +100,12 @@ extension StoreConnection {
         let state = try signInState(of: query.account, client: query.clientID)
         let tokens = state == .signedOut || isForeign ? [] : try usableRefreshTokens(query)
         if usable == nil, tokens.isEmpty, state != .signedOut, !isForeign { try requireOpenableTokens(query) }
+        // From the same moment as the tokens: a sign-in replaces both.
+        let key = try tokens.isEmpty ? nil : boundKey(of: query.account, client: query.clientID)
         let candidates = try tokens.map { token in
             RefreshCandidate(
                 token: token,
+                key: token.clientID.folded == query.clientID.folded ? key : nil,
                 attempt: try attempt(token),
                 throttle: try throttle(throttleKey(query, authority: authority, token: token))
             )
@@ -143,6 +146,7 @@ package struct SilentState: Sendable {
             let stays = candidate.throttle.map { throttle in start.map { throttle.beganAt >= $0 } ?? false } ?? false
             return RefreshCandidate(
                 token: candidate.token,
+                key: candidate.key,
                 attempt: candidate.attempt,
                 throttle: stays ? candidate.throttle : nil
             )
@@ -153,13 +157,22 @@ package struct SilentState: Sendable {
 /// A refresh token that may be used for a request, and what is known about using it.
 package struct RefreshCandidate: Sendable {
     package let token: RefreshToken
+
+    /// The DPoP key that the token is bound to, if it is.
+    package let key: BoundKey?
     package let attempt: RefreshAttempt?
 
     /// Whether this very request with this very token is not to be repeated yet.
     package let throttle: Throttle?
 
-    package init(token: RefreshToken, attempt: RefreshAttempt? = nil, throttle: Throttle? = nil) {
+    package init(
+        token: RefreshToken,
+        key: BoundKey? = nil,
+        attempt: RefreshAttempt? = nil,
+        throttle: Throttle? = nil
+    ) {
         self.token = token
+        self.key = key
         self.attempt = attempt
         self.throttle = throttle
     }

@@ -147,10 +147,14 @@ extension StoreConnection {
     }
 
     private static let exportedAccessTokens = SQL(
-        SealedTable.accessToken.selection(with: "a.home_account_id") + "WHERE t.credential_type = ?1 ORDER BY t.id"
+        SealedTable.accessToken.selection(with: "a.home_account_id") + """
+            WHERE t.credential_type = ?1 AND t.token_type_fold <> 'dpop' ORDER BY t.id
+            """
     )
 
     /// Calls `body` with each access token of a type, and the id of its account; a client's own token has none.
+    ///
+    /// Those that are bound to a DPoP key are left out: the document has no place for the key.
     func forEachAccessToken(
         ofType credentialType: String,
         _ body: (AccessTokenRow, _ homeAccountID: String?) throws -> Void

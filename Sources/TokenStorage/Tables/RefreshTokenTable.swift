@@ -222,10 +222,17 @@ extension StoreConnection {
     }
 
     private static let exportedRefreshTokens = SQL(
-        SealedTable.refreshToken.selection(with: "a.home_account_id") + "WHERE a.id IS NOT NULL ORDER BY t.id"
+        SealedTable.refreshToken.selection(with: "a.home_account_id") + """
+            WHERE a.id IS NOT NULL AND NOT EXISTS (
+                SELECT 1 FROM dpop_key k WHERE k.account_id = t.account_id AND k.client_fold = t.client_fold
+            ) ORDER BY t.id
+            """
     )
 
     /// Calls `body` with each refresh token, and the id of its account.
+    ///
+    /// Those that are bound to a DPoP key are left out: the document has no place for the key, and without it they are
+    /// of no use.
     func forEachRefreshToken(_ body: (RefreshTokenRow, _ homeAccountID: String) throws -> Void) throws {
         let table = SealedTable.refreshToken
         try connection.forEach(Self.exportedRefreshTokens) { row in

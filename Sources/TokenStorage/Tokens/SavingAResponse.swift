@@ -18,6 +18,7 @@ extension StoreConnection {
             _ = try saveTenantProfile(profile, account: id)
             try saveIDToken(of: identity, in: Realm(identity.realm), request: request, account: id)
             try learnTenant(identity.realm, of: request, account: account.id, row: id)
+            try bind(id, client: request.clientID, to: request.newKey)
             if let secret = response.refreshToken {
                 var token = refreshToken(secret, response: response, request: request, client: request.clientID)
                 token.target = (response.scope ?? request.scope).sortedText
@@ -163,7 +164,11 @@ extension StoreConnection {
     ) throws -> SavedTokens {
         var accessToken: AccessToken?
         if let token = AccessTokenRow(response, request: request, realm: realm, now: now) {
-            try replaceAccessTokens(with: token, account: account)
+            // A newer sign-in may have brought another key, and nothing is to be found that cannot be proved.
+            let isProvable =
+                try !AccessToken.isDPoP(token.tokenType)
+                || account.map { try isBound($0, client: request.clientID, to: token.keyID) } ?? false
+            if isProvable { try replaceAccessTokens(with: token, account: account) }
             accessToken = AccessToken(token)
         }
         return outcome(.stored, response, request, id, accessToken: accessToken)
@@ -201,7 +206,8 @@ extension AccessTokenRow {
             target: granted.sortedText,
             asked: granted.covers(asked) ? nil : asked,
             tokenType: response.tokenType ?? "Bearer",
-            keyID: request.keyID ?? "",
+            // An issuer may bind the refresh token alone (RFC 9449 §5).
+            keyID: (response.tokenType ?? "Bearer").lowercased() == "bearer" ? "" : request.keyID ?? "",
             variant: TokenVariant(requestedClaims: request.claims).text,
             cachedAt: now,
             expiresOn: expiresOn,

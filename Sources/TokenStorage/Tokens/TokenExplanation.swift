@@ -13,7 +13,7 @@ extension StoreConnection {
     private static let explained: Int64 = 50
 
     fileprivate func consideredTokens(_ query: TokenQuery) throws -> [AccessTokenExplanation] {
-        let tenant = try tenant(query)
+        let (tenant, boundKey) = (try tenant(query), try boundQuery(query)?.keyID)
         let isSignedOut = try signInState(of: query.account, client: query.clientID) == .signedOut
         var considered: [AccessTokenExplanation] = []
         var best: (index: Int, candidate: AccessTokenCandidate)?
@@ -25,7 +25,8 @@ extension StoreConnection {
                 buffer: query.buffer,
                 now: now
             )
-            let mismatch = mismatch(row, query, tenant: tenant) ?? (isSignedOut ? "the account has signed out" : nil)
+            let signedOut = isSignedOut ? "the account has signed out" : nil
+            let mismatch = mismatch(row, query, tenant: tenant, boundKey) ?? signedOut
             if let reason = mismatch ?? failure(candidate, row, query) {
                 considered.append(token(row, isTaken: false, reason))
                 return
@@ -52,17 +53,20 @@ extension StoreConnection {
         )
     }
 
-    private func mismatch(_ row: Row, _ query: TokenQuery, tenant: String?) -> String? {
+    private func mismatch(_ row: Row, _ query: TokenQuery, tenant: String?, _ boundKey: String?) -> String? {
         if row.text(AccessTokenColumn.clientFold) != query.clientID.folded {
             return "it is of client \(row.text(AccessTokenColumn.clientID))"
         }
         if let tenant, row.text(AccessTokenColumn.realmFold) != tenant {
             return "it is of tenant \(row.text(AccessTokenColumn.realmFold))"
         }
-        if row.text(AccessTokenColumn.tokenTypeFold) != AccessTokenRow.fold(tokenType: query.tokenType) {
-            return "its type is \(row.text(AccessTokenColumn.tokenType))"
+        let type = row.text(AccessTokenColumn.tokenTypeFold)
+        let isBound = type == "dpop" && boundKey != nil
+        guard isBound || type == AccessTokenRow.fold(tokenType: query.tokenType) && !query.requiresDPoP else {
+            return "its type is \(type == "bearer" ? "Bearer" : row.text(AccessTokenColumn.tokenType))"
         }
-        if row.text(AccessTokenColumn.keyID) != query.keyID ?? "" { return "it is bound to another key" }
+        let key = isBound ? boundKey : query.keyID
+        if row.text(AccessTokenColumn.keyID) != key ?? "" { return "it is bound to another key" }
         let variant = query.requestedClaims == nil ? "" : TokenVariant(requestedClaims: query.requestedClaims).text
         return row.text(AccessTokenColumn.variant) == variant ? nil : "it was issued for other claims"
     }

@@ -21,7 +21,31 @@ extension StoreConnection {
     }
 
     /// The best access token that is good to use, and the best that is good only while the issuer cannot be reached.
+    ///
+    /// Those that are bound to the account's DPoP key are looked for where no other serves.
     func accessTokens(_ query: TokenQuery) throws -> (usable: AccessToken?, isAging: Bool, extended: AccessToken?) {
+        let found = try query.requiresDPoP ? nil : bestTokens(query)
+        if let found, found.usable != nil { return found }
+        let bound = try boundQuery(query).map { try bestTokens($0) }
+        if let bound, bound.usable != nil || found?.extended == nil { return bound }
+        return found ?? (nil, false, nil)
+    }
+
+    /// The same for tokens that are bound to the DPoP key of the account and client; nil where there is none, or a
+    /// token of another kind was asked for.
+    func boundQuery(_ query: TokenQuery) throws -> TokenQuery? {
+        guard query.keyID == nil, AccessTokenRow.fold(tokenType: query.tokenType) == "bearer",
+            let key = try boundKeyID(of: query.account, client: query.clientID)
+        else { return nil }
+        var bound = query
+        bound.tokenType = "DPoP"
+        bound.keyID = key
+        return bound
+    }
+
+    private func bestTokens(
+        _ query: TokenQuery
+    ) throws -> (usable: AccessToken?, isAging: Bool, extended: AccessToken?) {
         var best: (candidate: AccessTokenCandidate, token: AccessToken)?
         var extended: (candidate: AccessTokenCandidate, token: AccessToken)?
         let (now, wanted) = (now, query.scope.foldedText)
@@ -49,6 +73,11 @@ extension StoreConnection {
 
     /// An access token for no API in particular, else the newest one, and whether it is good to use.
     func newestAccessToken(_ query: TokenQuery) throws -> (token: AccessToken, isUsable: Bool)? {
+        if let found = try newestToken(query) { return found }
+        return try boundQuery(query).flatMap(newestToken)
+    }
+
+    private func newestToken(_ query: TokenQuery) throws -> (token: AccessToken, isUsable: Bool)? {
         var best: (candidate: AccessTokenCandidate, token: AccessToken)?
         try forEachCandidate(query, scope: "") { row in
             guard let candidate = AccessTokenCandidate(row, scope: "", buffer: query.buffer, now: now),
@@ -75,10 +104,12 @@ extension StoreConnection {
     /// Makes sure that "no token" is not the sight of tokens that were altered.
     func requireOpenableTokens(_ query: TokenQuery) throws {
         let wanted = query.scope.foldedText
-        try forEachCandidate(query, scope: wanted) { row in
-            guard AccessTokenCandidate(row, scope: wanted, buffer: query.buffer, now: now) != nil
-            else { return }
-            _ = try open(row, of: .accessToken)
+        for query in [query, try boundQuery(query)].compactMap(\.self) {
+            try forEachCandidate(query, scope: wanted) { row in
+                guard AccessTokenCandidate(row, scope: wanted, buffer: query.buffer, now: now) != nil
+                else { return }
+                _ = try open(row, of: .accessToken)
+            }
         }
     }
 }

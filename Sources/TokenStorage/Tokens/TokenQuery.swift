@@ -15,6 +15,9 @@ public struct TokenQuery: Hashable, Sendable {
     /// The key a proof-of-possession token must be bound to.
     public var keyID: String?
 
+    /// Whether a token has to be bound to the DPoP key of the account and client; otherwise it may be.
+    package var requiresDPoP = false
+
     /// A token minted for exactly these claims; nil: for none.
     public var requestedClaims: JSON?
     public var buffer = ExpiryBuffer.standard

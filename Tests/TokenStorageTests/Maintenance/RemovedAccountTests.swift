@@ -39,7 +39,9 @@ struct RemovedAccountTests {
             accounts: [.account(["username": "mara@planted.example", "local_account_id": "Zm9vYg"]).with(place)]
         )
         let fixture = try TestStore(document)
-        try fixture.signIn(.signIn(["client_info": .string(Fixture.clientInfo("U1", "T1"))]), at: common)
+        try fixture.signIn(.signIn(["client_info": .string(Fixture.clientInfo("U1", "T1"))]), at: common) {
+            $0.newKey = BoundKey(thumbprint: "planted", secret: Secret("key"))
+        }
         let metadata: JSON = ["cid": ["client_id": "cid", "account_metadata_map": items]]
         try fixture.take(["AccountMetadataMap": metadata, "Account": [:]])
         for account in [subject, Fixture.account] {
@@ -89,7 +91,10 @@ struct RemovedAccountTests {
         let fixture = try Self.store()
         let names = ["Zm9vYg", "planted", "U1.T1", "ada@example.net"]
         let before = try Self.rows(fixture.store)
-        let tables = ["account", "account_state", "authority_map", "event", "throttle", "refresh_attempt", "id_token"]
+        let tables = [
+            "account", "account_state", "authority_map", "event", "throttle", "refresh_attempt", "id_token",
+            "dpop_key",
+        ]
         for table in tables { #expect(before[table]?.isEmpty == false, "\(table)") }
         for account in [Self.subject, Fixture.account] { try removal.run(fixture.store, account) }
         for (table, rows) in try Self.rows(fixture.store) {

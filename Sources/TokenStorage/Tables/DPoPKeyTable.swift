@@ -1,0 +1,88 @@
+package import OAuth
+import SQLite
+
+extension SealedTable {
+    static let dpopKey = SealedTable(
+        "dpop_key",
+        isOwned: true,
+        clear: ["client_fold", "thumbprint", "created_at"],
+        sealed: ["secret"]
+    )
+}
+
+extension StoreConnection {
+    private static let keyOfAccount = SQL(
+        SealedTable.dpopKey.ownedSelection + "WHERE a.account_key = ?1 AND a.authority = ?2 AND t.client_fold = ?3"
+    )
+
+    /// The key that the tokens of an account at a client are bound to; nil where they are bound to none.
+    func boundKey(of account: Account.ID, client: String) throws -> BoundKey? {
+        let table = SealedTable.dpopKey
+        return try connection.first(
+            Self.keyOfAccount,
+            .text(account.key),
+            .text(account.issuer),
+            .text(client.folded)
+        ) { row in
+            BoundKey(thumbprint: row.text(table["thumbprint"]), secret: try open(row, of: table))
+        }
+    }
+
+    /// The thumbprint of that key, which is not checked: a token that names it was sealed together with the name.
+    func boundKeyID(of account: Account.ID, client: String) throws -> String? {
+        let table = SealedTable.dpopKey
+        return try connection.first(
+            Self.keyOfAccount,
+            .text(account.key),
+            .text(account.issuer),
+            .text(client.folded)
+        ) { $0.text(table["thumbprint"]) }
+    }
+
+    /// Whether the tokens of an account row at a client are bound to the key of this thumbprint.
+    func isBound(_ account: Int64, client: String, to thumbprint: String) throws -> Bool {
+        try keyRow(account, client: client)?.thumbprint == thumbprint
+    }
+
+    /// Binds an account at a client to the key of a sign-in, or to none.
+    ///
+    /// The access tokens of before go: what is bound to another key can be proved no more, and what is bound to none is
+    /// less than the new sign-in asked for.
+    func bind(_ account: Int64, client: String, to key: BoundKey?) throws {
+        let known = try keyRow(account, client: client)
+        guard known != nil || key != nil, known?.thumbprint != key?.thumbprint else { return }
+        try deleteAccessTokens(of: account, client: client)
+        try deleteBoundKey(of: account, client: client)
+        guard let key else { return }
+        try write(
+            .dpopKey,
+            id: nextID("SELECT max(id) FROM dpop_key"),
+            account: account,
+            clear: [.text(client.folded), .text(key.thumbprint), .integer(now)],
+            sealed: [key.secret]
+        )
+    }
+
+    func deleteBoundKey(of account: Int64, client: String) throws {
+        try connection.run(
+            "DELETE FROM dpop_key WHERE account_id = ?1 AND client_fold = ?2",
+            .integer(account),
+            .text(client.folded)
+        )
+    }
+
+    private func keyRow(_ account: Int64, client: String) throws -> (id: Int64, thumbprint: String)? {
+        try connection.first(
+            "SELECT id, thumbprint FROM dpop_key WHERE account_id = ?1 AND client_fold = ?2",
+            .integer(account),
+            .text(client.folded)
+        ) { (id: $0.integer(0), thumbprint: $0.text(1)) }
+    }
+}
+
+extension TokenStore {
+    /// The key that the tokens of an account at a client are bound to; nil where they are bound to none.
+    package func boundKey(of account: Account.ID, client: String) throws -> BoundKey? {
+        try read { session in try session.connection.read { try session.boundKey(of: account, client: client) } }
+    }
+}
