@@ -27,6 +27,11 @@ public struct IssuerMetadata: Hashable, Sendable {
     public var endSessionEndpoint: String? { Self.endpoint("end_session_endpoint", in: document) }
     public var jwksURI: String? { Self.endpoint("jwks_uri", in: document) }
 
+    /// Whether proofs of keys are taken that are made with ES256 (RFC 9449 §5.1).
+    package var supportsDPoP: Bool {
+        document["dpop_signing_alg_values_supported"]?.array?.contains { $0.text == "ES256" } ?? false
+    }
+
     /// An address of the document; some issuers write an empty text or null for what they do not offer.
     func endpoint(_ name: String) -> String? { Self.endpoint(name, in: document) }
 
