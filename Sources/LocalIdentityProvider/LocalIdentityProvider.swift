@@ -20,6 +20,7 @@ package final class LocalIdentityProvider: Sendable {
     package var clock: ProviderClock { state.clock }
     package var faults: Faults { state.faults }
     package var audit: AuditLog { state.audit }
+    package var proofs: DPoPProofs { state.proofs }
 
     private init(addresses: [String], state: ProviderState, listeners: [Listener]) {
         self.addresses = addresses

@@ -59,7 +59,7 @@ extension ProviderState {
         guard let resource = seed.tenants.flatMap(\.resources).first(where: { $0.path == name }) else {
             throw ProtocolError.unknownRoute
         }
-        guard let token = exchange.authorization("bearer") else { throw ProtocolError.accessToken(nil) }
+        guard let token = try await presentedToken(exchange) else { throw ProtocolError.accessToken(nil) }
         guard let claims = try await claims(of: token)?.claims, claims["aud"]?.text == resource.audience else {
             throw ProtocolError.accessToken("invalid_token")
         }

@@ -86,7 +86,7 @@ struct ClientEndpoints: Sendable {
         let told = ["iss", "sub", "aud", "exp", "iat", "nbf", "jti", "oid", "tid"]
         var members = claims.values.filter { told.contains($0.key) }
         members["active"] = true
-        members["token_type"] = "Bearer"
+        members["token_type"] = claims["cnf"] == nil ? "Bearer" : "DPoP"
         members["client_id"] = claims["azp"]
         members["scope"] = claims["scp"]
         return .json(JSON(members))
@@ -96,14 +96,15 @@ struct ClientEndpoints: Sendable {
 /// `…/oauth2/v2.0/token`.
 extension ClientEndpoints {
     func token() async throws -> Reply {
+        let key = try state.proofs.thumbprint(exchange, baseURL: state.baseURL)
         switch try form.required("grant_type") {
         case "authorization_code":
-            let (family, nonce) = try await state.grants.redeem(form, holder: holder)
-            return try await mint(family.signedIn.userID, family.scope).tokens(of: family, nonce: nonce)
-        case "refresh_token": return try await refresh()
+            let (family, nonce) = try await state.grants.redeem(form, holder: holder, boundTo: key)
+            return try await mint(family.signedIn.userID, family.scope).tokens(of: family, boundTo: key, nonce: nonce)
+        case "refresh_token": return try await refresh(boundTo: key)
         case Self.deviceGrant:
-            let family = try await state.grants.pollDevice(form, holder: holder)
-            return try await mint(family.signedIn.userID, family.scope).tokens(of: family)
+            let family = try await state.grants.pollDevice(form, holder: holder, boundTo: key)
+            return try await mint(family.signedIn.userID, family.scope).tokens(of: family, boundTo: key)
         case let grant where Self.nativeGrants.contains(grant):
             try requireNative()
             return try await proceed()
@@ -112,10 +113,11 @@ extension ClientEndpoints {
     }
 
     /// Everything that can refuse comes before the token is spent, so that a refusal costs nothing.
-    private func refresh() async throws -> Reply {
+    private func refresh(boundTo key: String?) async throws -> Reply {
         let token = try form.required("refresh_token")
         let lifetime = realm.policy?.refreshTokenLifetime ?? Lifetime.refreshToken
         let family = try await state.grants.family(of: token, holder: holder, lifetime: lifetime)
+        guard family.thumbprint == nil || family.thumbprint == key else { throw ProtocolError.otherKey }
         guard await !state.users.isEnded(family.signedIn.userID, since: family.created) else {
             await state.grants.end(family.id)
             throw ProtocolError.badRefreshToken
@@ -124,7 +126,7 @@ extension ClientEndpoints {
         guard client.secondFactor == .never || hasContexts else { throw ProtocolError.secondFactorClaimed }
         let mint = try await mint(family.signedIn.userID, form["scope"] ?? family.scope)
         let child = try await state.grants.rotate(token, holder: holder, lifetime: lifetime)
-        return try await mint.tokens(of: family, refreshToken: child)
+        return try await mint.tokens(of: family, boundTo: key, refreshToken: child)
     }
 
     /// Ready to sign, once the person agreed to the scopes and the claims provider answered.

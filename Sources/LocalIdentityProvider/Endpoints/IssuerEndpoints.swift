@@ -34,6 +34,7 @@ struct IssuerEndpoints: Sendable {
             "claims_parameter_supported": true,
             "request_uri_parameter_supported": false,
             "scopes_supported": .array(scopes.map(JSON.string)),
+            "dpop_signing_alg_values_supported": state.proofs.settings.isSupported ? ["ES256"] : nil,
         ])
     }
 
@@ -52,7 +53,7 @@ struct IssuerEndpoints: Sendable {
 
     /// OpenID Connect Core section 5.3.
     func userInfo() async throws -> Reply {
-        guard let token = exchange.authorization("bearer") ?? exchange.form["access_token"] else {
+        guard let token = try await state.presentedToken(exchange) else {
             throw ProtocolError.accessToken(nil)
         }
         guard let (claims, issuer) = try await state.liveClaims(of: token), issuer.issuer == realm.issuer,

@@ -14,12 +14,21 @@ struct TokenMint: Sendable {
     private var client: Client { endpoints.client }
 
     /// The token response (RFC 6749 section 5.1), with the family's first refresh token unless another is given.
-    func tokens(of family: Grants.Family, nonce: String? = nil, refreshToken: String? = nil) async throws -> Reply {
+    ///
+    /// The access token is bound to the key of a thumbprint where there is one (RFC 9449 section 6).
+    func tokens(
+        of family: Grants.Family,
+        boundTo thumbprint: String? = nil,
+        nonce: String? = nil,
+        refreshToken: String? = nil
+    ) async throws -> Reply {
+        let thumbprint = endpoints.state.proofs.settings.bindsAccessTokens ? thumbprint : nil
         let key = try await endpoints.state.keys.active(for: realm)
         let now = Int(endpoints.state.clock.now.timeIntervalSince1970)
         let lifetime = realm.policy?.accessTokenLifetime ?? Lifetime.accessToken
         let clientInfo: JSON = ["uid": .string(realm.accountID(of: user.id)), "utid": .string(realm.tenant.id)]
-        let access = accessClaims(of: family).merging(times(now, lifetime)) { $1 }
+        var access = accessClaims(of: family).merging(times(now, lifetime)) { $1 }
+        access["cnf"] = thumbprint.map { ["jkt": .string($0)] }
         var idToken: String?
         if scopes.openID.contains("openid") {
             var claims = idClaims(of: family).merging(times(now, Lifetime.idToken)) { $1 }
@@ -30,7 +39,7 @@ struct TokenMint: Sendable {
         // User flows send numbers as text, and clients must cope.
         let isPolicy = realm.policy != nil
         return .object([
-            "token_type": "Bearer",
+            "token_type": thumbprint == nil ? "Bearer" : "DPoP",
             "scope": .string(scopes.granted.joined(separator: " ")),
             "expires_in": isPolicy ? .string("\(lifetime)") : .integer(lifetime),
             "not_before": isPolicy ? .string("\(now)") : nil,

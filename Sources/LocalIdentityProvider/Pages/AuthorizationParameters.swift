@@ -12,6 +12,8 @@ struct AuthorizationParameters: Sendable {
     let prompt: Set<String>
     let loginHint: String?
     let maximumAge: Int?
+    /// The key that the code is bound to (RFC 9449 section 10).
+    let thumbprint: String?
     /// The authentication contexts that a claims request names.
     let contexts: [String]
 
@@ -29,6 +31,7 @@ struct AuthorizationParameters: Sendable {
         loginHint = parameters["login_hint"]?.lowercased()
         contexts = ClaimsRequest.contexts(parameters["claims"])
         challenge = parameters["code_challenge"]
+        thumbprint = parameters["dpop_jkt"]
         prompt = Set((parameters["prompt"] ?? "").split(separator: " ").map(String.init))
         maximumAge = parameters["max_age"].map { Int($0) ?? -1 }
         if challenge != nil || client.isPublic {

@@ -33,7 +33,7 @@ final class Gateway: HTTPResponder {
             try await Task.sleep(for: .milliseconds(5))
         }
         if let delay = fault?.delayMilliseconds { try await Task.sleep(for: .milliseconds(delay)) }
-        let reply: Reply
+        var reply: Reply
         if let fault, let replacement = fault.replacement, !fault.takesEffect {
             _ = try? await request.body.collect(upTo: Exchange.maximumBody)  // an unused body may be broken
             reply = replacement
@@ -41,6 +41,7 @@ final class Gateway: HTTPResponder {
             let answer = try await answer(&exchange, request, state)
             reply = fault?.replacement ?? answer
         }
+        if let nonce = state.proofs.nonce(for: exchange) { reply.headers["dpop-nonce"] = nonce }
         state.record(exchange, reply)
         if fault?.losesResponse == true { try await context.channel.close() }
         return response(reply, exchange, truncated: fault?.truncatesBody ?? false)

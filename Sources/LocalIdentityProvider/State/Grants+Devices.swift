@@ -46,7 +46,7 @@ extension Grants {
     }
 
     /// One poll of the token endpoint; an approved device code is used up.
-    func pollDevice(_ form: Parameters, holder: Holder) throws -> Family {
+    func pollDevice(_ form: Parameters, holder: Holder, boundTo thumbprint: String?) throws -> Family {
         let key = Fingerprint(try form.required("device_code"))
         guard let device = devices[key], device.holder == holder else { throw ProtocolError.unknownDevice }
         guard now < device.expires else { throw ProtocolError.expiredToken }
@@ -61,7 +61,7 @@ extension Grants {
             throw ProtocolError.deviceTooFast
         case .approved(let signedIn):
             devices[key] = nil
-            return begin(holder, signedIn: signedIn, scope: device.scope)
+            return begin(holder, signedIn: signedIn, scope: device.scope, boundTo: thumbprint)
         }
     }
 }

@@ -36,16 +36,17 @@ actor Grants {
     }
 
     /// Redeems a code; a second use ends what the first one began (RFC 6749 section 4.1.2).
-    func redeem(_ form: Parameters, holder: Holder) throws -> (Family, nonce: String?) {
+    func redeem(_ form: Parameters, holder: Holder, boundTo thumbprint: String?) throws -> (Family, nonce: String?) {
         let key = Fingerprint(try form.required("code"))
         let redirectURI = try form.required("redirect_uri")
         guard let code = codes[key], code.request.holder == holder else { throw ProtocolError.badAuthorizationCode }
         if let family = code.familyID { end(family) }
         codes[key]?.isUsed = true
         guard !code.isUsed, now < code.expires, code.request.response.redirectURI == redirectURI,
-            Self.verify(form["code_verifier"], against: code.request.challenge)
+            Self.verify(form["code_verifier"], against: code.request.challenge),
+            code.request.thumbprint == nil || code.request.thumbprint == thumbprint
         else { throw ProtocolError.badAuthorizationCode }
-        let family = begin(holder, signedIn: code.signedIn, scope: code.request.scope)
+        let family = begin(holder, signedIn: code.signedIn, scope: code.request.scope, boundTo: thumbprint)
         codes[key]?.familyID = family.id
         return (family, code.request.nonce)
     }
@@ -78,6 +79,8 @@ extension Grants {
         let signedIn: SignedIn
         /// The scopes of the sign-in, which a refresh that names none gets again.
         let scope: String
+        /// The key that the refresh tokens of a public client are bound to (RFC 9449 section 5).
+        let thumbprint: String?
         let created: Date
         /// The number of the one token that may be used next.
         var current = 0
@@ -93,11 +96,18 @@ extension Grants {
         }
     }
 
-    func begin(_ holder: Holder, signedIn: SignedIn, scope: String) -> Family {
+    func begin(_ holder: Holder, signedIn: SignedIn, scope: String, boundTo thumbprint: String? = nil) -> Family {
         if families.count.isMultiple(of: 10_000) {
             families = families.filter { !$0.value.isExpired(at: now, lifetime: Lifetime.refreshFamily) }
         }
-        let family = Family(holder: holder, signedIn: signedIn, scope: scope, created: now, currentIssued: now)
+        let family = Family(
+            holder: holder,
+            signedIn: signedIn,
+            scope: scope,
+            thumbprint: thumbprint,
+            created: now,
+            currentIssued: now
+        )
         families[family.id] = family
         return family
     }

@@ -15,12 +15,14 @@ struct ProviderState: Sendable {
     let outbox = Outbox()
     let audit = AuditLog()
     let faults = Faults()
+    let proofs: DPoPProofs
     let adminKey: String?
 
     init(_ configuration: LocalIdentityProvider.Configuration, baseURL: String) throws {
         seed = try configuration.seed ?? .standard
         self.baseURL = baseURL
         clock = configuration.clock
+        proofs = DPoPProofs(clock: clock)
         users = try Users(seed, clock: clock)
         flows = Flows(clock: clock)
         grants = Grants(clock: clock, grace: configuration.refreshGrace)
@@ -64,6 +66,22 @@ struct ProviderState: Sendable {
             claims.isValid(at: clock.now)
         else { return nil }
         return (claims, realm)
+    }
+
+    /// The access token of a request for an API; nil where there is none.
+    ///
+    /// One that is bound to a key is taken only with a proof of that key (RFC 9449 section 7).
+    func presentedToken(_ exchange: Exchange) async throws -> String? {
+        let bearer = exchange.authorization("bearer") ?? exchange.form["access_token"]
+        guard let token = exchange.authorization("dpop") ?? bearer else { return nil }
+        let bound = await SignedClaims.unverified(token)?["cnf"]?["jkt"]?.text
+        do {
+            let proven = try proofs.thumbprint(exchange, baseURL: baseURL, accessToken: token)
+            guard (bearer == nil ? proven : nil) == bound else { throw ProtocolError.accessToken("invalid_token") }
+        } catch let error as ProtocolError {
+            throw error.atAPI
+        }
+        return token
     }
 
     /// Like ``claims(of:)``, and not revoked either.

@@ -77,6 +77,9 @@ struct Exchange: Sendable {
         form = try Parameters(urlEncoded: body)
     }
 
+    /// The `DPoP` header (RFC 9449 section 4.1).
+    var proof: String? { head.headerFields.first { $0.name.canonicalName == "dpop" }?.value }
+
     func cookie(_ name: String) -> String? {
         let pairs = (head.headerFields[.cookie] ?? "").split(separator: ";").map { $0.drop { $0 == " " } }
         return pairs.first { $0.hasPrefix(name + "=") }.map { String($0.dropFirst(name.count + 1)) }

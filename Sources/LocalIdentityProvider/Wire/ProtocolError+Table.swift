@@ -114,4 +114,21 @@ extension ProtocolError {
         return Self(code ?? "invalid_token", 90100, text, status: status)
             .with(headers: ["www-authenticate": code.map { #"Bearer error="\#($0)""# } ?? "Bearer"])
     }
+
+    // MARK: Proofs
+
+    /// RFC 9449 section 5.
+    static func badProof(_ flaw: String) -> Self {
+        Self("invalid_dpop_proof", 9_900_026, "The DPoP proof \(flaw). Make a new one.")
+    }
+
+    /// RFC 9449 section 8.
+    static let nonceDemanded = Self("use_dpop_nonce", 9_900_027, "Repeat the nonce of the DPoP-Nonce header.")
+    static let otherKey = grant(9_900_028, "The token is bound to another key. Prove that one.")
+
+    /// The same as an API says it (RFC 9449 section 7.1).
+    var atAPI: Self {
+        Self(error, number, text, suberror: suberror, status: status == 400 ? 401 : status)
+            .with(headers: ["www-authenticate": #"DPoP error="\#(error)", algs="ES256""#])
+    }
 }
