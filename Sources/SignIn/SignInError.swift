@@ -67,6 +67,9 @@ public enum SignInError: Error, Hashable, Sendable {
     /// The issuer's metadata cannot be used.
     case metadata(MetadataError)
 
+    /// Tokens that are bound to a key cannot be had.
+    case dpop(DPoPError)
+
     case network(HTTPTransportError)
     case unavailable(IssuerUnavailable)
 
@@ -104,6 +107,7 @@ extension SignInError: CustomStringConvertible {
             "\(issuer) offers no sign-in with a device code; sign in with a browser"
         case .invalidDeviceAuthorization(let error): error.description
         case .metadata(let error): error.description
+        case .dpop(let error): error.description
         case .network(let error): error.description
         case .unavailable(let error): error.description
         case .unusableAnswer(let answer): answer.description
@@ -144,6 +148,7 @@ extension SignInError {
             case let error as IssuerUnavailable: .unavailable(error)
             case let error as UnusableAnswer: .unusableAnswer(error)
             case let error as MetadataError: .metadata(error)
+            case let error as DPoPError: .dpop(error)
             case let error as IDTokenFlaw: .invalidIDToken(error)
             case let error as OAuthError: SignInError(error)
             case let error as DeviceAuthorizationError: .invalidDeviceAuthorization(error)

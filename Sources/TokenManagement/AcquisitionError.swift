@@ -43,6 +43,9 @@ public enum AcquisitionError: Error, Sendable {
     /// The issuer's metadata cannot be used.
     case metadata(MetadataError)
 
+    /// A token that is bound to a key cannot be had.
+    case dpop(DPoPError)
+
     /// The caller's own time is up.
     case timedOut
 }
@@ -70,6 +73,7 @@ extension AcquisitionError: CustomStringConvertible {
         case .accountMismatch: "the issuer answered with the tokens of another account; sign in again"
         case .invalidIDToken(let flaw): flaw.description
         case .metadata(let error): error.description
+        case .dpop(let error): error.description
         case .timedOut: "no token came in time; try again, or allow more time"
         }
     }
@@ -89,7 +93,7 @@ extension AcquisitionError {
     /// Whether someone has to sign in.
     public var needsInteraction: Bool {
         switch self {
-        case .interactionRequired, .possiblyConsumed, .policyRequired: true
+        case .interactionRequired, .possiblyConsumed, .policyRequired, .dpop(.noKey), .dpop(.badKey): true
         default: false
         }
     }
@@ -124,6 +128,7 @@ extension AcquisitionError {
         case .accountMismatch: "account_mismatch"
         case .invalidIDToken: "invalid_id_token"
         case .metadata: "metadata"
+        case .dpop: "dpop"
         case .timedOut: "timed_out"
         }
     }

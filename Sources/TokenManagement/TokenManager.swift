@@ -2,7 +2,7 @@ public import HTTPTransport
 public import Logging
 import Metrics
 import OAuth
-import OpenIDConnect
+public import OpenIDConnect
 public import TokenStorage
 
 #if canImport(FoundationEssentials)
@@ -27,6 +27,9 @@ public final class TokenManager: Sendable {
 
     private let refreshes = LockedValue<[SharedRefresh.Key: SharedRefresh]>([:])
     private let metrics = TokenMetrics()
+
+    /// The nonces of issuers and web APIs.
+    let dpopServers = DPoPServers()
 
     package var decider: TokenDecider { TokenDecider(store: store, clientID: clientID, options: options) }
 
@@ -149,7 +152,8 @@ public final class TokenManager: Sendable {
         let exchange = RefreshExchange(
             request: request,
             issuer: try await issuer(authority, over: bounded),
-            decider: decider
+            decider: decider,
+            dpopServers: dpopServers
         )
         return try await exchange.run(candidates)
     }
@@ -193,6 +197,10 @@ public struct TokenManagerOptions: Sendable {
 
     /// Whether refresh tokens of the client's family are used (Microsoft's `foci`).
     public var usesFamilyTokens = false
+
+    /// Whether a sign-in binds its tokens to a key of this store ([RFC 9449](https://www.rfc-editor.org/rfc/rfc9449)),
+    /// and whether tokens are handed out that are not bound.
+    public var dpop = DPoPPolicy.off
 
     /// Microsoft's `xms_cc`: what the client can do, such as `CP1`.
     public var clientCapabilities: [String] = []

@@ -123,7 +123,7 @@ struct MSALVerdict {
             case .otherIssuer, .invalidAnswer, .noIDToken, .invalidIDToken: Self(.invalidResponse)
             case .accountMismatch: Self(.mismatchedUser)
             case .noBrowser, .noListener, .network: Self(.unexpected)
-            case .unavailable, .unusableAnswer, .noDeviceEndpoint, .invalidDeviceAuthorization:
+            case .unavailable, .unusableAnswer, .noDeviceEndpoint, .invalidDeviceAuthorization, .dpop:
                 Self(.unhandledResponse)
             }
     }
@@ -131,14 +131,14 @@ struct MSALVerdict {
     private init(acquisition error: AcquisitionError) {
         self =
             switch error {
-            case .interactionRequired, .possiblyConsumed: Self(.interactionRequired)
+            case .interactionRequired, .possiblyConsumed, .dpop(.noKey), .dpop(.badKey): Self(.interactionRequired)
             case .policyRequired: Self(.serverProtectionPoliciesRequired)
             case .declinedScopes: Self(.serverDeclinedScopes)
             case .clientMisconfigured(let error), .invalidScope(let error): Self(refusal: error)
             case .accountMismatch: Self(.mismatchedUser)
             case .invalidIDToken: Self(.invalidResponse)
             case .metadata: Self(.failedAuthorityValidation)
-            case .unavailable, .unusableAnswer, .tooShort: Self(.unhandledResponse)
+            case .unavailable, .unusableAnswer, .tooShort, .dpop: Self(.unhandledResponse)
             case .network, .timedOut: Self(.unexpected)
             }
     }

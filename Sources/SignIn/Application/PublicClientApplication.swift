@@ -134,6 +134,7 @@ public final class PublicClientApplication: Sendable {
             transport: transport
         )
         flow.limits = configuration.tokenOptions.limits
+        flow.dpop = configuration.tokenOptions.dpop
         flow.now = store.options.now
         flow.answerSpace = { [store] in try await store.perform { try $0.reserveAnswerSpace() } }
         return flow

@@ -1,6 +1,6 @@
 public import HTTPTransport
 public import OAuth
-import OpenIDConnect
+public import OpenIDConnect
 import TokenManagement
 package import TokenStorage
 
@@ -21,6 +21,9 @@ public struct AuthorizationCodeFlow: Sendable {
 
     /// The limits of each request to the issuer.
     public var limits = HTTPLimits.issuer
+
+    /// Whether the tokens are bound to a new key ([RFC 9449](https://www.rfc-editor.org/rfc/rfc9449)).
+    public var dpop = DPoPPolicy.off
 
     public var now: @Sendable () -> Date = { Date() }
 
@@ -62,7 +65,8 @@ public struct AuthorizationCodeFlow: Sendable {
                 clientID: clientID,
                 redirectURI: listener?.redirectURI ?? redirectURI.text,
                 scope: Self.scope(request.scope, authority, issuer.metadata),
-                state: reception.state
+                state: reception.state,
+                dpopKey: try dpop.newKey(at: issuer.metadata)
             )
             let code: Secret
             do {
@@ -76,6 +80,7 @@ public struct AuthorizationCodeFlow: Sendable {
                 sent: sent,
                 authority: authority,
                 issuer: issuer,
+                dpop: dpop,
                 space: try await answerSpace()
             )
             let tokens = try await exchange.tokens(for: code, by: transport, limits, now: now)
@@ -117,6 +122,7 @@ struct CodeExchange: Sendable {
     let sent: AuthorizationRequest
     let authority: Authority
     let issuer: Issuer
+    let dpop: DPoPPolicy
     let space: AnswerSpace?
 
     /// - Throws: ``SignInError``, and what the token endpoint throws; nothing is to be stored then.
@@ -124,7 +130,7 @@ struct CodeExchange: Sendable {
         for code: Secret,
         by transport: any HTTPTransport,
         _ limits: HTTPLimits,
-        now: @Sendable () -> Date
+        now: @escaping @Sendable () -> Date
     ) async throws -> SignedInTokens {
         var form = FormParameters()
         form.append("client_id", sent.clientID)
@@ -135,15 +141,18 @@ struct CodeExchange: Sendable {
             form.append("scope", sent.scope.text)
             form.append("client_info", "1")
         }
+        let transport = sent.dpopKey?.proving(over: transport, now: now) ?? transport
         let endpoint = TokenEndpoint(sent.issuer.tokenEndpoint, transport: transport, limits: limits)
         let answer = try await endpoint.send(.authorizationCode, form, now: Int64(now().timeIntervalSince1970))
-        let request = TokenRequest(
+        var request = TokenRequest(
             clientID: sent.clientID,
             authority: authority,
             scope: sent.scope,
             grant: .authorizationCode
         )
+        request.newKey = sent.dpopKey?.stored
         do {
+            try dpop.check(answer.response, boundTo: request.newKey)
             let idToken = try await checked(answer, now: now)
             return SignedInTokens(response: answer.response, request: request, idToken: idToken, space: space)
         } catch {
@@ -160,5 +169,12 @@ struct CodeExchange: Sendable {
         validator.accessToken = answer.response.accessToken
         let clocks = [Int64(now().timeIntervalSince1970), answer.issuerNow]
         return try await issuer.checked(secret, by: validator, clocks: clocks)
+    }
+}
+
+extension DPoPKey {
+    /// A transport whose requests have proofs of the key.
+    func proving(over transport: any HTTPTransport, now: @escaping @Sendable () -> Date) -> any HTTPTransport {
+        DPoPTransport(self, servers: DPoPServers(), transport: transport) { Int64(now().timeIntervalSince1970) }
     }
 }

@@ -14,13 +14,16 @@ struct AuthorizationRequest: Sendable {
 
     /// What the answer has to repeat; the reception takes no other.
     let state: Secret
+
+    /// The new key that the tokens are to be bound to.
+    let dpopKey: DPoPKey?
     let nonce = Secret.random()
     let proofKey = ProofKey()
 
     /// Parameters that an app may not set: they are ours, or would move the answer elsewhere.
     private static let reserved: Set<String> = [
-        "client_id", "client_secret", "code_challenge", "code_challenge_method", "claims", "id_token_hint", "nonce",
-        "prompt", "redirect_uri", "request", "request_uri", "response_mode", "response_type", "scope", "state",
+        "client_id", "client_secret", "code_challenge", "code_challenge_method", "claims", "dpop_jkt", "id_token_hint",
+        "nonce", "prompt", "redirect_uri", "request", "request_uri", "response_mode", "response_type", "scope", "state",
     ]
 
     /// Refuses extra parameters that would change what the answer is checked against.
@@ -43,6 +46,7 @@ struct AuthorizationRequest: Sendable {
         form.append("nonce", nonce)
         form.append("code_challenge", proofKey.challenge)
         form.append("code_challenge_method", "S256")
+        form.append("dpop_jkt", dpopKey?.thumbprint)
         form.append("prompt", request.prompt?.rawValue)
         form.append("login_hint", request.hint)
         form.append("domain_hint", request.domainHint)

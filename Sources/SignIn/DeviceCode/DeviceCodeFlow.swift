@@ -31,6 +31,9 @@ public struct DeviceCodeFlow: Sendable {
     /// How long the person may take, if that is less than the codes live.
     public var timeLimit: Duration?
 
+    /// Whether the tokens are bound to a new key ([RFC 9449](https://www.rfc-editor.org/rfc/rfc9449)).
+    public var dpop = DPoPPolicy.off
+
     public var now: @Sendable () -> Date = { Date() }
 
     /// Takes room for the answer before the codes are redeemed.
@@ -56,6 +59,7 @@ public struct DeviceCodeFlow: Sendable {
             guard let url = issuer.metadata.deviceAuthorizationEndpoint else {
                 throw SignInError.noDeviceEndpoint(issuer.metadata.issuer)
             }
+            let key = try dpop.newKey(at: issuer.metadata)
             let scope = AuthorizationCodeFlow.scope(scope, authority, issuer.metadata)
             var form = FormParameters()
             form.append("client_id", clientID)
@@ -63,12 +67,14 @@ public struct DeviceCodeFlow: Sendable {
             let endpoint = DeviceAuthorizationEndpoint(url, transport: transport, limits: limits)
             let authorization = try await endpoint.send(form, now: seconds)
             let lifetime = Duration.seconds(authorization.lifetime)
-            let request = TokenRequest(clientID: clientID, authority: authority, scope: scope, grant: .deviceCode)
+            var request = TokenRequest(clientID: clientID, authority: authority, scope: scope, grant: .deviceCode)
+            request.newKey = key?.stored
             return PendingDevice(
                 authorization: authorization,
                 flow: self,
                 issuer: issuer,
                 request: request,
+                transport: key?.proving(over: transport, now: now) ?? transport,
                 timeLimit: timeLimit.map { min($0, lifetime) } ?? lifetime,
                 startedAt: now()
             )
@@ -87,6 +93,9 @@ public struct PendingDevice: Sendable {
     let issuer: Issuer
     let request: TokenRequest
 
+    /// Its requests have proofs of the key that the tokens are bound to, if they are.
+    let transport: any HTTPTransport
+
     /// How long the person has: while the codes live, or less if the app waits less.
     public let timeLimit: Duration
 
@@ -94,7 +103,7 @@ public struct PendingDevice: Sendable {
 
     private var metadata: IssuerMetadata { issuer.metadata }
     private var endpoint: TokenEndpoint {
-        TokenEndpoint(metadata.tokenEndpoint, transport: flow.transport, limits: flow.limits)
+        TokenEndpoint(metadata.tokenEndpoint, transport: transport, limits: flow.limits)
     }
 
     /// Waits until the person has decided, and returns the tokens, checked and not yet stored.
@@ -184,6 +193,7 @@ public struct PendingDevice: Sendable {
 
     private func checked(_ answer: TokenEndpointAnswer) async throws -> IDToken {
         try answer.response.requireTokenText()
+        try flow.dpop.check(answer.response, boundTo: request.newKey)
         guard let secret = answer.response.idToken else { throw SignInError.noIDToken }
         var validator = IDTokenValidator(issuer: metadata.issuer, clientID: flow.clientID)
         validator.accessToken = answer.response.accessToken

@@ -7,6 +7,7 @@ extension RefreshExchange {
     /// Checks and commits the tokens of an answer; what the store cannot take goes into `space`.
     func accept(_ answered: RefreshResponse, in space: AnswerSpace) async throws -> TokenResult {
         try await requireTokenText(answered, in: space)
+        try await requireBinding(answered, in: space)
         let idToken = try await checkedIDToken(answered, in: space)
         let saved: SavedTokens
         do {
@@ -37,6 +38,16 @@ extension RefreshExchange {
         } catch {
             try await keepRefreshToken(answered, in: space)
             throw AcquisitionError.unusableAnswer(error)
+        }
+    }
+
+    /// Refuses an access token that is bound to no key, or to one that no proof was sent of, where it cannot serve.
+    private func requireBinding(_ answered: RefreshResponse, in space: AnswerSpace) async throws {
+        do {
+            try options.dpop.check(answered.answer.response, boundTo: answered.key)
+        } catch {
+            try await keepRefreshToken(answered, in: space)
+            throw AcquisitionError.dpop(error)
         }
     }
 

@@ -15,6 +15,7 @@ struct RefreshExchange: Sendable {
     let request: SilentRequest
     let issuer: Issuer
     let decider: TokenDecider
+    let dpopServers: DPoPServers
 
     var store: TokenStore { decider.store }
     var options: TokenManagerOptions { decider.options }
@@ -29,13 +30,14 @@ struct RefreshExchange: Sendable {
     func run(_ candidates: [RefreshCandidate]) async throws -> TokenResult {
         var failure: RefreshFailure?
         for candidate in candidates.prefix(Self.attempts) {
+            let key = try dpopKey(candidate)
             // Before the token is spent: even if the disk fills up or the store is busy, the response can be kept.
             let (space, doubt) = try await store.perform { store in
                 (try store.reserveAnswerSpace(), try store.beginRefresh(with: candidate.token))
             }
             options.logger.debug("refreshing", metadata: ["endpoint": "\(issuer.metadata.tokenEndpoint)"])
             do {
-                let result = try await accept(try await answer(candidate.token), in: space)
+                let result = try await accept(try await answer(candidate.token, key), in: space)
                 options.logger.debug("refreshed", metadata: ["scope": "\(result.accessToken.scope)"])
                 return result
             } catch let unanswered as RefreshRequestFailure {
@@ -51,7 +53,7 @@ struct RefreshExchange: Sendable {
     /// Sends the request, and once more where the way to the issuer or the issuer itself failed.
     ///
     /// An issuer that has spent the token without an answer arriving may give it again within a moment, hardly later.
-    private func answer(_ token: RefreshToken) async throws -> RefreshResponse {
+    private func answer(_ token: RefreshToken, _ key: DPoPKey?) async throws -> RefreshResponse {
         let scope = RefreshScope(token: token, asked: request.scope, authority: issuer.authority)
         var wire = TokenRequest(
             clientID: decider.clientID,
@@ -60,19 +62,26 @@ struct RefreshExchange: Sendable {
             grant: .refreshToken
         )
         wire.askedScope = request.scope
-        wire.keyID = request.keyID
+        wire.keyID = key?.thumbprint ?? request.keyID
         let (form, nonces) = (form(token, scope: scope.sent), try await earlierNonces())
         do {
-            return RefreshResponse(answer: try await send(form), request: wire, token: token, earlierNonces: nonces)
+            return RefreshResponse(
+                answer: try await send(form, key),
+                request: wire,
+                token: token,
+                key: key?.stored,
+                earlierNonces: nonces
+            )
         } catch  where Self.isWorthRepeating(error) {
             let wasReceived = (error as? HTTPTransportError)?.mayHaveTakenEffect ?? true
             options.logger.debug("repeating a refresh", metadata: ["reason": "\(error)"])
             do {
                 try await options.pause(.milliseconds(500))
                 return RefreshResponse(
-                    answer: try await send(form),
+                    answer: try await send(form, key),
                     request: wire,
                     token: token,
+                    key: key?.stored,
                     earlierNonces: nonces
                 )
             } catch let repeated {
@@ -95,13 +104,27 @@ struct RefreshExchange: Sendable {
         return Set(tokens.compactMap { $0.idToken.claims.payload["nonce"]?.text })
     }
 
-    private func send(_ form: FormParameters) async throws -> TokenEndpointAnswer {
+    private func dpopKey(_ candidate: RefreshCandidate) throws -> DPoPKey? {
+        do {
+            return try candidate.key.map { try DPoPKey($0) }
+        } catch let error as DPoPError {
+            throw AcquisitionError.dpop(error)
+        }
+    }
+
+    private func send(_ form: FormParameters, _ key: DPoPKey?) async throws -> TokenEndpointAnswer {
         let endpoint = TokenEndpoint(
             issuer.metadata.tokenEndpoint,
-            transport: issuer.transport,
+            transport: key.map { proving($0) } ?? issuer.transport,
             limits: options.limits
         )
         return try await endpoint.send(.refreshToken, form, now: now)
+    }
+
+    private func proving(_ key: DPoPKey) -> any HTTPTransport {
+        DPoPTransport(key, servers: dpopServers, transport: issuer.transport) { [options = store.options] in
+            Int64(options.now().timeIntervalSince1970)
+        }
     }
 
     private func form(_ token: RefreshToken, scope: String?) -> FormParameters {
@@ -157,6 +180,9 @@ struct RefreshResponse: Sendable {
 
     /// The refresh token that was sent, and is spent now.
     let token: RefreshToken
+
+    /// The key that the request had a proof of.
+    let key: BoundKey?
 
     /// The nonces of the session's ID tokens until now.
     let earlierNonces: Set<String>

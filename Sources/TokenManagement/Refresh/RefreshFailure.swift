@@ -40,6 +40,10 @@ struct RefreshFailure {
         case let failure as UnusableAnswer:
             error = .unusableAnswer(failure)
             judge(failure, doubt: doubt, now: now, events: events)
+        case let failure as OAuthError where failure.isAboutProof:
+            // The token was not taken, and is not spent (RFC 9449 §5, §8).
+            error = .dpop(.refusedProof(failure))
+            consequence.event = failure.code.rawValue
         case let failure as OAuthError:
             error = .clientMisconfigured(failure)
             judge(failure, at: authority, doubt: doubt, now: now, events: events)

@@ -46,8 +46,10 @@ package struct TokenDecider: Sendable {
             fallback?.result(after: error, account: request.account).map { .serve($0) } ?? .fail(error)
         }
         guard state.signInState != .signedOut else { return .fail(.interactionRequired(.signedOut)) }
-        let known = state.candidates.filter { isAllowed($0.token) }
-        guard !known.isEmpty else { return failing(.interactionRequired(.noRefreshToken)) }
+        let allowed = state.candidates.filter { isAllowed($0.token) }
+        guard !allowed.isEmpty else { return failing(.interactionRequired(.noRefreshToken)) }
+        let known = options.dpop == .required ? allowed.filter { $0.key != nil } : allowed
+        guard !known.isEmpty else { return failing(.dpop(.noKey)) }
         let live = known.filter { $0.attempt?.hasEnded != true }
         let now = Int64(store.options.now().timeIntervalSince1970)
         guard let first = live.first else {
@@ -72,6 +74,7 @@ package struct TokenDecider: Sendable {
         query.authority = request.authority
         query.tokenType = request.tokenType
         query.keyID = request.keyID
+        query.requiresDPoP = options.dpop == .required
         query.acceptsDeclined = !request.requiresAllScopes
         query.buffer = ExpiryBuffer(seconds: options.buffer.seconds, minimum: request.minimumLifetime)
         return query

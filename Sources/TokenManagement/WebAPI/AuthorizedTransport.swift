@@ -1,5 +1,7 @@
 public import HTTPTransport
 public import OAuth
+import OpenIDConnect
+import TokenStorage
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
@@ -11,7 +13,9 @@ public import Foundation
 ///
 /// The store is asked before every request, so that a token that has ended is renewed. Where the API answers 401 and
 /// says that the token is invalid, or challenges for claims, the token is refreshed once and the request repeated once
-/// ([RFC 6750 §3](https://www.rfc-editor.org/rfc/rfc6750#section-3)).
+/// ([RFC 6750 §3](https://www.rfc-editor.org/rfc/rfc6750#section-3)). A token that is bound to a key is sent with a
+/// proof of that key ([RFC 9449 §7](https://www.rfc-editor.org/rfc/rfc9449#section-7)), and the request repeated once
+/// where the API wants its nonce in it.
 public struct AuthorizedTransport: HTTPTransport {
     private let api: WebAPI
     private let account: Account.ID
@@ -61,10 +65,38 @@ public struct AuthorizedTransport: HTTPTransport {
         _ wanted: SilentRequest,
         _ limits: HTTPLimits
     ) async throws -> HTTPResponse {
-        let token = try await manager.acquireTokenSilently(wanted).accessToken
+        let (token, key) = try await provableToken(wanted)
         var request = request
         request.headers["authorization"] = "\(token.authorizationScheme) \(token.secret.reveal())"
-        return try await transport.send(request, limits: limits)
+        guard let key else { return try await transport.send(request, limits: limits) }
+        let now = manager.store.options.now
+        let proving = DPoPTransport(
+            key,
+            servers: manager.dpopServers,
+            transport: transport,
+            accessToken: token.secret,
+            now: { Int64(now().timeIntervalSince1970) }
+        )
+        return try await proving.send(request, limits: limits)
+    }
+
+    /// An access token, and the key that an API wants a proof of, if the token is bound to one.
+    ///
+    /// A sign-in in between brings another key and other tokens, which are taken then.
+    private func provableToken(_ wanted: SilentRequest) async throws -> (AccessToken, DPoPKey?) {
+        for _ in 1...3 {
+            let token = try await manager.acquireTokenSilently(wanted).accessToken
+            guard token.isDPoP else { return (token, nil) }
+            let client = manager.clientID
+            let stored = try await manager.store.perform { [account] in try $0.boundKey(of: account, client: client) }
+            guard let stored, stored.thumbprint == token.keyID else { continue }
+            do {
+                return (token, try DPoPKey(stored))
+            } catch {
+                throw AcquisitionError.dpop(error)
+            }
+        }
+        throw AcquisitionError.dpop(.noKey)
     }
 
     /// Whether the request is for the API: a token is a secret between it and the issuer.
@@ -192,26 +224,10 @@ struct BearerChallenge {
 
     /// nil if another token would fare no better.
     init?(_ response: HTTPResponse) {
-        for value in response.headers.values(of: "www-authenticate") {
-            guard let parameters = Self.bearerParameters(value) else { continue }
-            if parameters["error"] == "invalid_token" || parameters["error"] == "insufficient_claims" {
-                claims = parameters["claims"].flatMap(Self.claims)
-                return
-            }
-        }
-        return nil
-    }
-
-    /// The parameters of the `Bearer` challenge, which may follow others in one header field.
-    private static func bearerParameters(_ value: String) -> [String: String]? {
-        // By bytes: together with a combining mark behind it, a quotation mark is another character.
-        let bytes = Array(value.utf8)
-        let lowered = bytes.map { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0 ? $0 | 0x20 : $0 }
-        let scheme = lowered.ranges(of: "bearer ".utf8).first { scheme in
-            let before = lowered[..<scheme.lowerBound].last { !isSpace($0) }
-            return before == nil || before == UInt8(ascii: ",")
-        }
-        return scheme.map { parameters(bytes[$0.upperBound...]) }
+        let challenges = ["bearer", "dpop"].lazy.flatMap { AuthenticationChallenge.all($0, in: response) }
+        let asking = challenges.first { ["invalid_token", "insufficient_claims"].contains($0["error"]) }
+        guard let asking else { return nil }
+        claims = asking["claims"].flatMap(Self.claims)
     }
 
     /// The claims travel as JSON in base64, of either alphabet; any other value is ignored.
@@ -220,23 +236,4 @@ struct BearerChallenge {
         guard let bytes = Base64URL.decode(encoded.utf8) else { return try? JSON(parsing: text) }
         return bytes.withUnsafeBytes { try? JSON(parsing: $0) }
     }
-
-    /// Reads `name="value", name=value`.
-    private static func parameters(_ bytes: ArraySlice<UInt8>) -> [String: String] {
-        let (comma, quote) = (UInt8(ascii: ","), UInt8(ascii: "\""))
-        var parameters: [String: String] = [:]
-        var rest = bytes
-        while let equals = rest.firstIndex(of: UInt8(ascii: "=")) {
-            let name = rest[..<equals].drop { $0 == comma || isSpace($0) }
-            rest = rest[equals...].dropFirst()
-            let isQuoted = rest.first == quote
-            if isQuoted { rest = rest.dropFirst() }
-            let value = rest.prefix { isQuoted ? $0 != quote : $0 != comma && !isSpace($0) }
-            parameters[String(decoding: name, as: UTF8.self).lowercased()] = String(decoding: value, as: UTF8.self)
-            rest = rest[value.endIndex...].dropFirst(isQuoted ? 1 : 0)
-        }
-        return parameters
-    }
-
-    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 }

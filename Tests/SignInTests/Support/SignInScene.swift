@@ -50,7 +50,8 @@ struct SignInScene: Sendable {
     func application(
         _ userAgent: any UserAgent,
         redirectURI: String = "http://127.0.0.1/",
-        transport: any HTTPTransport = transport
+        transport: any HTTPTransport = transport,
+        _ change: (inout PublicClientConfiguration) -> Void = { _ in }
     ) throws -> PublicClientApplication {
         var configuration = try PublicClientConfiguration(
             clientID: "b2c-app",
@@ -61,6 +62,7 @@ struct SignInScene: Sendable {
         configuration.tokenOptions.pause = { _ in }
         configuration.tokenOptions.limits.head = .seconds(60)
         configuration.tokenOptions.limits.total = .seconds(60)
+        change(&configuration)
         return try PublicClientApplication(configuration, store: store, transport: transport, userAgent: userAgent)
     }
 

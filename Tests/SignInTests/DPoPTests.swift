@@ -1,0 +1,175 @@
+import HTTPTransport
+import IssuerSupport
+import LocalIdentityProvider
+import OAuth
+import OpenIDConnect
+import SignIn
+import Testing
+import TokenManagement
+import TokenStorage
+
+/// Sessions whose tokens are bound to a key of the store (RFC 9449).
+struct DPoPTests {
+    @Test(arguments: [false, true])
+    func `a bound session signs in, calls an API, refreshes and calls again`(demandsNonce: Bool) async throws {
+        try await DPoPScene.open(demandsNonce: demandsNonce) { (scene: DPoPScene) async throws in
+            let signedIn = try await scene.signIn()
+            let key = try #require(try scene.key(signedIn.account.id))
+            #expect(signedIn.accessToken?.tokenType == "DPoP")
+            #expect(signedIn.accessToken?.keyID == key.thumbprint)
+            #expect(try await scene.call(signedIn.account).status == 200)
+            scene.expire()
+            #expect(try await scene.call(signedIn.account).status == 200)
+            #expect(try scene.key(signedIn.account.id) == key)
+            let demand = demandsNonce ? ["use_dpop_nonce"] : []
+            #expect(scene.outcomes("token") == demand + ["200"] + demand + ["200"])
+            #expect(scene.outcomes("api").count { $0 == "200" } == 2)
+            #expect(try scene.store.check() == [])
+        }
+    }
+
+    @Test func `a device signs in with a bound session`() async throws {
+        try await DeviceScene.open { scene in
+            scene.provider.proofs.set { $0.demandsNonce = true }
+            var flow = DeviceCodeFlow(clientID: DeviceScene.client, transport: DeviceScene.transport)
+            flow.dpop = .required
+            flow.now = scene.store.options.now
+            flow.pause = { [pauses = scene.pauses] in try await pauses.pause($0) }
+            let device = try await flow.begin(DeviceScene.toDo, at: try scene.tenant)
+            scene.pauses.during(1) { try await Approver(DeviceScene.transport).approve(device) }
+            let result = try await scene.signedIn(device)
+            #expect(result.accessToken?.isDPoP == true)
+            #expect(try scene.store.boundKey(of: result.account.id, client: DeviceScene.client) != nil)
+            scene.provider.clock.advance(by: 3_601)
+            let request = SilentRequest(account: result.account.id, scope: DeviceScene.toDo)
+            let refreshed = try await scene.manager().acquireTokenSilently(request)
+            #expect(refreshed.accessToken.isDPoP)
+        }
+    }
+
+    @Test func `a bound token is of no use without its key`() async throws {
+        try await DPoPScene.open { (scene: DPoPScene) async throws in
+            let signedIn = try await scene.signIn()
+            let token = try #require(signedIn.accessToken?.secret.reveal())
+            for scheme in ["Bearer", "DPoP"] {
+                let headers: HTTPHeaders = ["authorization": "\(scheme) \(token)"]
+                let request = HTTPRequest("GET", scene.provider.baseURL + "/api1/tasks", headers: headers)
+                #expect(try await SignInScene.transport.send(request, limits: .webAPI).status == 401)
+            }
+            #expect(signedIn.authorizationHeader?.reveal().hasPrefix("DPoP ") == true)
+        }
+    }
+
+    @Test func `a bound refresh token is sent with its proof whatever the option says`() async throws {
+        try await DPoPScene.open { (scene: DPoPScene) async throws in
+            let account = try await scene.signIn().account
+            scene.expire()
+            #expect(try await scene.call(account, dpop: .off).status == 200)
+            #expect(scene.outcomes("token") == ["200", "200"])
+        }
+    }
+
+    @Test func `where DPoP is required, a token that is not bound ends the sign-in`() async throws {
+        try await DPoPScene.open { (scene: DPoPScene) async throws in
+            scene.provider.proofs.set { $0.bindsAccessTokens = false }
+            await #expect(throws: SignInError.dpop(.downgrade)) { try await scene.signIn() }
+            #expect(try scene.scene.isUntouched)
+            #expect(scene.provider.audit.count(of: "revoke") == 1)
+        }
+    }
+
+    @Test func `where DPoP is an option, an issuer may bind the refresh token alone`() async throws {
+        try await DPoPScene.open { (scene: DPoPScene) async throws in
+            scene.provider.proofs.set { $0.bindsAccessTokens = false }
+            let result = try await scene.signIn(dpop: .whenSupported)
+            #expect(result.accessToken?.tokenType == "Bearer")
+            #expect(result.accessToken?.keyID == nil)
+            #expect(try await scene.call(result.account, dpop: .whenSupported).status == 200)
+            scene.expire()
+            #expect(try await scene.call(result.account, dpop: .whenSupported).status == 200)
+            let error = try await acquisitionError {
+                _ = try await scene.application().acquireTokenSilently(scene.request(result.account.id))
+            }
+            guard case .dpop(.downgrade) = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            // The refresh token of the answer that was refused is kept.
+            scene.provider.proofs.set { $0.bindsAccessTokens = true }
+            #expect(try await scene.call(result.account).status == 200)
+        }
+    }
+
+    @Test func `an issuer without DPoP is refused before its page opens, or taken as it is`() async throws {
+        try await DPoPScene.open { (scene: DPoPScene) async throws in
+            scene.provider.proofs.set { $0.isSupported = false }
+            let application = try scene.application()
+            await #expect {
+                _ = try await application.acquireToken(DPoPScene.interactive)
+            } throws: { error in
+                if case SignInError.dpop(.unsupported) = error { true } else { false }
+            }
+            let result = try await scene.signIn(dpop: .whenSupported)
+            #expect(result.accessToken?.tokenType == "Bearer")
+            #expect(try scene.key(result.account.id) == nil)
+            let error = try await acquisitionError {
+                _ = try await application.acquireTokenSilently(scene.request(result.account.id))
+            }
+            #expect(error?.needsInteraction == true)
+        }
+    }
+
+    @Test func `the authorization request names the key, and a code for another key is refused`() async throws {
+        try await DPoPScene.open { (scene: DPoPScene) async throws in
+            let agent = Reaction { address in
+                #expect(address.contains("dpop_jkt="))
+                let other = address.replacing(/dpop_jkt=[^&]*/, with: "dpop_jkt=" + DPoPKey().thumbprint)
+                try await DPoPScene.agent().open(other)
+            }
+            await #expect(throws: SignInError.self) {
+                try await scene.application(agent).acquireToken(DPoPScene.interactive)
+            }
+            #expect(scene.outcomes("token") == ["invalid_grant"])
+            #expect(try scene.scene.isUntouched)
+        }
+    }
+
+    @Test func `an app cannot name the key of a sign-in`() async throws {
+        try await DPoPScene.open { (scene: DPoPScene) async throws in
+            var request = DPoPScene.interactive
+            request.extraParameters = ["dpop_jkt": "x"]
+            let wanted = request
+            await #expect(throws: SignInError.self) { try await scene.application().acquireToken(wanted) }
+        }
+    }
+
+    @Test func `a new sign-in brings a new key, and one without DPoP takes it away`() async throws {
+        try await DPoPScene.open { (scene: DPoPScene) async throws in
+            let account = try await scene.signIn().account
+            let first = try scene.key(account.id)
+            try await scene.signIn()
+            let second = try scene.key(account.id)
+            #expect(second != nil)
+            #expect(second != first)
+            #expect(try scene.store.status().accessTokens == 1)
+            #expect(try await scene.call(account).status == 200)
+            try await scene.signIn(dpop: .off)
+            #expect(try scene.key(account.id) == nil)
+            #expect(try scene.store.status().accessTokens == 1)
+            #expect(try await scene.call(account, dpop: .off).status == 200)
+        }
+    }
+
+    @Test func `a session stays bound after a rekey, and a sign-out leaves no key`() async throws {
+        try await DPoPScene.open { (scene: DPoPScene) async throws in
+            let account = try await scene.signIn().account
+            let key = try #require(try scene.key(account.id))
+            _ = try scene.store.rekey()
+            #expect(try scene.key(account.id) == key)
+            scene.expire()
+            #expect(try await scene.call(account).status == 200)
+            try await scene.application().signOut(account)
+            #expect(try scene.key(account.id) == nil)
+        }
+    }
+}
