@@ -269,11 +269,18 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log", condition: network),
             ]
         ),
+        // The code of Microsoft's guides, as an app of their time is built, with nothing imported but MSAL.
+        .target(
+            name: "MSALDocuments",
+            dependencies: ["MSAL"],
+            path: "Tests/MSALDocuments",
+            swiftSettings: [.swiftLanguageMode(.v5)]
+        ),
         .testTarget(
             name: "MSALTests",
             dependencies: [
-                "HTTPTransport", "IssuerSupport", "LocalIdentityProvider", "MSAL", "NativeAuthentication", "OAuth",
-                "SignIn", "TestSupport", "TokenManagement", "TokenStorage",
+                "HTTPTransport", "IssuerSupport", "LocalIdentityProvider", "MSAL", "MSALDocuments",
+                "NativeAuthentication", "OAuth", "SignIn", "TestSupport", "TokenManagement", "TokenStorage",
             ]
         ),
         .testTarget(
@@ -307,7 +314,7 @@ let package = Package(
     cLanguageStandard: .c2x  // `#embed`
 )
 
-for target in package.targets where target.type != .system {
+for target in package.targets where target.type != .system && target.name != "MSALDocuments" {
     target.swiftSettings = [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("InternalImportsByDefault"),

@@ -26,7 +26,7 @@ public import Foundation
 public final class NativeAuthPublicClientApplication: Sendable {
     public let configuration: NativeAuthConfiguration
     public let store: TokenStore
-    let transport: any HTTPTransport
+    package let transport: any HTTPTransport
     let manager: TokenManager
 
     public init(_ configuration: NativeAuthConfiguration, store: TokenStore, transport: any HTTPTransport) {

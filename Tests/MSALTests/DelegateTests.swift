@@ -1,7 +1,10 @@
+import Foundation
 import IssuerSupport
 import LocalIdentityProvider
 import MSAL
+import NativeAuthentication
 import OAuth
+import Synchronization
 import Testing
 import TokenStorage
 
@@ -10,7 +13,7 @@ import TokenStorage
 struct DelegateTests {
     @Test func `N51, N52: a second factor by delegates`() async throws {
         try await NativeScene.open { scene in
-            let screen = SecondFactorViewController(try scene.app("mfa-app"))
+            let screen = SecondFactorViewController(try scene.msal("mfa-app"))
             (screen.emailTextField.text, screen.passwordTextField.text) = (
                 NativeScene.cleo, NativeScene.cleosPassword.reveal()
             )
@@ -32,7 +35,7 @@ struct DelegateTests {
 
     @Test func `N53, N55: a registration by delegates`() async throws {
         try await NativeScene.open { scene in
-            let screen = SecondFactorViewController(try scene.app("mfa-app"))
+            let screen = SecondFactorViewController(try scene.msal("mfa-app"))
             screen.emailTextField.text = NativeScene.new
             let signUp = SignUpParameters(username: NativeScene.new, password: NativeScene.newPassword)
             let code = try await scene.app("mfa-app").signUp(signUp).codeState
@@ -57,7 +60,7 @@ struct DelegateTests {
 
     @Test func `N29, N31: a reset by delegates, in both spellings`() async throws {
         try await NativeScene.open { scene in
-            let screen = ResetPasswordViewController(try scene.app("pwd-app"))
+            let screen = ResetPasswordViewController(try scene.msal("pwd-app"))
             screen.resetPressed(self)
             #expect(await screen.resultTextView.next() == "Invalid username")
             screen.emailTextField.text = NativeScene.ana
@@ -95,22 +98,74 @@ struct DelegateTests {
         }
     }
 
-    @Test func `an application made with MSAL's initialiser keeps its sessions in a file`() async throws {
+    @Test func `applications of MSAL's initialisers keep sessions in the named file`() async throws {
         try await NativeScene.open { scene in
-            let configuration = try scene.app("pwd-app").configuration
-            let app = try MSALNativeAuthPublicClientApplication(
-                nativeAuthConfiguration: configuration,
-                path: StorePath(scene.store.path.directory + "/other.db")
-            )
-            #expect(app.getNativeAuthUserAccount() == nil)
-            #expect(app.store.path != scene.store.path)
-            let other = try MSALNativeAuthPublicClientApplicationConfig(
+            let path = scene.store.path.directory + "/other.db"
+            let configuration = try MSALNativeAuthPublicClientApplicationConfig(
                 clientId: "app",
                 tenantSubdomain: "fabrikvine",
-                challengeTypes: [.oob, .password]
+                challengeTypes: [.OOB, .password]
             )
-            #expect(other.authority.environment == "fabrikvine.ciamlogin.com")
-            #expect(other.requestInterceptor == nil)
+            #expect(configuration.authority.url.absoluteString.hasPrefix("https://fabrikvine.ciamlogin.com/"))
+            configuration.storePath = path
+            configuration.capabilities = [.mfaRequired]
+            let app = try MSALNativeAuthPublicClientApplication(nativeAuthConfiguration: configuration)
+            #expect(app.getNativeAuthUserAccount() == nil)
+            #expect(app.configuration.storePath == path)
+            #expect(app.native.configuration.capabilities == [.mfaRequired])
+            let older = try Surroundings.$current.withValue(scene.surroundings) {
+                try MSALNativeAuthPublicClientApplication(
+                    clientId: "app",
+                    tenantSubdomain: "fabrikvine",
+                    challengeTypes: .OOB
+                )
+            }
+            #expect(older.native.configuration.challengeTypes == .oob)
+            #expect(older.configuration.storePath == scene.store.path.database)
+        }
+    }
+
+    @Test func `a subdomain that is none is an invalid parameter`() {
+        let error = #expect(throws: NSError.self) {
+            try MSALNativeAuthPublicClientApplicationConfig(
+                clientId: "app",
+                tenantSubdomain: "a.b",
+                challengeTypes: [.OOB]
+            )
+        }
+        #expect(error?.domain == MSALErrorDomain)
+        #expect(error?.userInfo[MSALInternalErrorCodeKey] as? Int == MSALInternalError.invalidParameter.rawValue)
+    }
+
+    @Test func `an interceptor of MSAL adds headers, and only its first answer counts`() async throws {
+        try await NativeScene.open { scene in
+            let configuration = MSALNativeAuthPublicClientApplicationConfig(
+                clientId: "pwd-app",
+                authority: try MSALAuthority(scene.app("pwd-app").configuration.authority),
+                challengeTypes: [.OOB, .password]
+            )
+            let interceptor = Interceptor()
+            configuration.requestInterceptor = interceptor
+            let app = try Surroundings.$current.withValue(scene.surroundings) {
+                try MSALNativeAuthPublicClientApplication(nativeAuthConfiguration: configuration)
+            }
+            let parameters = SignInParameters(username: NativeScene.ana, password: NativeScene.anasPassword)
+            _ = try await app.native.signIn(parameters).account
+            #expect(interceptor.asked.withLock(\.self).allSatisfy { $0.hasPrefix(scene.provider.baseURL) })
+            #expect(interceptor.asked.withLock(\.self).count == 3)
+        }
+    }
+
+    private final class Interceptor: MSALNativeAuthRequestInterceptor {
+        let asked = Mutex<[String]>([])
+
+        func addAdditionalHeaderFields(
+            _ requestUrl: URL?,
+            completionBlock: @escaping MSALNativeAuthRequestInterceptorAddHeaderCompletionBlock
+        ) {
+            asked.withLock { $0.append(requestUrl?.absoluteString ?? "") }
+            completionBlock(["x-test": "1"])
+            completionBlock(nil)
         }
     }
 

@@ -13,7 +13,7 @@ import TokenStorage
 struct NativeDocumentTests {
     @Test func `S48, S53 to S59: sign-in by code`() async throws {
         try await NativeScene.open { scene in
-            let screen = CodeSignInViewController(try scene.app())
+            let screen = CodeSignInViewController(try scene.msal())
             screen.emailTextField.text = NativeScene.bo
             screen.signInPressed(self)
             #expect(await screen.resultTextView.next() == "Verification code sent to b***o@e***e.org")
@@ -31,7 +31,7 @@ struct NativeDocumentTests {
     @Test(arguments: ["nobody@example.org", ""])
     func `S51, S57: an unknown and an empty username give the same error`(name: String) async throws {
         try await NativeScene.open { scene in
-            let screen = CodeSignInViewController(try scene.app())
+            let screen = CodeSignInViewController(try scene.msal())
             screen.signInPressed(self)
             #expect(await screen.resultTextView.next() == "email not set")
             screen.emailTextField.text = name
@@ -42,7 +42,7 @@ struct NativeDocumentTests {
 
     @Test func `S49, S55: sign-in by password, in both spellings`() async throws {
         try await NativeScene.open { scene in
-            let screen = PasswordSignInViewController(try scene.app("pwd-app"))
+            let screen = PasswordSignInViewController(try scene.msal("pwd-app"))
             screen.signInPressed(self)
             #expect(await screen.resultTextView.next() == "Email or password not set")
             (screen.emailTextField.text, screen.passwordTextField.text) = (NativeScene.ana, "wrong")
@@ -58,7 +58,7 @@ struct NativeDocumentTests {
 
     @Test func `D10: a callback that the delegate lacks is reported as an error`() async throws {
         try await NativeScene.open { scene in
-            let screen = PasswordSignInViewController(try scene.app())
+            let screen = PasswordSignInViewController(try scene.msal())
             (screen.emailTextField.text, screen.passwordTextField.text) = (NativeScene.bo, "unused")
             screen.signInPressed(self)
             #expect(await screen.resultTextView.next().contains("the delegate has no onSignInCodeRequired"))
@@ -67,7 +67,7 @@ struct NativeDocumentTests {
 
     @Test func `S61 to S63: the account is there at the next start, not after a sign-out`() async throws {
         try await NativeScene.open { scene in
-            let first = PasswordSignInViewController(try scene.app("pwd-app"))
+            let first = PasswordSignInViewController(try scene.msal("pwd-app"))
             first.signOutPressed(self)
             #expect(await first.resultTextView.next() == "Not currently signed in")
             (first.emailTextField.text, first.passwordTextField.text) = (
@@ -75,12 +75,12 @@ struct NativeDocumentTests {
             )
             first.signInPressed(self)
             _ = await first.resultTextView.next()
-            let second = PasswordSignInViewController(try scene.app("pwd-app", store: scene.reopened()))
+            let second = PasswordSignInViewController(try scene.msal("pwd-app", store: scene.reopened()))
             let account = try #require(second.accountResult?.account)
             #expect(account.username == NativeScene.ana)
             #expect(account.accountClaims?["name"] as? String == "Ana Rojas")
-            #expect(account.identifier == account.homeAccountId.identifier)
-            #expect(account.homeAccountId.tenantId != nil)
+            #expect(account.identifier == account.homeAccountId?.identifier)
+            #expect(account.homeAccountId?.tenantId != nil)
             second.signOutPressed(self)
             #expect(await second.resultTextView.next() == "Signed out")
             #expect(first.nativeAuth.getNativeAuthUserAccount() == nil)
@@ -89,7 +89,7 @@ struct NativeDocumentTests {
 
     @Test func `S66 to S69, S76, S77: sign-up by code, and the sign-in after it`() async throws {
         try await NativeScene.open { scene in
-            let screen = SignUpViewController(try scene.app())
+            let screen = SignUpViewController(try scene.msal())
             screen.signUpPressed(self)
             #expect(await screen.resultTextView.next() == "Email or password not set")
             screen.emailTextField.text = NativeScene.new
@@ -105,7 +105,7 @@ struct NativeDocumentTests {
 
     @Test func `S66, S70: sign-up by password with the attributes at the start`() async throws {
         try await NativeScene.open { scene in
-            let screen = SignUpViewController(try scene.app("pwd-app"))
+            let screen = SignUpViewController(try scene.msal("pwd-app"))
             screen.signUpWithPasswordPressed(self)
             #expect(await screen.resultTextView.next() == "Email or password not set")
             (screen.emailTextField.text, screen.passwordTextField.text) = (
@@ -127,7 +127,7 @@ struct NativeDocumentTests {
     func `S75: each problem of a sign-up has its own error`(email: String, password: String, text: String) async throws
     {
         try await NativeScene.open { scene in
-            let screen = SignUpViewController(try scene.app("pwd-app"))
+            let screen = SignUpViewController(try scene.msal("pwd-app"))
             (screen.emailTextField.text, screen.passwordTextField.text) = (email, password)
             screen.signUpWithPasswordPressed(self)
             #expect(await screen.resultTextView.next() == text)
@@ -138,7 +138,7 @@ struct NativeDocumentTests {
         async throws
     {
         try await NativeScene.open { scene in
-            let screen = SignUpViewController(try scene.app("pwd-app"))
+            let screen = SignUpViewController(try scene.msal("pwd-app"))
             screen.nativeAuth.signUp(username: NativeScene.new, attributes: ["country": "1"], delegate: screen)
             #expect(await screen.resultTextView.next() == "Invalid attributes  [\"country\"]")
             scene.provider.audit.reset()
@@ -154,7 +154,7 @@ struct NativeDocumentTests {
 
     @Test func `S72 to S74: the attributes over several pages`() async throws {
         try await NativeScene.open { scene in
-            let screen = PagesViewController(try scene.app("pwd-app"))
+            let screen = PagesViewController(try scene.msal("pwd-app"))
             (screen.emailTextField.text, screen.passwordTextField.text) = (
                 NativeScene.new, NativeScene.newPassword.reveal()
             )
@@ -175,7 +175,7 @@ struct NativeDocumentTests {
 
     @Test func `S31 to S46: one sign-in, and a token for each of two APIs`() async throws {
         try await NativeScene.open { scene in
-            let screen = APIViewController(try scene.app("pwd-app"))
+            let screen = APIViewController(try scene.msal("pwd-app"))
             screen.protectedApi1Pressed(self)
             #expect(await screen.resultTextView.next() == "API 1 not configured.")
             (screen.emailTextField.text, screen.passwordTextField.text) = (

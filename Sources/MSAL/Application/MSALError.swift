@@ -199,6 +199,15 @@ extension NSError {
         return NSError(domain: MSALErrorDomain, code: verdict.code.rawValue, userInfo: facts)
     }
 
+    /// An error that no other is behind; `sentence` ends in what to do.
+    static func msal(_ reason: MSALInternalError, _ sentence: String) -> NSError {
+        let facts: [String: Any] = [
+            NSLocalizedDescriptionKey: sentence, MSALErrorDescriptionKey: sentence,
+            MSALInternalErrorCodeKey: reason.rawValue,
+        ]
+        return NSError(domain: MSALErrorDomain, code: MSALError.internal.rawValue, userInfo: facts)
+    }
+
     /// The issuer's refusal, where one is behind the error.
     private static func refusal(behind error: any Error) -> OAuthError? {
         switch error {

@@ -1,7 +1,5 @@
 // A step of native authentication is one type for both, so `MSAL.SignInStartError` is in this module too.
 @_exported public import NativeAuthentication
-public import OAuth
-public import SignIn
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
@@ -9,41 +7,25 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-public typealias MSALNativeAuthPublicClientApplication = NativeAuthPublicClientApplication
-public typealias MSALNativeAuthPublicClientApplicationConfig = NativeAuthConfiguration
+/// How the app can ask users to prove who they are.
 public typealias MSALNativeAuthChallengeTypes = ChallengeTypes
+
+/// What the app can do beyond a first factor.
 public typealias MSALNativeAuthCapabilities = Capabilities
-public typealias MSALNativeAuthRequestInterceptor = RequestInterceptor
+
+/// By what a code is sent.
 public typealias MSALNativeAuthChannelType = ChannelType
+
+/// Something that the tenant wants to know of a user who signs up.
 public typealias MSALNativeAuthRequiredAttribute = RequiredAttribute
+
+/// A way to send a code to a user, or to register.
 public typealias MSALAuthMethod = AuthMethod
 
-extension NativeAuthConfiguration {
-    /// - Throws: `SignInError.invalidRequest(_:)`.
-    public init(
-        clientId: String,
-        authority: Authority,
-        challengeTypes: MSALNativeAuthChallengeTypes
-    ) throws(SignInError) {
-        try self.init(clientID: clientId, authority: authority, challengeTypes: challengeTypes)
-    }
-
-    /// The tenant `tenantSubdomain.ciamlogin.com`.
-    ///
-    /// - Throws: `SignInError.invalidRequest(_:)`.
-    public init(
-        clientId: String,
-        tenantSubdomain: String,
-        challengeTypes: MSALNativeAuthChallengeTypes
-    ) throws(SignInError) {
-        try self.init(clientID: clientId, tenantSubdomain: tenantSubdomain, challengeTypes: challengeTypes)
-    }
-
-    /// Adds headers to every request.
-    public var requestInterceptor: (any MSALNativeAuthRequestInterceptor)? {
-        get { interceptor }
-        set { interceptor = newValue }
-    }
+extension ChallengeTypes {
+    /// A code by e-mail or text message.
+    // swift-format-ignore: AlwaysUseLowerCamelCase
+    public static let OOB = oob
 }
 
 extension NativeAuthError {
@@ -52,7 +34,9 @@ extension NativeAuthError {
         NativeAuthError(.generalError, "the delegate has no \(callback); give it one", UUID())
     }
 
-    /// As MSAL calls it.
+    /// What the requests of the flow are marked with, here and at the issuer.
     public var correlationId: UUID { correlationID }
+
+    /// Where the issuer explains the error.
     public var errorUri: String? { errorURI }
 }

@@ -10,59 +10,30 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// An account as MSAL shows it.
-public struct MSALAccount: Sendable {
-    private let account: Account
-    private let claims: Claims
-
-    public var username: String? { account.username }
-
-    /// The home account id.
-    public var identifier: String? { account.id.homeAccountID }
-    public var environment: String { account.environment }
-    public var homeAccountId: MSALAccountId { MSALAccountId(account) }
-
-    /// Every claim of the newest ID token.
-    public var accountClaims: [String: Any]? { claims.payload.dictionary }
-
-    init(_ account: NativeAuthUserAccount) {
-        self.account = account.account
-        claims = account.accountClaims
-    }
-}
-
-/// A home account id and its parts as MSAL shows them.
-public struct MSALAccountId: Hashable, Sendable {
-    public let identifier: String
-    public let objectId: String?
-    public let tenantId: String?
-
-    init(_ account: Account) {
-        identifier = account.id.homeAccountID
-        objectId = account.uid
-        tenantId = account.utid
-    }
-}
-
 /// A person who is signed in, as MSAL's delegates get it.
 public struct MSALNativeAuthUserAccountResult: Sendable {
     let user: NativeAuthUserAccount
 
-    public var account: MSALAccount { MSALAccount(user) }
+    /// The account that is signed in.
+    public var account: MSALAccount { MSALAccount(user.account, claims: user.accountClaims) }
+
+    /// The newest ID token, as the issuer signed it.
     public var idToken: String? { user.idToken.secret.reveal() }
 
-    public init(_ user: NativeAuthUserAccount) { self.user = user }
+    package init(_ user: NativeAuthUserAccount) { self.user = user }
 
+    /// Gets a usable access token, from the store or by one refresh.
     public func getAccessToken(parameters: MSALNativeAuthGetAccessTokenParameters, delegate: any CredentialsDelegate) {
         retrieve(
             Scope(parameters.scopes ?? []),
             forceRefresh: parameters.forceRefresh,
-            claims: parameters.claimsRequest,
+            claims: parameters.claimsRequest?.claims,
             returnsRefreshToken: parameters.returnRefreshToken,
             delegate
         )
     }
 
+    /// Gets a usable access token, from the store or by one refresh.
     public func getAccessToken(scopes: [String] = [], forceRefresh: Bool = false, delegate: any CredentialsDelegate) {
         retrieve(Scope(scopes), forceRefresh: forceRefresh, claims: nil, returnsRefreshToken: false, delegate)
     }
@@ -122,8 +93,13 @@ public struct MSALNativeAuthTokenResult: Sendable {
     private let token: AccessToken
     private let refresh: Secret?
 
+    /// The access token.
     public var accessToken: String { token.secret.reveal() }
+
+    /// What the access token is good for.
     public var scopes: [String] { token.scope.tokens }
+
+    /// When the access token ends.
     public var expiresOn: Date? { token.expiresAt }
 
     /// nil unless it was asked for.
@@ -138,6 +114,9 @@ public struct MSALNativeAuthTokenResult: Sendable {
 /// Receives an access token, or the error.
 @MainActor
 public protocol CredentialsDelegate: AnyObject, Sendable {
+    /// There is no token, for the reason that the error has.
     func onAccessTokenRetrieveError(error: RetrieveAccessTokenError)
+
+    /// There is a token.
     func onAccessTokenRetrieveCompleted(result: MSALNativeAuthTokenResult)
 }

@@ -47,7 +47,7 @@ extension SignInPasswordRequiredState {
 
 extension SignInAfterSignUpState {
     public func signIn(parameters: MSALNativeAuthSignInAfterSignUpParameters, delegate: any SignInAfterSignUpDelegate) {
-        let (scope, claims) = (Scope(parameters.scopes ?? []), parameters.claimsRequest)
+        let (scope, claims) = (Scope(parameters.scopes ?? []), parameters.claimsRequest?.claims)
         Task {
             do throws(SignInAfterSignUpError) {
                 let result = try await signIn(scope: scope, claims: claims)
@@ -70,7 +70,7 @@ extension SignInAfterResetPasswordState {
         parameters: MSALNativeAuthSignInAfterResetPasswordParameters,
         delegate: any SignInAfterResetPasswordDelegate
     ) {
-        let (scope, claims) = (Scope(parameters.scopes ?? []), parameters.claimsRequest)
+        let (scope, claims) = (Scope(parameters.scopes ?? []), parameters.claimsRequest?.claims)
         Task {
             do throws(SignInAfterResetPasswordError) {
                 let result = try await signIn(scope: scope, claims: claims)

@@ -45,11 +45,20 @@ public final class PublicClientApplication: Sendable {
     ///
     /// - Throws: ``SignInError``; `TokenStoreError`, which carries tokens that could not be stored.
     public func acquireToken(_ request: InteractiveRequest) async throws -> AuthenticationResult {
+        try await acquireToken(request, in: nil)
+    }
+
+    /// The same in another user agent than the application's own.
+    package func acquireToken(
+        _ request: InteractiveRequest,
+        in userAgent: (any UserAgent)?
+    ) async throws -> AuthenticationResult {
         let authority = try configuration.checked(request.authority)
         let reception = PendingRedirect(state: .random())
         try begin(reception)
         defer { end(reception) }
-        let tokens = try await flow.signIn(request, at: authority, in: userAgent, reception)
+        let agent: any UserAgent = userAgent ?? self.userAgent
+        let tokens = try await flow.signIn(request, at: authority, in: agent, reception)
         let result = try await store.perform { try $0.save(tokens) }
         guard !request.requiresAllScopes || result.declinedScope.isEmpty else {
             throw SignInError.declinedScopes(result.declinedScope)

@@ -1,5 +1,5 @@
 public import NativeAuthentication
-public import OAuth
+import OAuth
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
@@ -12,7 +12,7 @@ public final class MSALNativeAuthSignInParameters {
     public let username: String
     public var password: String?
     public var scopes: [String]?
-    public var claimsRequest: JSON?
+    public var claimsRequest: MSALClaimsRequest?
     public var correlationId: UUID?
 
     public init(username: String) { self.username = username }
@@ -23,7 +23,7 @@ public final class MSALNativeAuthSignInParameters {
             password: password.map { Secret($0) },
             scope: Scope(scopes ?? [])
         )
-        parameters.claims = claimsRequest
+        parameters.claims = claimsRequest?.claims
         parameters.correlationID = correlationId
         return parameters
     }
@@ -66,7 +66,7 @@ public final class MSALNativeAuthGetAccessTokenParameters {
     /// Whether the result has the refresh token too.
     public var returnRefreshToken = false
     public var scopes: [String]?
-    public var claimsRequest: JSON?
+    public var claimsRequest: MSALClaimsRequest?
     public var correlationId: UUID?
 
     public init() {}
@@ -75,7 +75,7 @@ public final class MSALNativeAuthGetAccessTokenParameters {
 /// The sign-in after a sign-up.
 public final class MSALNativeAuthSignInAfterSignUpParameters {
     public var scopes: [String]?
-    public var claimsRequest: JSON?
+    public var claimsRequest: MSALClaimsRequest?
 
     public init() {}
 }
@@ -83,7 +83,7 @@ public final class MSALNativeAuthSignInAfterSignUpParameters {
 /// The sign-in after a reset.
 public final class MSALNativeAuthSignInAfterResetPasswordParameters {
     public var scopes: [String]?
-    public var claimsRequest: JSON?
+    public var claimsRequest: MSALClaimsRequest?
 
     public init() {}
 }

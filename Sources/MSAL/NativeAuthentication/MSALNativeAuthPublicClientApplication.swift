@@ -1,41 +1,98 @@
+public import Foundation
 import HTTPTransport
 import Logging
-public import NativeAuthentication
 import OAuth
-public import TokenStorage
+import SignIn
+import TokenManagement
+import TokenStorage
 
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+/// An app that signs users up and in on its own pages, and keeps their sessions; with a redirect URI it can also open the
+/// issuer's pages.
+///
+/// It has no property that changes, so any thread may use it.
+public final class MSALNativeAuthPublicClientApplication: MSALPublicClientApplication, @unchecked Sendable {
+    package let native: NativeAuthPublicClientApplication
 
-extension NativeAuthPublicClientApplication {
-    /// An app whose sessions are in the store of `path`; nil: the usual place, where the command line keeps them too.
-    ///
-    /// - Throws: `TokenStoreError`.
+    package init(_ native: NativeAuthPublicClientApplication) throws {
+        self.native = native
+        var browser = try PublicClientConfiguration(
+            clientID: native.configuration.clientID,
+            redirectURI: native.configuration.redirectURI ?? .anyPort,
+            authority: native.configuration.authority
+        )
+        browser.tokenOptions = native.configuration.tokenOptions
+        try super.init(
+            PublicClientApplication(
+                browser,
+                store: native.store,
+                transport: native.transport,
+                userAgent: Surroundings.current.userAgent
+            )
+        )
+    }
+
+    /// Opens the store and makes the application.
+    public convenience init(nativeAuthConfiguration: MSALNativeAuthPublicClientApplicationConfig) throws {
+        do {
+            try self.init(
+                NativeAuthPublicClientApplication(
+                    nativeAuthConfiguration.native(),
+                    store: nativeAuthConfiguration.openStore(),
+                    transport: Surroundings.current.transport
+                )
+            )
+        } catch {
+            throw NSError.msal(error)
+        }
+    }
+
+    /// The tenant of `configuration`, which must be one with native authentication.
     public convenience init(
-        nativeAuthConfiguration configuration: MSALNativeAuthPublicClientApplicationConfig,
-        path: StorePath? = nil
+        configuration: MSALPublicClientApplicationConfig,
+        challengeTypes: MSALNativeAuthChallengeTypes
     ) throws {
-        let path = path ?? .standard(environment: ProcessInfo.processInfo.environment)
-        self.init(configuration, store: try TokenStore.open(at: path), transport: AsyncHTTPTransport())
+        let native = MSALNativeAuthPublicClientApplicationConfig(
+            clientId: configuration.clientId,
+            authority: configuration.authority,
+            challengeTypes: challengeTypes
+        )
+        native.redirectUri = configuration.redirectUri
+        native.storePath = configuration.storePath
+        try self.init(nativeAuthConfiguration: native)
+    }
+
+    /// The tenant `tenantSubdomain.ciamlogin.com`.
+    public convenience init(
+        clientId: String,
+        tenantSubdomain: String,
+        challengeTypes: MSALNativeAuthChallengeTypes,
+        redirectUri: String? = nil
+    ) throws {
+        let native = try MSALNativeAuthPublicClientApplicationConfig(
+            clientId: clientId,
+            tenantSubdomain: tenantSubdomain,
+            challengeTypes: challengeTypes
+        )
+        native.redirectUri = redirectUri
+        try self.init(nativeAuthConfiguration: native)
     }
 
     /// The account that is signed in; nil if there is none, or, as the log says then, the store cannot be read.
     public func getNativeAuthUserAccount(correlationId: UUID? = nil) -> MSALNativeAuthUserAccountResult? {
         do {
-            return try currentAccount().map(MSALNativeAuthUserAccountResult.init)
+            return try native.currentAccount().map(MSALNativeAuthUserAccountResult.init)
         } catch {
-            configuration.logger.error("the store cannot be read", metadata: ["reason": "\(error)"])
+            native.configuration.logger.error("the store cannot be read", metadata: ["reason": "\(error)"])
             return nil
         }
     }
 
+    /// Begins a sign-in.
     public func signIn(parameters: MSALNativeAuthSignInParameters, delegate: any SignInStartDelegate) {
         begin(parameters.parameters, delegate)
     }
 
+    /// Begins a sign-in, with a password where one is given.
     public func signIn(
         username: String,
         password: String? = nil,
@@ -50,10 +107,12 @@ extension NativeAuthPublicClientApplication {
         signIn(parameters: parameters, delegate: delegate)
     }
 
+    /// Begins a sign-up.
     public func signUp(parameters: MSALNativeAuthSignUpParameters, delegate: any SignUpStartDelegate) {
         begin(parameters.parameters, delegate)
     }
 
+    /// Begins a sign-up, with a password where one is given.
     public func signUp(
         username: String,
         password: String? = nil,
@@ -68,6 +127,7 @@ extension NativeAuthPublicClientApplication {
         signUp(parameters: parameters, delegate: delegate)
     }
 
+    /// Begins a password reset.
     public func resetPassword(
         parameters: MSALNativeAuthResetPasswordParameters,
         delegate: any ResetPasswordStartDelegate
@@ -75,6 +135,7 @@ extension NativeAuthPublicClientApplication {
         resetPassword(username: parameters.username, correlationId: parameters.correlationId, delegate: delegate)
     }
 
+    /// Begins a password reset.
     public func resetPassword(
         username: String,
         correlationId: UUID? = nil,
@@ -82,7 +143,7 @@ extension NativeAuthPublicClientApplication {
     ) {
         Task {
             do throws(ResetPasswordStartError) {
-                let state = try await resetPassword(username: username, correlationID: correlationId)
+                let state = try await native.resetPassword(username: username, correlationID: correlationId)
                 await delegate.onResetPasswordCodeRequired(
                     newState: state,
                     sentTo: state.delivery.sentTo,
@@ -98,7 +159,7 @@ extension NativeAuthPublicClientApplication {
     private func begin(_ parameters: SignInParameters, _ delegate: any SignInStartDelegate) {
         Task {
             do throws(SignInStartError) {
-                await delegate.hear(try await signIn(parameters))
+                await delegate.hear(try await native.signIn(parameters))
             } catch {
                 await delegate.onSignInStartError(error: error)
             }
@@ -108,7 +169,7 @@ extension NativeAuthPublicClientApplication {
     private func begin(_ parameters: SignUpParameters, _ delegate: any SignUpStartDelegate) {
         Task {
             do throws(SignUpStartError) {
-                switch try await signUp(parameters) {
+                switch try await native.signUp(parameters) {
                 case .codeRequired(let state):
                     await delegate.onSignUpCodeRequired(
                         newState: state,

@@ -1,0 +1,175 @@
+public import Foundation
+import OAuth
+import OpenIDConnect
+package import SignIn
+import TokenManagement
+import TokenStorage
+
+/// Takes a token or an `NSError`, of which one is nil.
+public typealias MSALCompletionBlock = @MainActor @Sendable (MSALResult?, (any Error)?) -> Void
+
+/// An app that signs users in without a client secret, and keeps their sessions.
+///
+/// Every error is an `NSError` of ``MSALErrorDomain`` whose code is an ``MSALError``. Completion blocks run on the main
+/// actor.
+///
+/// It is not open, and neither it nor its subclass has a property that changes, so any thread may use it.
+public class MSALPublicClientApplication: @unchecked Sendable {
+    package let application: PublicClientApplication
+    private let authority: MSALAuthority
+    private let knownAuthorities: [MSALAuthority]
+
+    package init(_ application: PublicClientApplication) throws {
+        self.application = application
+        authority = try MSALAuthority(application.configuration.authority)
+        knownAuthorities = try application.configuration.knownAuthorities.map { try MSALAuthority($0) }
+    }
+
+    /// Opens the store and makes the application.
+    public convenience init(configuration: MSALPublicClientApplicationConfig) throws {
+        try self.init(Self.make(configuration))
+    }
+
+    /// A client of any tenant of Microsoft Entra ID.
+    public convenience init(clientId: String) throws {
+        try self.init(configuration: MSALPublicClientApplicationConfig(clientId: clientId))
+    }
+
+    private static func make(_ configuration: MSALPublicClientApplicationConfig) throws -> PublicClientApplication {
+        do {
+            let usual = Surroundings.current
+            var client = try PublicClientConfiguration(
+                clientID: configuration.clientId,
+                redirectURI: try RedirectURI(configuration.address),
+                authority: configuration.authority.authority
+            )
+            client.knownAuthorities = configuration.knownAuthorities.map(\.authority)
+            client.tokenOptions = configuration.tokenOptions
+            return try PublicClientApplication(
+                client,
+                store: try configuration.openStore(),
+                transport: usual.transport,
+                userAgent: usual.userAgent
+            )
+        } catch {
+            throw NSError.msal(error)
+        }
+    }
+
+    /// What the application was made with; a change of it changes nothing here.
+    public var configuration: MSALPublicClientApplicationConfig {
+        let client = application.configuration
+        let copy = MSALPublicClientApplicationConfig(
+            clientId: client.clientID,
+            redirectUri: client.redirectURI.text,
+            authority: authority
+        )
+        copy.knownAuthorities = knownAuthorities
+        copy.extendedLifetimeEnabled = client.tokenOptions.allowsExtendedLifetime
+        copy.clientApplicationCapabilities = client.tokenOptions.clientCapabilities
+        copy.tokenExpirationBuffer = Double(client.tokenOptions.buffer.seconds)
+        copy.storePath = application.store.path.database
+        return copy
+    }
+
+    /// Signs a user in at the issuer's pages.
+    public func acquireToken(
+        with parameters: MSALInteractiveTokenParameters,
+        completionBlock: @escaping MSALCompletionBlock
+    ) {
+        let (request, session) = (parameters.request, parameters.webviewParameters.session)
+        let id = parameters.correlationId
+        deliver(to: completionBlock) { try await self.acquireToken(request, in: session, id) }
+    }
+
+    /// The same without a completion block.
+    public nonisolated(nonsending) func acquireToken(
+        with parameters: MSALInteractiveTokenParameters
+    ) async throws -> MSALResult {
+        let session = parameters.webviewParameters.session
+        return try await acquireToken(parameters.request, in: session, parameters.correlationId)
+    }
+
+    /// Returns a token from the store, or with a refresh token; never asks the user.
+    public func acquireTokenSilent(
+        with parameters: MSALSilentTokenParameters,
+        completionBlock: @escaping MSALCompletionBlock
+    ) {
+        let (request, id) = (Result { try parameters.request() }, parameters.correlationId)
+        deliver(to: completionBlock) { try await self.acquireTokenSilent(request.get(), id) }
+    }
+
+    /// The same without a completion block.
+    public nonisolated(nonsending) func acquireTokenSilent(
+        with parameters: MSALSilentTokenParameters
+    ) async throws -> MSALResult {
+        try await acquireTokenSilent(parameters.request(), parameters.correlationId)
+    }
+
+    /// Takes the address that the system opened the app with.
+    ///
+    /// - Returns: whether it is the answer to a sign-in that is under way.
+    @discardableResult
+    public static func handleMSALResponse(_ response: URL, sourceApplication: String?) -> Bool {
+        runningSignIns.withLock(\.self).contains { $0.handle(redirect: response.absoluteString) }
+    }
+
+    /// Ends every sign-in that is under way, with ``MSALError/userCanceled``.
+    ///
+    /// - Returns: whether there was one.
+    @discardableResult
+    public static func cancelCurrentWebAuthSession() -> Bool {
+        runningSignIns.withLock(\.self).map { $0.cancelSignIn() }.contains(true)
+    }
+
+    /// The applications whose user is at a page.
+    private static let runningSignIns = LockedValue<[PublicClientApplication]>([])
+
+    private func acquireToken(
+        _ request: InteractiveRequest,
+        in session: MSALWebSession?,
+        _ id: UUID?
+    ) async throws -> MSALResult {
+        Self.runningSignIns.withLock { $0.append(application) }
+        defer {
+            Self.runningSignIns.withLock { running in
+                if let place = running.firstIndex(where: { $0 === application }) { running.remove(at: place) }
+            }
+        }
+        return try await translatingErrors {
+            let agent = session.map { SessionAgent(session: $0, application: application) }
+            return try MSALResult(await application.acquireToken(request, in: agent), correlationID: id)
+        }
+    }
+
+    private func acquireTokenSilent(_ request: SilentRequest, _ id: UUID?) async throws -> MSALResult {
+        try await translatingErrors {
+            try MSALResult(await application.acquireTokenSilently(request), correlationID: id)
+        }
+    }
+}
+
+/// Runs `body`, whose errors become MSAL's.
+func translatingErrors<Value>(_ body: () async throws -> Value) async throws -> Value {
+    do {
+        return try await body()
+    } catch let error as NSError where error.domain == MSALErrorDomain {
+        throw error
+    } catch {
+        throw NSError.msal(error)
+    }
+}
+
+/// Runs `work`, and hands its end to `block` on the main actor.
+func deliver<Value: Sendable>(
+    to block: @escaping @MainActor @Sendable (Value?, (any Error)?) -> Void,
+    _ work: @escaping @Sendable () async throws -> Value
+) {
+    Task {
+        do {
+            await block(try await work(), nil)
+        } catch {
+            await block(nil, error)
+        }
+    }
+}
