@@ -6,10 +6,13 @@ import OAuth
 /// Each callback is optional. If it is not implemented, the error callback is called instead.
 @MainActor
 public protocol MFARequestChallengeDelegate: AnyObject, Sendable {
+    /// No code was sent.
     func onMFARequestChallengeError(error: MFARequestChallengeError, newState: MFARequiredState?)
 
     /// No code was sent yet, and the choice is as it was.
     func onMFARequestChallengeError(error: MFARequestChallengeError, awaiting state: AwaitingMFAState?)
+
+    /// A code was sent; submit it with `newState`.
     func onMFARequestChallengeVerificationRequired(
         newState: MFARequiredState,
         sentTo: String,
@@ -19,10 +22,12 @@ public protocol MFARequestChallengeDelegate: AnyObject, Sendable {
 }
 
 extension MFARequestChallengeDelegate {
+    /// Calls the other form.
     public func onMFARequestChallengeError(error: MFARequestChallengeError, awaiting state: AwaitingMFAState?) {
         onMFARequestChallengeError(error: error, newState: nil)
     }
 
+    /// Tells that the delegate lacks this method.
     public func onMFARequestChallengeVerificationRequired(
         newState: MFARequiredState,
         sentTo: String,
@@ -32,6 +37,15 @@ extension MFARequestChallengeDelegate {
         let label = "onMFARequestChallengeVerificationRequired(newState:sentTo:channelTargetType:codeLength:)"
         onMFARequestChallengeError(error: .unheard(label), newState: nil)
     }
+
+    fileprivate func hear(_ state: MFARequiredState) {
+        onMFARequestChallengeVerificationRequired(
+            newState: state,
+            sentTo: state.delivery.sentTo,
+            channelTargetType: state.delivery.channelTargetType,
+            codeLength: state.delivery.codeLength
+        )
+    }
 }
 
 /// Receives the result of submitting the code of a second factor.
@@ -39,20 +53,16 @@ extension MFARequestChallengeDelegate {
 /// Each callback is optional. If it is not implemented, the error callback is called instead.
 @MainActor
 public protocol MFASubmitChallengeDelegate: SignInCompletedDelegate {
+    /// The code was not taken; try again with `newState` where there is one.
     func onMFASubmitChallengeError(error: MFASubmitChallengeError, newState: MFARequiredState?)
 }
 
 extension AwaitingMFAState {
+    /// Has a code sent by one of the methods.
     public func requestChallenge(authMethod: MSALAuthMethod, delegate: any MFARequestChallengeDelegate) {
         Task {
             do throws(StepError<MFARequestChallengeErrorKind, AwaitingMFAState>) {
-                let state = try await requestChallenge(authMethod)
-                await delegate.onMFARequestChallengeVerificationRequired(
-                    newState: state,
-                    sentTo: state.delivery.sentTo,
-                    channelTargetType: state.delivery.channelTargetType,
-                    codeLength: state.delivery.codeLength
-                )
+                await delegate.hear(try await requestChallenge(authMethod))
             } catch {
                 await delegate.onMFARequestChallengeError(error: error.error, awaiting: error.state)
             }
@@ -61,22 +71,18 @@ extension AwaitingMFAState {
 }
 
 extension MFARequiredState {
+    /// Has a code sent by one of the methods.
     public func requestChallenge(authMethod: MSALAuthMethod, delegate: any MFARequestChallengeDelegate) {
         Task {
             do throws(StepError<MFARequestChallengeErrorKind, MFARequiredState>) {
-                let state = try await requestChallenge(authMethod)
-                await delegate.onMFARequestChallengeVerificationRequired(
-                    newState: state,
-                    sentTo: state.delivery.sentTo,
-                    channelTargetType: state.delivery.channelTargetType,
-                    codeLength: state.delivery.codeLength
-                )
+                await delegate.hear(try await requestChallenge(authMethod))
             } catch {
                 await delegate.onMFARequestChallengeError(error: error.error, newState: error.state)
             }
         }
     }
 
+    /// Submits the code that the user received.
     public func submitChallenge(challenge: String, delegate: any MFASubmitChallengeDelegate) {
         Task {
             do throws(StepError<MFASubmitChallengeErrorKind, MFARequiredState>) {

@@ -9,12 +9,22 @@ public import Foundation
 
 /// A sign-in to begin.
 public final class MSALNativeAuthSignInParameters {
+    /// The name that the user signs in with.
     public let username: String
+
+    /// The password; nil: the issuer asks for what it wants.
     public var password: String?
+
+    /// What the access token must be good for; nil: OpenID Connect alone.
     public var scopes: [String]?
+
+    /// The `claims` parameter.
     public var claimsRequest: MSALClaimsRequest?
+
+    /// What the requests are marked with; nil: a new id.
     public var correlationId: UUID?
 
+    /// Parameters with nothing else set.
     public init(username: String) { self.username = username }
 
     var parameters: SignInParameters {
@@ -31,11 +41,19 @@ public final class MSALNativeAuthSignInParameters {
 
 /// A sign-up to begin.
 public final class MSALNativeAuthSignUpParameters {
+    /// The name that the user signs in with.
     public let username: String
+
+    /// The password; nil: the issuer asks for what it wants.
     public var password: String?
+
+    /// What the tenant wants to know of the user, by name.
     public var attributes: [String: Any]?
+
+    /// What the requests are marked with; nil: a new id.
     public var correlationId: UUID?
 
+    /// Parameters with nothing else set.
     public init(username: String) { self.username = username }
 
     var parameters: SignUpParameters {
@@ -51,9 +69,13 @@ public final class MSALNativeAuthSignUpParameters {
 
 /// A password reset to begin.
 public final class MSALNativeAuthResetPasswordParameters {
+    /// The name that the user signs in with.
     public let username: String
+
+    /// What the requests are marked with; nil: a new id.
     public var correlationId: UUID?
 
+    /// Parameters with nothing else set.
     public init(username: String) {
         self.username = username
     }
@@ -61,38 +83,58 @@ public final class MSALNativeAuthResetPasswordParameters {
 
 /// An access token that is wanted.
 public final class MSALNativeAuthGetAccessTokenParameters {
+    /// Whether the issuer is asked although a token is stored.
     public var forceRefresh = false
 
     /// Whether the result has the refresh token too.
     public var returnRefreshToken = false
+
+    /// What the access token must be good for; nil: OpenID Connect alone.
     public var scopes: [String]?
+
+    /// The `claims` parameter.
     public var claimsRequest: MSALClaimsRequest?
+
+    /// What the requests are marked with; nil: a new id.
     public var correlationId: UUID?
 
+    /// Parameters with nothing else set.
     public init() {}
 }
 
 /// The sign-in after a sign-up.
 public final class MSALNativeAuthSignInAfterSignUpParameters {
+    /// What the access token must be good for; nil: OpenID Connect alone.
     public var scopes: [String]?
+
+    /// The `claims` parameter.
     public var claimsRequest: MSALClaimsRequest?
 
+    /// Parameters with nothing else set.
     public init() {}
 }
 
 /// The sign-in after a reset.
 public final class MSALNativeAuthSignInAfterResetPasswordParameters {
+    /// What the access token must be good for; nil: OpenID Connect alone.
     public var scopes: [String]?
+
+    /// The `claims` parameter.
     public var claimsRequest: MSALClaimsRequest?
 
+    /// Parameters with nothing else set.
     public init() {}
 }
 
 /// A contact that is to become a person's method.
 public final class MSALNativeAuthChallengeAuthMethodParameters {
+    /// How the code is sent.
     public let authMethod: MSALAuthMethod
+
+    /// Where the code is sent, such as an e-mail address.
     public let verificationContact: String
 
+    /// Parameters with nothing else set.
     public init(authMethod: MSALAuthMethod, verificationContact: String) {
         self.authMethod = authMethod
         self.verificationContact = verificationContact

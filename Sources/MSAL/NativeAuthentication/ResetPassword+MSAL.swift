@@ -6,7 +6,10 @@ import OAuth
 /// Each callback is optional. If it is not implemented, the error callback is called instead.
 @MainActor
 public protocol ResetPasswordStartDelegate: AnyObject, Sendable {
+    /// The reset did not begin.
     func onResetPasswordStartError(error: ResetPasswordStartError)
+
+    /// A code was sent; submit it with `newState`.
     func onResetPasswordCodeRequired(
         newState: ResetPasswordCodeRequiredState,
         sentTo: String,
@@ -16,6 +19,7 @@ public protocol ResetPasswordStartDelegate: AnyObject, Sendable {
 }
 
 extension ResetPasswordStartDelegate {
+    /// Tells that the delegate lacks this method.
     public func onResetPasswordCodeRequired(
         newState: ResetPasswordCodeRequiredState,
         sentTo: String,
@@ -33,11 +37,15 @@ extension ResetPasswordStartDelegate {
 /// Each callback is optional. If it is not implemented, the error callback is called instead.
 @MainActor
 public protocol ResetPasswordVerifyCodeDelegate: AnyObject, Sendable {
+    /// The code was not taken; try again with `newState` where there is one.
     func onResetPasswordVerifyCodeError(error: VerifyCodeError, newState: ResetPasswordCodeRequiredState?)
+
+    /// The new password is wanted.
     func onPasswordRequired(newState: ResetPasswordRequiredState)
 }
 
 extension ResetPasswordVerifyCodeDelegate {
+    /// Tells that the delegate lacks this method.
     public func onPasswordRequired(newState: ResetPasswordRequiredState) {
         onResetPasswordVerifyCodeError(error: .unheard("onPasswordRequired(newState:)"), newState: nil)
     }
@@ -48,7 +56,10 @@ extension ResetPasswordVerifyCodeDelegate {
 /// Each callback is optional. If it is not implemented, the error callback is called instead.
 @MainActor
 public protocol ResetPasswordResendCodeDelegate: AnyObject, Sendable {
+    /// No other code was sent; go on with `newState` where there is one.
     func onResetPasswordResendCodeError(error: ResendCodeError, newState: ResetPasswordCodeRequiredState?)
+
+    /// Another code was sent, and those before it are void.
     func onResetPasswordResendCodeRequired(
         newState: ResetPasswordCodeRequiredState,
         sentTo: String,
@@ -58,6 +69,7 @@ public protocol ResetPasswordResendCodeDelegate: AnyObject, Sendable {
 }
 
 extension ResetPasswordResendCodeDelegate {
+    /// Tells that the delegate lacks this method.
     public func onResetPasswordResendCodeRequired(
         newState: ResetPasswordCodeRequiredState,
         sentTo: String,
@@ -76,17 +88,22 @@ extension ResetPasswordResendCodeDelegate {
 /// Each callback is optional. If it is not implemented, the error callback is called instead.
 @MainActor
 public protocol ResetPasswordRequiredDelegate: AnyObject, Sendable {
+    /// The password was not taken; try again with `newState` where there is one.
     func onResetPasswordRequiredError(error: PasswordRequiredError, newState: ResetPasswordRequiredState?)
+
+    /// The password is set; `newState` signs in with it.
     func onResetPasswordCompleted(newState: SignInAfterResetPasswordState)
 }
 
 extension ResetPasswordRequiredDelegate {
+    /// Tells that the delegate lacks this method.
     public func onResetPasswordCompleted(newState: SignInAfterResetPasswordState) {
         onResetPasswordRequiredError(error: .unheard("onResetPasswordCompleted(newState:)"), newState: nil)
     }
 }
 
 extension ResetPasswordCodeRequiredState {
+    /// Submits the code that the user received.
     public func submitCode(code: String, delegate: any ResetPasswordVerifyCodeDelegate) {
         Task {
             do throws(StepError<VerifyCodeErrorKind, ResetPasswordCodeRequiredState>) {
@@ -97,6 +114,7 @@ extension ResetPasswordCodeRequiredState {
         }
     }
 
+    /// Has another code sent, which voids those before it.
     public func resendCode(delegate: any ResetPasswordResendCodeDelegate) {
         Task {
             do throws(StepError<ResendCodeErrorKind, ResetPasswordCodeRequiredState>) {
@@ -115,6 +133,7 @@ extension ResetPasswordCodeRequiredState {
 }
 
 extension ResetPasswordRequiredState {
+    /// Submits the password.
     public func submitPassword(password: String, delegate: any ResetPasswordRequiredDelegate) {
         Task {
             do throws(StepError<PasswordRequiredErrorKind, ResetPasswordRequiredState>) {

@@ -5,17 +5,23 @@ public import NativeAuthentication
 /// Each callback is optional. If it is not implemented, the error callback is called instead.
 @MainActor
 public protocol SignInStartDelegate: SignInOutcomeDelegate {
+    /// The sign-in did not begin.
     func onSignInStartError(error: SignInStartError)
+
+    /// A code was sent; submit it with `newState`.
     func onSignInCodeRequired(
         newState: SignInCodeRequiredState,
         sentTo: String,
         channelTargetType: MSALNativeAuthChannelType,
         codeLength: Int
     )
+
+    /// The password is wanted.
     func onSignInPasswordRequired(newState: SignInPasswordRequiredState)
 }
 
 extension SignInStartDelegate {
+    /// Tells that the delegate lacks this method.
     public func onSignInCodeRequired(
         newState: SignInCodeRequiredState,
         sentTo: String,
@@ -25,6 +31,7 @@ extension SignInStartDelegate {
         onSignInStartError(error: .unheard("onSignInCodeRequired(newState:sentTo:channelTargetType:codeLength:)"))
     }
 
+    /// Tells that the delegate lacks this method.
     public func onSignInPasswordRequired(newState: SignInPasswordRequiredState) {
         onSignInStartError(error: .unheard("onSignInPasswordRequired(newState:)"))
     }
@@ -33,10 +40,12 @@ extension SignInStartDelegate {
 /// Receives the account that has signed in.
 @MainActor
 public protocol SignInCompletedDelegate: AnyObject, Sendable {
+    /// The account has signed in.
     func onSignInCompleted(result: MSALNativeAuthUserAccountResult)
 }
 
 extension SignInCompletedDelegate {
+    /// Tells that the delegate lacks this method.
     public func onSignInCompleted(result: MSALNativeAuthUserAccountResult) {
         UnheardCallback.tell("onSignInCompleted(result:)")
     }
@@ -49,15 +58,20 @@ extension SignInCompletedDelegate {
 /// Receives the result of the first factor of a sign-in.
 @MainActor
 public protocol SignInOutcomeDelegate: SignInCompletedDelegate {
+    /// A second factor is wanted, by one of `authMethods`.
     func onSignInAwaitingMFA(authMethods: [MSALAuthMethod], newState: AwaitingMFAState)
+
+    /// A method for a second factor must be registered, one of `authMethods`.
     func onSignInStrongAuthMethodRegistration(authMethods: [MSALAuthMethod], newState: RegisterStrongAuthState)
 }
 
 extension SignInOutcomeDelegate {
+    /// Tells that the delegate lacks this method.
     public func onSignInAwaitingMFA(authMethods: [MSALAuthMethod], newState: AwaitingMFAState) {
         UnheardCallback.tell("onSignInAwaitingMFA(authMethods:newState:)")
     }
 
+    /// Tells that the delegate lacks this method.
     public func onSignInStrongAuthMethodRegistration(
         authMethods: [MSALAuthMethod],
         newState: RegisterStrongAuthState
@@ -82,6 +96,7 @@ extension SignInOutcomeDelegate {
 /// Each callback is optional. If it is not implemented, the error callback is called instead.
 @MainActor
 public protocol SignInVerifyCodeDelegate: SignInOutcomeDelegate {
+    /// The code was not taken; try again with `newState` where there is one.
     func onSignInVerifyCodeError(error: VerifyCodeError, newState: SignInCodeRequiredState?)
 }
 
@@ -90,7 +105,10 @@ public protocol SignInVerifyCodeDelegate: SignInOutcomeDelegate {
 /// Each callback is optional. If it is not implemented, the error callback is called instead.
 @MainActor
 public protocol SignInResendCodeDelegate: AnyObject, Sendable {
+    /// No other code was sent; go on with `newState` where there is one.
     func onSignInResendCodeError(error: ResendCodeError, newState: SignInCodeRequiredState?)
+
+    /// Another code was sent, and those before it are void.
     func onSignInResendCodeCodeRequired(
         newState: SignInCodeRequiredState,
         sentTo: String,
@@ -100,6 +118,7 @@ public protocol SignInResendCodeDelegate: AnyObject, Sendable {
 }
 
 extension SignInResendCodeDelegate {
+    /// Tells that the delegate lacks this method.
     public func onSignInResendCodeCodeRequired(
         newState: SignInCodeRequiredState,
         sentTo: String,
@@ -118,6 +137,7 @@ extension SignInResendCodeDelegate {
 /// Each callback is optional. If it is not implemented, the error callback is called instead.
 @MainActor
 public protocol SignInPasswordRequiredDelegate: SignInOutcomeDelegate {
+    /// The password was not taken; try again with `newState` where there is one.
     func onSignInPasswordRequiredError(error: PasswordRequiredError, newState: SignInPasswordRequiredState?)
 }
 
@@ -126,6 +146,7 @@ public protocol SignInPasswordRequiredDelegate: SignInOutcomeDelegate {
 /// Each callback is optional. If it is not implemented, the error callback is called instead.
 @MainActor
 public protocol SignInAfterSignUpDelegate: SignInOutcomeDelegate {
+    /// The sign-in failed; the sign-up has succeeded.
     func onSignInAfterSignUpError(error: SignInAfterSignUpError)
 }
 
@@ -134,6 +155,7 @@ public protocol SignInAfterSignUpDelegate: SignInOutcomeDelegate {
 /// Each callback is optional. If it is not implemented, the error callback is called instead.
 @MainActor
 public protocol SignInAfterResetPasswordDelegate: SignInOutcomeDelegate {
+    /// The sign-in failed; the password is set.
     func onSignInAfterResetPasswordError(error: SignInAfterResetPasswordError)
 }
 

@@ -2,6 +2,7 @@ public import NativeAuthentication
 import OAuth
 
 extension SignInCodeRequiredState {
+    /// Submits the code that the user received.
     public func submitCode(code: String, delegate: any SignInVerifyCodeDelegate) {
         Task {
             do throws(StepError<VerifyCodeErrorKind, SignInCodeRequiredState>) {
@@ -13,6 +14,7 @@ extension SignInCodeRequiredState {
         }
     }
 
+    /// Has another code sent, which voids those before it.
     public func resendCode(delegate: any SignInResendCodeDelegate) {
         Task {
             do throws(StepError<ResendCodeErrorKind, SignInCodeRequiredState>) {
@@ -31,6 +33,7 @@ extension SignInCodeRequiredState {
 }
 
 extension SignInPasswordRequiredState {
+    /// Submits the password.
     public func submitPassword(password: String, delegate: any SignInPasswordRequiredDelegate) {
         Task {
             do throws(StepError<PasswordRequiredErrorKind, SignInPasswordRequiredState>) {
@@ -46,6 +49,7 @@ extension SignInPasswordRequiredState {
 }
 
 extension SignInAfterSignUpState {
+    /// Signs the user in without another question.
     public func signIn(parameters: MSALNativeAuthSignInAfterSignUpParameters, delegate: any SignInAfterSignUpDelegate) {
         let (scope, claims) = (Scope(parameters.scopes ?? []), parameters.claimsRequest?.claims)
         Task {
@@ -58,6 +62,7 @@ extension SignInAfterSignUpState {
         }
     }
 
+    /// Signs the user in without another question.
     public func signIn(scopes: [String]? = nil, delegate: any SignInAfterSignUpDelegate) {
         let parameters = MSALNativeAuthSignInAfterSignUpParameters()
         parameters.scopes = scopes
@@ -66,6 +71,7 @@ extension SignInAfterSignUpState {
 }
 
 extension SignInAfterResetPasswordState {
+    /// Signs the user in without another question.
     public func signIn(
         parameters: MSALNativeAuthSignInAfterResetPasswordParameters,
         delegate: any SignInAfterResetPasswordDelegate
@@ -81,6 +87,7 @@ extension SignInAfterResetPasswordState {
         }
     }
 
+    /// Signs the user in without another question.
     public func signIn(scopes: [String]? = nil, delegate: any SignInAfterResetPasswordDelegate) {
         let parameters = MSALNativeAuthSignInAfterResetPasswordParameters()
         parameters.scopes = scopes

@@ -6,17 +6,23 @@ import OAuth
 /// Each callback is optional. If it is not implemented, the error callback is called instead.
 @MainActor
 public protocol SignUpStartDelegate: AnyObject, Sendable {
+    /// The sign-up did not begin.
     func onSignUpStartError(error: SignUpStartError)
+
+    /// A code was sent; submit it with `newState`.
     func onSignUpCodeRequired(
         newState: SignUpCodeRequiredState,
         sentTo: String,
         channelTargetType: MSALNativeAuthChannelType,
         codeLength: Int
     )
+
+    /// The issuer refuses these attributes.
     func onSignUpAttributesInvalid(attributeNames: [String])
 }
 
 extension SignUpStartDelegate {
+    /// Tells that the delegate lacks this method.
     public func onSignUpCodeRequired(
         newState: SignUpCodeRequiredState,
         sentTo: String,
@@ -26,6 +32,7 @@ extension SignUpStartDelegate {
         onSignUpStartError(error: .unheard("onSignUpCodeRequired(newState:sentTo:channelTargetType:codeLength:)"))
     }
 
+    /// Tells that the delegate lacks this method.
     public func onSignUpAttributesInvalid(attributeNames: [String]) {
         onSignUpStartError(error: .unheard("onSignUpAttributesInvalid(attributeNames:)"))
     }
@@ -34,6 +41,7 @@ extension SignUpStartDelegate {
 /// Receives the result of a step of a sign-up.
 @MainActor
 public protocol SignUpOutcomeDelegate: AnyObject, Sendable {
+    /// Attributes are wanted.
     func onSignUpAttributesRequired(
         attributes: [MSALNativeAuthRequiredAttribute],
         newState: SignUpAttributesRequiredState
@@ -41,10 +49,13 @@ public protocol SignUpOutcomeDelegate: AnyObject, Sendable {
 
     /// The same without the list, as the documents show it; the state has the list.
     func onSignUpAttributesRequired(newState: SignUpAttributesRequiredState)
+
+    /// The account exists; `newState` signs it in.
     func onSignUpCompleted(newState: SignInAfterSignUpState)
 }
 
 extension SignUpOutcomeDelegate {
+    /// Tells that the delegate lacks this method.
     public func onSignUpAttributesRequired(
         attributes: [MSALNativeAuthRequiredAttribute],
         newState: SignUpAttributesRequiredState
@@ -52,10 +63,12 @@ extension SignUpOutcomeDelegate {
         onSignUpAttributesRequired(newState: newState)
     }
 
+    /// Tells that the delegate lacks this method.
     public func onSignUpAttributesRequired(newState: SignUpAttributesRequiredState) {
         UnheardCallback.tell("onSignUpAttributesRequired(attributes:newState:)")
     }
 
+    /// Tells that the delegate lacks this method.
     public func onSignUpCompleted(newState: SignInAfterSignUpState) {
         UnheardCallback.tell("onSignUpCompleted(newState:)")
     }
@@ -76,11 +89,15 @@ extension SignUpOutcomeDelegate {
 /// Each callback is optional. If it is not implemented, the error callback is called instead.
 @MainActor
 public protocol SignUpVerifyCodeDelegate: SignUpOutcomeDelegate {
+    /// The code was not taken; try again with `newState` where there is one.
     func onSignUpVerifyCodeError(error: VerifyCodeError, newState: SignUpCodeRequiredState?)
+
+    /// A password is wanted.
     func onSignUpPasswordRequired(newState: SignUpPasswordRequiredState)
 }
 
 extension SignUpVerifyCodeDelegate {
+    /// Tells that the delegate lacks this method.
     public func onSignUpPasswordRequired(newState: SignUpPasswordRequiredState) {
         onSignUpVerifyCodeError(error: .unheard("onSignUpPasswordRequired(newState:)"), newState: nil)
     }
@@ -91,7 +108,10 @@ extension SignUpVerifyCodeDelegate {
 /// Each callback is optional. If it is not implemented, the error callback is called instead.
 @MainActor
 public protocol SignUpResendCodeDelegate: AnyObject, Sendable {
+    /// No other code was sent; go on with `newState` where there is one.
     func onSignUpResendCodeError(error: ResendCodeError, newState: SignUpCodeRequiredState?)
+
+    /// Another code was sent, and those before it are void.
     func onSignUpResendCodeCodeRequired(
         newState: SignUpCodeRequiredState,
         sentTo: String,
@@ -101,6 +121,7 @@ public protocol SignUpResendCodeDelegate: AnyObject, Sendable {
 }
 
 extension SignUpResendCodeDelegate {
+    /// Tells that the delegate lacks this method.
     public func onSignUpResendCodeCodeRequired(
         newState: SignUpCodeRequiredState,
         sentTo: String,
@@ -119,6 +140,7 @@ extension SignUpResendCodeDelegate {
 /// Each callback is optional. If it is not implemented, the error callback is called instead.
 @MainActor
 public protocol SignUpPasswordRequiredDelegate: SignUpOutcomeDelegate {
+    /// The password was not taken; try again with `newState` where there is one.
     func onSignUpPasswordRequiredError(error: PasswordRequiredError, newState: SignUpPasswordRequiredState?)
 }
 
@@ -127,17 +149,22 @@ public protocol SignUpPasswordRequiredDelegate: SignUpOutcomeDelegate {
 /// Each callback is optional. If it is not implemented, the error callback is called instead.
 @MainActor
 public protocol SignUpAttributesRequiredDelegate: SignUpOutcomeDelegate {
+    /// The attributes were not taken.
     func onSignUpAttributesRequiredError(error: AttributesRequiredError)
+
+    /// The issuer refuses these attributes.
     func onSignUpAttributesInvalid(attributeNames: [String], newState: SignUpAttributesRequiredState)
 }
 
 extension SignUpAttributesRequiredDelegate {
+    /// Tells that the delegate lacks this method.
     public func onSignUpAttributesInvalid(attributeNames: [String], newState: SignUpAttributesRequiredState) {
         onSignUpAttributesRequiredError(error: .unheard("onSignUpAttributesInvalid(attributeNames:newState:)"))
     }
 }
 
 extension SignUpCodeRequiredState {
+    /// Submits the code that the user received.
     public func submitCode(code: String, delegate: any SignUpVerifyCodeDelegate) {
         Task {
             do throws(StepError<VerifyCodeErrorKind, SignUpCodeRequiredState>) {
@@ -154,6 +181,7 @@ extension SignUpCodeRequiredState {
         }
     }
 
+    /// Has another code sent, which voids those before it.
     public func resendCode(delegate: any SignUpResendCodeDelegate) {
         Task {
             do throws(StepError<ResendCodeErrorKind, SignUpCodeRequiredState>) {
@@ -172,6 +200,7 @@ extension SignUpCodeRequiredState {
 }
 
 extension SignUpPasswordRequiredState {
+    /// Submits the password.
     public func submitPassword(password: String, delegate: any SignUpPasswordRequiredDelegate) {
         Task {
             do throws(StepError<PasswordRequiredErrorKind, SignUpPasswordRequiredState>) {
@@ -193,6 +222,7 @@ extension SignUpPasswordRequiredState {
 }
 
 extension SignUpAttributesRequiredState {
+    /// Submits attributes of the user.
     public func submitAttributes(attributes: [String: Any], delegate: any SignUpAttributesRequiredDelegate) {
         let attributes = JSON.Object(attributes: attributes)
         Task {
