@@ -220,6 +220,7 @@ let package = Package(
         ),
         .executableTarget(name: "CFuzzMain", dependencies: ["Fuzzing"], path: "Sources/Fuzzing/CFuzzMain"),
 
+        .testTarget(name: "TokenStoreKitTests", dependencies: ["TestSupport", "TokenStoreKit"]),
         .testTarget(
             name: "TokenStorageTests",
             dependencies: ["CSQLite", "OAuth", "Sealing", "SQLite", "TestSupport", "TokenStorage"]

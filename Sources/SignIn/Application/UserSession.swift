@@ -65,7 +65,7 @@ public struct UserSession: Sendable, Identifiable {
 
     /// What this process and others change of the account from now on.
     ///
-    /// ``StoreChange/many`` is among it: something changed, and it may have been this account.
+    /// `StoreChange.many` is among it: something changed, and it may have been this account.
     ///
     /// - Throws: `TokenStoreError`.
     public func changes() throws -> AsyncFilterSequence<AsyncStream<StoreChange>> {
