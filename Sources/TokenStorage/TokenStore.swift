@@ -28,7 +28,7 @@ import Darwin
 /// ```
 public final class TokenStore: Sendable {
     /// The version of this package.
-    public static let version = "0.1.0"
+    public static let version = "0.2.0"
 
     public let path: StorePath
     package let options: StoreOptions
