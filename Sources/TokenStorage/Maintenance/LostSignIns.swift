@@ -71,6 +71,7 @@ struct LostSignIns {
                 }
             }
         )
+        sessions.formUnion(try lostKeys())
         for (_, account) in accounts.sorted(by: { $0.key < $1.key }) {
             found.append(LostSignIn(account, client: nil))
         }
@@ -83,6 +84,24 @@ struct LostSignIns {
             if let account { found.append(LostSignIn(account, client: client)) }
         }
         found.sort { $0.sortKey.lexicographicallyPrecedes($1.sortKey) }
+    }
+
+    /// The sessions of kept accounts whose DPoP key is lost, without which their refresh tokens are of no use.
+    private mutating func lostKeys() throws -> Set<[Value]> {
+        // Before schema version 12 there were none.
+        let keys = "SELECT account_id, client_fold FROM dpop_key ORDER BY account_id, client_fold"
+        guard (try? damaged.prepare(keys)) != nil else { return [] }
+        let isAccountKept = try fresh.prepare("SELECT 1 FROM account WHERE id = ?1")
+        let isKept = try fresh.prepare("SELECT 1 FROM dpop_key WHERE account_id = ?1 AND client_fold = ?2")
+        var sessions: Set<[Value]> = []
+        note(
+            try scan(keys) { row in
+                let owner = row.integer(0)
+                guard try !isAccountKept.isEmpty(owner), try isKept.isEmpty(owner, .text(row.text(1))) else { return }
+                sessions.insert([.integer(owner), .text(row.text(1))])
+            }
+        )
+        return sessions
     }
 
     private mutating func note(_ isWhole: Bool) { isComplete = isComplete && isWhole }

@@ -54,7 +54,7 @@ public struct LostSignIn: Hashable, Sendable {
     public let homeAccountID: String?
     public let authority: String?
 
-    /// The client whose refresh token is lost; nil if the account itself is.
+    /// The client whose refresh token, or its key, is lost; nil if the account itself is.
     public let clientID: String?
 }
 

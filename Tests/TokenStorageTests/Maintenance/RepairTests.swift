@@ -50,6 +50,18 @@ struct RepairTests {
         }
     }
 
+    @Test func `a session whose DPoP key is lost is named as lost`() throws {
+        let fixture = try TestStore()
+        try fixture.signIn(.signIn(["token_type": "DPoP"])) {
+            $0.newKey = BoundKey(thumbprint: "t", secret: Secret("key"))
+        }
+        fixture.store.close()
+        for page in try pages(of: "dpop_key", fixture) { try overwrite(page: page, fixture) }
+        let (report, store) = try repaired(fixture)
+        #expect(report.lostSignIns.map(\.clientID) == ["cid"])
+        #expect(try store.boundKey(of: Fixture.account, client: "cid") == nil)
+    }
+
     @Test func `a repair of a sound store loses nothing`() throws {
         let fixture = try TestStore.closed(Self.crowd)
         let export = try TokenStore.inspect(at: fixture.path, options: fixture.options)?.exportedText()

@@ -29,7 +29,7 @@ struct BoundKeyTests {
         try store.read { try $0.connection.integer("SELECT count(*) FROM dpop_key") }
     }
 
-    @Test func `a sign-in stores its key with its tokens, and a lookup finds the tokens by it`() throws {
+    @Test func `a sign-in stores its key, and a lookup finds its tokens by it`() throws {
         let fixture = try Self.bound()
         #expect(try Self.key(fixture.another()) == Self.key)
         #expect(try Self.key(fixture.store, client: "CID") == Self.key)
@@ -39,7 +39,7 @@ struct BoundKeyTests {
         #expect(try fixture.store.check() == [])
     }
 
-    @Test func `a token that is not bound does not serve where one that is was asked for`() throws {
+    @Test func `a token that is not bound does not serve a query for bound ones`() throws {
         let fixture = try TestStore()
         try fixture.signIn(.signIn())
         #expect(try fixture.request("s1") == .hit("a"))
@@ -54,7 +54,7 @@ struct BoundKeyTests {
         #expect(try fixture.request("s1") == .hit("a"))
     }
 
-    @Test func `the answer to a refresh under an older key is not stored over a new sign-in`() throws {
+    @Test func `a refresh under an older key is not stored over a new sign-in`() throws {
         let fixture = try Self.bound()
         let used = try fixture.currentRefreshToken()
         try fixture.signIn(.signIn(["token_type": "DPoP", "access_token": "a2", "refresh_token": "r2"])) {
@@ -84,7 +84,7 @@ struct BoundKeyTests {
         #expect(try fixture.request("s9") == .hit("b"))
     }
 
-    @Test func `the key of a sign-in that a held store cannot take waits with its tokens, sealed`() throws {
+    @Test func `the key of a sign-in waits, sealed, with tokens that a held store cannot take`() throws {
         let fixture = try TestStore {
             $0.answerWait = .milliseconds(20)
             $0.pendingWait = .milliseconds(20)
@@ -111,6 +111,8 @@ struct BoundKeyTests {
         _ = try fixture.store.rekey()
         let after = try fixture.store.read { try $0.connection.first("SELECT secret FROM dpop_key") { $0.blob(0) } }
         #expect(before != after)
+        let snapshot = try DirectorySnapshot(fixture.directory.path)
+        #expect(snapshot.names(holding: Data(Self.key.secret.reveal().utf8)) == [])
         #expect(try Self.key(fixture.another()) == Self.key)
     }
 
@@ -133,7 +135,7 @@ struct BoundKeyTests {
         #expect(try repaired.check() == [])
     }
 
-    @Test func `a removed account, a client's sign-out and a purge of everything leave no key`() throws {
+    @Test func `a removed account, a sign-out and a purge of everything leave no key`() throws {
         let fixture = try Self.bound()
         try fixture.signIn(.signIn(["token_type": "DPoP"]), client: "cid2") { $0.newKey = Self.other }
         #expect(try Self.rows(fixture.store) == 2)
@@ -147,7 +149,7 @@ struct BoundKeyTests {
         #expect(try Self.rows(again.store) == 0)
     }
 
-    @Test func `an export leaves out the tokens that are bound to a key, and keeps the account`() throws {
+    @Test func `an export leaves out bound tokens, and keeps the account`() throws {
         let fixture = try Self.bound()
         try fixture.signIn(.signIn(["access_token": "b", "refresh_token": "rb"]), client: "cid2")
         #expect(try fixture.rows("AccessToken").map { $0["secret"] } == ["b"])
