@@ -119,7 +119,7 @@ struct DPoPTests {
         }
     }
 
-    @Test func `the authorization request names the key, and a code for another key is refused`() async throws {
+    @Test func `a code that was requested for another key is refused`() async throws {
         try await DPoPScene.open { (scene: DPoPScene) async throws in
             let agent = Reaction { address in
                 #expect(address.contains("dpop_jkt="))
@@ -170,6 +170,32 @@ struct DPoPTests {
             #expect(try await scene.call(account).status == 200)
             try await scene.application().signOut(account)
             #expect(try scene.key(account.id) == nil)
+        }
+    }
+
+    @Test func `a refresh that got no answer is repeated by the next program`() async throws {
+        try await DPoPScene.open(demandsNonce: true) { (scene: DPoPScene) async throws in
+            let account = try await scene.signIn().account
+            let token = try #require(try scene.store.refreshTokens(of: account.id, client: "b2c-app").first)
+            scene.expire()
+            #expect(try scene.store.beginRefresh(with: token) == nil)
+            #expect(try await scene.call(account).status == 200)
+            #expect(try scene.store.refreshTokens(of: account.id, client: "b2c-app").count == 1)
+        }
+    }
+
+    @Test func `a bound token that the API finds invalid is refreshed and sent once more`() async throws {
+        try await DPoPScene.open { (scene: DPoPScene) async throws in
+            let first = try await scene.signIn()
+            let used = try #require(first.accessToken?.secret.reveal())
+            let strict = ChangedResponses { request, response in
+                guard request.headers["authorization"] == "DPoP \(used)" else { return response }
+                let headers: HTTPHeaders = ["www-authenticate": #"Bearer, DPoP error="invalid_token", algs="ES256""#]
+                return HTTPResponse(status: 401, headers: headers)
+            }
+            #expect(try await scene.call(first.account, transport: strict).status == 200)
+            #expect(scene.outcomes("token") == ["200", "200"])
+            #expect(strict.proofs.count == 3)
         }
     }
 }

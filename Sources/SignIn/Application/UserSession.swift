@@ -1,5 +1,6 @@
 import HTTPTransport
 public import OAuth
+public import OpenIDConnect
 public import TokenManagement
 public import TokenStorage
 
@@ -109,6 +110,7 @@ extension PublicClientApplication {
         issuer: String,
         redirectURI: RedirectURI = .anyPort,
         storeAt path: StorePath = .standard,
+        dpop: DPoPPolicy = .off,
         userAgent: any UserAgent = SystemBrowser()
     ) throws {
         try self.init(
@@ -116,6 +118,7 @@ extension PublicClientApplication {
             authority: Authority(issuer: issuer),
             redirectURI: redirectURI,
             storeAt: path,
+            dpop: dpop,
             userAgent: userAgent
         )
     }
@@ -128,13 +131,15 @@ extension PublicClientApplication {
         authority: Authority,
         redirectURI: RedirectURI = .anyPort,
         storeAt path: StorePath = .standard,
+        dpop: DPoPPolicy = .off,
         userAgent: any UserAgent = SystemBrowser()
     ) throws {
-        let configuration = try PublicClientConfiguration(
+        var configuration = try PublicClientConfiguration(
             clientID: clientID,
             redirectURI: redirectURI,
             authority: authority
         )
+        configuration.tokenOptions.dpop = dpop
         let store = try TokenStore.open(at: path)
         try self.init(configuration, store: store, transport: AsyncHTTPTransport(), userAgent: userAgent)
     }
