@@ -30,6 +30,8 @@ struct LocalIDP: AsyncParsableCommand {
     var refreshGrace = 10.0
     @Flag(help: "Also serves a sample claims provider, for every client that has none.")
     var sampleClaims = false
+    @Flag(help: "Every DPoP proof has to repeat a nonce of the provider.")
+    var dpopNonce = false
     @Flag(help: "Prints the seed that is used without --seed, and ends.") var printSeed = false
 
     func validate() throws {
@@ -44,6 +46,7 @@ struct LocalIDP: AsyncParsableCommand {
         let claims = sampleClaims ? try await SampleClaimsServer.start() : nil
         try claims?.serve(&configuration)
         let provider = try await LocalIdentityProvider.start(configuration)
+        provider.proofs.set { $0.demandsNonce = dpopNonce }
         var members = JSON.Object([
             ("addresses", .array(provider.addresses.map(JSON.string))),
             ("note", "development provider: loopback only, in memory, do not use real passwords"),

@@ -1,6 +1,7 @@
 import ArgumentParser
 import NativeAuthentication
 import OAuth
+import OpenIDConnect
 import SignIn
 
 struct LoginCommand: ParsableCommand {
@@ -20,6 +21,9 @@ struct LoginCommand: ParsableCommand {
 
             --native asks for the code or the password on the terminal, without echo. It is for tenants with native \
             authentication (Microsoft Entra External ID). If the tenant requires a browser, the command opens one.
+
+            --dpop binds the session to a key that is stored with it, where the issuer supports DPoP; otherwise the \
+            sign-in fails. Only programs that use the library can prove that key to a web API.
 
             EXAMPLES
               tokenstore login --issuer https://login.example.com --client-id my-app \\
@@ -48,6 +52,9 @@ struct LoginCommand: ParsableCommand {
 
     @OptionGroup(title: "How") var redirect: RedirectArguments
 
+    @Flag(help: "Bind the tokens to a key of the store (RFC 9449), so that stolen ones are of no use.")
+    var dpop = false
+
     @Flag(help: "Sign in on the terminal, with an e-mail address and a code or a password.")
     var native = false
 
@@ -67,11 +74,13 @@ struct LoginCommand: ParsableCommand {
         guard !native || !redirect.device && loginHint == nil && prompt == nil else {
             throw ValidationError("--native excludes --device, --login-hint and --prompt; give --username instead")
         }
+        guard !native || !dpop else { throw ValidationError("--native excludes --dpop; leave one of them out") }
         if native { try place.validateNative() }
     }
 
     func run() throws {
-        let page = BrowserLogin(clientID: place.clientID, redirect: redirect, network: network, arguments: arguments)
+        var page = BrowserLogin(clientID: place.clientID, redirect: redirect, network: network, arguments: arguments)
+        if dpop { page.dpop = .required }
         let authority = try place.whereTo()
         guard !native else { return try NativeLogin(page: page, answers: answers).run(scope.value, at: authority) }
         var request = InteractiveRequest(scope: scope.value)

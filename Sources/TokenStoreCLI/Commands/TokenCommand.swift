@@ -21,7 +21,8 @@ struct TokenCommand: ParsableCommand {
             The token is read from the store, or requested from the issuer with a refresh token. The command never \
             prompts: if a sign-in is needed, the exit status is 4. Processes that need the same token share one \
             request to the issuer. --client-id may be left out if the account has tokens of one client only. For a \
-            guest, --tenant names the tenant of the token. Default: the tenant of the sign-in.
+            guest, --tenant names the tenant of the token. Default: the tenant of the sign-in. A token that is bound to a \
+            key (login --dpop) is printed as text or json only.
 
             EXAMPLES
               curl -H "$(tokenstore token --scope api://todo/Read --format header)" \\
@@ -199,6 +200,7 @@ enum TokenFormat: String, CaseIterable, ExpressibleByArgument {
                 "ask the issuer for another one with --force-refresh"
             )
         }
+        if result.accessToken.isDPoP { try explainProof(on: console) }
         let secret = result.accessToken.secret.reveal()
         switch self {
         case .text: try console.line(secret)
@@ -208,6 +210,20 @@ enum TokenFormat: String, CaseIterable, ExpressibleByArgument {
         case .execCredential: try console.line(Self.credential(result, secret))
         }
         try console.output.flush()
+    }
+
+    /// Says what a token needs that is bound to a key; the formats in which it would be sent as it is are refused.
+    private func explainProof(on console: Console) throws {
+        switch self {
+        case .json: return
+        case .text: console.note("this token is bound to a key; a web API takes it only with a DPoP proof of that key")
+        case .header, .env, .execCredential:
+            throw CommandFailure(
+                .failure,
+                "the access token is bound to a key, and a web API takes it only with a DPoP proof of that key",
+                "call the API with a program that uses the library, or sign in again without --dpop"
+            )
+        }
     }
 
     private static func members(_ result: TokenResult, _ secret: String, to json: inout JSONOutput) {

@@ -12,6 +12,9 @@ struct BrowserLogin {
     let network: NetworkArguments
     let arguments: StoreArguments
 
+    /// Whether the tokens are bound to a new key.
+    var dpop = DPoPPolicy.off
+
     /// Signs in and stores the session.
     func run(_ request: InteractiveRequest, at authority: Authority) throws {
         let console = arguments.console
@@ -42,6 +45,7 @@ struct BrowserLogin {
     private func pageFlow(_ store: TokenStore) -> AuthorizationCodeFlow {
         var flow = AuthorizationCodeFlow(clientID: clientID, redirectURI: redirect.redirectURI, transport: transport)
         flow.limits = network.options(arguments).limits
+        flow.dpop = dpop
         flow.answerSpace = { try await store.perform { try $0.reserveAnswerSpace() } }
         return flow
     }
@@ -49,6 +53,7 @@ struct BrowserLogin {
     private func deviceFlow(_ store: TokenStore) -> DeviceCodeFlow {
         var flow = DeviceCodeFlow(clientID: clientID, transport: transport)
         flow.limits = network.options(arguments).limits
+        flow.dpop = dpop
         flow.timeLimit = redirect.wait.map { .seconds($0) }
         flow.answerSpace = { try await store.perform { try $0.reserveAnswerSpace() } }
         return flow
