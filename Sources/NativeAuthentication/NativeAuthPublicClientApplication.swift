@@ -184,7 +184,6 @@ extension NativeAuthPublicClientApplication {
         scope: Scope,
         in store: TokenStore
     ) throws -> NativeAuthUserAccount {
-        guard let idToken = result.idToken else { throw SignInError.noIDToken }
         if !configuration.allowsSeveralAccounts {
             do {
                 for other in try ownAccounts(in: store) where other.id != result.account.id {
@@ -195,7 +194,7 @@ extension NativeAuthPublicClientApplication {
                 configuration.logger.warning("an account was not signed out", metadata: ["reason": "\(error)"])
             }
         }
-        return NativeAuthUserAccount(application: self, account: result.account, idToken: idToken, scope: scope)
+        return NativeAuthUserAccount(application: self, account: result.account, idToken: result.idToken, scope: scope)
     }
 
     /// The accounts that came by native authentication or its browser: user flows have accounts of their own.

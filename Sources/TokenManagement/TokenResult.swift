@@ -1,24 +1,31 @@
 public import OAuth
 
-/// A usable access token, and where it came from.
+/// A usable access token: the answer to a silent request, and what a sign-in returns.
 public struct TokenResult: Sendable {
     /// Where a token came from.
     public enum Source: String, Sendable {
+        /// The store; nothing was requested.
         case cache
+
+        /// The issuer, for a refresh token.
         case refresh
+
+        /// The issuer, for a sign-in.
         case signIn
     }
 
     /// How fresh a token is.
     public enum Freshness: String, Sendable {
         case fresh
-        /// Good, but worth refreshing, which did not succeed.
+        /// Valid, but due for a refresh, which did not succeed.
         case aging
-        /// Past its end, and good only because the issuer cannot be reached.
+        /// Expired, and used only because the issuer cannot be reached.
         case extended
     }
 
     public let accessToken: AccessToken
+
+    /// The account that the token is for; the store has its name and claims.
     public let account: Account.ID
     public let source: Source
     public var freshness = Freshness.fresh
@@ -26,17 +33,25 @@ public struct TokenResult: Sendable {
     /// What was asked for and not granted.
     public var declinedScope = Scope([])
 
-    /// The ID token that came with a refresh.
+    /// The ID token that came with the access token; nil if the issuer sent none, and for a token of the store.
     public var idToken: IDToken?
 
-    /// Why the store could not take the new tokens yet, which are safe in a sealed file beside it; nil where it did.
+    /// Why the store could not take the new tokens yet, which are safe in a sealed file beside it; nil if it did.
     public var pendingReason: String?
 
-    /// A refresh was tried, or throttled, and failed in a way that may pass.
+    /// A refresh was tried, or throttled, and failed for a reason that may pass.
     public var refreshFailed = false
 
-    /// Someone will have to sign in once this token has ended.
+    /// The user has to sign in when this token has expired.
     public var interactionSoon = false
+
+    /// What the access token is good for.
+    public var scope: Scope { accessToken.scope }
+
+    /// The value of an `Authorization` header.
+    public var authorizationHeader: Secret {
+        Secret("\(accessToken.authorizationScheme) \(accessToken.secret.reveal())")
+    }
 
     package init(_ accessToken: AccessToken, account: Account.ID, source: Source) {
         self.accessToken = accessToken

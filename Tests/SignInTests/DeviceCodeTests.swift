@@ -28,7 +28,7 @@ struct DeviceCodeTests {
             #expect(scene.pauses.seconds == [5, 5, 10])
             #expect(scene.provider.audit.count(of: "token") == 3)
             #expect(signedIn.account.name == "Ana Rojas")
-            #expect(signedIn.idToken?.claims.name == "Ana Rojas")
+            #expect(signedIn.idToken.claims.name == "Ana Rojas")
             #expect(
                 try scene.store.rows("Account").map { $0["account_source"] } == [.string(Grant.deviceCode.rawValue)]
             )

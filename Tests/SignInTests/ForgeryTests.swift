@@ -128,7 +128,7 @@ struct ForgeryTests {
         #expect(try issuer.isUntouched)
         let named = "&iss=" + FormText.encoded(issuer.issuer.issuer)
         let result = try await issuer.signIn(answering: named) { try $0.genuine($0.claims(nonce: $1)) }
-        #expect(result.idToken?.claims.subject == "s-1")
+        #expect(result.idToken.claims.subject == "s-1")
     }
 
     @Test(arguments: [

@@ -2,42 +2,52 @@ public import OAuth
 public import TokenManagement
 package import TokenStorage
 
-/// The result of a token request, interactive or silent (MSAL's `MSALResult`).
+/// A completed sign-in: who signed in, and the tokens (MSAL's `MSALResult`).
 public struct AuthenticationResult: Sendable {
-    /// nil where the issuer sent none, as for a request of ID-token scopes only.
-    public let accessToken: AccessToken?
+    /// The access token; nil if the issuer sent none, as for a request of OpenID's own scopes only.
+    public let token: TokenResult?
+
     public let account: Account
 
-    /// The newest ID token of the account.
-    public let idToken: IDToken?
+    /// What the issuer says of the person.
+    public let idToken: IDToken
+
+    /// Where the account signed in.
     public let authority: Authority
-    public let source: TokenResult.Source
-    public var freshness = TokenResult.Freshness.fresh
 
     /// What was asked for and not granted.
-    public var declinedScope: Scope
+    public let declinedScope: Scope
 
-    /// Why the store could not take the tokens yet, which are safe in a sealed file beside it; nil where it did.
-    public var pendingReason: String?
+    /// Why the store could not take the tokens yet, which are safe in a sealed file beside it; nil if it did.
+    public let pendingReason: String?
 
-    /// A refresh was tried, or throttled, and failed in a way that may pass.
-    public var refreshFailed = false
-
-    /// Someone will have to sign in once the access token has ended.
-    public var interactionSoon = false
+    public var accessToken: AccessToken? { token?.accessToken }
 
     /// What the access token is good for.
-    public var scope: Scope { accessToken?.scope ?? Scope([]) }
-
-    /// The value of an `Authorization` header.
-    public var authorizationHeader: Secret? {
-        accessToken.map { Secret("\($0.authorizationScheme) \($0.secret.reveal())") }
-    }
+    public var scope: Scope { token?.scope ?? Scope([]) }
 
     /// The account as the access token's tenant knows it.
     public var tenantProfile: TenantProfile? {
         let tenantID = accessToken?.tenantID
         return account.tenantProfiles.first { $0.tenantID == tenantID } ?? account.tenantProfiles.first
+    }
+
+    /// What the store made of the tokens of a sign-in.
+    init(_ saved: SavedTokens, of account: Account, _ signedIn: SignedInTokens) {
+        self.account = account
+        idToken = signedIn.idToken
+        authority = signedIn.request.authority
+        declinedScope = saved.declinedScope
+        pendingReason = if case .pending(let reason) = saved.outcome { reason } else { nil }
+        guard let accessToken = saved.accessToken else {
+            token = nil
+            return
+        }
+        var token = TokenResult(accessToken, account: account.id, source: .signIn)
+        token.declinedScope = declinedScope
+        token.idToken = idToken
+        token.pendingReason = pendingReason
+        self.token = token
     }
 }
 

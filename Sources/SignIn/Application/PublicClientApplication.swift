@@ -69,26 +69,9 @@ public final class PublicClientApplication: Sendable {
     /// Returns a token without asking anyone to sign in: from the store, or with a refresh token.
     ///
     /// - Throws: `AcquisitionError`, `TokenStoreError`, ``SignInError/unknownAuthority(_:)``.
-    public func acquireTokenSilently(_ request: SilentRequest) async throws -> AuthenticationResult {
+    public func acquireTokenSilently(_ request: SilentRequest) async throws -> TokenResult {
         if let authority = request.authority { _ = try configuration.checked(authority) }
-        let result = try await manager.acquireTokenSilently(request)
-        return try await store.perform { [configuration] store in
-            guard let account = try store.account(request.account) else {
-                throw AcquisitionError.interactionRequired(.signedOut)
-            }
-            return AuthenticationResult(
-                accessToken: result.accessToken,
-                account: account,
-                idToken: try store.idTokens(of: request.account, client: configuration.clientID).first?.idToken,
-                authority: try request.authority ?? Authority(of: account, requested: nil),
-                source: result.source,
-                freshness: result.freshness,
-                declinedScope: result.declinedScope,
-                pendingReason: result.pendingReason,
-                refreshFailed: result.refreshFailed,
-                interactionSoon: result.interactionSoon
-            )
-        }
+        return try await manager.acquireTokenSilently(request)
     }
 
     /// The accounts that are signed in to this client.
@@ -171,19 +154,9 @@ extension TokenStore {
     /// - Throws: `TokenStoreError.notStored(_:reason:)` with the response, if it could not be stored.
     public func save(_ tokens: SignedInTokens) throws -> AuthenticationResult {
         let saved = try save(tokens.response, for: tokens.request, in: tokens.space)
-        var reason: String?
-        if case .pending(let why) = saved.outcome { reason = why }
         guard let account = try saved.described ?? saved.account.flatMap({ try account($0) }) else {
             throw SignInError.noIDToken
         }
-        return AuthenticationResult(
-            accessToken: saved.accessToken,
-            account: account,
-            idToken: tokens.idToken,
-            authority: tokens.request.authority,
-            source: .signIn,
-            declinedScope: saved.declinedScope,
-            pendingReason: reason
-        )
+        return AuthenticationResult(saved, of: account, tokens)
     }
 }
