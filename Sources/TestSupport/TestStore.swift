@@ -119,7 +119,7 @@ public final class TestStore: Sendable {
         scope: Scope = "s1",
         of account: Account.ID = Fixture.account,
         client: String = Fixture.client,
-        with used: RefreshToken? = nil,
+        with used: StoredRefreshToken? = nil,
         at authority: String = "https://login.microsoftonline.com/t1"
     ) throws -> SavedTokens {
         let request = TokenRequest(
@@ -135,7 +135,7 @@ public final class TestStore: Sendable {
     public func currentRefreshToken(
         of account: Account.ID = Fixture.account,
         client: String = Fixture.client
-    ) throws -> RefreshToken {
+    ) throws -> StoredRefreshToken {
         guard let token = try store.refreshTokens(of: account, client: client, family: "1").first else {
             throw MissingRefreshToken()
         }

@@ -52,7 +52,7 @@ extension TokenManager {
         )
     }
 
-    private func tokens(of account: Account.ID, _ clients: [String]) async throws -> [RefreshToken] {
+    private func tokens(of account: Account.ID, _ clients: [String]) async throws -> [StoredRefreshToken] {
         try await store.perform { store in try clients.flatMap { try store.refreshTokens(of: account, client: $0) } }
     }
 
@@ -104,7 +104,7 @@ private enum Revocation: Sendable {
     case failed(String)
 
     /// What became of the tokens, by client, folded; the first failure of a client is its report.
-    func revoke(_ tokens: [RefreshToken]) async -> [String: SignOutReport] {
+    func revoke(_ tokens: [StoredRefreshToken]) async -> [String: SignOutReport] {
         var reports: [String: SignOutReport] = [:]
         for token in tokens {
             let report = await revoke(token)
@@ -114,7 +114,7 @@ private enum Revocation: Sendable {
         return reports
     }
 
-    private func revoke(_ token: RefreshToken) async -> SignOutReport {
+    private func revoke(_ token: StoredRefreshToken) async -> SignOutReport {
         switch self {
         case .nothing: return .nothingToRevoke
         case .notOffered: return .notOffered

@@ -161,7 +161,7 @@ struct PlantedStore: Sendable {
         scope: Int,
         realm: String,
         at authority: String? = nil,
-        refreshing used: RefreshToken? = nil,
+        refreshing used: StoredRefreshToken? = nil,
         to store: TokenStore,
         _ configure: (inout TokenResponse) -> Void = { _ in }
     ) throws {

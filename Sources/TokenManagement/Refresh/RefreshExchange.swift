@@ -53,7 +53,7 @@ struct RefreshExchange: Sendable {
     /// Sends the request, and once more where the way to the issuer or the issuer itself failed.
     ///
     /// An issuer that has spent the token without an answer arriving may give it again within a moment, hardly later.
-    private func answer(_ token: RefreshToken, _ key: DPoPKey?) async throws -> RefreshResponse {
+    private func answer(_ token: StoredRefreshToken, _ key: DPoPKey?) async throws -> RefreshResponse {
         let scope = RefreshScope(token: token, asked: request.scope, authority: issuer.authority)
         var wire = TokenRequest(
             clientID: decider.clientID,
@@ -127,7 +127,7 @@ struct RefreshExchange: Sendable {
         }
     }
 
-    private func form(_ token: RefreshToken, scope: String?) -> FormParameters {
+    private func form(_ token: StoredRefreshToken, scope: String?) -> FormParameters {
         var form = FormParameters()
         form.append("client_id", decider.clientID)
         form.append("refresh_token", token.secret)
@@ -149,7 +149,7 @@ struct RefreshExchange: Sendable {
     /// Commits the effects of a request without tokens.
     private func conclude(
         _ unanswered: RefreshRequestFailure,
-        _ token: RefreshToken,
+        _ token: StoredRefreshToken,
         doubt: RefreshAttempt?
     ) async throws -> RefreshFailure {
         let own = RefreshAttempt(startedAt: now, program: store.options.program, processID: 0)
@@ -179,7 +179,7 @@ struct RefreshResponse: Sendable {
     let request: TokenRequest
 
     /// The refresh token that was sent, and is spent now.
-    let token: RefreshToken
+    let token: StoredRefreshToken
 
     /// The key that the request had a proof of.
     let key: BoundKey?
@@ -208,7 +208,7 @@ struct RefreshScope {
     /// The scope that an answer without a `scope` grants.
     let expected: Scope
 
-    init(token: RefreshToken, asked: Scope, authority: Authority) {
+    init(token: StoredRefreshToken, asked: Scope, authority: Authority) {
         guard authority.issuer != nil else {
             expected = asked
             sent = Scope(asked.tokens + ["openid", "profile", "offline_access"]).text

@@ -91,7 +91,7 @@ package struct TokenDecider: Sendable {
             ? state.extended.map { .extended($0) } : nil
     }
 
-    private func isAllowed(_ token: RefreshToken) -> Bool {
+    private func isAllowed(_ token: StoredRefreshToken) -> Bool {
         options.usesFamilyTokens || token.clientID.folded == clientID.folded
     }
 }

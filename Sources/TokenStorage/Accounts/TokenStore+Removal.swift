@@ -30,7 +30,7 @@ extension TokenStore {
     package func signOut(
         _ account: Account.ID,
         clients: [String]?
-    ) throws -> (deleted: [RefreshToken], erasure: Erasure) {
+    ) throws -> (deleted: [StoredRefreshToken], erasure: Erasure) {
         try erasing { session in
             guard let clients else { return try session.wipe(account) }
             return try clients.flatMap { try session.remove(account, client: $0) }
@@ -39,7 +39,7 @@ extension TokenStore {
 
     /// Removes an account whose issuer says that it is gone, unless it has another refresh token than the one that
     /// was answered so: that belongs to a newer session, about which the issuer has not said anything.
-    package func removeAccount(_ account: Account.ID, client: String, refused token: RefreshToken) throws {
+    package func removeAccount(_ account: Account.ID, client: String, refused token: StoredRefreshToken) throws {
         _ = try erasing { session in
             guard try session.isCurrent(token) else { return }
             _ = try session.remove(account, client: client)
@@ -139,7 +139,7 @@ extension StoreConnection {
     /// Signs an account out of one client.
     ///
     /// - Returns: the refresh tokens that went.
-    fileprivate func remove(_ account: Account.ID, client: String) throws -> [RefreshToken] {
+    fileprivate func remove(_ account: Account.ID, client: String) throws -> [StoredRefreshToken] {
         guard let row = try accountRow(account) else {
             try keepSignOut(of: account, client: client)
             return []
@@ -156,7 +156,7 @@ extension StoreConnection {
     /// Signs an account out of every client.
     ///
     /// - Returns: the refresh tokens that went.
-    fileprivate func wipe(_ account: Account.ID) throws -> [RefreshToken] {
+    fileprivate func wipe(_ account: Account.ID) throws -> [StoredRefreshToken] {
         guard let row = try accountRow(account) else { return [] }
         let clients = try clientIDs(row)
         let tokens = try deletedTokens(account, clients: clients)
@@ -169,7 +169,7 @@ extension StoreConnection {
     }
 
     /// What can be revoked of what is about to be deleted: a token that does not open is deleted all the same.
-    private func deletedTokens(_ account: Account.ID, clients: [String]) throws -> [RefreshToken] {
+    private func deletedTokens(_ account: Account.ID, clients: [String]) throws -> [StoredRefreshToken] {
         guard keyRing != nil else { return [] }
         do {
             return try clients.flatMap { try refreshTokens(of: account, client: $0, family: nil) }

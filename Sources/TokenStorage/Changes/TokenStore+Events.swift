@@ -19,7 +19,7 @@ extension TokenStore {
     }
 
     /// The last entries that concern a refresh token, newest first, to recognise a race or a stolen token by.
-    public func events(of token: RefreshToken, limit: Int = 10) throws -> [StoreEvent] {
+    public func events(of token: StoredRefreshToken, limit: Int = 10) throws -> [StoreEvent] {
         try read { session in
             try session.connection.read {
                 let fingerprints = try session.currentKeys().all.map { $0.fingerprint(token.secret) }

@@ -12,7 +12,7 @@ struct PendingAnswer: Sendable {
     let request: TokenRequest
 
     /// The refresh token that was spent for it; nil: a sign-in.
-    let used: RefreshToken?
+    let used: StoredRefreshToken?
 
     /// Unix seconds.
     let receivedAt: Int64
@@ -70,7 +70,7 @@ extension PendingAnswer {
         let spent = try Self.next(&rest).map { Secret(copying: $0) }
         used = try head["used"]?.object.map { members in
             guard let spent else { throw Malformed() }
-            return try RefreshToken(pending: members, secret: spent)
+            return try StoredRefreshToken(pending: members, secret: spent)
         }
         // A program of before, which knew of no keys, wrote nothing here.
         if !rest.isEmpty, let secret = try Self.next(&rest).map({ Secret(copying: $0) }) {
@@ -174,7 +174,7 @@ extension TokenResponse {
     }
 }
 
-extension RefreshToken {
+extension StoredRefreshToken {
     /// All but the secret.
     fileprivate var pendingMembers: JSON.Object {
         var members = JSON.Object()

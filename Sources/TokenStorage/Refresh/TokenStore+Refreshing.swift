@@ -17,7 +17,7 @@ extension TokenStore {
     /// Commits that `token` is about to be sent.
     ///
     /// - Returns: an earlier use of this very token whose answer was not stored; nil where there was none.
-    package func beginRefresh(with token: RefreshToken) throws -> RefreshAttempt? {
+    package func beginRefresh(with token: StoredRefreshToken) throws -> RefreshAttempt? {
         try write { session in
             let earlier = try session.attempt(token)
             if try session.isCurrent(token) { try session.writeAttempt(token, outcome: nil) }
@@ -27,7 +27,7 @@ extension TokenStore {
 
     /// Commits what a failed request with `token` leaves behind.
     package func endRefresh(
-        with token: RefreshToken,
+        with token: StoredRefreshToken,
         of query: TokenQuery,
         authority: String,
         _ consequence: RefreshConsequence
@@ -71,7 +71,7 @@ extension TokenStore {
     package func keepRefreshToken(
         of response: TokenResponse,
         for request: TokenRequest,
-        refreshing used: RefreshToken,
+        refreshing used: StoredRefreshToken,
         in space: AnswerSpace? = nil
     ) throws {
         var kept = TokenResponse()
@@ -156,7 +156,7 @@ package struct SilentState: Sendable {
 
 /// A refresh token that may be used for a request, and what is known about using it.
 package struct RefreshCandidate: Sendable {
-    package let token: RefreshToken
+    package let token: StoredRefreshToken
 
     /// The DPoP key that the token is bound to, if it is.
     package let key: BoundKey?
@@ -166,7 +166,7 @@ package struct RefreshCandidate: Sendable {
     package let throttle: Throttle?
 
     package init(
-        token: RefreshToken,
+        token: StoredRefreshToken,
         key: BoundKey? = nil,
         attempt: RefreshAttempt? = nil,
         throttle: Throttle? = nil

@@ -124,7 +124,7 @@ extension StoreConnection {
     ///
     /// A token that cannot be opened is an error here: "damaged" must not read as "there is none". So is an account
     /// whose row was altered, as that says where the token is sent.
-    func refreshTokens(of id: Account.ID, client: String, family: String?) throws -> [RefreshToken] {
+    func refreshTokens(of id: Account.ID, client: String, family: String?) throws -> [StoredRefreshToken] {
         let table = SealedTable.refreshToken
         let tokens = try connection.all(
             Self.usableRows,
@@ -133,7 +133,7 @@ extension StoreConnection {
             .text(client.folded),
             .optional(family)
         ) { row in
-            RefreshToken(
+            StoredRefreshToken(
                 secret: try open(row, of: table),
                 clientID: row.text(table["client_id"]),
                 familyID: row.optionalText(table["family_id"]),
@@ -154,13 +154,13 @@ extension StoreConnection {
     }
 
     /// Removes exactly `token`; false if its row holds another one by now.
-    func deleteRefreshToken(_ token: RefreshToken) throws -> Bool {
+    func deleteRefreshToken(_ token: StoredRefreshToken) throws -> Bool {
         guard try isCurrent(token) else { return false }
         return try connection.run("DELETE FROM refresh_token WHERE id = ?1", .integer(token.rowID)) > 0
     }
 
     /// Whether row `token.rowID` still holds exactly `token`, and not one that was altered since.
-    func isCurrent(_ token: RefreshToken) throws -> Bool {
+    func isCurrent(_ token: StoredRefreshToken) throws -> Bool {
         try connection.first(Self.row, .integer(token.rowID)) { row in
             try intact { try open(row, of: .refreshToken) } == token.secret
         } ?? false
@@ -169,7 +169,7 @@ extension StoreConnection {
     /// Whether the answer to a refresh with `token` takes its place: unless another token is there by now.
     ///
     /// A row that was altered meanwhile holds nothing that could be used again.
-    func isReplaceable(_ token: RefreshToken) throws -> Bool {
+    func isReplaceable(_ token: StoredRefreshToken) throws -> Bool {
         try connection.first(Self.row, .integer(token.rowID)) { row in
             try intact { try open(row, of: .refreshToken) == token.secret } ?? true
         } ?? false
@@ -268,7 +268,7 @@ extension StoreConnection {
 
 extension StoreConnection {
     /// The last use of exactly `token`.
-    func attempt(_ token: RefreshToken) throws -> RefreshAttempt? {
+    func attempt(_ token: StoredRefreshToken) throws -> RefreshAttempt? {
         let table = SealedTable.refreshAttempt
         return try connection.first(Self.attempt, .integer(token.rowID), .integer(token.generation)) { row in
             guard try isIntact(row, of: table) else { return nil }
@@ -283,7 +283,7 @@ extension StoreConnection {
 
     private static let attempt = SQL(SealedTable.refreshAttempt.selection + "WHERE t.id = ?1 AND t.generation = ?2")
 
-    func writeAttempt(_ token: RefreshToken, outcome: String?) throws {
+    func writeAttempt(_ token: StoredRefreshToken, outcome: String?) throws {
         try write(
             .refreshAttempt,
             id: token.rowID,
@@ -295,7 +295,7 @@ extension StoreConnection {
         )
     }
 
-    func forgetAttempt(_ token: RefreshToken) throws {
+    func forgetAttempt(_ token: StoredRefreshToken) throws {
         try connection.run(
             "DELETE FROM refresh_attempt WHERE id = ?1 AND generation = ?2",
             .integer(token.rowID),

@@ -15,7 +15,7 @@ extension SealedTable {
 
 extension StoreConnection {
     /// The key of one request with one refresh token; it contains the token as a keyed hash only.
-    func throttleKey(_ query: TokenQuery, authority: String, token: RefreshToken) throws -> [UInt8] {
+    func throttleKey(_ query: TokenQuery, authority: String, token: StoredRefreshToken) throws -> [UInt8] {
         let parts = [
             query.clientID.folded, authority.lowercased(), query.account.issuer, query.account.key,
             query.scope.foldedText,

@@ -46,7 +46,7 @@ extension StoreConnection {
     func save(
         _ response: TokenResponse,
         for request: TokenRequest,
-        refreshing used: RefreshToken
+        refreshing used: StoredRefreshToken
     ) throws -> SavedTokens {
         let isSignedOut = try signInState(of: used.account, client: request.clientID) == .signedOut
         guard !isSignedOut, let account = try accountRow(used.account) else {
@@ -77,7 +77,7 @@ extension StoreConnection {
 
     /// Puts the refresh token of an answer, where it has one, in the place of `used`; false where a newer one is there.
     private func rotate(
-        _ used: RefreshToken,
+        _ used: StoredRefreshToken,
         with response: TokenResponse,
         for request: TokenRequest,
         account: Int64
@@ -137,7 +137,7 @@ extension StoreConnection {
     /// the scope of one API only, and its refresh tokens are good for all. What asks for a refresh token or an ID token
     /// is left out of many answers without being lost.
     private func successorTarget(
-        of used: RefreshToken,
+        of used: StoredRefreshToken,
         _ response: TokenResponse,
         _ request: TokenRequest
     ) -> String? {

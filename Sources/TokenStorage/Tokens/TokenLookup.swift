@@ -90,7 +90,7 @@ extension StoreConnection {
     }
 
     /// The refresh tokens that may get a token for `query`, in the order they are to be tried.
-    func usableRefreshTokens(_ query: TokenQuery) throws -> [RefreshToken] {
+    func usableRefreshTokens(_ query: TokenQuery) throws -> [StoredRefreshToken] {
         let environment = try environment(of: query.account)
         let family: String? =
             switch try family(of: query.clientID, environment: environment ?? "") {

@@ -39,7 +39,7 @@ public enum CachedToken: Sendable {
 
     /// No token is good to use; these refresh tokens may get one, in this order, and the last token that did may serve
     /// while the issuer cannot be reached.
-    case refreshable([RefreshToken], extended: AccessToken?)
+    case refreshable([StoredRefreshToken], extended: AccessToken?)
 
     /// Someone has to sign in.
     case signInRequired(Reason)

@@ -24,7 +24,7 @@ extension TokenStore {
     public func save(
         _ response: TokenResponse,
         for request: TokenRequest,
-        refreshing used: RefreshToken
+        refreshing used: StoredRefreshToken
     ) throws -> SavedTokens {
         try save(response, for: request, refreshing: used, in: nil)
     }
@@ -34,7 +34,7 @@ extension TokenStore {
     package func save(
         _ response: TokenResponse,
         for request: TokenRequest,
-        refreshing used: RefreshToken? = nil,
+        refreshing used: StoredRefreshToken? = nil,
         in space: AnswerSpace?
     ) throws -> SavedTokens {
         let answer = PendingAnswer(
@@ -128,7 +128,11 @@ extension TokenStore {
     }
 
     /// The refresh tokens of an account that `client` may use, its own before its family's, newest first.
-    public func refreshTokens(of account: Account.ID, client: String, family: String? = nil) throws -> [RefreshToken] {
+    public func refreshTokens(
+        of account: Account.ID,
+        client: String,
+        family: String? = nil
+    ) throws -> [StoredRefreshToken] {
         try read { session in try session.refreshTokens(of: account, client: client, family: family) }
     }
 
@@ -136,7 +140,7 @@ extension TokenStore {
     ///
     /// - Returns: false if another one is in its place by now, which stays.
     @discardableResult
-    public func removeRefreshToken(_ token: RefreshToken) throws -> Bool {
+    public func removeRefreshToken(_ token: StoredRefreshToken) throws -> Bool {
         try write { session in
             guard try session.deleteRefreshToken(token) else { return false }
             try session.record(
@@ -156,16 +160,4 @@ extension StoreConnection {
         guard let row = try accountRow(id), let account = try account(row), let own = account.userFlow else { return }
         guard own == userFlow else { throw TokenStoreError.userFlowMismatch(requested: userFlow, account: own) }
     }
-}
-
-/// An ID token of the store with what it was issued for.
-public struct StoredIDToken: Sendable {
-    public let idToken: IDToken
-    public let clientID: String
-
-    /// The tenant; empty where the provider has none.
-    public let tenantID: String
-
-    /// When it was stored, in Unix seconds.
-    public let updatedAt: Int64
 }

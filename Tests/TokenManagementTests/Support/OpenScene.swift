@@ -91,7 +91,7 @@ struct OpenScene: Sendable {
     /// The access token has ended.
     func expire() { clock.seconds += 3_601 }
 
-    var refreshTokens: [RefreshToken] {
+    var refreshTokens: [StoredRefreshToken] {
         get throws { try store.refreshTokens(of: account, client: Self.client) }
     }
 

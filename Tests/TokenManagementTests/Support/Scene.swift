@@ -102,7 +102,7 @@ struct Scene: Sendable {
         provider.faults.add(.answer(body: body, at: "token", times: times))
     }
 
-    var refreshTokens: [RefreshToken] {
+    var refreshTokens: [StoredRefreshToken] {
         get throws { try store.refreshTokens(of: account, client: Self.client) }
     }
 }

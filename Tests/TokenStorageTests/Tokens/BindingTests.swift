@@ -205,7 +205,7 @@ struct BindingTests {
         let fixture = try twoAccounts()
         let token = try fixture.currentRefreshToken()
         let query = TokenQuery(account: Fixture.account, clientID: "cid", scope: "s9")
-        func end(_ token: RefreshToken) throws {
+        func end(_ token: StoredRefreshToken) throws {
             _ = try fixture.store.beginRefresh(with: token)
             var consequence = RefreshConsequence(token: .possiblyConsumed)
             consequence.throttle = Throttle(beganAt: Fixture.now, expiresAt: Fixture.now + 60, failure: JSON.Object())
