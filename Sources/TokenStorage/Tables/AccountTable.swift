@@ -215,21 +215,39 @@ struct AccountRow: Equatable {
         lastUsedAt = now
     }
 
-    /// A row that was selected with ``SealedTable/selection``, in the order of its columns.
+    /// A row that was selected with ``SealedTable/selection``.
     init(_ row: Row, name: String?) {
-        authority = row.text(2)
-        homeAccountID = row.text(3)
-        key = row.text(4)
-        uid = row.optionalText(5)
-        utid = row.optionalText(6)
-        environment = row.text(7)
-        issuer = row.optionalText(8)
-        username = row.text(9)
-        policy = row.optionalText(11)
+        let columns = Self.columns
+        authority = row.text(columns.authority)
+        homeAccountID = row.text(columns.homeAccountID)
+        key = row.text(columns.key)
+        uid = row.optionalText(columns.uid)
+        utid = row.optionalText(columns.utid)
+        environment = row.text(columns.environment)
+        issuer = row.optionalText(columns.issuer)
+        username = row.text(columns.username)
+        policy = row.optionalText(columns.policy)
         self.name = name
-        createdAt = row.integer(12)
-        lastUsedAt = row.integer(13)
+        createdAt = row.integer(columns.createdAt)
+        lastUsedAt = row.integer(columns.lastUsedAt)
     }
+
+    /// The columns by their names, looked up once: a list reads many rows.
+    private struct Columns {
+        let authority = SealedTable.account["authority"]
+        let homeAccountID = SealedTable.account["home_account_id"]
+        let key = SealedTable.account["account_key"]
+        let uid = SealedTable.account["uid"]
+        let utid = SealedTable.account["utid"]
+        let environment = SealedTable.account["environment"]
+        let issuer = SealedTable.account["issuer"]
+        let username = SealedTable.account["username"]
+        let policy = SealedTable.account["policy"]
+        let createdAt = SealedTable.account["created_at"]
+        let lastUsedAt = SealedTable.account["last_used_at"]
+    }
+
+    private static let columns = Columns()
 
     /// The columns that the row's proof is bound to.
     var clear: [Value] {
