@@ -25,21 +25,21 @@ package struct Sealer: Sendable {
 
     package func seal(
         _ secret: Secret,
-        as place: SealedLocation,
+        as location: SealedLocation,
         with clear: UnsafeRawBufferPointer = .empty
     ) throws(SealingError) -> [UInt8] {
-        try secret.withUnsafeBytes { bytes throws(SealingError) in try seal(bytes, as: place, with: clear) }
+        try secret.withUnsafeBytes { bytes throws(SealingError) in try seal(bytes, as: location, with: clear) }
     }
 
     /// Seals a value as `place`, such that it opens only together with `clear`, the clear columns of its row.
     package func seal(
         _ plaintext: UnsafeRawBufferPointer,
-        as place: SealedLocation,
+        as location: SealedLocation,
         with clear: UnsafeRawBufferPointer = .empty
     ) throws(SealingError) -> [UInt8] {
         let body: Data
         do {
-            let box = try place.withAssociatedData(format, keyID: keyID, clear) {
+            let box = try location.withAssociatedData(format, keyID: keyID, clear) {
                 try AES.GCM.seal(plaintext, using: keys.sealing, nonce: SealedFormat.nonce(), authenticating: $0)
             }
             guard let combined = box.combined else { preconditionFailure("a nonce of 12 bytes is combined") }
@@ -59,11 +59,11 @@ package struct Sealer: Sendable {
 
     package func open(
         _ sealed: [UInt8],
-        as place: SealedLocation,
+        as location: SealedLocation,
         with clear: UnsafeRawBufferPointer = .empty
     ) throws(SealingError) -> Secret {
         try sealed.withUnsafeBufferPointer { bytes throws(SealingError) in
-            try open(UnsafeRawBufferPointer(bytes), as: place, with: clear)
+            try open(UnsafeRawBufferPointer(bytes), as: location, with: clear)
         }
     }
 
@@ -73,27 +73,27 @@ package struct Sealer: Sendable {
     ///   ``SealingError/unknownFormat(version:)``, or ``SealingError/damagedValue(table:column:row:)``.
     package func open(
         _ sealed: UnsafeRawBufferPointer,
-        as place: SealedLocation,
+        as location: SealedLocation,
         with clear: UnsafeRawBufferPointer = .empty
     ) throws(SealingError) -> Secret {
         guard let id = SealedFormat.keyID(of: sealed) else {
             if let version = sealed.first, SealedFormat(rawValue: version) == nil {
                 throw .unknownFormat(version: version)
             }
-            throw .damaged(place)
+            throw .damaged(location)
         }
         guard id == keyID else { throw .unknownDataKey(id) }
         // An older format is bound to less.
-        guard sealed[0] == format.rawValue else { throw .damaged(place) }
+        guard sealed[0] == format.rawValue else { throw .damaged(location) }
         do {
             let body = UnsafeRawBufferPointer(rebasing: sealed[SealedFormat.headerCount...])
             let box = try AES.GCM.SealedBox(combined: body)
-            var plaintext = try place.withAssociatedData(format, keyID: keyID, clear) {
+            var plaintext = try location.withAssociatedData(format, keyID: keyID, clear) {
                 try AES.GCM.open(box, using: keys.sealing, authenticating: $0)
             }
             return Secret(moving: &plaintext)
         } catch {
-            throw .damaged(place)
+            throw .damaged(location)
         }
     }
 

@@ -41,8 +41,8 @@ public enum SealingError: Error, Hashable, Sendable {
     /// AES-GCM cannot seal so much at once.
     case valueTooLarge(count: Int)
 
-    package static func damaged(_ place: SealedLocation) -> SealingError {
-        .damagedValue(table: place.table, column: place.column, row: place.row)
+    package static func damaged(_ location: SealedLocation) -> SealingError {
+        .damagedValue(table: location.table, column: location.column, row: location.row)
     }
 }
 

@@ -9,7 +9,7 @@ import Foundation
 extension KeySource {
     /// The key that exists; never makes one.
     package func load(_ context: KeySourceContext) throws(SealingError) -> KeyEncryptionKey {
-        switch place {
+        switch location {
         case .file(let path): try keyFile(path, context).load()
         case .passphrase(let descriptor): try passphraseKey(descriptor, context).load()
         case .secretService: try SecretServiceKey(context: context).load()
@@ -24,7 +24,7 @@ extension KeySource {
     package func create(
         _ context: KeySourceContext
     ) throws(SealingError) -> (key: KeyEncryptionKey, parameters: [String: String]) {
-        switch place {
+        switch location {
         case .file(let path): (try keyFile(path, context).create(), [:])
         case .passphrase(let descriptor): try passphraseKey(descriptor, context).create()
         case .secretService: (try SecretServiceKey(context: context).create(), [:])
@@ -34,7 +34,7 @@ extension KeySource {
 
     /// Where the key file of a store is whose database is in `directory`; nil if its key is in no file of ours.
     package func filePath(directory: String) -> String? {
-        guard case .file(let path) = place else { return nil }
+        guard case .file(let path) = location else { return nil }
         return path ?? directory + "/key"
     }
 

@@ -25,7 +25,7 @@ extension KeySource {
     private typealias Verdicts = (copy: String, otherUser: String, sameUser: String, root: String)
 
     private func verdicts(directory: String) -> Verdicts {
-        switch place {
+        switch location {
         case .file(let path): Self.fileVerdicts(path ?? PathParts.join(directory, "key"), directory: directory)
         case .passphrase: Self.passphraseVerdicts
         case .secretService: Self.secretServiceVerdicts

@@ -16,7 +16,7 @@ public struct KeySource: Hashable, Sendable {
         case environment
     }
 
-    enum Place: Hashable {
+    enum Location: Hashable {
         /// An absolute path, or nil for `key` beside the database.
         case file(path: String?)
         case passphrase(descriptor: Int32?)
@@ -26,28 +26,28 @@ public struct KeySource: Hashable, Sendable {
         case environment
     }
 
-    let place: Place
+    let location: Location
 
     /// The file `key` beside the database.
-    public static let file = KeySource(place: .file(path: nil))
+    public static let file = KeySource(location: .file(path: nil))
 
     /// scrypt over a passphrase from `TOKENSTORE_PASSPHRASE` or the terminal.
-    public static let passphrase = KeySource(place: .passphrase(descriptor: nil))
+    public static let passphrase = KeySource(location: .passphrase(descriptor: nil))
 
     /// The desktop's keyring.
-    public static let secretService = KeySource(place: .secretService)
+    public static let secretService = KeySource(location: .secretService)
 
     /// Base64 in `TOKENSTORE_KEY`.
-    public static let environment = KeySource(place: .environment)
+    public static let environment = KeySource(location: .environment)
 
     /// A key file; a relative path is relative to the current working directory.
     public static func file(_ path: String) -> KeySource {
-        KeySource(place: .file(path: absolutePath(path)))
+        KeySource(location: .file(path: absolutePath(path)))
     }
 
     /// scrypt over a passphrase that is read from a file descriptor up to its end or a newline.
     public static func passphrase(descriptor: Int32) -> KeySource {
-        KeySource(place: .passphrase(descriptor: descriptor))
+        KeySource(location: .passphrase(descriptor: descriptor))
     }
 
     /// A file under `$CREDENTIALS_DIRECTORY` (systemd credentials), or any file by its absolute path.
@@ -60,11 +60,11 @@ public struct KeySource: Hashable, Sendable {
                 "'\(nameOrPath)' is not a credential name; give a name without '/', or an absolute path"
             )
         }
-        return KeySource(place: .credential(nameOrPath))
+        return KeySource(location: .credential(nameOrPath))
     }
 
     public var kind: Kind {
-        switch place {
+        switch location {
         case .file: .file
         case .passphrase: .passphrase
         case .secretService: .secretService
@@ -103,7 +103,7 @@ extension KeySource: CustomStringConvertible {
 
     /// The text from which `init(parsing:)` makes the same source.
     public var description: String {
-        switch place {
+        switch location {
         case .file(nil), .passphrase(nil), .secretService, .environment: kind.rawValue
         case .file(let path?): "file:\(path)"
         case .passphrase(let descriptor?): "passphrase:fd=\(descriptor)"

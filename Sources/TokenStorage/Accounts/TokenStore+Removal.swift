@@ -66,7 +66,7 @@ extension TokenStore {
             let rows = try session.accountRows(matching: policy)
             for row in rows { try session.count(row, in: &counts) }
             guard !dryRun, !rows.isEmpty else { return counts }
-            try session.deleteForeignEntries(of: rows.compactMap { try session.accountID($0) })
+            try session.deleteUnrecognizedEntries(of: rows.compactMap { try session.accountID($0) })
             for row in rows { try session.deleteAccount(row) }
             try session.record(.purge, outcome: "\(counts.accounts) accounts")
             return counts
@@ -148,7 +148,7 @@ extension StoreConnection {
         try setSignInState(.signedOut, of: row, client: client)
         try deleteTokens(of: row, client: client)
         let isGone = try deleteAccountWithoutTokens(row, account)
-        try deleteForeignEntries(of: [account], client: isGone ? nil : client)
+        try deleteUnrecognizedEntries(of: [account], client: isGone ? nil : client)
         try record(.signOut, account: account, client: client)
         return tokens
     }
@@ -163,7 +163,7 @@ extension StoreConnection {
         for client in try clients + signedInClients(row) { try setSignInState(.signedOut, of: row, client: client) }
         try keepSignOuts(of: account, row: row)
         try deleteAccount(row)
-        try deleteForeignEntries(of: [account])
+        try deleteUnrecognizedEntries(of: [account])
         try record(.signOut, account: account)
         return tokens
     }

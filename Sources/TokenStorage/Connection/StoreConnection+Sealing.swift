@@ -6,17 +6,17 @@ extension StoreConnection {
     /// Opens what was sealed as `place`; another process may have brought a new data key meanwhile.
     func open(
         _ sealed: UnsafeRawBufferPointer,
-        as place: SealedLocation,
+        as location: SealedLocation,
         with clear: UnsafeRawBufferPointer = .empty
     ) throws -> Secret {
         guard let id = Sealer.keyID(of: sealed) else {
-            return try currentSealer().open(sealed, as: place, with: clear)
+            return try currentSealer().open(sealed, as: location, with: clear)
         }
         // Not through `keys()`: a copy of the ring costs more than to look into it.
-        if let sealer = keyRing?.sealer(id) { return try sealer.open(sealed, as: place, with: clear) }
+        if let sealer = keyRing?.sealer(id) { return try sealer.open(sealed, as: location, with: clear) }
         if keyRing != nil { try reloadKeys() }
         guard let sealer = try keys().sealer(id) else { throw SealingError.unknownDataKey(id) }
-        return try sealer.open(sealed, as: place, with: clear)
+        return try sealer.open(sealed, as: location, with: clear)
     }
 
     /// Opens a sealed column of a row that was selected with the table's ``SealedTable/selection``, whose columns begin
@@ -26,7 +26,7 @@ extension StoreConnection {
         clearValues.append(row, start + table.bound.lowerBound..<start + table.bound.upperBound)
         return try open(
             row.bytes(start + table.firstSealed + CInt(index)),
-            as: table.place(index, of: row, from: start),
+            as: table.location(index, of: row, from: start),
             with: clearValues.bytes
         )
     }
@@ -38,7 +38,7 @@ extension StoreConnection {
         }
         // Before values were bound to their rows, there was no proof.
         guard try index > 0 || keys().hasUnbound || table.needsNoProof(row) else {
-            throw SealingError.damaged(table.place(index, of: row, from: start))
+            throw SealingError.damaged(table.location(index, of: row, from: start))
         }
         return nil
     }
@@ -61,7 +61,7 @@ extension StoreConnection {
     func openMembers(_ row: Row, of table: SealedTable, _ index: Int = 0) throws -> JSON.Object {
         guard let secret = try openIfPresent(row, of: table, index) else { return JSON.Object() }
         let members = try? secret.withUnsafeBytes { bytes in try JSON(parsing: bytes) }.object
-        guard let members else { throw SealingError.damaged(table.place(index, of: row)) }
+        guard let members else { throw SealingError.damaged(table.location(index, of: row)) }
         return members
     }
 
@@ -84,8 +84,8 @@ extension StoreConnection {
         return sealer
     }
 
-    func seal(_ secret: Secret, as place: SealedLocation) throws -> [UInt8] {
-        try currentSealer().seal(secret, as: place)
+    func seal(_ secret: Secret, as location: SealedLocation) throws -> [UInt8] {
+        try currentSealer().seal(secret, as: location)
     }
 
     /// Seals a column of a row that was selected with the table's ``SealedTable/selection``.
@@ -94,7 +94,7 @@ extension StoreConnection {
     {
         clearValues.removeAll()
         clearValues.append(row, table.bound)
-        return try sealer.seal(secret, as: table.place(index, of: row), with: clearValues.bytes)
+        return try sealer.seal(secret, as: table.location(index, of: row), with: clearValues.bytes)
     }
 
     /// Writes the row `id`, new or not, with its values sealed together with `clear`.
@@ -121,12 +121,12 @@ extension StoreConnection {
         if table.isOwned { values.append(.optional(account)) }
         values += clear
         for (index, secret) in sealed.enumerated() {
-            let place = SealedLocation(table: table.name, column: table.sealed[index], owner: account ?? 0, row: id)
+            let location = SealedLocation(table: table.name, column: table.sealed[index], owner: account ?? 0, row: id)
             guard let secret, let sealer else {
                 values.append(.null)
                 continue
             }
-            values.append(.blob(try sealer.seal(secret, as: place, with: clearValues.bytes)))
+            values.append(.blob(try sealer.seal(secret, as: location, with: clearValues.bytes)))
         }
         try connection.run(table.upsert, values + derived)
     }
@@ -190,7 +190,7 @@ extension StoreConnection {
 
 extension SealedTable {
     /// The place of a sealed column of a row that was selected with ``selection``.
-    fileprivate func place(_ index: Int, of row: Row, from start: CInt = 0) -> SealedLocation {
+    fileprivate func location(_ index: Int, of row: Row, from start: CInt = 0) -> SealedLocation {
         SealedLocation(table: name, column: sealed[index], owner: row.integer(start + 1), row: row.integer(start))
     }
 }

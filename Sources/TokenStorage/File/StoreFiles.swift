@@ -52,7 +52,7 @@ package struct StoreFiles {
     }
 
     /// Requires that a key file stands under no name of the store's other files, which would replace it.
-    func requireKeyPlace(_ source: KeySource) throws(TokenStoreError) {
+    func requireSeparateKeyFile(_ source: KeySource) throws(TokenStoreError) {
         guard let file = source.filePath(directory: path.directory) else { return }
         let parts = PathParts(file)
         guard FileStatus.resolved(parts.directory) != path.directory || !owns(parts.name) else {

@@ -112,7 +112,7 @@ struct StoreOpener {
         unlink(path.log)
         unlink(path.sharedMemory)
         let source = options.keySource ?? .file
-        try StoreFiles(path).requireKeyPlace(source)
+        try StoreFiles(path).requireSeparateKeyFile(source)
         let storeID = Self.randomBytes(count: 16)
         var context = KeySourceContext(
             directory: path.directory,

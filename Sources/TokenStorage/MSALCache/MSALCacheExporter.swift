@@ -27,7 +27,7 @@ final class MSALCacheExporter {
         // The rows of tokens name their account by its id, which the proof of the account vouches for.
         try session.verifyAccounts()
         buffer.append(contentsOf: "{".utf8)
-        var foreign = try ForeignBuckets(session)
+        var unrecognized = try UnrecognizedBuckets(session)
         let hosts = try MSALHosts(session)
         for bucket in MSALBucket.allCases {
             let name = JSON.string(bucket.rawValue).serialized
@@ -35,19 +35,19 @@ final class MSALCacheExporter {
                 let (keys, entity) = hosts.naming(keys, entity)
                 try add(keys.map { JSON.string($0).serialized }, to: name) { entity.write(to: &$0) }
             }
-            try add(foreign.remove(name), to: name)
+            try add(unrecognized.remove(name), to: name)
         }
-        for name in foreign.names { try add(foreign.remove(name), to: name) }
+        for name in unrecognized.names { try add(unrecognized.remove(name), to: name) }
         buffer.append(contentsOf: "\n}\n".utf8)
         try flush()
     }
 
     /// Adds the kept entries of a bucket, and ends it.
-    private func add(_ entries: [ForeignEntry], to name: String) throws {
+    private func add(_ entries: [UnrecognizedEntry], to name: String) throws {
         for entry in entries where entry.key != nil {
             let isMetadata = entry.bucket == StoreConnection.accountMetadataBucket
             let value = try isMetadata ? session.currentAccountMetadata(entry.value) : entry.value
-            try add([entry.place.keyJSON], to: name) { Self.write(value, entry.raw, to: &$0) }
+            try add([entry.path.keyJSON], to: name) { Self.write(value, entry.raw, to: &$0) }
         }
         // A document may have brought the bucket as one value, which the entries of others take the place of.
         if bucket == nil, let whole = entries.first(where: { $0.key == nil }) {
@@ -104,19 +104,19 @@ final class MSALCacheExporter {
 }
 
 /// Kept entries by the name of their bucket as JSON, in the order of their first appearance.
-private struct ForeignBuckets {
+private struct UnrecognizedBuckets {
     private(set) var names: [String] = []
-    private var entries: [String: [ForeignEntry]] = [:]
+    private var entries: [String: [UnrecognizedEntry]] = [:]
 
     init(_ session: StoreConnection) throws {
-        try session.forEachForeignEntry { _, entry in
-            let name = entry.place.bucketJSON
+        try session.forEachUnrecognizedEntry { _, entry in
+            let name = entry.path.bucketJSON
             if entries[name] == nil { names.append(name) }
             entries[name, default: []].append(entry)
         }
     }
 
-    mutating func remove(_ name: String) -> [ForeignEntry] {
+    mutating func remove(_ name: String) -> [UnrecognizedEntry] {
         names.removeAll { $0 == name }
         return entries.removeValue(forKey: name) ?? []
     }

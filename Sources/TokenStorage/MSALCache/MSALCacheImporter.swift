@@ -11,9 +11,9 @@ struct MSALCacheImporter {
     /// The newest account from before this import.
     private let newestAccount: Int64
 
-    /// What the store keeps in quarantine from before this import, and what was taken in its place.
-    private var quarantine: [ForeignEntry.Place: Int64]
-    private var mended: [ForeignEntry.Place: Int64] = [:]
+    /// The rows that the store had quarantined before this import, and those whose entry was taken in now.
+    private var quarantined: [UnrecognizedEntry.Path: Int64]
+    private var mended: [UnrecognizedEntry.Path: Int64] = [:]
 
     /// Tenants by the domains that rows name them by, as the ID tokens say; a domain is one account's own.
     var tenants: [[String]: String] = [:]
@@ -21,7 +21,7 @@ struct MSALCacheImporter {
     init(_ session: StoreConnection) throws {
         self.session = session
         newestAccount = try session.newestAccountRow() ?? 0
-        quarantine = try session.quarantine()
+        quarantined = try session.quarantinedEntries()
     }
 
     /// ID tokens come first: only they tell which issuer an account is of.
@@ -46,9 +46,9 @@ struct MSALCacheImporter {
             }
         }
         for found in index.buckets where MSALBucket(rawValue: found.name) == nil {
-            try takeForeign(found, bytes, advance)
+            try keepUnknown(found, bytes, advance)
         }
-        for row in mended.values { try session.deleteForeignEntry(row) }
+        for row in mended.values { try session.deleteUnrecognizedEntry(row) }
         for account in changedAccounts { try session.touchAccount(account) }
         if report.changes > 0 { try session.record(.import, outcome: "\(report.changes) entries") }
     }
@@ -62,8 +62,8 @@ struct MSALCacheImporter {
         guard let entries = found.entries else {
             let value = try value(bytes, at: found.offset)
             if value.json.isNull, value.raw == nil { return }
-            let place = ForeignEntry.Place(bucket: found.name, key: nil)
-            return try reject(place, value, value.oddity ?? "the bucket is \(value.json.kind), not an object")
+            let path = UnrecognizedEntry.Path(bucket: found.name, key: nil)
+            return try reject(path, value, value.oddity ?? "the bucket is \(value.json.kind), not an object")
         }
         let (current, older) = entries.currentAndOlder
         report.unchanged += entries.count - current.count
@@ -77,33 +77,33 @@ struct MSALCacheImporter {
         }
     }
 
-    /// - Returns: whether it was taken; else it is in quarantine.
+    /// - Returns: whether it was taken; otherwise it is quarantined.
     private mutating func take(
         _ bucket: MSALBucket,
         _ entry: MSALCacheIndex.Entry,
         _ bytes: UnsafeRawBufferPointer
     ) throws -> Bool {
         let value = try value(bytes, at: entry.offset)
-        let place = ForeignEntry.Place(bucket: bucket.rawValue, key: entry.key, rawKey: entry.rawKey)
+        let path = UnrecognizedEntry.Path(bucket: bucket.rawValue, key: entry.key, rawKey: entry.rawKey)
         do {
             if let oddity = value.oddity { throw MSALRejection(oddity) }
             try take(bucket, value.json)
-            mended[place] = quarantine[place]
+            mended[path] = quarantined[path]
             return true
         } catch let rejection as MSALRejection {
-            try reject(place, value, rejection.reason)
+            try reject(path, value, rejection.reason)
             // A document may have both under one key.
-            quarantine[place] = nil
-            mended[place] = nil
+            quarantined[path] = nil
+            mended[path] = nil
             return false
         }
     }
 
-    /// Keeps aside what is not taken in, and names it.
-    private mutating func reject(_ place: ForeignEntry.Place, _ value: Value, _ reason: String) throws {
-        report.rejected.append(.init(place, reason: reason))
-        let entry = ForeignEntry(place, value: value.json, raw: value.raw, rejection: reason)
-        _ = try session.saveForeignEntry(entry)
+    /// Quarantines an entry, and reports it.
+    private mutating func reject(_ path: UnrecognizedEntry.Path, _ value: Value, _ reason: String) throws {
+        report.rejected.append(.init(path, reason: reason))
+        let entry = UnrecognizedEntry(path, value: value.json, raw: value.raw, rejection: reason)
+        _ = try session.saveUnrecognizedEntry(entry)
     }
 
     private mutating func take(_ bucket: MSALBucket, _ value: JSON) throws {
@@ -143,7 +143,7 @@ struct MSALCacheImporter {
 // MARK: - Buckets not known here
 
 extension MSALCacheImporter {
-    private mutating func takeForeign(
+    private mutating func keepUnknown(
         _ bucket: MSALCacheIndex.Bucket,
         _ bytes: UnsafeRawBufferPointer,
         _ advance: () -> Void
@@ -153,14 +153,14 @@ extension MSALCacheImporter {
         if entries.isEmpty { entries = [(nil, nil, bucket.offset)] }
         for entry in entries {
             let value = try value(bytes, at: entry.offset)
-            let place = ForeignEntry.Place(
+            let path = UnrecognizedEntry.Path(
                 bucket: bucket.name,
                 key: entry.key,
                 rawBucket: bucket.rawName,
                 rawKey: entry.rawKey
             )
-            let kept = ForeignEntry(place, value: value.json, raw: value.raw, rejection: nil)
-            let isChanged = try session.saveForeignEntry(kept)
+            let kept = UnrecognizedEntry(path, value: value.json, raw: value.raw, rejection: nil)
+            let isChanged = try session.saveUnrecognizedEntry(kept)
             count(isChanged, \.other, account: nil)
             if bucket.name == StoreConnection.accountMetadataBucket {
                 try session.saveAccountMetadata(value.json, after: isChanged ? 0 : newestAccount)

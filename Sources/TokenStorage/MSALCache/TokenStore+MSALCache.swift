@@ -72,10 +72,10 @@ public struct ImportReport: Hashable, Sendable {
         /// A clause without a full stop, never a secret.
         public let reason: String
 
-        init(_ place: ForeignEntry.Place, reason: String) {
-            bucket = place.bucket
+        init(_ path: UnrecognizedEntry.Path, reason: String) {
+            bucket = path.bucket
             // Half of a character is shown as it was written.
-            key = place.rawKey.map { String($0.dropFirst().dropLast()) } ?? place.key
+            key = path.rawKey.map { String($0.dropFirst().dropLast()) } ?? path.key
             self.reason = reason
         }
     }

@@ -64,7 +64,7 @@ extension StoreConnection {
         switch table.name {
         case "id_token": try rehashClaims(row)
         case "refresh_token": try rehashFingerprint(row)
-        case "foreign_entry": try rehashForeignEntry(row)
+        case "foreign_entry": try rehashUnrecognizedEntry(row)
         default: break
         }
     }

@@ -22,11 +22,13 @@ extension StoreConnection {
     }
 
     fileprivate func pageProblems() throws -> [StoreProblem] {
-        var problems = try connection.integrityProblems(quick: false).map { StoreProblem(place: "file", problem: $0) }
+        var problems = try connection.integrityProblems(quick: false).map {
+            StoreProblem(location: "file", problem: $0)
+        }
         try connection.forEach("PRAGMA foreign_key_check") { row in
             problems.append(
                 StoreProblem(
-                    place: "\(row.text(0)) row \(row.integer(1))",
+                    location: "\(row.text(0)) row \(row.integer(1))",
                     problem: "its row in \(row.text(2)) is missing"
                 )
             )
@@ -39,9 +41,9 @@ extension StoreConnection {
         guard header.userVersion == Schema.current.version else { return [] }
         let (wanted, found) = (try Self.currentObjects.get(), try connection.schemaObjects())
         let missing = wanted.filter { found[$0.key] != $0.value }
-            .map { StoreProblem(place: "schema", problem: "\($0.key) is missing or altered") }
+            .map { StoreProblem(location: "schema", problem: "\($0.key) is missing or altered") }
         let unknown = found.filter { wanted[$0.key] == nil }
-            .map { StoreProblem(place: "schema", problem: "\($0.key) does not belong there") }
+            .map { StoreProblem(location: "schema", problem: "\($0.key) does not belong there") }
         return try (missing + unknown).sorted { $0.problem < $1.problem } + floorProblems()
     }
 
@@ -57,7 +59,8 @@ extension StoreConnection {
         let header = try StoreHeader(connection, at: path)
         let (floors, found) = (Schema.current.floors, (header.readerFloor, header.writerFloor))
         guard found != (floors.reader, floors.writer) else { return [] }
-        return [StoreProblem(place: "store", problem: "it says that other versions may use it than its schema allows")]
+        let problem = "it says that other versions may use it than its schema allows"
+        return [StoreProblem(location: "store", problem: problem)]
     }
 
     /// Files of answers that will not be taken in; the others are not problems.
@@ -67,7 +70,7 @@ extension StoreConnection {
                 _ = try answer(in: file)
                 return nil
             } catch let error as UnreadableAnswer {
-                return StoreProblem(place: "file \(file.name)", problem: error.problem)
+                return StoreProblem(location: "file \(file.name)", problem: error.problem)
             }
         }
     }
@@ -79,8 +82,8 @@ extension StoreConnection {
             try connection.prepare(table.selection(after: "?1")).forEach([.integer(Int64.min)]) { row in
                 for index in table.sealed.indices {
                     guard let problem = valueProblem(row, table, index) else { continue }
-                    let place = "\(table.name) row \(row.integer(0)), column \(table.sealed[index])"
-                    problems.append(StoreProblem(place: place, problem: problem))
+                    let location = "\(table.name) row \(row.integer(0)), column \(table.sealed[index])"
+                    problems.append(StoreProblem(location: location, problem: problem))
                 }
                 done += 1
                 if done.isMultiple(of: 1024) { progress?(TokenStore.Progress(done: done, total: nil, unit: "rows")) }
@@ -115,13 +118,13 @@ extension Connection {
 /// Something a check found wrong.
 public struct StoreProblem: Hashable, Sendable {
     /// Where, such as `access_token row 7, column secret`.
-    public let place: String
+    public let location: String
 
     /// What is wrong, a clause without a full stop.
     public let problem: String
 
-    package init(place: String, problem: String) {
-        self.place = place
+    package init(location: String, problem: String) {
+        self.location = location
         self.problem = problem
     }
 }
@@ -156,7 +159,7 @@ extension StoreConnection {
     private func identityProblems() throws -> [StoreProblem] {
         let table = SealedTable.foreignEntry
         return try problems(table, column: "identity", "is not that of the entry") { row, sealer in
-            try foreignEntry(row).identity(sealer) == row.blob(table["identity"])
+            try unrecognizedEntry(row).identity(sealer) == row.blob(table["identity"])
         }
     }
 
@@ -165,7 +168,7 @@ extension StoreConnection {
         let table = SealedTable.foreignEntry
         let keys = try currentKeys()
         return try problems(table, column: "account_hash", "is not that of the entry's account") { row, _ in
-            let (hash, entry) = (row.optionalBlob(table["account_hash"]), try foreignEntry(row))
+            let (hash, entry) = (row.optionalBlob(table["account_hash"]), try unrecognizedEntry(row))
             // Those of before there were hashes get them when they are sealed anew.
             return hash == nil && keys.hasUnbound || keys.all.contains { entry.accountHash($0) == hash }
         }
@@ -173,7 +176,7 @@ extension StoreConnection {
 
     private func eventAccountProblems() throws -> [StoreProblem] {
         try eventsOfOthers().map {
-            StoreProblem(place: "event row \($0), account_id", problem: "is not the account of the entry")
+            StoreProblem(location: "event row \($0), account_id", problem: "is not the account of the entry")
         }
     }
 
@@ -190,7 +193,7 @@ extension StoreConnection {
             guard let id = Sealer.keyID(of: row.bytes(table.firstSealed)), let sealer = keys.sealer(id),
                 try intact({ try isRight(row, sealer) }) == false
             else { return true }
-            problems.append(StoreProblem(place: "\(table.name) row \(row.integer(0)), \(column)", problem: problem))
+            problems.append(StoreProblem(location: "\(table.name) row \(row.integer(0)), \(column)", problem: problem))
             return true
         }
         return problems

@@ -121,7 +121,7 @@ extension StoreConnection {
     ///
     /// - Returns: what is left for a person to do.
     fileprivate func changeSource(to source: KeySource, afterLeak: Bool) throws -> String? {
-        try StoreFiles(path).requireKeyPlace(source)
+        try StoreFiles(path).requireSeparateKeyFile(source)
         // Another process may have moved the keys since this one opened the store; no third one does under the lock.
         try reloadKeys()
         let old = try keySource()

@@ -105,7 +105,7 @@ struct StoreRepair {
             let session = try tables.run { try StoreConnection.unlocked(fresh, at: path, options: options) }
             if let problem = try session.problems(progress).first {
                 throw TokenStoreError.damaged(
-                    "what can be read of \(path.database) does not make a sound store (\(problem.place): "
+                    "what can be read of \(path.database) does not make a sound store (\(problem.location): "
                         + "\(problem.problem)), and nothing was changed; restore a copy"
                 )
             }

@@ -16,7 +16,7 @@ extension StoreConnection {
     fileprivate func status() throws -> StoreStatus {
         let totals = try totals()
         if totals.accounts == 0 { try requireSoundness() }
-        let entries = try foreignEntryCounts()
+        let entries = try unrecognizedEntryCounts()
         let keys = try connection.keyEncryptionKeyIDs()
         let source = try KeySource(parsing: header.keySource)
         return StoreStatus(
@@ -32,7 +32,7 @@ extension StoreConnection {
             refreshTokens: totals.refreshTokens,
             idTokens: totals.idTokens,
             quarantined: entries?.quarantined ?? 0,
-            foreignEntries: entries?.unknown ?? 0,
+            unknownEntries: entries?.unknown ?? 0,
             pendingAnswers: try path.pendingAnswers(),
             keySource: header.keySource,
             keyID: keys.first(where: \.isCurrent)?.id ?? "",
@@ -79,7 +79,7 @@ public struct StoreStatus: Sendable {
     public let quarantined: Int
 
     /// Entries of imports that are kept because they are not known here.
-    public let foreignEntries: Int
+    public let unknownEntries: Int
 
     /// Files beside the store with answers of issuers that it could not take yet; opening it for writing does.
     public let pendingAnswers: [String]

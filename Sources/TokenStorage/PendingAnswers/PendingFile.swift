@@ -60,7 +60,7 @@ struct PendingFile: Hashable, Sendable {
     }
 
     /// Where the sealed answer stands: its file's name is bound to it.
-    var place: SealedLocation {
+    var location: SealedLocation {
         SealedLocation(table: "pending_answer", column: "answer", row: Int64(bitPattern: id))
     }
 
@@ -68,7 +68,7 @@ struct PendingFile: Hashable, Sendable {
     func sealed(_ answer: PendingAnswer, by sealer: Sealer, storeID: [UInt8]) throws -> [UInt8] {
         var plaintext = answer.encoded()
         defer { plaintext.withUnsafeMutableBytes { wipe($0) } }
-        let body = try plaintext.withUnsafeBytes { try sealer.seal($0, as: place) }
+        let body = try plaintext.withUnsafeBytes { try sealer.seal($0, as: location) }
         return Self.magic + storeID + body
     }
 

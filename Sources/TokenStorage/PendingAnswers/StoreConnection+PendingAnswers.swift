@@ -47,7 +47,7 @@ extension StoreConnection {
     func answer(in file: PendingFile) throws -> PendingAnswer {
         do {
             let body = try file.body(storeID: header.storeID)
-            let plaintext = try body.withUnsafeBytes { try open($0, as: file.place) }
+            let plaintext = try body.withUnsafeBytes { try open($0, as: file.location) }
             return try plaintext.withUnsafeBytes { try PendingAnswer(decoding: $0) }
         } catch let error as SealingError where TokenStoreError.key(error).kind == .keyUnavailable {
             throw error

@@ -13,10 +13,10 @@ extension SealedTable {
     )
 }
 
-/// An entry of an imported document that is kept as it is: unknown, or in quarantine.
-struct ForeignEntry {
-    /// Where an entry stands in a document.
-    struct Place: Hashable {
+/// An entry of an imported document that is kept as it is: unknown or quarantined.
+struct UnrecognizedEntry {
+    /// The bucket and the key of an entry in a document.
+    struct Path: Hashable {
         let bucket: String
 
         /// Nil where the bucket as a whole is kept.
@@ -32,7 +32,7 @@ struct ForeignEntry {
         var keyJSON: String { rawKey ?? JSON.string(key ?? "").serialized }
     }
 
-    let place: Place
+    let path: Path
 
     /// What the entry says, as well as it can be read.
     let value: JSON
@@ -40,13 +40,13 @@ struct ForeignEntry {
     /// The value as it was written, where it is odd JSON, such as half of a character.
     var raw: String?
 
-    /// Why it is in quarantine; nil if it is merely unknown.
+    /// Why it is quarantined; nil if it is only unknown.
     let rejection: String?
 
     fileprivate var members: JSON.Object {
         var members = JSON.Object([("bucket", .string(bucket))])
         if let key { members["key"] = .string(key) }
-        let raws = [("rawBucket", place.rawBucket), ("rawKey", place.rawKey), ("raw", raw)]
+        let raws = [("rawBucket", path.rawBucket), ("rawKey", path.rawKey), ("raw", raw)]
         for case (let name, let raw?) in raws { members[name] = .string(raw) }
         if raw == nil { members["value"] = value }
         return members
@@ -71,11 +71,11 @@ struct ForeignEntry {
         return start.withUTF8 { sealer.fingerprint(of: UnsafeRawBufferPointer($0), label: "foreign_entry account") }
     }
 
-    var bucket: String { place.bucket }
-    var key: String? { place.key }
+    var bucket: String { path.bucket }
+    var key: String? { path.key }
 
     fileprivate init(_ members: JSON.Object, rejection: String?) {
-        place = Place(
+        path = Path(
             bucket: members["bucket"]?.text ?? "",
             key: members["key"]?.text,
             rawBucket: members["rawBucket"]?.text,
@@ -87,8 +87,8 @@ struct ForeignEntry {
         self.rejection = rejection
     }
 
-    init(_ place: Place, value: JSON, raw: String? = nil, rejection: String?) {
-        self.place = place
+    init(_ path: Path, value: JSON, raw: String? = nil, rejection: String?) {
+        self.path = path
         self.value = value
         self.raw = raw
         self.rejection = rejection
@@ -97,7 +97,7 @@ struct ForeignEntry {
     /// What identifies the entry, hashed: a key may hold anything.
     func identity(_ sealer: Sealer) -> [UInt8] {
         var text = bucket + "\u{0}" + (key.map { "\u{1}" + $0 } ?? "")
-        for raw in [place.rawBucket, place.rawKey] { text += raw.map { "\u{2}" + $0 } ?? "" }
+        for raw in [path.rawBucket, path.rawKey] { text += raw.map { "\u{2}" + $0 } ?? "" }
         return text.withUTF8 { sealer.fingerprint(of: UnsafeRawBufferPointer($0), label: "foreign_entry") }
     }
 }
@@ -106,7 +106,7 @@ extension StoreConnection {
     /// Adds or replaces the entry.
     ///
     /// - Returns: whether anything changed.
-    func saveForeignEntry(_ entry: ForeignEntry) throws -> Bool {
+    func saveUnrecognizedEntry(_ entry: UnrecognizedEntry) throws -> Bool {
         let known = try known(entry)
         if let known = known?.entry, known.value == entry.value, known.raw == entry.raw,
             known.rejection == entry.rejection
@@ -126,24 +126,24 @@ extension StoreConnection {
         return true
     }
 
-    func deleteForeignEntry(_ row: Int64) throws {
+    func deleteUnrecognizedEntry(_ row: Int64) throws {
         try connection.run("DELETE FROM foreign_entry WHERE id = ?1", .integer(row))
     }
 
-    /// The rows of what is in quarantine, by where it stands.
-    func quarantine() throws -> [ForeignEntry.Place: Int64] {
-        var rows: [ForeignEntry.Place: Int64] = [:]
+    /// The rows of quarantined entries, by their paths.
+    func quarantinedEntries() throws -> [UnrecognizedEntry.Path: Int64] {
+        var rows: [UnrecognizedEntry.Path: Int64] = [:]
         try connection.forEach(Self.rejectedEntries) { row in
-            rows[try foreignEntry(row).place] = row.integer(0)
+            rows[try unrecognizedEntry(row).path] = row.integer(0)
         }
         return rows
     }
 
     /// The stored entry of the same bucket and key, which a rekey that is under way may not have come to yet.
-    private func known(_ entry: ForeignEntry) throws -> (id: Int64, entry: ForeignEntry)? {
+    private func known(_ entry: UnrecognizedEntry) throws -> (id: Int64, entry: UnrecognizedEntry)? {
         for sealer in try [currentSealer()] + keys().all {
             let known = try connection.first(Self.entryAlike, .blob(entry.identity(sealer))) {
-                (id: $0.integer(0), entry: try foreignEntry($0))
+                (id: $0.integer(0), entry: try unrecognizedEntry($0))
             }
             if let known { return known }
         }
@@ -151,9 +151,9 @@ extension StoreConnection {
     }
 
     /// Calls `body` with each kept entry and its row, those of one import in their order.
-    func forEachForeignEntry(_ body: (Int64, ForeignEntry) throws -> Void) throws {
+    func forEachUnrecognizedEntry(_ body: (Int64, UnrecognizedEntry) throws -> Void) throws {
         try connection.forEach(Self.entries) { row in
-            try body(row.integer(0), foreignEntry(row))
+            try body(row.integer(0), unrecognizedEntry(row))
         }
     }
 
@@ -164,26 +164,26 @@ extension StoreConnection {
     private static let entriesOfHash = SQL(SealedTable.foreignEntry.selection + "WHERE t.account_hash = ?1")
 
     /// The kept entries that may be of accounts with these folded ids, with their rows; others are not opened.
-    func foreignEntries(of ids: some Sequence<String>) throws -> [(row: Int64, entry: ForeignEntry)] {
+    func unrecognizedEntries(of ids: some Sequence<String>) throws -> [(row: Int64, entry: UnrecognizedEntry)] {
         // Without entries no key is needed.
         guard try connection.integer("SELECT max(id) FROM foreign_entry") ?? 0 > 0 else { return [] }
         let sealers = try keys().all
-        let hashes = Set(ids.flatMap { id in sealers.map { ForeignEntry.accountHash(of: id, $0) } })
+        let hashes = Set(ids.flatMap { id in sealers.map { UnrecognizedEntry.accountHash(of: id, $0) } })
         var entries = try connection.all(Self.entriesWithoutHash) {
-            (row: $0.integer(0), entry: try foreignEntry($0))
+            (row: $0.integer(0), entry: try unrecognizedEntry($0))
         }
         // Of before there were hashes; the next sign-out finds them by theirs.
         for (row, entry) in entries { try updateAccountHash(of: entry, row) }
         for hash in hashes {
             entries += try connection.all(Self.entriesOfHash, .blob(hash)) {
-                (row: $0.integer(0), entry: try foreignEntry($0))
+                (row: $0.integer(0), entry: try unrecognizedEntry($0))
             }
         }
         // One that got its hash just now is there twice.
         return Dictionary(entries.map { ($0.row, $0.entry) }) { first, _ in first }.map { (row: $0, entry: $1) }
     }
 
-    private func updateAccountHash(of entry: ForeignEntry, _ row: Int64) throws {
+    private func updateAccountHash(of entry: UnrecognizedEntry, _ row: Int64) throws {
         try connection.run(
             "UPDATE foreign_entry SET account_hash = ?2 WHERE id = ?1 AND account_hash IS NOT ?2",
             .integer(row),
@@ -194,22 +194,21 @@ extension StoreConnection {
     private static let entryOfRow = SQL(SealedTable.foreignEntry.selection + "WHERE t.id = ?1")
 
     /// Computes the hashes of an entry anew, under the current data key.
-    func rehashForeignEntry(_ row: Int64) throws {
-        guard let entry = try connection.first(Self.entryOfRow, .integer(row), body: { try foreignEntry($0) }) else {
-            return
-        }
+    func rehashUnrecognizedEntry(_ row: Int64) throws {
+        let entry = try connection.first(Self.entryOfRow, .integer(row)) { try unrecognizedEntry($0) }
+        guard let entry else { return }
         let identity = entry.identity(try currentSealer())
         // What stands under the new identity already was imported meanwhile, and is the newer one of the two.
         let newer = try connection.integer("SELECT id FROM foreign_entry WHERE identity = ?1", .blob(identity))
         if let newer, newer != row {
-            try deleteForeignEntry(row)
+            try deleteUnrecognizedEntry(row)
         } else {
             try connection.run("UPDATE foreign_entry SET identity = ?2 WHERE id = ?1", .integer(row), .blob(identity))
             try updateAccountHash(of: entry, row)
         }
     }
 
-    func foreignEntryCounts() throws -> (quarantined: Int, unknown: Int)? {
+    func unrecognizedEntryCounts() throws -> (quarantined: Int, unknown: Int)? {
         try connection.first(
             """
             SELECT count(*) FILTER (WHERE rejection IS NOT NULL), count(*) FILTER (WHERE rejection IS NULL)
@@ -219,8 +218,8 @@ extension StoreConnection {
     }
 
     /// The entry of a row that was selected with ``SealedTable/selection``.
-    func foreignEntry(_ row: Row) throws -> ForeignEntry {
-        ForeignEntry(
+    func unrecognizedEntry(_ row: Row) throws -> UnrecognizedEntry {
+        UnrecognizedEntry(
             try openMembers(row, of: .foreignEntry),
             rejection: row.optionalText(SealedTable.foreignEntry["rejection"])
         )
@@ -231,11 +230,11 @@ extension StoreConnection {
     /// Deletes what is kept aside of accounts: entries that name one of them, and their parts of the account metadata.
     ///
     /// With a client only its entries go, and the accounts stay for others.
-    func deleteForeignEntries(of accounts: [Account.ID], client: String? = nil) throws {
+    func deleteUnrecognizedEntries(of accounts: [Account.ID], client: String? = nil) throws {
         let forgotten = Dictionary(grouping: accounts) { $0.homeAccountID.folded }
         var deleted: [Int64] = []
-        var changed: [ForeignEntry] = []
-        for (row, entry) in try foreignEntries(of: forgotten.keys) {
+        var changed: [UnrecognizedEntry] = []
+        for (row, entry) in try unrecognizedEntries(of: forgotten.keys) {
             guard entry.bucket != Self.accountMetadataBucket else {
                 // It holds no token, and of an account that stays it says who is signed out.
                 guard client == nil else { continue }
@@ -258,14 +257,14 @@ extension StoreConnection {
             let named = entry.homeAccountIDs.flatMap { forgotten[$0] ?? [] }
             if named.contains(where: entry.mayBelong), entry.isOf(client) { deleted.append(row) }
         }
-        for row in deleted { try deleteForeignEntry(row) }
-        for entry in changed { _ = try saveForeignEntry(entry) }
+        for row in deleted { try deleteUnrecognizedEntry(row) }
+        for entry in changed { _ = try saveUnrecognizedEntry(entry) }
     }
 }
 
-extension ForeignEntry {
-    fileprivate func replacing(value: JSON) -> ForeignEntry {
-        ForeignEntry(place, value: value, rejection: rejection)
+extension UnrecognizedEntry {
+    fileprivate func replacing(value: JSON) -> UnrecognizedEntry {
+        UnrecognizedEntry(path, value: value, rejection: rejection)
     }
 
     /// The account that the entry names, folded; where it names none, those that its key may begin with.

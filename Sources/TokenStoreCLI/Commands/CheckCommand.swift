@@ -76,7 +76,7 @@ struct CheckCommand: ParsableCommand {
             guard let store = try arguments.inspect(console) else { return [] }
             return try ProgressLine("checking", console).showing { try store.check(progress: $0) }
         } catch let error as TokenStoreError where repair && isForRepair(error) {
-            return [StoreProblem(place: "file", problem: error.description)]
+            return [StoreProblem(location: "file", problem: error.description)]
         }
     }
 
@@ -95,7 +95,7 @@ struct CheckReport {
 
     func write(_ arguments: StoreArguments, on console: Console) throws {
         if arguments.json { return try document(on: console) }
-        for problem in problems { try console.line("\(problem.place): \(problem.problem)".printable) }
+        for problem in problems { try console.line("\(problem.location): \(problem.problem)".printable) }
         if let repair {
             try text(repair, on: console)
         } else if problems.isEmpty, !console.isQuiet {
@@ -127,7 +127,7 @@ struct CheckReport {
         try console.document {
             $0.array("problems", problems) { problem, json in
                 json.object {
-                    $0.member("place", problem.place)
+                    $0.member("place", problem.location)
                     $0.member("problem", problem.problem)
                 }
             }

@@ -54,7 +54,7 @@ struct StatusReport {
             ("access tokens", "\(status.accessTokens)"),
             ("refresh tokens", "\(status.refreshTokens)"),
             ("ID tokens", "\(status.idTokens)"),
-            ("imported rows", "\(status.quarantined) quarantined, \(status.foreignEntries) unknown"),
+            ("imported rows", "\(status.quarantined) quarantined, \(status.unknownEntries) unknown"),
             ("key source", status.keySource),
             ("key", status.keyID.isEmpty ? "none yet; the next sign-in makes one" : "\(status.keyID), \(key)"),
         ]
@@ -98,7 +98,7 @@ struct StatusReport {
                 $0.member("refreshTokens", status?.refreshTokens ?? 0)
                 $0.member("idTokens", status?.idTokens ?? 0)
                 $0.member("quarantined", status?.quarantined ?? 0)
-                $0.member("foreignEntries", status?.foreignEntries ?? 0)
+                $0.member("foreignEntries", status?.unknownEntries ?? 0)
             }
             $0.array("pendingAnswers", status?.pendingAnswers ?? [])
             $0.member("keySource", status?.keySource)

@@ -69,7 +69,7 @@ struct OldFormatTests {
         )
         let store = try TokenStore.open(at: old.path, options: options)
         try before.run("UPDATE access_token SET secret = ?1, expires_on = 2000000000 WHERE id = 1", .blob(secret))
-        #expect(try store.check().contains { $0.place == "access_token row 1, column secret" })
+        #expect(try store.check().contains { $0.location == "access_token row 1, column secret" })
         try before.run(
             "INSERT INTO data_key SELECT 1, ?1, key_encryption_key_id, 0, created_at FROM data_key",
             .blob(wrapped)

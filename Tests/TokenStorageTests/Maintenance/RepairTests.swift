@@ -147,7 +147,7 @@ struct RepairTests {
         )
         let problems = try #require(try TokenStore.inspect(at: fixture.path, options: fixture.options)).check()
         #expect(
-            problems.map(\.place) == [
+            problems.map(\.location) == [
                 "tenant_profile row 4, column extra", "refresh_token row 5, column secret",
                 "access_token row 3, column secret",
             ]

@@ -187,7 +187,7 @@ struct BindingTests {
         expectError(.damaged) { _ = try fixture.store.accounts(matching: .claim("name", equals: "Ada")) }
         expectError(.damaged) { _ = try fixture.store.purge(.claim("name", equals: "Ada")) }
         #expect(
-            try fixture.store.check().map(\.place) == ["id_token row 1, claim_index", "id_token row 2, claim_index"]
+            try fixture.store.check().map(\.location) == ["id_token row 1, claim_index", "id_token row 2, claim_index"]
         )
     }
 
@@ -198,7 +198,7 @@ struct BindingTests {
         #expect(try fixture.store.check().count == 2)
         try fixture.refresh(.new(["refresh_token": "r2"]), with: token)
         #expect(try fixture.currentRefreshToken().secret == Secret("r2"))
-        #expect(try fixture.store.check().map(\.place) == ["refresh_token row 2, fingerprint"])
+        #expect(try fixture.store.check().map(\.location) == ["refresh_token row 2, fingerprint"])
     }
 
     @Test func `an altered wait, attempt or record of use is ignored, and a check finds it`() throws {
@@ -229,7 +229,7 @@ struct BindingTests {
         #expect(try candidate()?.attempt == nil)
         #expect(try candidate()?.throttle == nil)
         #expect(try fixture.store.events() == events.filter { $0.id != 2 })
-        #expect(try fixture.store.check().map(\.place).map { $0.prefix { $0 != " " } } == Self.hints)
+        #expect(try fixture.store.check().map(\.location).map { $0.prefix { $0 != " " } } == Self.hints)
         try end(token)
         #expect(try candidate()?.throttle?.expiresAt == Fixture.now + 60)
         #expect(try fixture.store.check().count == 1)

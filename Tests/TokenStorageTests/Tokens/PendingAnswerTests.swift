@@ -191,7 +191,7 @@ struct PendingAnswerTests {
         #expect(try files(fixture) == [broken])
         let problems = try next.check()
         #expect(problems.count == 1)
-        #expect(try #require(problems.first).place.contains(broken))
+        #expect(try #require(problems.first).location.contains(broken))
     }
 
     @Test func `a pending file of another store is left alone`() throws {
