@@ -20,7 +20,7 @@ import Foundation
 
 /// HTTP over the network, by async-http-client.
 ///
-/// The client behind it starts at the first request, so that a program that finds its token in the store pays nothing.
+/// Its client starts at the first request, so that a program that finds its token in the store pays nothing.
 public final class AsyncHTTPTransport: HTTPTransport {
     private let options: HTTPTransportOptions
     private let clients = LockedValue<HTTPClients?>(nil)

@@ -13,7 +13,7 @@ import Darwin
 
 /// Why a complete answer was not received.
 public enum HTTPTransportError: Error, Hashable {
-    /// The text is no `https` URL; plain `http` is for loopback addresses.
+    /// The text is not an `https` URL; plain `http` is for loopback addresses.
     case invalidURL(String)
 
     /// The configured CA file or proxy is invalid.

@@ -99,7 +99,7 @@ extension Account.ID {
         [homeAccountID.folded, homeAccountID.folded + separator + homeAccountID]
     }
 
-    /// The id of another account of the same authority, or of this one spelled in another way.
+    /// The id of another account of the same authority, or of this one in other letter case.
     package func named(_ homeAccountID: String) -> Account.ID {
         Account.ID(issuer: issuer, homeAccountID: homeAccountID)
     }

@@ -17,7 +17,7 @@ public struct Authority: Hashable, Sendable {
 
     /// An OpenID provider outside Microsoft's clouds.
     ///
-    /// - Throws: ``AuthorityError`` if `issuer` is no `https` URL (`http` is for loopback).
+    /// - Throws: ``AuthorityError`` if `issuer` is not an `https` URL (`http` is for loopback).
     public init(issuer: String) throws(AuthorityError) {
         let url = try AuthorityURL(issuer)
         self.init(url, tenant: nil, userFlow: nil, issuer: issuer)
@@ -26,7 +26,7 @@ public struct Authority: Hashable, Sendable {
     /// Reads the authority forms of MSAL: `https://HOST/TENANT`, `https://HOST/tfp/TENANT/POLICY`,
     /// `https://HOST/TENANT/POLICY` and `https://NAME.ciamlogin.com`; both forms of a user flow are one authority.
     ///
-    /// - Throws: ``AuthorityError`` if `text` is none of them.
+    /// - Throws: ``AuthorityError`` if `text` is not one of them.
     public init(parsing text: String) throws(AuthorityError) {
         let url = try AuthorityURL(text)
         var path = url.path
@@ -94,7 +94,7 @@ public struct Authority: Hashable, Sendable {
     /// Whether the tenant is one of the words that mean "the tenant that the account is from".
     public var isTenantless: Bool { tenant.map(Self.isTenantless) ?? true }
 
-    /// Whether `tenant` is a word that stands in the place of a tenant without naming one.
+    /// Whether `tenant` is a word, such as `common`, that names no tenant.
     public static func isTenantless(_ tenant: String) -> Bool {
         ["", "common", "organizations", "consumers", "tfp"].contains(tenant.lowercased())
     }

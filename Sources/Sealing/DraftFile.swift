@@ -9,7 +9,7 @@ import Darwin
 /// A file that takes its name only when it is whole, and that only its owner may use.
 ///
 /// Where the system can do that it has no name at all before, so that a program that is killed leaves nothing behind.
-/// Elsewhere it has a random one beside its final one.
+/// Elsewhere it has a random name beside the final one.
 package final class DraftFile {
     package let descriptor: Int32
     private let path: String

@@ -10,7 +10,7 @@ public enum SignInError: Error, Hashable, Sendable {
     /// The redirect URI is invalid: an app cannot be reached by it.
     case invalidRedirectURI(String)
 
-    /// The authority is not one that the application was told to trust.
+    /// The authority is not among the known ones of the application.
     case unknownAuthority(String)
 
     /// The person cancelled, or the app did.
@@ -22,7 +22,7 @@ public enum SignInError: Error, Hashable, Sendable {
     /// Another sign-in of the application is under way.
     case alreadyRunning
 
-    /// The person has forgotten the password, and is to be sent to the user flow that sets a new one.
+    /// The person has forgotten the password; start the user flow that sets a new one.
     case forgotPassword(OAuthError)
 
     /// The issuer refused.
@@ -37,13 +37,13 @@ public enum SignInError: Error, Hashable, Sendable {
     /// The answer is from another issuer than the one asked.
     case otherIssuer(expected: String, found: String)
 
-    /// The answer is not in order.
+    /// The response is malformed.
     case invalidAnswer(String)
 
     /// The tokens came without an ID token, so their account is not known.
     case noIDToken
 
-    /// The issuer sent an ID token that is not in order.
+    /// The issuer sent an ID token that is not valid.
     case invalidIDToken(IDTokenFlaw)
 
     /// A different account signed in than the one that was requested.
@@ -138,7 +138,7 @@ extension SignInError {
         }
     }
 
-    /// What whatever went wrong on the way means.
+    /// The sign-in error for any error of a step.
     init(wrapping error: any Error) {
         self =
             switch error {
@@ -159,11 +159,11 @@ extension SignInError {
 }
 
 extension OAuthError {
-    /// The words in which issuers say that the person cancelled or refused: OAuth's own, and some of their own.
+    /// The words in which issuers say that the person cancelled or refused: OAuth's own, and some others.
     private static let refusals: Set<String> = [
         "access_denied", "authorization_declined", "user_cancelled", "user_cancelled_authorize", "user_cancelled_login",
     ]
 
-    /// Whether it was the person who did not want to.
+    /// Whether the person refused.
     fileprivate var isByPerson: Bool { Self.refusals.contains(code.rawValue) }
 }

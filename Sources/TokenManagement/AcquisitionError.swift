@@ -5,10 +5,10 @@ public import TokenStorage
 
 /// Why a request for an access token failed.
 public enum AcquisitionError: Error, Sendable {
-    /// Someone has to sign in.
+    /// The user has to sign in.
     case interactionRequired(InteractionReason)
 
-    /// The issuer refused a refresh token that a crashed or interrupted program may have spent: someone has to sign in.
+    /// The issuer refused a refresh token that a crashed or interrupted program may have spent: the user has to sign in.
     case possiblyConsumed(OAuthError?, since: Int64, program: String, events: [StoreEvent])
 
     /// The issuer cannot serve now, or asked to be left alone for `retryAfter` seconds.
@@ -37,7 +37,7 @@ public enum AcquisitionError: Error, Sendable {
     /// The issuer answered with another account's tokens; nothing was stored.
     case accountMismatch
 
-    /// The issuer sent an ID token that is not in order; its tokens were not used.
+    /// The issuer sent an ID token that is not valid; its tokens were not used.
     case invalidIDToken(IDTokenFlaw)
 
     /// The issuer's metadata cannot be used.
@@ -46,7 +46,7 @@ public enum AcquisitionError: Error, Sendable {
     /// A token that is bound to a key cannot be had.
     case dpop(DPoPError)
 
-    /// The caller's own time is up.
+    /// The caller's time limit is over.
     case timedOut
 }
 
@@ -90,7 +90,7 @@ extension AcquisitionError {
         }
     }
 
-    /// Whether someone has to sign in.
+    /// Whether the user has to sign in.
     public var needsInteraction: Bool {
         switch self {
         case .interactionRequired, .possiblyConsumed, .policyRequired, .dpop(.noKey), .dpop(.badKey): true
@@ -134,7 +134,7 @@ extension AcquisitionError {
     }
 }
 
-/// Why someone has to sign in.
+/// Why the user has to sign in.
 public enum InteractionReason: Sendable {
     case signedOut
     case noRefreshToken
@@ -142,7 +142,7 @@ public enum InteractionReason: Sendable {
     /// The account belongs to another authority than the one asked for.
     case otherAuthority
 
-    /// Every refresh token has ended, by the issuer's word.
+    /// The issuer has said that every refresh token has expired or was revoked.
     case ended
 
     /// The issuer asks for a person; the last events of the refresh token show a race or a stolen token.
@@ -167,7 +167,7 @@ extension InteractionReason: CustomStringConvertible {
         case .signedOut: "the account has signed out; sign in again"
         case .noRefreshToken: "the account has no refresh token; sign in again"
         case .otherAuthority: "the account is not one of the authority asked for; sign in there"
-        case .ended: "the session has ended by the issuer's word; sign in again"
+        case .ended: "the issuer has ended the session; sign in again"
         case .refused(let error, _): "\(error); sign in again"
         case .refusedWithoutReason(let status):
             "the issuer refused the refresh token with status \(status); sign in again"

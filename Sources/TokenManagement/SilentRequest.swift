@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// An access token that is wanted without asking anyone to sign in.
+/// A request for an access token without a prompt.
 public struct SilentRequest: Hashable, Sendable {
     public let account: Account.ID
 
@@ -23,7 +23,7 @@ public struct SilentRequest: Hashable, Sendable {
     /// Passes over the stored token, and over the wait that an earlier failure asked for.
     public var forcesRefresh = false
 
-    /// Keeps to that wait all the same: for a program that repeats itself without a person who asked for it.
+    /// Keeps to that wait all the same: for a program that repeats the request by itself.
     package var keepsWaits = false
 
     /// The least number of seconds that the token must stay valid.

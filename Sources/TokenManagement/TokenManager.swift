@@ -11,7 +11,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Hands out access tokens that are good to use, refreshing the stored ones when they are not.
+/// Returns usable access tokens, and refreshes the stored ones when they are not.
 ///
 /// However many callers in however many processes need the same token, the issuer sees one request.
 ///
@@ -45,7 +45,7 @@ public final class TokenManager: Sendable {
         self.options = options
     }
 
-    /// Returns an access token for `request` without asking anyone to sign in.
+    /// Returns an access token for `request` without a prompt.
     ///
     /// The new refresh token is on disk before any caller sees the new access token. Cancelling one caller does not
     /// cancel the refresh that others wait for.
@@ -124,7 +124,7 @@ public final class TokenManager: Sendable {
         var turn = try await RefreshTurn(of: request.account, client: clientID, at: store.path)
         defer { withExtendedLifetime(turn) {} }
         if turn.wasWaitedFor { metrics.countWaiting() }
-        // What others were told while the turn was waited for goes for this request too.
+        // What the issuer told others during the wait applies to this request too.
         let since = turn.wasWaitedFor ? start : nil
         // What an earlier refresh could not store is newer than what the store has.
         _ = try await store.perform { try $0.takeInAnswers() }
@@ -220,7 +220,7 @@ public struct TokenManagerOptions: Sendable {
 
     var longestRefresh: Duration { min(refreshLimit ?? limits.total * 2, Self.longestRefresh) }
 
-    /// No process refreshes for longer, whatever its limits, as the others go on without one that does.
+    /// No refresh takes longer, whatever the limits: other processes go on without one that does.
     private static let longestRefresh = Duration.seconds(20)
 
     /// How long the holder of the refresh lock is waited for before it counts as stopped.

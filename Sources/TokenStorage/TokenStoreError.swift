@@ -19,7 +19,7 @@ public enum TokenStoreError: Error, Sendable {
     /// A newer version wrote the store, and its floor shuts this one out.
     case newerStore(version: Int, writtenBy: String, isReadable: Bool)
 
-    /// An older version wrote the store, which is brought up to date when it is opened for writing.
+    /// An older version wrote the store; opening it for writing migrates it.
     case olderStore(version: Int, current: Int)
 
     /// Others may read, replace or redirect the file.

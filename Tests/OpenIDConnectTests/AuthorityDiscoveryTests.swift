@@ -80,7 +80,7 @@ struct AuthorityDiscoveryTests {
         let error = #expect(throws: MetadataError.self) {
             try Authority(issuer: wanted).check(metadata(found, host: "i.example"))
         }
-        #expect(error?.description == "the issuer names itself \(found), and every letter counts; give its address so")
+        #expect(error?.description == "the issuer names itself \(found), and every letter counts; use this address")
     }
 
     @Test(arguments: [

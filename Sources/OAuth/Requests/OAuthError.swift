@@ -101,10 +101,10 @@ extension OAuthError: CustomStringConvertible {
 extension OAuthError {
     /// What a refused refresh means for the account, its refresh token and the caller.
     public enum Meaning: Hashable, Sendable {
-        /// Someone has to sign in; the refresh token may still serve other requests.
+        /// The user has to sign in; the refresh token may still serve other requests.
         case interactionRequired
 
-        /// Someone has to sign in, and to choose a new password while doing so.
+        /// The user has to sign in, and choose a new password.
         case passwordReset
 
         /// The refresh token is invalid, and is removed if it is still the stored one.

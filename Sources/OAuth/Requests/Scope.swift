@@ -38,7 +38,7 @@ public struct Scope: Sendable {
     /// The tokens as one text, separated by single spaces.
     public var text: String { tokens.joined(separator: " ") }
 
-    /// The tokens in one order whatever order they were given in.
+    /// The tokens in a fixed order, whatever order they were given in.
     package var sortedText: String { tokens.sorted().joined(separator: " ") }
 
     /// The tokens that ask for an ID token or a refresh token, and take no part in matching.

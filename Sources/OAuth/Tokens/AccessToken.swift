@@ -49,7 +49,7 @@ public struct AccessToken: Equatable, Sendable {
     /// Whether a `token_type` is that of a token which is bound to a DPoP key.
     package static func isDPoP(_ tokenType: String?) -> Bool { tokenType?.lowercased() == "dpop" }
 
-    /// Whether the token and its type can stand in a header and on a terminal; none else is to be used or shown.
+    /// Whether the token and its type can be part of a header and be printed; only then they are used or shown.
     package var isPrintable: Bool { secret.isShowable && Self.isType(tokenType) }
 
     /// Whether `text` is fit to be a `token_type`: printable ASCII without a space

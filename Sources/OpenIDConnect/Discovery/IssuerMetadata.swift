@@ -128,7 +128,7 @@ public struct MetadataDiscovery: Sendable {
         let request = HTTPRequest("GET", url, headers: ["accept": "application/json"])
         let response = try await transport.send(request, limits: limits ?? self.limits)
         if response.status == 429 || response.status >= 500 { throw IssuerUnavailable(response) }
-        // Input that is not a JSON object is not metadata, whatever its other faults.
+        // Input that is not a JSON object is not metadata, even if it has other faults.
         guard response.isSuccess, let object = try? response.body.withUnsafeBytes({ try JSON(parsing: $0).object })
         else { throw MetadataError.notMetadata(url: url, status: response.status) }
         return (object, Self.lifetime(response.headers))
@@ -167,7 +167,7 @@ public enum MetadataError: Error, Hashable, CustomStringConvertible {
         case .incomplete(let field): "the issuer's metadata lacks \(field); check the authority"
         case .otherIssuer(let wanted, let found):
             wanted == found + "/" || found == wanted + "/"
-                ? "the issuer names itself \(found), and every letter counts; give its address so"
+                ? "the issuer names itself \(found), and every letter counts; use this address"
                 : "the metadata of \(wanted) says that it is \(found)'s; check the issuer's address"
         case .foreignEndpoint(let url):
             "the issuer names an endpoint that is not its own, \(url): nothing was sent there; check the authority"

@@ -32,11 +32,11 @@ public struct TokenEndpoint: Sendable {
             refusal.retryAfter = response.retryAfter(now: now)
             throw form.redacting(refusal)
         }
-        // Whatever stands before an issuer may ask to be left alone, in no words of OAuth.
+        // A proxy in front of an issuer may throttle requests, without an OAuth error.
         guard response.status == 200 || response.headers["retry-after"] == nil else {
             throw IssuerUnavailable(response, now: now)
         }
-        // RFC 6749 §5.2: the status of a client that is not known, whatever the body.
+        // RFC 6749 §5.2: the status for an unknown client, whatever the body.
         guard response.status != 401 else { throw OAuthError(code: .invalidClient, status: 401) }
         guard response.status == 200, let object else {
             throw UnusableAnswer(status: response.status, isJSON: object != nil)
@@ -103,7 +103,7 @@ public struct UnusableAnswer: Error, Hashable, Sendable, CustomStringConvertible
                 + "was not used; report it to the operator of the issuer"
         }
         let body = isJSON ? "without tokens" : "without JSON"
-        return "the token endpoint answered \(status) \(body); check the authority and whatever stands before it"
+        return "the token endpoint answered \(status) \(body); check the authority, and any proxy in front of it"
     }
 }
 

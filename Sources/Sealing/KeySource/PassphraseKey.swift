@@ -121,7 +121,7 @@ struct Passphrase {
         }
     }
 
-    /// The bytes before the first newline, and nothing after it: the rest of the descriptor is someone else's.
+    /// The bytes before the first newline, and nothing after it: the rest of the descriptor is for other readers.
     private func line(of descriptor: Int32) throws(SealingError) -> Secret {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.limit, alignment: 1)
         defer {

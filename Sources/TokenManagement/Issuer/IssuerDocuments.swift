@@ -116,14 +116,14 @@ extension IssuerDocuments {
             try await keep(Refetch.done.document, mark, Self.refetchInterval)
             return keys
         } catch {
-            // One that was called off asked nothing, and is not to keep the next one waiting.
+            // A cancelled fetch has sent nothing, and must not delay the next one.
             let lifetime = error is CancellationError ? 0 : Self.refetchInterval
             try await keep(Refetch.failed.document, mark, lifetime)
             throw error
         }
     }
 
-    /// The keys that another task or program has fetched anew, or is about to.
+    /// The keys that another task or program has just fetched, or is about to fetch.
     private func othersKeys(at url: String, _ mark: String) async throws -> JSONWebKeySet {
         for _ in 1...20 {
             guard try await Refetch(kept(mark)) == .underWay else { break }

@@ -31,7 +31,7 @@ extension RefreshExchange {
         return result
     }
 
-    /// Refuses an answer with a token that is none; the new refresh token stays, as the old one is spent.
+    /// Refuses an answer with text that cannot be a token; the new refresh token is kept, as the old one is spent.
     private func requireTokenText(_ answered: RefreshResponse, in space: AnswerSpace) async throws {
         do {
             try answered.answer.response.requireTokenText()
@@ -53,7 +53,7 @@ extension RefreshExchange {
 
     /// The ID token of an answer, if it has one.
     ///
-    /// One that is not in order bars the tokens beside it, but for the new refresh token: the old one is spent.
+    /// If it is not valid, only the new refresh token is kept, as the old one is spent.
     private func checkedIDToken(_ answered: RefreshResponse, in space: AnswerSpace) async throws -> IDToken? {
         guard let secret = answered.answer.response.idToken else { return nil }
         var validator = IDTokenValidator(issuer: issuer.metadata.issuer, clientID: decider.clientID)

@@ -21,7 +21,7 @@ struct RefreshExchange: Sendable {
     var options: TokenManagerOptions { decider.options }
     var now: Int64 { Int64(store.options.now().timeIntervalSince1970) }
 
-    /// How many refresh tokens of one account are tried: its own, and what an import or a family left behind it.
+    /// How many refresh tokens of one account are tried: its own, and those of an import or of its family.
     private static let attempts = 3
 
     /// Tries the refresh tokens in order.

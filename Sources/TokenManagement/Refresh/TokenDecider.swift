@@ -20,7 +20,7 @@ package struct TokenDecider: Sendable {
         self.options = options
     }
 
-    /// A forced refresh passes the waits that were there before it: those since `start` are answers to its own like.
+    /// A forced refresh ignores throttles from before it; those since `start` are answers to requests like it.
     ///
     /// - Throws: `TokenStoreError`, `AuthorityError`.
     package func decide(_ request: SilentRequest, since start: Int64? = nil) throws -> TokenDecision {
@@ -98,10 +98,10 @@ package struct TokenDecider: Sendable {
 
 /// The decision on a silent request, from the state of the store.
 package enum TokenDecision: Sendable {
-    /// A stored token is the answer.
+    /// A stored token is returned.
     case serve(TokenResult)
 
-    /// These refresh tokens are tried in order; the fallback serves where they fail for the right reason.
+    /// These refresh tokens are tried in order; the fallback is used if they fail for a reason that allows it.
     case refresh([RefreshCandidate], at: Authority, fallback: FallbackToken?)
 
     case fail(AcquisitionError)

@@ -198,7 +198,7 @@ public enum WebAPIError: Error, Hashable, CustomStringConvertible {
     /// The API has no address or no scope.
     case notConfigured
 
-    /// The address is no `https` URL, or is not the API's.
+    /// The address is not an `https` URL, or not one of the API.
     case invalidURL(String)
 
     /// The API answered with another status than 200 to 299.

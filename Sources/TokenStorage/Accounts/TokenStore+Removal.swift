@@ -12,7 +12,7 @@ import Darwin
 
 extension TokenStore {
     /// Signs an account out of a client: its tokens of this client go from every host and tenant, and the sign-out is
-    /// remembered, so that neither a refresh in flight nor a sibling's refresh token brings it back.
+    /// remembered, so that neither a refresh under way nor a sibling's refresh token restores it.
     ///
     /// The account itself goes when no client has a token of it any more. Doing it twice is not an error.
     @discardableResult

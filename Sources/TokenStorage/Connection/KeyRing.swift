@@ -72,7 +72,7 @@ struct KeyRing: Sendable {
         return try key.wrap(keyEncryptionKey.unwrap(wrapped, id: id, storeID: storeID), storeID: storeID)
     }
 
-    /// The current data key, wrapped as one beside which there is no older one.
+    /// The current data key, wrapped as the only one: without older keys.
     func wrappedAlone(from connection: Connection) throws -> [UInt8] {
         let wrapped = try connection.currentWrappedDataKey()
         let key = try keyEncryptionKey.unwrap(wrapped ?? [], id: currentID, storeID: storeID)

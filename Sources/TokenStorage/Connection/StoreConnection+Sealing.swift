@@ -3,7 +3,7 @@ import SQLite
 import Sealing
 
 extension StoreConnection {
-    /// Opens what was sealed as `place`; another process may have brought a new data key meanwhile.
+    /// Opens what was sealed at `location`; another process may have added a data key meanwhile.
     func open(
         _ sealed: UnsafeRawBufferPointer,
         as location: SealedLocation,
@@ -45,7 +45,7 @@ extension StoreConnection {
 
     /// Makes sure that the clear columns of a row are those that the program wrote.
     ///
-    /// Without the key, with which rows can be counted and deleted, there is no telling.
+    /// Without the key this is not known; rows can still be counted and deleted.
     func verify(_ row: Row, of table: SealedTable, from start: CInt = 0) throws {
         guard !isWithoutKey else { return }
         _ = try openIfPresent(row, of: table, from: start)

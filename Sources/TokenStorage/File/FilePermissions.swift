@@ -149,7 +149,7 @@ struct FileStatus {
         self.init(status)
     }
 
-    /// Whether both are one file, by whatever names.
+    /// Whether both are the same file, even under different names.
     func isSameFile(as other: FileStatus) -> Bool { identity == other.identity }
 
     /// Whether there is nothing at the path; what may not be looked at is not absent.

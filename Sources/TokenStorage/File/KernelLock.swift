@@ -145,7 +145,7 @@ package final class RefreshLock: Sendable {
         }
     }
 
-    /// A byte far behind those with a fixed meaning; even, so that each has an odd one of its own behind it.
+    /// A byte far after those with a fixed meaning; even, so that the odd one after it belongs to it.
     private static func range(_ parts: [String]) -> KernelLock.Range {
         let text = parts.joined(separator: "\n")
         let hash = SHA256.hash(data: Array(text.utf8)).prefix(8).reduce(Int64(0)) { $0 << 8 | Int64($1) }

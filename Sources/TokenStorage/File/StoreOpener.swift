@@ -10,7 +10,7 @@ import Musl
 import Darwin
 #endif
 
-/// Brings a session into being: checks the files, creates or migrates the store, fetches the key.
+/// Opens a store: checks the files, creates or migrates the database, fetches the key.
 struct StoreOpener {
     let path: StorePath
     let options: StoreOptions
@@ -196,7 +196,7 @@ struct StoreOpener {
             if errno == EEXIST { return }
             throw StoreFile.failure("created", name)
         }
-        // The umask may have taken from the owner as well, and then there is no opening it to use its descriptor.
+        // The umask may have denied the owner too; then the file cannot be opened to use its descriptor.
         guard let status = FileStatus(name), status.permissions & 0o700 != 0o700 else { return }
         guard fchmodat(AT_FDCWD, name, 0o700, AT_SYMLINK_NOFOLLOW) == 0 else {
             throw StoreFile.failure("protected", name)

@@ -49,7 +49,7 @@ final class MSALCacheExporter {
             let value = try isMetadata ? session.currentAccountMetadata(entry.value) : entry.value
             try add([entry.path.keyJSON], to: name) { Self.write(value, entry.raw, to: &$0) }
         }
-        // A document may have brought the bucket as one value, which the entries of others take the place of.
+        // A document may have had the bucket as one value; the entries of other documents replace it.
         if bucket == nil, let whole = entries.first(where: { $0.key == nil }) {
             separateBuckets()
             buffer.append(contentsOf: (name + ": ").utf8)

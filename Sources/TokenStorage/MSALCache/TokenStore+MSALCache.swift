@@ -28,7 +28,7 @@ extension TokenStore {
         _ = try MSALCacheIndex(document, isKnownFormat: isKnownFormat)
     }
 
-    /// Writes everything as an MSAL unified cache, with what imports brought and was not understood, in pieces.
+    /// Writes everything as an MSAL unified cache, in pieces, with what imports did not understand.
     ///
     /// The document holds every token in the clear.
     public func exportMSALCache(

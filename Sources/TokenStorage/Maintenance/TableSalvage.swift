@@ -2,7 +2,7 @@ import OAuth
 import SQLite
 import Sealing
 
-/// Copies the rows of a damaged database that can be read, and brings them up to date.
+/// Copies the readable rows of a damaged database, and migrates them.
 struct TableSalvage {
     private let damaged: Connection
     private let version: Int
@@ -47,7 +47,7 @@ struct TableSalvage {
         }
     }
 
-    /// Has the header say what the tables are, whatever it said.
+    /// Makes the header name the version of the tables, whatever it said before.
     private func correctHeader() throws {
         let floors = Schema(migrations: Array(Schema.current.migrations.prefix(version))).floors
         try fresh.correctHeader(version: version, floors: floors)

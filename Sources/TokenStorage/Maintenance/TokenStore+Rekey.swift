@@ -8,7 +8,7 @@ extension TokenStore {
     /// Killed at any moment, every value stays readable, and the next call finishes the work. Others may read and
     /// write meanwhile. When it returns, nothing sealed under the old key is in any file.
     ///
-    /// A copy of the store and its key that someone has taken opens what is sealed later as well, unless both keys
+    /// A stolen copy of the store and its key also opens what is sealed later, unless both keys
     /// change: that is `afterLeak`, which needs a `source` with another key. What was in the copy stays open to them.
     ///
     /// - Throws: ``TokenStoreError/busy(_:)`` if another process is rekeying.

@@ -96,7 +96,7 @@ struct StoreRepair {
         var isComplete: Bool
     }
 
-    /// Makes the new database, beside the damaged one: what can be read, brought up to date and checked.
+    /// Makes the new database beside the damaged one: what can be read, migrated and checked.
     private func makeFresh() throws -> Made {
         let damaged = try DamagedStore(copy: copy, of: path, restore: copyDamaged)
         var made: Made?

@@ -98,7 +98,7 @@ public struct StoreStatus: Sendable {
     /// Who could read the tokens, in plain words.
     public let protection: [Protection]
 
-    /// What the key source means against someone.
+    /// How well the key source protects against one kind of attacker.
     public struct Protection: Sendable {
         public let reader: String
         public let verdict: String

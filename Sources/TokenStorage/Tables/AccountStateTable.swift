@@ -60,7 +60,7 @@ extension StoreConnection {
         try writeState(state, of: account, client: client.folded, changedAt: now, id: known?.id)
     }
 
-    /// An import of a refresh token is a person's word that the account is to be used again.
+    /// The user asked for the import of a refresh token, so a signed-out account becomes active again.
     func forgetSignOut(account: Int64, client: String) throws {
         try connection.run(
             """

@@ -59,7 +59,7 @@ extension StoreConnection {
         return known.count == 1 ? known[0] : nil
     }
 
-    /// Adds the account, or brings its row up to date; what is not known now stays as it was.
+    /// Adds the account, or updates its row; what is not known now stays as it was.
     ///
     /// A tenant that the account is a guest of may call it by another name, which only fills a gap.
     func saveAccount(_ identity: AccountIdentity, _ account: AccountProfile, isHome: Bool) throws -> Int64 {
@@ -73,7 +73,7 @@ extension StoreConnection {
                 row.lastUsedAt = now
             }
         }
-        // Of a row that was altered nothing is left to believe, and the sign-in says who the account is.
+        // An altered row cannot be trusted, and the sign-in says who the account is.
         if changed == nil { try write(AccountRow(identity, account, now: now), id: id) }
         return id
     }
@@ -86,7 +86,7 @@ extension StoreConnection {
         return id
     }
 
-    /// The row of the account, made if there is none; where there is one, gaps are filled and nothing is replaced.
+    /// The row of the account, made if it is missing; in an existing row gaps are filled and nothing is replaced.
     func describeAccount(_ identity: AccountIdentity, _ account: AccountProfile) throws -> Int64 {
         guard let row = try accountRow(identity.id) else { return try insertAccount(identity, account) }
         try changeAccount(row) { known in

@@ -32,7 +32,7 @@ extension StoreConnection {
             try verify(row, of: .authorityMap)
             return row.text(SealedTable.authorityMap["resolved"])
         }
-        // What an import brought may not be an authority of this kind; then it is left out.
+        // An imported value may not be an authority of this kind; then it is left out.
         if let resolved = mapped.flatMap({ try? Authority(parsing: $0) })?.tenant { return resolved }
         return authority.isTenantless ? homeTenant(account) : tenant
     }
@@ -54,7 +54,7 @@ extension StoreConnection {
         return String(id.homeAccountID[id.homeAccountID.utf8.index(after: dot)...]).folded
     }
 
-    /// The tenant of a token that a refresh brought without naming one.
+    /// The tenant of a refreshed token whose response does not name one.
     func refreshedTenant(_ request: TokenRequest, account: Account.ID, row: Int64) throws -> String {
         let asked = try tenant(of: request.authority, account: account, client: request.clientID)
         if let known = asked ?? homeTenant(account) { return known }

@@ -3,7 +3,9 @@ import SQLite
 import Sealing
 
 extension SealedTable {
-    /// One that was altered counts for nothing; the row of the account has to be the one of the mark, and goes with it.
+    /// An altered entry is ignored.
+    ///
+    /// The row of the account must be the one of the mark, and is deleted with it.
     static let event = SealedTable(
         "event",
         isOwned: false,

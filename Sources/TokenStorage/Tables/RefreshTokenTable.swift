@@ -17,7 +17,7 @@ extension SealedTable {
 
     /// The id of a row is that of its refresh token.
     ///
-    /// One that was altered counts for nothing.
+    /// A row that was altered is ignored.
     static let refreshAttempt = SealedTable(
         "refresh_attempt",
         isOwned: false,
@@ -65,7 +65,7 @@ extension StoreConnection {
 
     /// Stores the refresh token of a sign-in in the place of the account's current one for the client or its family.
     ///
-    /// Older ones that an import brought stay behind it, but for copies of the one it replaces, which is spent.
+    /// Older imported tokens are kept for later, except copies of the token that it replaces, which is spent.
     func replaceRefreshToken(with token: RefreshTokenRow, account: Int64) throws {
         let current = try connection.first(
             """
@@ -81,7 +81,7 @@ extension StoreConnection {
         try rotateRefreshToken(current, to: token, account: account)
     }
 
-    /// Replaces the token in row `id` and drops every copy of the old one, under whatever data key.
+    /// Replaces the token in row `id` and drops every copy of the old one, whatever its data key.
     ///
     /// Of a row that was altered nothing is taken over.
     func rotateRefreshToken(_ id: Int64, to token: RefreshTokenRow, account: Int64) throws {

@@ -108,7 +108,7 @@ extension Connection {
         )
     }
 
-    /// Makes the header name a version and its floors, whatever it says.
+    /// Writes a version and its floors to the header, whatever is there now.
     func correctHeader(version: Int, floors: (reader: Int, writer: Int)) throws {
         try run(
             "UPDATE store SET schema_version = ?1, reader_floor = ?2, writer_floor = ?3",

@@ -55,7 +55,7 @@ extension StoreConnection {
             """
     )
 
-    /// What rows of an account call a tenant: an import may have brought a word such as `tfp`, or a domain, by which the
+    /// What rows of an account call a tenant: an import may have added a word such as `tfp`, or a domain, by which the
     /// program that wrote it looks for its tokens.
     func realm(_ tenant: String, of account: Int64, environment: String) throws -> Realm {
         let known = try connection.first(
@@ -63,7 +63,7 @@ extension StoreConnection {
             .integer(account),
             .text(environment),
             .text(tenant.folded),
-            // A host that is not one of those for all tenants has one tenant, whatever it is called.
+            // A host other than those for all tenants has one tenant, whatever its name.
             .integer(Cloud.hasTenants(environment) ? 0 : 1)
         ) { row in
             let table = SealedTable.tenantProfile

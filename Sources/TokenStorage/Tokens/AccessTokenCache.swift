@@ -62,7 +62,9 @@ final class AccessTokenCache: Sendable {
         return found
     }
 
-    /// Of the account as it is spelled, which is merely looked up once more if it is spelled in another way, and all else.
+    /// A hash of the whole query.
+    ///
+    /// An account id in other letter case has another hash, and is only looked up again.
     private static func hash(_ query: TokenQuery) -> Int {
         var hasher = Hasher()
         hasher.combine(query.account.homeAccountID)

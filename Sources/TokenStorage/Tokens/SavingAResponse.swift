@@ -131,7 +131,7 @@ extension StoreConnection {
         )
     }
 
-    /// The scope of the token that a refresh brought; nil: that of the one it follows.
+    /// The scope of a refreshed token; nil: that of the token before it.
     ///
     /// An issuer may grant less than before, and then the new token is worth less for good. Microsoft's answers name
     /// the scope of one API only, and its refresh tokens are good for all. What asks for a refresh token or an ID token

@@ -41,10 +41,10 @@ public enum CachedToken: Sendable {
     /// while the issuer cannot be reached.
     case refreshable([StoredRefreshToken], extended: AccessToken?)
 
-    /// Someone has to sign in.
+    /// The user has to sign in.
     case signInRequired(Reason)
 
-    /// Why someone has to sign in.
+    /// Why the user has to sign in.
     public enum Reason: Sendable {
         case signedOut
         /// The account is not one of the authority that was asked.
@@ -53,7 +53,7 @@ public enum CachedToken: Sendable {
     }
 }
 
-/// How long before its end an access token is no longer handed out.
+/// How long before it expires an access token is no longer returned.
 public struct ExpiryBuffer: Hashable, Sendable {
     /// The most seconds it can be; a short-lived token gets less, a third of its lifetime.
     public let seconds: Int64

@@ -10,7 +10,7 @@ public import Foundation
 extension TokenStore {
     /// Stores a whole token response in one commit: account, claims, refresh token and access token, or nothing.
     ///
-    /// When this returns, the tokens are on disk; hand out the access token only then. A response that the store cannot
+    /// When this returns, the tokens are on disk; use the access token only then. A response that the store cannot
     /// take is put, sealed, into a file beside it: ``SavedTokens/Outcome/pending(reason:)``.
     ///
     /// - Throws: ``TokenStoreError/notStored(_:reason:)`` with the response, if neither was possible.
@@ -87,9 +87,9 @@ public struct SavedTokens: Sendable {
 }
 
 extension TokenStore {
-    /// What the store has for `query`: a token that is good to use, refresh tokens to get one with, or neither.
+    /// What the store has for `query`: a usable token, refresh tokens to get one with, or neither.
     ///
-    /// Nothing is written. An access token is handed out only while it is good for longer than the query's buffer.
+    /// Nothing is written. An access token is returned only while it is valid for longer than the query's buffer.
     ///
     /// - Throws: ``TokenStoreError/invalidArgument(_:)`` if the scope is empty,
     ///   ``TokenStoreError/userFlowMismatch(requested:account:)`` if the account signed in with another user flow.
@@ -110,7 +110,7 @@ extension TokenStore {
         return try newestAccessToken(for: query)?.token.scope
     }
 
-    /// A token of the account and client whatever its scope: one for no API in particular before others, then the newest.
+    /// A token of the account and client for any scope: one for no API in particular first, then the newest.
     package func newestAccessToken(for query: TokenQuery) throws -> (token: AccessToken, isUsable: Bool)? {
         try read { session in try session.connection.read { try session.newestAccessToken(query) } }
     }

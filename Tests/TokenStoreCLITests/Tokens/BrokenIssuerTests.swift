@@ -38,7 +38,7 @@ struct BrokenIssuerTests {
             testDescription: "403",
             faults: [.answer(status: 403, body: "<html>", at: "token")],
             exit: 1,
-            sentence: "the token endpoint answered 403 without JSON; check the authority and whatever stands before it"
+            sentence: "the token endpoint answered 403 without JSON; check the authority, and any proxy in front of it"
         ),
         .init(
             testDescription: "an empty 400",

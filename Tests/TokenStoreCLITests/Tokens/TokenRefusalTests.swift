@@ -111,7 +111,7 @@ struct TokenRefusalTests {
             scene.provider.faults.add(.answer(status: 400, body: body, at: "token"))
             for _ in 1...2 { #expect(try await scene.tokens(1)[0].status == 4) }
             let again = try await scene.tokens(1)[0]
-            #expect(again.error == "tokenstore: error: the session has ended by the issuer's word; sign in again\n")
+            #expect(again.error == "tokenstore: error: the issuer has ended the session; sign in again\n")
             #expect(scene.tokenRequestCount == 1)
         }
     }
