@@ -56,7 +56,7 @@ struct DPoPTests {
                 let request = HTTPRequest("GET", scene.provider.baseURL + "/api1/tasks", headers: headers)
                 #expect(try await SignInScene.transport.send(request, limits: .webAPI).status == 401)
             }
-            #expect(signedIn.authorizationHeader?.reveal().hasPrefix("DPoP ") == true)
+            #expect(signedIn.token?.authorizationHeader.reveal().hasPrefix("DPoP ") == true)
         }
     }
 
