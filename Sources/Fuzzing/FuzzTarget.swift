@@ -107,7 +107,7 @@ package enum InputKind: String, CaseIterable, Sendable {
     }
 }
 
-/// Input from outside, and what has to hold whatever it is.
+/// Input from outside, and what has to hold for every input.
 ///
 /// The bytes may be refused, by an error of this package alone. They may not end the process, nor hold it up, nor
 /// change what they were refused by.

@@ -8,7 +8,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// ID tokens, decoded and validated: the compact form as it is or, on lines of their own, a header and a payload that
+/// ID tokens, decoded and validated: the compact form as it is or, on separate lines, a header and a payload that
 /// are put into it and signed as the header says.
 struct IDTokenInput: FuzzInput {
     private let p256: P256.Signing.PrivateKey

@@ -3,7 +3,7 @@ import Synchronization
 
 /// An OpenID issuer on loopback that answers as a test says: as real ones were seen to, and textbooks do not.
 ///
-/// Its metadata names a token endpoint, and nothing else unless a test adds to it; it publishes no keys.
+/// Its metadata names a token endpoint, and only what a test adds to it; it publishes no keys.
 package final class HandmadeIssuer: Sendable {
     package struct Answer: Sendable {
         package let status: Int
@@ -78,7 +78,7 @@ package final class HandmadeIssuer: Sendable {
         answer(Answer(headers: headers, JSON.object(metadata).serialized), at: path)
     }
 
-    /// What comes next at a path, in order; the last one is given again.
+    /// The next responses at a path, in order; the last one is repeated.
     package func answer(_ answers: Answer..., at path: String = "/op/token") {
         script.answers.withLock { $0[path] = answers }
     }

@@ -91,6 +91,6 @@ package struct NativeScene: Sendable {
     /// The requests so far, without those for metadata and keys.
     package var requests: [String: Int] { provider.audit.counts.filter { !["metadata", "keys"].contains($0.key) } }
 
-    /// Whether nothing of anybody is stored, nor a word of it in the record of use.
+    /// Whether no account is stored, and none is in the record of use.
     package var isUntouched: Bool { get throws { try store.accounts().isEmpty && store.events().isEmpty } }
 }

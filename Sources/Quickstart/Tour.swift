@@ -125,7 +125,7 @@ struct Tour: Sendable {
     /// How often the token endpoint was asked.
     private var requests: Int { provider.audit.count(of: "token") }
 
-    /// Calls an API with whatever token there is to be had.
+    /// Calls an API with the best token that the store can give.
     private func call(_ path: String, _ scope: Scope, _ person: World.Person) async throws {
         let before = requests
         let api = WebAPI(url: "\(provider.baseURL)/\(path)", scope: scope)

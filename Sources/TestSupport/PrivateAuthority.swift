@@ -1,6 +1,6 @@
 import Foundation
 
-/// A certificate authority of one test's own and a server certificate for loopback from it.
+/// A certificate authority for one test, and its server certificate for loopback.
 public struct PrivateAuthority: Sendable {
     private static let openssl = "/usr/bin/openssl"
     public static var isAvailable: Bool { FileManager.default.isExecutableFile(atPath: openssl) }
@@ -16,7 +16,7 @@ public struct PrivateAuthority: Sendable {
     public var chain: String { directory.file("server.pem") }
     public var key: String { directory.file("key.pem") }
 
-    /// The server's certificate is good for so many days from now on; with none it has ended.
+    /// The server's certificate is valid for `days` days from now; with 0 it has expired.
     public init(days: Int = 2) throws {
         directory = try TemporaryDirectory()
         let names = "subjectAltName=IP:127.0.0.1,IP:::1,DNS:localhost\nbasicConstraints=CA:FALSE\n"

@@ -1,7 +1,7 @@
 public import Foundation
 import Synchronization
 
-/// A clock that stands still until it is told to go on.
+/// A clock that stands still until a test moves it.
 public final class TestClock: Sendable {
     private let time: Mutex<Int64>
 

@@ -60,7 +60,7 @@ struct TokenStoreCommand: ParsableCommand {
     /// each command names the root as its super command keeps it from looking for the root's completion scripts.
     static func command(_ arguments: ArraySlice<String>) throws -> any ParsableCommand {
         let named = configuration.subcommands.first { $0.configuration.commandName == arguments.first }
-        // Help and whatever is wrong is told by the whole parser, which knows the root command.
+        // The whole parser, which knows the root command, prints help and usage errors.
         if let command = try? named?.parseAsRoot(Array(arguments.dropFirst())), type(of: command) == named {
             return command
         }

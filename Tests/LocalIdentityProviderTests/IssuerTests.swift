@@ -20,7 +20,9 @@ struct IssuerTests {
             let keys = try await site.get(metadata.text("jwks_uri"))["keys"].array ?? []
             #expect(keys.count >= 2)
             let algorithm: JSON = path.contains("tailspin") ? "ES256" : "RS256"
-            #expect(keys.allSatisfy { $0["alg"] == algorithm && $0["d"].isNull && $0["use"] == "sig" })
+            #expect(Set(keys.map { $0["alg"] }) == [algorithm])
+            #expect(Set(keys.map { $0["use"] }) == ["sig"])
+            #expect(keys.allSatisfy { $0["d"].isNull }, "a private key")
         }
     }
 

@@ -50,7 +50,7 @@ struct RefreshTests {
         }
     }
 
-    @Test func `N39: a refresh before expiry brings new tokens and a new ID token`() async throws {
+    @Test func `N39: a refresh before expiry returns new tokens and a new ID token`() async throws {
         try await Site.open { site in
             let old = try await site.signInWithPassword()
             site.provider.clock.advance(by: 60)
@@ -152,7 +152,7 @@ struct RefreshTests {
         }
     }
 
-    @Test func `N47: two people on one client have families of their own`() async throws {
+    @Test func `N47: two people on one client have separate families`() async throws {
         try await Site.open { site in
             let bo = try await site.signInWithCode().text("refresh_token")
             let ana = try await site.signInWithCode(Site.ana).text("refresh_token")

@@ -9,7 +9,7 @@ import TokenManagement
 import TokenStorage
 
 struct ConfigurationTests {
-    @Test func `a subdomain stands for its tenant`() throws {
+    @Test func `a subdomain names its tenant`() throws {
         let configuration = try NativeAuthConfiguration(clientID: "app", tenantSubdomain: "fabrikvine")
         #expect(configuration.authority.url == "https://fabrikvine.ciamlogin.com/fabrikvine.onmicrosoft.com")
     }

@@ -109,7 +109,7 @@ struct FaultTests {
         try await NativeScene.open { scene in
             let state = try await scene.app().signIn(SignInParameters(username: NativeScene.bo)).codeState
             let other = try await scene.app("mfa-app").signIn(SignInParameters(username: NativeScene.bo)).codeState
-            // Each flow has codes of its own; the older one is good in the older flow.
+            // Each flow has its own codes; the older code is good in the older flow.
             let codes = scene.provider.outbox.messages(to: NativeScene.bo).map { Secret($0.code) }
             if codes[0] != codes[1] {
                 #expect(try await failure(of: other.submitCode, codes[0]).isInvalidCode)

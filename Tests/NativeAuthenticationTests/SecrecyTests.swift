@@ -95,7 +95,8 @@ struct SecrecyTests {
             let recorder = RecordingTransport()
             let account = try await scene.signInAna(in: scene.app("pwd-app", transport: recorder))
             _ = try await account.accessToken(for: NativeScene.toDo)
-            #expect(recorder.texts.allSatisfy { !$0.contains("client_secret") && !$0.contains("redirect_uri") })
+            #expect(!recorder.texts.contains { $0.contains("client_secret") })
+            #expect(!recorder.texts.contains { $0.contains("redirect_uri") })
             #expect(recorder.requests.allSatisfy { $0.headers["authorization"] == nil })
         }
     }

@@ -25,7 +25,7 @@ struct Base64URLTests {
 
     @Test(arguments: ["Z", "Zm9vY", "Zm+v", "Zm/v", "Zm 9v", "Zg==Zg", "Zh", "Zm9", "=", "===", "Zm9v\n", "Zmü"])
     func `anything else is refused`(text: String) {
-        // A lone padding character stands for nothing at all.
+        // A lone padding character has no meaning.
         #expect(Base64URL.decode(text.utf8) == (text == "=" ? [] : nil))
     }
 }

@@ -143,7 +143,7 @@ struct IDTokenValidatorTests {
         #expect(throws: IDTokenFlaw.accessToken) { try validator.checkClaims(of: token, clocks: [Draft.now]) }
     }
 
-    @Test func `an issuer template stands for the token's tenant, as do its keys`() throws {
+    @Test func `an issuer template means the token's tenant, and so do its keys`() throws {
         let template = "https://login.microsoftonline.com/{tenantid}/v2.0"
         var validator = IDTokenValidator(issuer: template, clientID: "app")
         validator.nonce = "n"
@@ -205,7 +205,7 @@ struct IDTokenValidatorTests {
     func `a user whose name has control characters cannot sign in`(user: String) throws {
         let token = try token { $0.set("sub", JSON.string(user).serialized) }
         #expect(throws: IDTokenFlaw.subjectText) { try validator.checkClaims(of: token, clocks: [Draft.now]) }
-        // A session from before they were refused goes on.
+        // A session that began before they were refused continues.
         var later = validator
         later.subject = user
         try later.checkClaims(of: token, clocks: [Draft.now])

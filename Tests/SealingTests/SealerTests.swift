@@ -59,7 +59,7 @@ struct SealerTests {
         }
     }
 
-    @Test func `a value of an unknown version is an error of its own`() throws {
+    @Test func `a value of an unknown version has its own error`() throws {
         var sealed = try sealer.seal(Secret("token"), as: place)
         sealed[0] = 3
         #expect(throws: SealingError.unknownFormat(version: 3)) { try sealer.open(sealed, as: place) }

@@ -35,7 +35,7 @@ struct BrowserTests {
         #expect(!seen.contains("TOKENSTORE_KEY"))
     }
 
-    @Test func `S08: %s stands for the address, and the next command is tried after a failure`() async throws {
+    @Test func `S08: %s is replaced by the address, and the next command is tried after a failure`() async throws {
         let directory = try TemporaryDirectory()
         let other = try TemporaryDirectory()
         let failing = try Self.script(other, exits: 3)

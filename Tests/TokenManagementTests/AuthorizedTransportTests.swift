@@ -25,7 +25,7 @@ struct AuthorizedTransportTests {
         HTTPRequest("GET", "\(scene.provider.baseURL)/\(path)")
     }
 
-    @Test func `S15, S38, S44 and S46: a call carries one token and brings JSON`() async throws {
+    @Test func `S15, S38, S44 and S46: a call carries one token and returns JSON`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             let answer = try await Self.api(scene).json(Self.request(scene, "api1/tasks"))
             #expect(answer.object?["api"]?.text == "api1")
@@ -41,7 +41,7 @@ struct AuthorizedTransportTests {
         }
     }
 
-    @Test func `S31, S32, S33 and S39: a second API gets a token of its own without a sign-in`() async throws {
+    @Test func `S31, S32, S33 and S39: a second API gets its own token without a sign-in`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             _ = try await Self.api(scene).json(Self.request(scene, "api1/tasks"))
             _ = try await Self.api(scene, "api2", scope: Scene.demo).json(Self.request(scene, "api2/tasks"))

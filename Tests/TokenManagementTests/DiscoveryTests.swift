@@ -161,7 +161,7 @@ struct DiscoveryTests {
         #expect(other.issuer.forms("/moved").isEmpty)
     }
 
-    @Test func `each user flow of a tenant has metadata of its own`() async throws {
+    @Test func `each user flow of a tenant has its own metadata`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             for policy in ["B2C_1_susi", "B2C_1_edit"] {
                 let (account, authority) = try scene.addAccount(policy: policy)

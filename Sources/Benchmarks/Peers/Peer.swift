@@ -21,7 +21,7 @@ struct PeerFigure: Encodable {
     /// In what its work differs from the row's.
     let remark: String
 
-    /// Times are in seconds here, whatever the unit.
+    /// Times are in seconds here, for every unit.
     init<P: Peer>(_ peer: P?, _ remark: String, unit: ReportRow.Unit, _ values: [Double]?) {
         name = P.name
         version = peer?.version

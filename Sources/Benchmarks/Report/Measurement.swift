@@ -6,7 +6,7 @@ import Musl
 import Darwin
 #endif
 
-/// Two ways to do the same work, measured by turns so that whatever else the machine does meets both.
+/// Two ways to do the same work, measured by turns, so that other work of the machine slows both.
 struct PairedMeasurement {
     let rounds: Int
 

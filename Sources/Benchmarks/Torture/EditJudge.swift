@@ -149,7 +149,7 @@ struct EditJudge {
             let used = planted.refreshTokens[String(text.dropFirst("fresh-".count))]
             require(used?.account == session.account, "a refreshed token of another account")
         } catch let error where error is AcquisitionError || error is TokenStoreError || error is AuthorityError {
-            // Whatever went wrong, what was sent until then counts.
+            // After any failure, what was sent until then counts.
         }
         let allowed = [session.authority, authority].compactMap(\.self).map(HostileNetwork.endpoint)
         for sent in network.sent { judge(sent, for: session, allowed) }

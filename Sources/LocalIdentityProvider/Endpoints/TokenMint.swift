@@ -141,7 +141,7 @@ struct SignedClaims: JWTPayload, Sendable {
     /// The claims if a key of `keySet` signed them.
     static func verified(_ token: String, by keySet: JSON) async throws -> SignedClaims? {
         let keys = try await JWTKeyCollection().add(jwksJSON: keySet.serialized)
-        return try? await keys.verify(token, as: SignedClaims.self)  // whatever the reason, it is not one of our tokens
+        return try? await keys.verify(token, as: SignedClaims.self)  // for any reason: it is not one of our tokens
     }
 }
 

@@ -6,7 +6,7 @@ extension Seed {
         get throws { try Seed(json: Data(standardJSON.utf8)) }
     }
 
-    /// Also what `local-idp --print-seed` shows, as a start for a seed of one's own.
+    /// Also what `local-idp --print-seed` shows, as a start for another seed.
     package static let standardJSON = """
         {
           "tenants": [

@@ -3,7 +3,7 @@ import OAuth
 
 /// Unguessable text from the kernel's random numbers.
 enum RandomToken {
-    /// 256 random bits in base64url behind `prefix`, which only helps a person reading a log of their own client.
+    /// 256 random bits in base64url behind `prefix`, which helps a person who reads a client's log.
     static func make(prefix: String = "", bytes count: Int = 32) -> String { prefix + bytes(count).base64URL }
 
     static func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in .random(in: .min ... .max) } }

@@ -75,7 +75,7 @@ struct RekeyCommand: ParsableCommand {
         }
     }
 
-    /// Asks about the copies of the store; where no one can be asked they stay.
+    /// Asks about the copies of the store; without a terminal they stay.
     private func mayRemoveCopies(_ options: StoreOptions) throws -> Bool {
         let copies = try TokenStore.removeCopies(at: arguments.path, options: options, dryRun: true).removed
         guard !yes, !copies.isEmpty else { return yes }

@@ -85,7 +85,7 @@ struct TableColumn {
     var isNumber = false
 }
 
-/// What stands in a column of one row.
+/// The text of one row in a column.
 struct TableCell: ExpressibleByStringInterpolation {
     let text: String
     var style: Terminal.Style?

@@ -45,7 +45,7 @@ struct NativeRun {
 
     var signIn: NativeSignIn { NativeSignIn(application: application, prompter: prompter, username: username) }
 
-    /// Closes the store; nothing else is done with it after that.
+    /// Closes the store, which is not used after that.
     func close() { application.store.close() }
 
     /// Says who was signed in.

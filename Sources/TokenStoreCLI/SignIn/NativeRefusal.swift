@@ -4,7 +4,7 @@ import OpenIDConnect
 import SignIn
 import TokenStorage
 
-/// A step of native authentication that did not succeed, whatever its kind.
+/// A step of native authentication that of any kind did not succeed.
 protocol NativeRefusal: Error, CustomStringConvertible {
     /// What went wrong, without what to do about it.
     var reason: String { get }

@@ -18,7 +18,7 @@ struct NativeSignIn {
         }
     }
 
-    /// Whatever is left after the first factor.
+    /// The steps that are left after the first factor.
     func finish(_ result: SignInResult) throws -> NativeAuthUserAccount {
         switch result {
         case .completed(let account): account

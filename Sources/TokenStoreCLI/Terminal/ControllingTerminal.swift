@@ -8,7 +8,7 @@ import Musl
 import Darwin
 #endif
 
-/// The terminal that a person sits at, whatever the standard streams are.
+/// The terminal that a person sits at, even if the standard streams are redirected.
 final class ControllingTerminal {
     private let descriptor: Int32
     private var settings = termios()

@@ -91,7 +91,7 @@ struct NativeSignUpTests {
         }
     }
 
-    @Test func `N21: an unrelated attribute brings the same list and a new token`() async throws {
+    @Test func `N21: an unrelated attribute returns the same list and a new token`() async throws {
         try await Site.open { site in
             let country = try await countryPage(site)
             let again = try await submit(#"{"jobTitle":"Baker"}"#, country.token, site)

@@ -17,7 +17,7 @@ struct SignInPasswordTests {
         }
     }
 
-    @Test func `N11: a wrong password is an error of its own`() async throws {
+    @Test func `N11: a wrong password has its own error`() async throws {
         try await NativeScene.open { scene in
             let parameters = SignInParameters(username: NativeScene.ana, password: Secret("wrong"))
             let error = try await failure(of: scene.app("pwd-app").signIn, parameters)

@@ -130,7 +130,7 @@ struct SignUpTests {
         }
     }
 
-    @Test func `N24, S75: an address that is in use is an error of its own`() async throws {
+    @Test func `N24, S75: an address that is in use has its own error`() async throws {
         try await NativeScene.open { scene in
             let error = try await failure(of: scene.app("pwd-app").signUp, SignUpParameters(username: NativeScene.ana))
             #expect(error.isUserAlreadyExists)
@@ -139,7 +139,7 @@ struct SignUpTests {
     }
 
     @Test(arguments: ["nobody", "@example.org", "two words@example.org"])
-    func `N25, S75: a malformed address is an error of its own`(username: String) async throws {
+    func `N25, S75: a malformed address has its own error`(username: String) async throws {
         try await NativeScene.open { scene in
             let error = try await failure(of: scene.app("pwd-app").signUp, SignUpParameters(username: username))
             #expect(error.isInvalidUsername)

@@ -1,6 +1,6 @@
 import NativeAuthentication
 
-/// What a step ended with, and how the flow goes on from there.
+/// The error of a step, and the way the flow continues.
 struct FailedStep {
     let kind: String
     let description: String

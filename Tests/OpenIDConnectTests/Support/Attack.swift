@@ -84,7 +84,7 @@ struct Attack: Sendable, CustomTestStringConvertible {
         Attack("an algorithm that is none of ours", .algorithm, peerRefuses: false) {
             $0.setHeader("alg", #""ES256K""#)
         },
-        Attack("an algorithm that is no text", .algorithm) { $0.setHeader("alg", "256") },
+        Attack("an algorithm that is not text", .algorithm) { $0.setHeader("alg", "256") },
         Attack("no algorithm", .algorithm, peerRefuses: false) { $0.header.removeAll { $0.name == "alg" } },
         Attack("a critical extension", .criticalExtension, peerRefuses: false) {
             $0.setHeader("crit", #"["b64"]"#)
@@ -100,15 +100,15 @@ struct Attack: Sendable, CustomTestStringConvertible {
             $0.header.append(("alg", "\"\($0.pair.algorithm)\""))
         },
         Attack("a key id that is not published", .unknownKey, peerRefuses: false) { $0.setHeader("kid", #""other""#) },
-        Attack("a key that the token brings along", .signature) { draft in
+        Attack("a key inside the token", .signature) { draft in
             draft.setHeader("jwk", JSON.object(draft.otherPair.jwk).serialized)
             draft.sign = draft.otherPair.sign
         },
-        Attack("an address of keys that the token brings along", .signature) { draft in
+        Attack("an address of keys inside the token", .signature) { draft in
             draft.setHeader("jku", #""https://attacker.example/keys""#)
             draft.sign = draft.otherPair.sign
         },
-        Attack("a key id that is no text", .unreadable) { $0.setHeader("kid", "7") },
+        Attack("a key id that is not text", .unreadable) { $0.setHeader("kid", "7") },
     ]
 
     private static let texts = [
@@ -155,7 +155,7 @@ struct Attack: Sendable, CustomTestStringConvertible {
             $0.set("aud", #"["app","other"]"#)
         },
         Attack("another authorized party", .authorizedParty, peerRefuses: false) { $0.set("azp", #""other""#) },
-        Attack("an authorized party that is no text", .authorizedParty, peerRefuses: false) { $0.set("azp", "[]") },
+        Attack("an authorized party that is not text", .authorizedParty, peerRefuses: false) { $0.set("azp", "[]") },
         Attack("past its end", .expired) { $0.set("exp", "1500") },
         Attack("no end", .incomplete) { $0.claims.removeAll { $0.name == "exp" } },
         Attack("an end in text", .incomplete) { $0.set("exp", #""2000""#) },
@@ -167,6 +167,6 @@ struct Attack: Sendable, CustomTestStringConvertible {
         Attack("the hash of another access token", .accessToken, peerRefuses: false) {
             $0.set("at_hash", #""AAAAAAAAAAAAAAAAAAAAAA""#)
         },
-        Attack("a hash that is no text", .accessToken, peerRefuses: false) { $0.set("at_hash", "null") },
+        Attack("a hash that is not text", .accessToken, peerRefuses: false) { $0.set("at_hash", "null") },
     ]
 }

@@ -16,7 +16,7 @@ struct KeyPair: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { algorithm }
 
-    /// The public key as a list of one, with other members in the place of its own.
+    /// The public key as a list of one, with other members replacing its own.
     func set(_ changes: KeyValuePairs<String, JSON?> = [:]) -> JSON.Object {
         var key = jwk
         for (name, value) in changes { key[name] = value }

@@ -223,7 +223,7 @@ struct RefreshFailureTests {
         }
     }
 
-    @Test func `C77: a 403 is an answer of its own and keeps the token`() async throws {
+    @Test func `C77: a 403 has its own error and keeps the token`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             scene.expire()
             scene.provider.faults.add(.answer(status: 403, body: "<html>", at: "token"))

@@ -16,7 +16,7 @@ struct ThrottlingTests {
             scene.provider.faults.add(.tooManyRequests(seconds: 256, at: "token"))
             for (advance, expected, net) in [(0, 256, 1), (255, 1, 1)] {
                 scene.clock.advance(by: TimeInterval(advance))
-                // Another manager with a store of its own, as another process has.
+                // Another manager with its own store connection, as in another process.
                 let manager = try scene.manager()
                 let error = try await acquisitionError { try await manager.acquireTokenSilently(scene.request()) }
                 guard case .unavailable(let answer, _) = error else { throw ExpectationFailure("unavailable") }

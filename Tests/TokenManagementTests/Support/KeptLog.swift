@@ -1,7 +1,7 @@
 import Logging
 import Synchronization
 
-/// Every line that was logged, at whatever level.
+/// Every line that was logged, at any level.
 final class KeptLog: Sendable {
     private let kept = Mutex<[String]>([])
 

@@ -67,7 +67,7 @@ struct Scene: Sendable {
         return try TokenStore.open(at: StorePath(directory.file("tokenstore.db")), options: options)
     }
 
-    /// A manager of its own store connection, as another process would have.
+    /// A manager with its own store connection, as in another process.
     func manager(
         client: String = client,
         _ change: (inout TokenManagerOptions) -> Void = { _ in },

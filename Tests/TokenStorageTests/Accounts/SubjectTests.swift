@@ -35,7 +35,7 @@ struct SubjectTests {
         TokenRequest(clientID: "cid", authority: try Authority(issuer: issuer), scope: "s1", grant: grant)
     }
 
-    @Test func `subjects that differ in case are accounts of their own`() throws {
+    @Test func `subjects that differ in case are different accounts`() throws {
         let fixture = try Self.store()
         #expect(try Set(fixture.store.accounts().map(\.id.homeAccountID)) == Set(Self.subjects))
         for (subject, id) in zip(Self.subjects, Self.ids) {

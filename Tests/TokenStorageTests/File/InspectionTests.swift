@@ -157,7 +157,7 @@ struct InspectionTests {
         expectError(.failure) { _ = try TokenStore.inspect(at: fixture.path, options: fixture.options) }
     }
 
-    @Test func `a writer that comes to a copy without an index ends its inspection`() throws {
+    @Test func `a writer on a copy without an index ends its inspection`() throws {
         let live = try TestStore(document)
         let copy = try TemporaryDirectory()
         for name in ["tokenstore.db", "tokenstore.db-wal", "key"] {

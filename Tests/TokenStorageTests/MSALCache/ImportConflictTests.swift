@@ -12,7 +12,7 @@ struct ImportConflictTests {
         for member in members { expectOwnNames(member.value, sourceLocation: sourceLocation) }
     }
 
-    @Test func `every entry of an export has a key of its own`() throws {
+    @Test func `every entry of an export has its own key`() throws {
         let fixture = try TestStore(
             .cache(
                 accessTokens: [
@@ -116,7 +116,7 @@ struct ImportConflictTests {
         #expect(try fixture.request("s1", of: Fixture.b2cAccount) == .hit("a"))
     }
 
-    @Test func `a domain stands for the tenant that the account's ID token names`() throws {
+    @Test func `a domain means the tenant that the account's ID token names`() throws {
         let realm: KeyValuePairs<String, JSON> = ["realm": "contoso.onmicrosoft.com"]
         let document = JSON.cache(
             accessTokens: [.accessToken("a", "s1", realm)],

@@ -5,7 +5,7 @@ import Testing
 import TokenStorage
 
 struct ImportTests {
-    /// What an export must say of a document: the same values, whatever the keys, with times and types normalised.
+    /// What an export must say of a document: the same values under any keys, with times and types normalised.
     private func entities(_ document: JSON) -> Set<JSON> {
         Set(
             (document.object?.members ?? []).flatMap { bucket, value in

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import TokenStorage
 
-/// An issuer at a port of its own, in the cache of MSAL for Python, which names hosts without ports.
+/// An issuer at a port other than 443, in the cache of MSAL for Python, which names hosts without ports.
 struct PortTests {
     private static func store(ports: Int...) throws -> TestStore {
         let fixture = try TestStore()
@@ -31,7 +31,8 @@ struct PortTests {
         for bucket in Self.buckets {
             let entries = document[bucket].object?.members ?? []
             #expect(entries.map { $0.value["environment"].text } == ["id.example"], "\(bucket)")
-            #expect(entries.allSatisfy { $0.name.contains("id.example-") && !$0.name.contains("8443") }, "\(bucket)")
+            #expect(entries.allSatisfy { $0.name.contains("id.example-") }, "\(bucket)")
+            #expect(!entries.contains { $0.name.contains("8443") }, "\(bucket)")
         }
         #expect(document["AccessToken"].object?.members.first?.name == "1-id.example-accesstoken-app-op-read")
     }

@@ -110,7 +110,7 @@ struct QueryPlanTests {
         let fixture = try TestStore()
         let document = JSON.standardCache(.accessToken("a", "s1"), ["foo": "bar"]).with(["Private": ["k": "v"]])
         let scans = try writing(fixture) { try fixture.take(document) }
-        // What is in quarantine is read once, whatever the document holds.
+        // Quarantined entries are read once for any document.
         #expect(scans.count { $0.contains("FROM foreign_entry") } <= 1)
         #expect(scans.filter { !$0.contains("FROM foreign_entry") } == [])
     }

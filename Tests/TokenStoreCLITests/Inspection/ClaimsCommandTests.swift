@@ -13,7 +13,7 @@ struct ClaimsCommandTests {
         #expect(outcome.lines.contains { $0.contains(/^  roles +\["reader","admin"\]$/) })
     }
 
-    /// The value alone, and nothing else said.
+    /// The value alone.
     private func expectValue(
         _ expected: String,
         of arguments: [String],
@@ -139,7 +139,7 @@ struct ClaimsCommandTests {
         #expect(candidates?.map { $0["username"] is NSNull } == [true, true])
     }
 
-    @Test func `each tenant has a heading of its own`() throws {
+    @Test func `each tenant has its own heading`() throws {
         let scratch = try ScratchDirectory()
         var home = CachedUser.mara
         home.policy = nil

@@ -3,7 +3,7 @@ import Testing
 
 /// Counts are true, also where a list is cut short.
 struct TrueCountTests {
-    /// A store with so many accounts.
+    /// A store with `count` accounts.
     private static func store(_ count: Int) throws -> ScratchDirectory {
         let scratch = try ScratchDirectory()
         let people = (0..<count).map { index in

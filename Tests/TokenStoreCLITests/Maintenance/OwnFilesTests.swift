@@ -8,7 +8,7 @@ struct OwnFilesTests {
     enum Foreign: String, CaseIterable {
         case sshKey, emptyFile, json, databaseOfAnotherProgram, archiveWithAStore, pipe, directory, noise
 
-        /// Puts the file under a name, beside nothing else.
+        /// Puts the file under a name in an empty directory.
         func make(_ name: String, in scratch: ScratchDirectory) throws {
             switch self {
             case .sshKey:
@@ -247,7 +247,7 @@ struct OwnFilesTests {
         default: break
         }
         #expect(try run(["claims"], "the second").status == 7)
-        #expect(try run(["import"], "the second").status == 7, "sealed values are no reason for a new key")
+        #expect(try run(["import"], "the second").status == 7, "a store with sealed values gets no new key")
         #expect(try run(["purge", "--all", "--yes"], "the second").status == 0)
         for look in ["list", "status", "check", "export"] {
             #expect(try run([look], "the second").status == 0, "\(look)")

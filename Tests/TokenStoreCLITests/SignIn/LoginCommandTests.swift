@@ -235,9 +235,9 @@ struct LoginCommandTests {
 
     @Test func `whoami without an account says how to sign in`() throws {
         let scratch = try ScratchDirectory()
-        let nobody = try scratch.run("whoami")
-        #expect(nobody.status == 0)
-        #expect(nobody.error.contains("sign in with 'tokenstore login'"))
+        let signedOut = try scratch.run("whoami")
+        #expect(signedOut.status == 0)
+        #expect(signedOut.error.contains("sign in with 'tokenstore login'"))
         #expect(try scratch.run("whoami", "--json").json["displayName"] is NSNull)
         #expect(try scratch.run("whoami", "mara@example.net").status == 3)
         try scratch.fill(.mara, .ivo)

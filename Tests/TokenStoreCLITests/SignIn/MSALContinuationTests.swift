@@ -2,11 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// MSAL for Python goes on with a session that `tokenstore login` began.
+/// MSAL for Python continues a session that `tokenstore login` began.
 struct MSALContinuationTests {
     private static let why: Comment = "needs openssl, MSAL for Python, and the right to listen on port 443"
 
-    /// An issuer at a port of its own is another host to MSAL, so this one is where https is.
+    /// To MSAL an issuer at another port is another host, so this one is at the port of https.
     private static let isPossible = PrivateAuthority.isAvailable && MSALPythonTests.hasMSAL && geteuid() == 0
 
     private static let tenant = "5f2d6e0a-63c1-4c0e-9a55-0f6f3d1c7a10"

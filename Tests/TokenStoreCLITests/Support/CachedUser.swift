@@ -28,7 +28,7 @@ struct CachedUser: Sendable {
         lifetimes: [-60]
     )
 
-    /// Somebody whose provider has no tenants and told no name.
+    /// A user whose provider has no tenants and sent no name.
     static let nameless = CachedUser(
         username: "",
         uid: "nameless",

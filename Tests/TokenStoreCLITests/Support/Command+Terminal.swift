@@ -1,7 +1,7 @@
 import Foundation
 
 extension Command {
-    /// Runs it on a terminal of its own; standard output and error come back as the one stream a person sees.
+    /// Runs it on a new terminal; standard output and error are one stream, as a person sees them.
     ///
     /// Each answer is typed when its question has appeared.
     func runOnTerminal(

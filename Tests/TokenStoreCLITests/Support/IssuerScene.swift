@@ -93,7 +93,7 @@ struct IssuerScene: Sendable {
 }
 
 extension IssuerScene {
-    /// Starts `token` and goes on.
+    /// Starts `token` and does not wait for it.
     func start(_ arguments: String...) throws -> StartedCommand { try start(arguments) }
 
     func start(_ arguments: [String], errors: String = "/dev/null") throws -> StartedCommand {

@@ -3,7 +3,7 @@ import SQLite
 import TestSupport
 import TokenStorage
 
-/// A directory of a test's own with a store in it.
+/// A temporary directory with a store in it.
 struct ScratchDirectory {
     private let directory: TemporaryDirectory
 
@@ -23,7 +23,7 @@ struct ScratchDirectory {
 
     func write(_ text: String, to name: String) throws { try Data(text.utf8).write(to: URL(filePath: path(name))) }
 
-    /// Gives a file other contents, and no one else a look at them.
+    /// Replaces the contents of a file, which only this user may read.
     func overwrite(_ name: String, with contents: Data) throws {
         try contents.write(to: URL(filePath: path(name)))
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path(name))
@@ -103,7 +103,7 @@ extension ScratchDirectory {
         }
     }
 
-    /// Keeps everybody else from writing until the connection goes.
+    /// Keeps other connections from writing until this one is closed.
     func holdForWriting() throws -> Connection {
         let connection = try Connection(path: store, mode: .readWrite, busyTimeout: .seconds(5))
         try connection.execute("BEGIN IMMEDIATE")

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A run of the program that a test goes on beside, and that is killed in the end.
+/// A run of the program beside the test, which kills it at the end.
 final class StartedCommand: Sendable {
     private let process: pid_t
     private let status = Mutex<Int32?>(nil)

@@ -3,7 +3,7 @@ import Testing
 
 /// The completion scripts, in the shells that they are for: a person types half of each word and Tab.
 struct CompletionTests {
-    /// A shell, and how it comes to know a completion script and a `tokenstore` that says what it was given.
+    /// A shell, and how it loads a completion script and a `tokenstore` that prints its arguments.
     struct Shell: Sendable, CustomTestStringConvertible {
         let name: String
         let script: String

@@ -4,7 +4,7 @@ import Testing
 
 /// Every error of a token endpoint as the program meets it: exit status, sentence, and what stays in the store.
 struct TokenRefusalTests {
-    /// An error of the table and what comes of it.
+    /// An error of the table and its consequence.
     struct Refused: Sendable, CustomTestStringConvertible {
         let error: String
         var suberror: String?
