@@ -133,25 +133,6 @@ struct AsyncHTTPTransportTests {
         #expect("\(String(describing: error))".contains("/dev/null"))
     }
 
-    @Test func `a proxy of the environment is used, but not for loopback`() async throws {
-        let proxy = try RawServer("HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n")
-        defer { proxy.stop() }
-        var options = HTTPTransportOptions()
-        options.environment = ["HTTPS_PROXY": "http://127.0.0.1:\(proxy.port)", "NO_PROXY": ".direct.invalid"]
-        let transport = AsyncHTTPTransport(options: options)
-        await #expect(throws: HTTPTransportError.self) {
-            try await transport.send(HTTPRequest("GET", "https://issuer.invalid/"), limits: Self.limits)
-        }
-        #expect(proxy.requests.first?.hasPrefix("CONNECT issuer.invalid:443") == true)
-        await #expect(throws: HTTPTransportError.self) {
-            try await transport.send(HTTPRequest("GET", "https://a.direct.invalid/"), limits: Self.limits)
-        }
-        let server = try RawServer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-        defer { server.stop() }
-        #expect(try await transport.send(HTTPRequest("GET", server.url), limits: Self.limits).status == 200)
-        #expect(proxy.requests.count == 1)
-    }
-
     @Test func `a closed connection is retried once when a repetition does no harm`()
         async throws
     {
@@ -184,51 +165,6 @@ struct AsyncHTTPTransportTests {
         let server = try RawServer("HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{")
         #expect(await Self.error(server) != nil)
         #expect(server.requests.count == 1)
-    }
-
-    @Test(arguments: [
-        ("us%40er:p%3Aw%2Fd%25", "us@er:p:w/d%"), ("user:a:b", "user:a:b"), ("user", "user:"), ("%C3%BC:x", "\u{FC}:x"),
-    ])
-    func `the user and the password of a proxy are decoded`(written: String, meant: String) async throws {
-        let proxy = try RawServer("HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n")
-        defer { proxy.stop() }
-        var options = HTTPTransportOptions()
-        options.environment = ["https_proxy": "http://\(written)@127.0.0.1:\(proxy.port)"]
-        let transport = AsyncHTTPTransport(options: options)
-        await #expect(throws: HTTPTransportError.self) {
-            try await transport.send(HTTPRequest("GET", "https://issuer.invalid/"), limits: Self.limits)
-        }
-        let sent = "Basic \(Data(meant.utf8).base64EncodedString())"
-        #expect(proxy.requests.first?.lowercased().contains("proxy-authorization: \(sent.lowercased())\r\n") == true)
-        #expect(proxy.requests.first?.contains(sent) == true)
-    }
-
-    @Test(arguments: [
-        "us%er:secret", "user:secret%", "user:secret%4", "us%3Aer:secret", "user:secret%0A", "%FF:secret",
-    ])
-    func `malformed proxy credentials are an error that does not show them`(written: String) async throws {
-        var options = HTTPTransportOptions()
-        options.environment = ["ALL_PROXY": "http://\(written)@127.0.0.1:1"]
-        let transport = AsyncHTTPTransport(options: options)
-        let error = await #expect(throws: HTTPTransportError.self) {
-            try await transport.send(HTTPRequest("GET", "https://issuer.invalid/"), limits: Self.limits)
-        }
-        let sentence = error.map { "\($0)" } ?? ""
-        #expect(sentence.contains("ALL_PROXY"), "\(sentence)")
-        #expect(!sentence.contains("secret"), "\(sentence)")
-    }
-
-    @Test(arguments: ["socks5://user:secret@127.0.0.1:1", "socks5h://secret@127.0.0.1:1"])
-    func `a user name for a SOCKS proxy is refused`(proxy: String) async throws {
-        var options = HTTPTransportOptions()
-        options.environment = ["ALL_PROXY": proxy]
-        let transport = AsyncHTTPTransport(options: options)
-        let error = await #expect(throws: HTTPTransportError.self) {
-            try await transport.send(HTTPRequest("GET", "https://issuer.invalid/"), limits: Self.limits)
-        }
-        let sentence = error.map { "\($0)" } ?? ""
-        #expect(sentence.contains("ALL_PROXY has a user for a SOCKS proxy"), "\(sentence)")
-        #expect(!sentence.contains("secret"), "\(sentence)")
     }
 
     @Test(
@@ -265,7 +201,7 @@ private struct OldServer {
     let port: Int
     private let process = Process()
 
-    /// Waits on a thread of its own, as others need those that tests run on.
+    /// Waits on its own thread: other tests need the threads of the pool.
     static func start(_ version: String) async throws -> OldServer {
         try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread { continuation.resume(with: Result { try OldServer(version) }) }

@@ -1,0 +1,110 @@
+import IssuerSupport
+import LocalIdentityProvider
+import OAuth
+import OpenIDConnect
+import Testing
+import TokenManagement
+import TokenStorage
+
+/// A silent request and a token whose scopes or lifetime differ from what was asked.
+struct GrantedTokenTests {
+    @Test func `a token with fewer scopes is returned with the missing ones, or an error`()
+        async throws
+    {
+        try await Scene.open { (scene: Scene) async throws in
+            let both: Scope = "api://todolist/ToDoList.Read api://todolist/ToDoList.ReadWrite"
+            let body = #"{"access_token":"new","expires_in":3600,"scope":"api://todolist/ToDoList.Read"}"#
+            scene.answer(body, times: 2)
+            let manager = try scene.manager()
+            let result = try await manager.acquireTokenSilently(scene.request(both))
+            #expect(result.declinedScope == "api://todolist/ToDoList.ReadWrite")
+            let error = try await acquisitionError {
+                try await manager.acquireTokenSilently(scene.request(both) { $0.requiresAllScopes = true })
+            }
+            guard case .declinedScopes = error else { throw ExpectationFailure("declinedScopes") }
+        }
+    }
+
+    @Test(arguments: ["other", "openid", ""])
+    func `a request that was answered with another scope is sent once`(granted: String) async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            scene.answer(#"{"access_token":"new","expires_in":3600,"scope":"\#(granted)"}"#, times: 2)
+            let manager = try scene.manager()
+            let wanted: Scope = "api://todolist/a api://todolist/b"
+            #expect(try await manager.acquireTokenSilently(scene.request(wanted)).source == .refresh)
+            // So would another process.
+            for again in ["api://todolist/B openid api://todolist/a", wanted] {
+                let result = try await scene.manager().acquireTokenSilently(scene.request(again))
+                #expect(result.source == .cache)
+                #expect(result.accessToken.secret == Secret("new"))
+                #expect(result.declinedScope.covers(wanted))
+            }
+            #expect(scene.tokenRequestCount == 1)
+            #expect(try await manager.acquireTokenSilently(scene.request("api://todolist/a")).source == .refresh)
+        }
+    }
+
+    @Test func `a token that is good for too short a time is refreshed`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            scene.clock.advance(by: 1_800)
+            let manager = try scene.manager()
+            #expect(
+                try await manager.acquireTokenSilently(scene.request { $0.minimumLifetime = 1_700 }).source == .cache
+            )
+            #expect(
+                try await manager.acquireTokenSilently(scene.request { $0.minimumLifetime = 1_900 }).source == .refresh
+            )
+        }
+    }
+
+    @Test func `an answer with 20,000 scopes is stored and found in one pass`() async throws {
+        let scene = try OpenScene()
+        scene.expire()
+        let many = (0..<20_000).map { "api://resource/Permission.\($0)" }.joined(separator: " ")
+        scene.issuer.answer(.init(#"{"access_token":"new","expires_in":3600,"scope":"\#(many)"}"#))
+        let result = try await scene.acquire(Scope(many))
+        #expect(result.accessToken.scope.tokens.count == 20_000)
+        #expect(result.declinedScope.tokens.isEmpty)
+        #expect(try await scene.acquire("api://resource/permission.19999").source == .cache)
+    }
+
+    @Test func `a request for OpenID scopes alone prefers the token for no API`() async throws {
+        let scene = try OpenScene()
+        #expect(try await scene.acquire("openid").accessToken.secret == Secret("at-0"))
+        scene.issuer.answer(.init(#"{"access_token":"plain","expires_in":3600,"scope":"profile"}"#))
+        #expect(try await scene.acquire("profile").accessToken.secret == Secret("plain"))
+        #expect(try await scene.acquire("profile").source == .cache)
+        #expect(try await scene.acquire("read").accessToken.secret == Secret("at-0"))
+    }
+
+    @Test(arguments: [Int64(6), 1_799])
+    func `a new token that is too short is an error that carries the token`(lifetime: Int64) async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            scene.answer(#"{"access_token":"short","expires_in":\#(lifetime)}"#)
+            let manager = try scene.manager { $0.allowsExtendedLifetime = true }
+            scene.expire()
+            let error = try await acquisitionError {
+                try await manager.acquireTokenSilently(scene.request { $0.minimumLifetime = 1_800 })
+            }
+            guard case .tooShort(let result, lifetime, wanted: 1_800) = error else {
+                throw ExpectationFailure("tooShort")
+            }
+            #expect(result.accessToken.secret == Secret("short"))
+            scene.answer(#"{"access_token":"long","expires_in":1800}"#)
+            let longer = try await manager.acquireTokenSilently(scene.request { $0.minimumLifetime = 1_800 })
+            #expect(longer.accessToken.secret == Secret("long"))
+        }
+    }
+
+    @Test func `a token that ends soon is not a fallback for a longer minimum lifetime`() async throws {
+        try await Scene.open(answering: .init(extendedExpiresIn: 7_200)) { (scene: Scene) async throws in
+            scene.expire()
+            scene.provider.faults.add(.status(503, at: "token", times: 2))
+            let manager = try scene.manager { $0.allowsExtendedLifetime = true }
+            let error = try await acquisitionError {
+                try await manager.acquireTokenSilently(scene.request { $0.minimumLifetime = 60 })
+            }
+            guard case .unavailable = error else { throw ExpectationFailure("unavailable") }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import OAuth
+import SQLite
+import TestSupport
+import Testing
+import TokenStorage
+
+/// Edits of what is neither an account nor a token: records, waits, quarantine, data keys, derived values.
+extension BindingTests {
+    private static let hints: [Substring] = ["refresh_attempt", "throttle", "event"]
+
+    @Test func `an altered wait, attempt or record of use is ignored, and a check finds it`() throws {
+        let fixture = try twoAccounts()
+        let token = try fixture.currentRefreshToken()
+        let query = TokenQuery(account: Fixture.account, clientID: "cid", scope: "s9")
+        func end(_ token: StoredRefreshToken) throws {
+            _ = try fixture.store.beginRefresh(with: token)
+            var consequence = RefreshConsequence(token: .possiblyConsumed)
+            consequence.throttle = Throttle(beganAt: Fixture.now, expiresAt: Fixture.now + 60, failure: JSON.Object())
+            try fixture.store.endRefresh(with: token, of: query, authority: "https://login.example.org", consequence)
+        }
+        func candidate() throws -> RefreshCandidate? {
+            try fixture.store.silentState(for: query, authority: "https://login.example.org").candidates.first
+        }
+        try end(token)
+        #expect(try candidate()?.attempt?.hasEnded == false)
+        #expect(try candidate()?.throttle?.expiresAt == Fixture.now + 60)
+        let events = try fixture.store.events()
+        try edit(
+            fixture,
+            """
+            UPDATE refresh_attempt SET outcome = 'ended';
+            UPDATE throttle SET ends_at = ends_at + 600;
+            UPDATE event SET outcome = 'x' WHERE id = 2;
+            """
+        )
+        #expect(try candidate()?.attempt == nil)
+        #expect(try candidate()?.throttle == nil)
+        #expect(try fixture.store.events() == events.filter { $0.id != 2 })
+        #expect(try fixture.store.check().map(\.location).map { $0.prefix { $0 != " " } } == Self.hints)
+        try end(token)
+        #expect(try candidate()?.throttle?.expiresAt == Fixture.now + 60)
+        #expect(try fixture.store.check().count == 1)
+    }
+
+    @Test(arguments: [
+        "event SET account_id = 1 WHERE account_id IS NULL", "event SET account_mark = NULL",
+        "event SET kind = 'purge'",
+        "event SET fingerprint = NULL", "event SET mac = NULL", "store SET reader_floor = 0",
+        "store SET writer_floor = 7",
+    ])
+    func `an altered record of use or header is found by a check, and repaired`(change: String) throws {
+        let fixture = try TestStore.closed(.standardCache(.accessToken("a", "s1")))
+        do {
+            let store = try fixture.another()
+            let token = try #require(store.refreshTokens(of: Fixture.account, client: "cid").first)
+            var consequence = RefreshConsequence(token: .possiblyConsumed)
+            consequence.event = "x"
+            let query = TokenQuery(account: Fixture.account, clientID: "cid", scope: "s1")
+            try store.endRefresh(with: token, of: query, authority: "https://login.example.org", consequence)
+            try edit(fixture, "UPDATE \(change)")
+            #expect(try !store.check().isEmpty)
+            #expect(try store.events().allSatisfy { $0.kind != .import || $0.account == nil })
+        }
+        _ = try TokenStore.repair(at: fixture.path, options: fixture.options)
+        #expect(try fixture.another().check() == [])
+    }
+
+    @Test func `an altered record of a sign-out does not count, for any client`() throws {
+        let fixture = try twoAccounts()
+        try fixture.store.removeAccount(Fixture.account)
+        #expect(try fixture.store.signInState(of: Fixture.account, client: "cid") == .signedOut)
+        try edit(fixture, "UPDATE sign_out SET client_fold = 'cid2'")
+        #expect(try fixture.store.signInState(of: Fixture.account, client: "cid2") == .unknown)
+        #expect(try fixture.store.check().count == 1)
+        try edit(fixture, "UPDATE sign_out SET client_fold = 'cid'")
+        #expect(try fixture.store.signInState(of: Fixture.account, client: "cid") == .signedOut)
+    }
+
+    @Test func `an entry in quarantine without its account's hash is found by a check`() throws {
+        let fixture = try TestStore(.standardCache(.accessToken("a", "s1")).with(["Private": ["u1.t1-k": "v"]]))
+        try edit(fixture, "UPDATE foreign_entry SET account_hash = NULL")
+        #expect(try fixture.store.check().map(\.problem) == ["is not that of the entry's account"])
+    }
+
+    @Test(arguments: [0, 2, -1])
+    func `a data key without a current mark is a typed error, also on a write`(mark: Int) throws {
+        let fixture = try TestStore()
+        try fixture.signIn(.signIn())
+        try edit(fixture, "UPDATE data_key SET is_current = \(mark)")
+        #expect(throws: TokenStoreError.self) { try fixture.signIn(.signIn()) }
+        #expect(throws: TokenStoreError.self) {
+            try TokenStore.open(at: fixture.path, options: fixture.options).check()
+        }
+    }
+
+    @Test func `a repair recomputes every derived value, and the check is clean`() throws {
+        let fixture = try TestStore.closed(.standardCache(.accessToken("a", "s1")).with(["Private": ["k": "v"]]))
+        try edit(
+            fixture,
+            """
+            UPDATE refresh_token SET fingerprint = x'0011223344556677';
+            UPDATE foreign_entry SET identity = x'00', account_hash = x'01';
+            DELETE FROM claim_index;
+            """
+        )
+        let damaged = try TokenStore.open(at: fixture.path, options: fixture.options).check()
+        #expect(damaged.count == 4)
+        _ = try TokenStore.repair(at: fixture.path, options: fixture.options)
+        #expect(try TokenStore.open(at: fixture.path, options: fixture.options).check() == [])
+    }
+}
