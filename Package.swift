@@ -69,9 +69,10 @@ let package = Package(
             ]
         ),
         .target(name: "TestSupport", dependencies: ["OAuth", "SQLite", "TokenStorage"]),
+        .target(name: "TestTraits"),
         .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "TestSupport"]),
         .testTarget(name: "OAuthTests", dependencies: ["OAuth", "TestSupport"]),
-        .testTarget(name: "SealingTests", dependencies: ["Sealing", "OAuth"]),
+        .testTarget(name: "SealingTests", dependencies: ["OAuth", "Sealing", "TestSupport"]),
         .target(
             name: "HTTPTransport",
             dependencies: [
@@ -266,7 +267,7 @@ let package = Package(
             name: "NativeAuthenticationTests",
             dependencies: [
                 "HTTPTransport", "IssuerSupport", "LocalIdentityProvider", "NativeAuthentication", "OAuth",
-                "OpenIDConnect", "SignIn", "TestSupport", "TokenManagement", "TokenStorage",
+                "OpenIDConnect", "SignIn", "TestSupport", "TestTraits", "TokenManagement", "TokenStorage",
                 .product(name: "Logging", package: "swift-log", condition: network),
             ]
         ),
@@ -288,7 +289,8 @@ let package = Package(
             name: "TokenStoreCLITests",
             dependencies: [
                 "CProcess", "HTTPTransport", "IssuerSupport", "LocalIdentityProvider", "OAuth", "OpenIDConnect",
-                "SQLite", "Sealing", "SignIn", "TestSupport", "TokenStorage", "TokenStoreCLI", "TokenStoreMain",
+                "SQLite", "Sealing", "SignIn", "TestSupport", "TestTraits", "TokenStorage", "TokenStoreCLI",
+                "TokenStoreMain",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
             ]
@@ -301,7 +303,7 @@ let package = Package(
         .testTarget(
             name: "LocalIdentityProviderTests",
             dependencies: [
-                "IssuerSupport", "LocalIdentityProvider", "OAuth", "TestSupport", "local-idp",
+                "IssuerSupport", "LocalIdentityProvider", "OAuth", "TestSupport", "TestTraits", "local-idp",
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: network),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),

@@ -35,7 +35,7 @@ protocol Benchmark {
 
 /// Where measurements happen and how long they may take.
 struct Bench {
-    let directory: ScratchDirectory
+    let directory: RunDirectory
     let isQuick: Bool
     var rounds: Int
     var tool = ""
@@ -90,7 +90,7 @@ struct BenchOptions: ParsableArguments {
     @discardableResult
     func run(_ bars: [any Benchmark.Type], _ prepare: (inout Bench) throws -> Void = { _ in }) throws -> [ReportRow] {
         let wanted = only.map { Set($0.split(separator: ",").map { $0.uppercased() }) }
-        let scratch = try ScratchDirectory(in: directory)
+        let scratch = try RunDirectory(in: directory)
         defer { scratch.remove() }
         var bench = Bench(directory: scratch, isQuick: quick, rounds: max(rounds, 5))
         try prepare(&bench)

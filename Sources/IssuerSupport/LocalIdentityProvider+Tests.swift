@@ -8,7 +8,7 @@ extension LocalIdentityProvider {
         isolation: isolated (any Actor)? = #isolation,
         _ body: (LocalIdentityProvider) async throws -> Void
     ) async throws {
-        await Gate.shared.enter()
+        await AsyncSemaphore.shared.wait()
         let outcome: Result<Void, any Error>
         do {
             let provider = try await start(configuration)
@@ -21,13 +21,13 @@ extension LocalIdentityProvider {
         } catch {
             outcome = .failure(error)
         }
-        await Gate.shared.leave()
+        await AsyncSemaphore.shared.signal()
         try outcome.get()
     }
 }
 
 extension LocalIdentityProvider.Configuration {
-    /// One address, keys that are there already, and a thread of the provider's own: programs under test give it only
+    /// One address, keys made earlier, and a thread for the provider: programs under test give it only
     /// some seconds to answer.
     package static var forTests: Self {
         get throws {

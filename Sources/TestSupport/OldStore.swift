@@ -2,40 +2,78 @@ import Foundation
 import SQLite
 public import TokenStorage
 
-/// A store that an earlier version of the program left, with two accounts and what belongs to them.
-public struct OldStore {
-    public let directory: TemporaryDirectory
-    public var path: StorePath { StorePath(directory.file("tokenstore.db")) }
+/// A store as an older version of this program left it, whose rows are in a file of the repository.
+public enum OldStore {
+    /// The rows of the file.
+    public enum Rows: String {
+        /// Two accounts and what belongs to them.
+        case twoAccounts = "old-store-two-accounts.sql"
+        /// Twelve accounts, each with one refresh token.
+        case twelveAccounts = "old-store-twelve-accounts.sql"
+    }
 
-    /// Makes the files of a store of a schema version from 4, the first that shipped, to 7.
-    public init(version: Int) throws {
-        directory = try TemporaryDirectory()
-        try Self.write(Data(1...32), to: directory.file("key"))
-        try Self.write(Data(), to: directory.file("tokenstore.db"))
-        let connection = try Connection(
-            path: directory.file("tokenstore.db"),
-            mode: .readWrite,
-            busyTimeout: .seconds(5)
-        )
-        let rows = Repository.root.appending(path: "Tests/Fixtures/store-v7.sql")
-        for migration in Migration.all.prefix(7) { try connection.execute(migration.sql) }
-        try connection.execute(String(contentsOf: rows, encoding: .utf8))
-        if version < 7 { try connection.execute("ALTER TABLE access_token DROP COLUMN asked_fold") }
-        if version < 5 {
-            try connection.execute("DROP TABLE refresh_attempt; DROP TABLE throttle; DROP TABLE issuer_document")
-        }
-        try connection.execute(
+    /// The version whose rows the file holds.
+    private static let recorded = 7
+
+    /// The versions that a release has known, but for the current one; the first four steps make one release.
+    public static let versions = 4..<Migration.all.count
+
+    /// Makes a store of a schema version, with its key beside it, in an empty directory.
+    public static func make(at path: StorePath, version: Int, rows: Rows) throws {
+        let file = Repository.root.appending(path: "Tests/Fixtures").appending(path: rows.rawValue)
+        let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+        let key = lines.first { $0.hasPrefix("-- key ") }?.dropFirst("-- key ".count) ?? ""
+        try write(Data(hexadecimal: key), to: path.directory + "/key")
+        try write(Data(), to: path.database)
+        let recording = try Connection(path: "", mode: .memory, busyTimeout: .zero)
+        for migration in Migration.all.prefix(recorded) { try recording.execute(migration.sql) }
+        try recording.execute(lines.joined(separator: "\n"))
+        let store = try Connection(path: path.database, mode: .readWrite, busyTimeout: .zero)
+        try store.execute("PRAGMA application_id = 0x746B7374; PRAGMA synchronous = OFF")
+        for migration in Migration.all.prefix(min(version, recorded)) { try store.execute(migration.sql) }
+        try copy(recording, to: store)
+        for migration in Migration.all.prefix(version).dropFirst(recorded) { try store.execute(migration.sql) }
+        let steps = Migration.all.prefix(version)
+        try store.execute(
             """
-            UPDATE store SET schema_version = \(version), reader_floor = 4, writer_floor = 4;
             PRAGMA user_version = \(version);
-            PRAGMA application_id = 1953198964;
-            PRAGMA journal_mode = WAL;
+            UPDATE store SET schema_version = \(version), reader_floor = \(steps.map(\.readerFloor).max() ?? 0),
+                writer_floor = \(steps.map(\.writerFloor).max() ?? 0);
+            PRAGMA journal_mode = WAL
             """
         )
     }
 
-    private static func write(_ data: Data, to name: String) throws {
-        guard FileManager.default.createFile(atPath: name, contents: data, attributes: [.posixPermissions: 0o600])
-        else { throw CocoaError(.fileWriteUnknown) }
+    private static func write(_ bytes: Data, to path: String) throws {
+        try bytes.write(to: URL(filePath: path))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+    }
+
+    /// Copies the columns that both have.
+    private static func copy(_ recording: Connection, to store: Connection) throws {
+        let tables = try store.all(
+            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+        ) { $0.text(0) }
+        for table in tables {
+            var columns: [String] = []
+            try store.prepare("SELECT name FROM pragma_table_info('\(table)')").forEach([]) { row in
+                columns.append(row.text(0))
+                return true
+            }
+            let names = columns.joined(separator: ", ")
+            let places = columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
+            let insert = try store.prepare("INSERT INTO \(table) (\(names)) VALUES (\(places))")
+            try recording.prepare("SELECT \(names) FROM \(table)").forEach([]) { row in
+                try insert.run((0..<row.columnCount).map { row.value($0) })
+                return true
+            }
+        }
+    }
+}
+
+extension Data {
+    fileprivate init(hexadecimal text: some StringProtocol) {
+        let digits = text.utf8.map { UInt8($0 < 0x3A ? $0 - 0x30 : $0 - 0x57) }
+        self.init(stride(from: 0, to: digits.count - 1, by: 2).map { digits[$0] << 4 | digits[$0 + 1] })
     }
 }

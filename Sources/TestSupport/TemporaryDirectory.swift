@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 /// A directory of mode 0700 that is gone when the value is.
 public final class TemporaryDirectory: Sendable {
@@ -21,4 +21,84 @@ public final class TemporaryDirectory: Sendable {
 
     /// The path of a file in the directory.
     public func file(_ name: String) -> String { path + "/" + name }
+
+    /// Writes `text` to the file `name` and returns its path.
+    @discardableResult
+    public func write(_ text: String, to name: String, mode: Int = 0o600) throws -> String {
+        try Data(text.utf8).write(to: URL(filePath: file(name)))
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file(name))
+        return file(name)
+    }
+}
+
+/// What the files of a directory are at a moment: names, bytes, times of change.
+public struct DirectorySnapshot: Equatable, CustomStringConvertible {
+    private struct File: Equatable {
+        let bytes: Data
+        let changed: Date?
+        let permissions: Int?
+    }
+
+    private var files: [String: File] = [:]
+    private let changed: Date?
+
+    public init(_ directory: String) throws {
+        let manager = FileManager.default
+        for name in try manager.contentsOfDirectory(atPath: directory) {
+            let path = directory + "/" + name
+            let attributes = try manager.attributesOfItem(atPath: path)
+            let isRegular = attributes[.type] as? FileAttributeType == .typeRegular
+            files[name] = File(
+                bytes: isRegular ? try Data(contentsOf: URL(filePath: path)) : Data(),
+                changed: attributes[.modificationDate] as? Date,
+                permissions: attributes[.posixPermissions] as? Int
+            )
+        }
+        changed = try manager.attributesOfItem(atPath: directory)[.modificationDate] as? Date
+    }
+
+    public var names: [String] { files.keys.sorted() }
+
+    /// The bytes of a file, nil if there is none.
+    public func bytes(_ name: String) -> Data? { files[name]?.bytes }
+
+    /// The names of the files that hold `text` somewhere.
+    public func names(holding text: Data) -> [String] {
+        names.filter { files[$0]?.bytes.range(of: text) != nil }
+    }
+
+    public var description: String {
+        files.sorted { $0.key < $1.key }
+            .map { "\($0.key): \($0.value.bytes.count) bytes, \($0.value.changed?.timeIntervalSince1970 ?? 0)" }
+            .joined(separator: "; ")
+    }
+}
+
+/// A file whose bytes a test changes.
+public struct DamagedFile {
+    public let path: String
+
+    public init(_ path: String) { self.path = path }
+
+    public func bytes() throws -> [UInt8] { [UInt8](try Data(contentsOf: URL(filePath: path))) }
+
+    /// Replaces the content in place: same file, same mode.
+    public func write(_ bytes: some Sequence<UInt8>) throws {
+        let handle = try FileHandle(forWritingTo: URL(filePath: path))
+        try handle.truncate(atOffset: 0)
+        try handle.write(contentsOf: Data(bytes))
+        try handle.close()
+    }
+
+    /// Puts a new file in the place of the old one, which programs that have it open go on seeing.
+    public func replace(with bytes: [UInt8]) throws {
+        try Data(bytes).write(to: URL(filePath: path), options: .atomic)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+    }
+
+    public func change(_ body: (inout [UInt8]) -> Void) throws {
+        var bytes = try bytes()
+        body(&bytes)
+        try write(bytes)
+    }
 }

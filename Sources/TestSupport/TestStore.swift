@@ -33,13 +33,13 @@ public final class TestStore: Sendable {
         opened = isClosed ? nil : store
     }
 
-    /// A closed store of an older schema, whose rows are ``OlderStore``'s.
+    /// A closed store of an older schema, whose rows are ``OldStore``'s.
     public init(older version: Int) throws {
         directory = try TemporaryDirectory()
         clock = TestClock()
         path = StorePath(directory.file("tokenstore.db"))
         options = Self.options(clock)
-        try OlderStore.make(at: path, version: version)
+        try OldStore.make(at: path, version: version, rows: .twelveAccounts)
         opened = nil
     }
 
@@ -86,11 +86,11 @@ public final class TestStore: Sendable {
         client: String = Fixture.client,
         at authority: String? = nil,
         _ configure: (inout TokenQuery) -> Void = { _ in }
-    ) throws -> Answer {
+    ) throws -> LookupResult {
         var query = TokenQuery(account: account, clientID: client, scope: scope)
         query.authority = try authority.map { try Authority(parsing: $0) }
         configure(&query)
-        return Answer(try store.cachedToken(for: query))
+        return LookupResult(try store.cachedToken(for: query))
     }
 
     /// Stores the answer to a sign-in of the default client.

@@ -3,6 +3,7 @@ import IssuerSupport
 import LocalIdentityProvider
 import OAuth
 import TestSupport
+import TestTraits
 import Testing
 
 /// The pages in a real browser, driven as a person would.

@@ -57,9 +57,8 @@ struct StartTests {
 
     /// Runs the program until `test` is done with the line it printed.
     private func program(_ arguments: [String], _ test: (JSON) async throws -> Void) async throws {
-        let folder = try TemporaryFolder()
-        defer { folder.remove() }
-        let output = try folder.file("output", "")
+        let directory = try TemporaryDirectory()
+        let output = URL(filePath: try directory.write("", to: "output"))
         let process = Process()
         process.executableURL = URL(filePath: Self.binary)
         process.arguments = ["--port", "0"] + arguments
@@ -70,10 +69,9 @@ struct StartTests {
     }
 
     @Test func `the program prints one line of JSON and serves the seed it was given`() async throws {
-        let folder = try TemporaryFolder()
-        defer { folder.remove() }
+        let directory = try TemporaryDirectory()
         let seed = #"{"tenants":[{"id":"t-1","domain":"small.example","clients":[{"id":"c"}]}]}"#
-        let file = try folder.file("seed.json", seed).path
+        let file = try directory.write(seed, to: "seed.json")
         try await program(["--admin-key", "random", "--seed", file]) { announced in
             let address = announced["addresses"].array?.first?.text ?? ""
             let key = announced["adminKey"].text ?? ""

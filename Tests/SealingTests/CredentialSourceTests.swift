@@ -1,5 +1,6 @@
 import OAuth
 import Sealing
+import TestSupport
 import Testing
 
 #if canImport(FoundationEssentials)

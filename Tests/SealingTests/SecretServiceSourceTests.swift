@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import OAuth
 import Sealing
+import TestSupport
 import Testing
 
 struct SecretServiceSourceTests {
@@ -27,7 +28,7 @@ struct SecretServiceSourceTests {
     }
 
     @Test(.enabled(if: hasLibrary && SessionBus.isAvailable, isComplete))
-    func `a locked keyring is an error of its own and is not unlocked`() throws {
+    func `a locked keyring has its own error and is not unlocked`() throws {
         let open = try SessionBus(.unlockedKeyring, in: directory)
         let key = try source.create(context(open)).key
         open.stop()

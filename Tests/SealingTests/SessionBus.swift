@@ -1,6 +1,7 @@
 #if os(Linux)
 import Foundation
 import Glibc
+import TestSupport
 
 /// A private D-Bus daemon that starts a Secret Service when it is first asked for one.
 ///

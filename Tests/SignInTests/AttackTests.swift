@@ -20,7 +20,7 @@ struct AttackTests {
     ) async throws -> SignInError? {
         let visitor = try ScriptedBrowser()
         let application = Mutex<PublicClientApplication?>(nil)
-        let walk = try Walk(visitor) { visitor in
+        let user = try ScriptedUser(visitor) { visitor in
             try await visitor.signIn(SignInScene.ana, SignInScene.anasPassword)
             var answer = parameters(of: await visitor.address)
             change(&answer)
@@ -28,7 +28,7 @@ struct AttackTests {
             let own = application.withLock(\.self)
             #expect(own?.handle(redirect: "\(redirectURI)?\(query)") == true)
         }
-        let own = try scene.application(walk, redirectURI: redirectURI)
+        let own = try scene.application(user, redirectURI: redirectURI)
         application.withLock { $0 = own }
         let error = try await signInError { _ = try await own.acquireToken(request) }
         #expect(try scene.isUntouched)
@@ -38,7 +38,7 @@ struct AttackTests {
     @Test func `N64: an answer with a wrong state or none is refused, the sign-in continues`() async throws {
         try await SignInScene.open { scene in
             let application = Mutex<PublicClientApplication?>(nil)
-            let walk = try Walk { visitor in
+            let user = try ScriptedUser { visitor in
                 try await visitor.signIn(SignInScene.ana, SignInScene.anasPassword)
                 let own = application.withLock(\.self)
                 for query in ["code=x&state=another", "error=access_denied&state=", "code=x", "state=%zz", "error=x"] {
@@ -46,7 +46,7 @@ struct AttackTests {
                 }
                 #expect(own?.handle(redirect: await visitor.address) == true)
             }
-            let own = try scene.application(walk, redirectURI: Self.redirectURI)
+            let own = try scene.application(user, redirectURI: Self.redirectURI)
             application.withLock { $0 = own }
             #expect(try await own.acquireToken(Self.request).account.name == "Ana Rojas")
         }
@@ -57,7 +57,7 @@ struct AttackTests {
             var request = Self.request
             request.timeLimit = .milliseconds(200)
             let application = Mutex<PublicClientApplication?>(nil)
-            let agent = Reaction { _ in
+            let agent = ReactingUser { _ in
                 let own = application.withLock(\.self)
                 #expect(own?.handle(redirect: "\(Self.redirectURI)?code=x&state=another") == false)
             }
@@ -135,7 +135,7 @@ struct AttackTests {
             let first = try await scene.signIn(in: visitor)
             let old = await visitor.address
             let status = Mutex(0)
-            let agent = Reaction { address in
+            let agent = ReactingUser { address in
                 let place = parameters(of: address)["redirect_uri"] ?? ""
                 let query = old.split(separator: "?", maxSplits: 1).last ?? ""
                 let replay = HTTPRequest("GET", "\(place)?\(query)")
@@ -153,7 +153,7 @@ struct AttackTests {
     @Test func `of two answers the first counts and the second gets an error page`() async throws {
         try await SignInScene.open { scene in
             let statuses = Mutex<[Int]>([])
-            let agent = Reaction { address in
+            let agent = ReactingUser { address in
                 let sent = parameters(of: address)
                 let place = sent["redirect_uri"] ?? ""
                 let answers = [
@@ -177,7 +177,7 @@ struct AttackTests {
 
     @Test func `a repeated parameter is refused`() async throws {
         try await SignInScene.open { scene in
-            let agent = Reaction { address in
+            let agent = ReactingUser { address in
                 let sent = parameters(of: address)
                 let state = sent["state"] ?? ""
                 let target = "\(sent["redirect_uri"] ?? "")?code=one&state=\(state)&code=two"

@@ -66,7 +66,7 @@ struct ConfigurationTests {
 
     @Test func `S06: unlisted user flows and authorities of another kind are refused`() async throws {
         try await SignInScene.open { scene in
-            let application = try scene.application(Nobody())
+            let application = try scene.application(AbsentUser())
             let other = try Authority(host: "evil.example", tenant: "fabrikvine", userFlow: "b2c_1_susi")
             for (authority, isKind) in [
                 (other, true), (try scene.authority("b2c_1_unlisted"), true),
@@ -102,7 +102,7 @@ struct ConfigurationTests {
         try await SignInScene.open { scene in
             var request = InteractiveRequest(scope: SignInScene.toDo)
             request.extraParameters = [name: "x"]
-            let error = try await signInError { _ = try await scene.application(Nobody()).acquireToken(request) }
+            let error = try await signInError { _ = try await scene.application(AbsentUser()).acquireToken(request) }
             #expect(error?.description.contains(name) == true)
             #expect(scene.provider.audit.counts.isEmpty)
             #expect(try scene.isUntouched)

@@ -121,7 +121,7 @@ struct DPoPTests {
 
     @Test func `a code that was requested for another key is refused`() async throws {
         try await DPoPScene.open { (scene: DPoPScene) async throws in
-            let agent = Reaction { address in
+            let agent = ReactingUser { address in
                 #expect(address.contains("dpop_jkt="))
                 let other = address.replacing(/dpop_jkt=[^&]*/, with: "dpop_jkt=" + DPoPKey().thumbprint)
                 try await DPoPScene.agent().open(other)

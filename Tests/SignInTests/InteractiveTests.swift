@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTransport
+import IssuerSupport
 import LocalIdentityProvider
 import OAuth
 import SignIn
@@ -18,7 +19,7 @@ struct InteractiveTests {
             request.prompt = .selectAccount
             request.extraParameters = ["ui_locales": "es"]
             let application = try scene.application(
-                Reaction { address in
+                ReactingUser { address in
                     seen.withLock { $0 = address }
                     try await visitor.open(address)
                     try await visitor.signIn(SignInScene.ana, SignInScene.anasPassword)
@@ -53,19 +54,19 @@ struct InteractiveTests {
             let heading = Mutex("")
             var request = InteractiveRequest(scope: SignInScene.toDo)
             request.prompt = .selectAccount
-            let walk = try Walk(visitor) { visitor in
+            let user = try ScriptedUser(visitor) { visitor in
                 let shown = await visitor.heading
                 heading.withLock { $0 = shown }
                 try await visitor.press("", ["account": "0b8f7a9e-1111-4c7d-9c1e-a1a1a1a1a1a1"])
             }
-            _ = try await scene.application(walk).acquireToken(request)
+            _ = try await scene.application(user).acquireToken(request)
             #expect(heading.withLock(\.self) == "Choose an account")
         }
     }
 
     @Test func `S10: a new user signs up on the page`() async throws {
         try await SignInScene.open { scene in
-            let walk = try Walk { visitor in
+            let user = try ScriptedUser { visitor in
                 try await visitor.press("sign_up_now")
                 try await visitor.press(
                     "sign_up",
@@ -73,7 +74,7 @@ struct InteractiveTests {
                 )
                 try await visitor.press("submit_code", ["code": scene.code(to: "eva@example.org")])
             }
-            let result = try await scene.application(walk).acquireToken(InteractiveRequest(scope: SignInScene.toDo))
+            let result = try await scene.application(user).acquireToken(InteractiveRequest(scope: SignInScene.toDo))
             #expect(result.account.name == "Eva Mora")
             #expect(result.account.username == "eva@example.org")
         }
@@ -81,9 +82,9 @@ struct InteractiveTests {
 
     @Test func `S11, S13, N65: a cancelled sign-in stores nothing`() async throws {
         try await SignInScene.open { scene in
-            let walk = try Walk { try await $0.press("cancel") }
+            let user = try ScriptedUser { try await $0.press("cancel") }
             let error = try await signInError {
-                _ = try await scene.application(walk).acquireToken(InteractiveRequest(scope: SignInScene.toDo))
+                _ = try await scene.application(user).acquireToken(InteractiveRequest(scope: SignInScene.toDo))
             }
             #expect(error == .cancelled)
             #expect(try scene.isUntouched)
@@ -93,12 +94,12 @@ struct InteractiveTests {
     @Test func `S01: a redirect URI that is not registered is refused before any page asks`() async throws {
         try await SignInScene.open { scene in
             let heading = Mutex("")
-            let walk = try Walk { visitor in
+            let user = try ScriptedUser { visitor in
                 let shown = await visitor.heading
                 heading.withLock { $0 = shown }
                 throw CancellationError()
             }
-            let application = try scene.application(walk, redirectURI: "msauth.com.example.other://auth")
+            let application = try scene.application(user, redirectURI: "msauth.com.example.other://auth")
             let error = try await signInError {
                 _ = try await application.acquireToken(InteractiveRequest(scope: SignInScene.toDo))
             }
@@ -112,7 +113,7 @@ struct InteractiveTests {
             let visitor = try ScriptedBrowser()
             let application = Mutex<PublicClientApplication?>(nil)
             let taken = Mutex<[Bool]>([])
-            let walk = try Walk(visitor) { visitor in
+            let user = try ScriptedUser(visitor) { visitor in
                 try await visitor.signIn(SignInScene.ana, SignInScene.anasPassword)
                 let address = await visitor.address
                 let own = application.withLock(\.self)
@@ -121,7 +122,7 @@ struct InteractiveTests {
                     taken.withLock { $0.append(isTaken) }
                 }
             }
-            let own = try scene.application(walk, redirectURI: "msauth.com.example.tokenstore://auth")
+            let own = try scene.application(user, redirectURI: "msauth.com.example.tokenstore://auth")
             application.withLock { $0 = own }
             let result = try await own.acquireToken(InteractiveRequest(scope: SignInScene.toDo))
             #expect(result.account.name == "Ana Rojas")
@@ -134,13 +135,13 @@ struct InteractiveTests {
         try await SignInScene.open { scene in
             var request = InteractiveRequest(scope: SignInScene.toDo)
             request.responseMode = .formPost
-            let walk = try Walk { visitor in
+            let user = try ScriptedUser { visitor in
                 try await visitor.signIn(SignInScene.ana, SignInScene.anasPassword)
                 try await visitor.press("")
                 #expect(await visitor.page.contains("You can close this window"))
                 #expect(await !visitor.address.contains("code="))
             }
-            let result = try await scene.application(walk).acquireToken(request)
+            let result = try await scene.application(user).acquireToken(request)
             #expect(result.account.name == "Ana Rojas")
         }
     }
@@ -148,8 +149,8 @@ struct InteractiveTests {
     @Test func `S03: no request carries a client secret`() async throws {
         try await SignInScene.open { scene in
             let transport = RecordingTransport()
-            let walk = try Walk { try await $0.signIn(SignInScene.ana, SignInScene.anasPassword) }
-            let application = try scene.application(walk, transport: transport)
+            let user = try ScriptedUser { try await $0.signIn(SignInScene.ana, SignInScene.anasPassword) }
+            let application = try scene.application(user, transport: transport)
             let result = try await application.acquireToken(InteractiveRequest(scope: SignInScene.toDo))
             var silent = SilentRequest(account: result.account.id, scope: SignInScene.toDo)
             silent.forcesRefresh = true
@@ -174,7 +175,7 @@ struct InteractiveTests {
             )
             request.loginHint = "not used"
             let application = try scene.application(
-                Reaction { address in
+                ReactingUser { address in
                     hint.withLock { $0 = parameters(of: address)["login_hint"] }
                     try await visitor.open(address)
                     try await visitor.signIn(SignInScene.cleo, SignInScene.cleosPassword)
@@ -194,11 +195,11 @@ struct InteractiveTests {
             var request = InteractiveRequest(scope: SignInScene.toDo)
             request.authority = try scene.authority(SignInScene.editProfile)
             request.account = account
-            let walk = try Walk { visitor in
+            let user = try ScriptedUser { visitor in
                 try await visitor.signIn(SignInScene.ana, SignInScene.anasPassword)
                 try await visitor.press("save", ["displayName": "Ana Vélez"])
             }
-            let application = try scene.application(walk)
+            let application = try scene.application(user)
             let edited = try await application.acquireToken(request)
             #expect(edited.account.name == "Ana Vélez")
             #expect(edited.account.userFlow == "b2c_1_edit")
@@ -213,10 +214,10 @@ struct InteractiveTests {
         }
     }
 
-    @Test func `a forgotten password is an error of its own, and the reset flow signs in`() async throws {
+    @Test func `a forgotten password has its own error, and the reset flow signs in`() async throws {
         try await SignInScene.open { scene in
             let application = try scene.application(
-                Reaction { address in
+                ReactingUser { address in
                     let sent = parameters(of: address)
                     let text = "AADB2C90118: The user has forgotten their password."
                     let target =

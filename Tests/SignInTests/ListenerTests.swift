@@ -12,7 +12,7 @@ struct ListenerTests {
         try await SignInScene.open { scene in
             let statuses = Mutex<[Int]>([])
             let visitor = try ScriptedBrowser()
-            let agent = Reaction { address in
+            let agent = ReactingUser { address in
                 let sent = parameters(of: address)
                 let place = sent["redirect_uri"] ?? ""
                 let state = sent["state"] ?? ""
@@ -53,7 +53,8 @@ struct ListenerTests {
             let place = Mutex("")
             var request = InteractiveRequest(scope: SignInScene.toDo)
             request.timeLimit = .milliseconds(200)
-            let agent = Reaction { address in place.withLock { $0 = parameters(of: address)["redirect_uri"] ?? "" } }
+            let agent = ReactingUser { address in place.withLock { $0 = parameters(of: address)["redirect_uri"] ?? "" }
+            }
             let error = try await signInError { _ = try await scene.application(agent).acquireToken(request) }
             #expect(error == .timedOut)
             let again = HTTPRequest("GET", place.withLock(\.self) + "?code=x")
@@ -67,7 +68,7 @@ struct ListenerTests {
     @Test func `a cancelled task or sign-in ends at once`() async throws {
         try await SignInScene.open { scene in
             let (opened, continuation) = AsyncStream<Void>.makeStream()
-            let application = try scene.application(Reaction { _ in continuation.yield() })
+            let application = try scene.application(ReactingUser { _ in continuation.yield() })
             for cancelsTask in [true, false] {
                 let task = Task {
                     try await signInError {
@@ -113,7 +114,7 @@ struct ListenerTests {
         try await SignInScene.open { scene in
             let server = try RawServer("HTTP/1.1 200 OK\r\n\r\n")
             defer { server.stop() }
-            let application = try scene.application(Nobody(), redirectURI: "http://127.0.0.1:\(server.port)/")
+            let application = try scene.application(AbsentUser(), redirectURI: "http://127.0.0.1:\(server.port)/")
             let error = try await signInError {
                 _ = try await application.acquireToken(InteractiveRequest(scope: SignInScene.toDo))
             }

@@ -13,7 +13,7 @@ struct PageTests {
         let seen = Mutex<[String: String]>([:])
         let visitor = try ScriptedBrowser()
         let application = try scene.application(
-            Reaction { address in
+            ReactingUser { address in
                 seen.withLock { $0 = parameters(of: address) }
                 try await visitor.open(address)
                 try await visitor.signIn(SignInScene.ana, SignInScene.anasPassword)
@@ -32,7 +32,7 @@ struct PageTests {
                     "scope", "state",
                 ]
             )
-            let own = try scene.application(Nobody(), redirectURI: "msauth.com.example.tokenstore://auth")
+            let own = try scene.application(AbsentUser(), redirectURI: "msauth.com.example.tokenstore://auth")
             for scheme in ["msauthv2", "msauthv3"] { #expect(!own.handle(redirect: "\(scheme)://auth?code=x&state=y")) }
         }
     }
@@ -40,7 +40,7 @@ struct PageTests {
     @Test func `S34: an empty field is an error on the page, without a token request`() async throws {
         try await SignInScene.open { scene in
             let messages = Mutex<[String]>([])
-            let walk = try Walk { visitor in
+            let user = try ScriptedUser { visitor in
                 for fields in [
                     ["username": SignInScene.ana, "password": ""], ["username": "", "password": "x"], [:],
                 ] {
@@ -51,10 +51,12 @@ struct PageTests {
                 try await visitor.press("cancel")
             }
             let error = try await signInError {
-                _ = try await scene.application(walk).acquireToken(InteractiveRequest(scope: SignInScene.toDo))
+                _ = try await scene.application(user).acquireToken(InteractiveRequest(scope: SignInScene.toDo))
             }
             #expect(error == .cancelled)
-            #expect(messages.withLock { $0.count == 3 && $0.allSatisfy { !$0.isEmpty } })
+            let shown = messages.withLock(\.self)
+            #expect(shown.count == 3)
+            #expect(!shown.contains(""))
             #expect(scene.tokenRequestCount == 0)
             #expect(try scene.isUntouched)
         }

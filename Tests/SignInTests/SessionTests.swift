@@ -13,7 +13,7 @@ struct SessionTests {
         _ body: (SignInScene, PublicClientApplication, UserSession) async throws -> Void
     ) async throws {
         try await SignInScene.open { scene in
-            let ana = try Walk { try await $0.signIn(SignInScene.ana, SignInScene.anasPassword) }
+            let ana = try ScriptedUser { try await $0.signIn(SignInScene.ana, SignInScene.anasPassword) }
             let application = try scene.application(ana)
             try await body(scene, application, try await application.signIn(scope: SignInScene.toDo))
         }
@@ -62,7 +62,7 @@ struct SessionTests {
     @Test func `a session reports changes of its own account alone`() async throws {
         try await whileSignedIn { (scene, application, session) async throws in
             let changes = try session.changes()
-            let cleo = try Walk { try await $0.signIn(SignInScene.cleo, SignInScene.cleosPassword) }
+            let cleo = try ScriptedUser { try await $0.signIn(SignInScene.cleo, SignInScene.cleosPassword) }
             _ = try await scene.application(cleo).signIn(scope: SignInScene.toDo)
             try await session.signOut(.thisDevice)
             #expect(await changes.first { _ in true } == .signedOut(session.id))
@@ -71,7 +71,7 @@ struct SessionTests {
 
     @Test func `a person who signs in again has to be the same one`() async throws {
         try await SignInScene.open { scene in
-            let cleo = try Walk { try await $0.signIn(SignInScene.cleo, SignInScene.cleosPassword) }
+            let cleo = try ScriptedUser { try await $0.signIn(SignInScene.cleo, SignInScene.cleosPassword) }
             let session = try scene.application(cleo).session(for: try await scene.signIn().account)
             await #expect(throws: SignInError.self) {
                 try await session.acquireToken(for: SignInScene.toDo, prompt: .login)
@@ -83,7 +83,7 @@ struct SessionTests {
     @Test func `an app is made of a client id and an issuer`() async throws {
         try await LocalIdentityProvider.running(.forTests) { provider in
             let directory = try TemporaryDirectory()
-            let dara = try Walk { try await $0.signIn("dara@example.org", "Basalto-9-Sol") }
+            let dara = try ScriptedUser { try await $0.signIn("dara@example.org", "Basalto-9-Sol") }
             let application = try PublicClientApplication(
                 clientID: "oidc-app",
                 issuer: provider.baseURL + "/9d3a41c2-7b5e-4a5c-8a8f-5c6e0d1b2e20/v2.0",

@@ -11,7 +11,7 @@ struct SilentTests {
     @Test func `S16, S17, S18, N66: silent tokens are stored, refreshed, or need interaction`() async throws {
         try await SignInScene.open { scene in
             let first = try await scene.signIn()
-            let application = try scene.application(Nobody())
+            let application = try scene.application(AbsentUser())
             let request = SilentRequest(account: first.account.id, scope: SignInScene.toDo)
             scene.provider.audit.reset()
             let cached = try await application.acquireTokenSilently(request)
@@ -35,7 +35,7 @@ struct SilentTests {
     @Test func `a result says that its token is aging and the refresh failed`() async throws {
         try await SignInScene.open { scene in
             let aging = ChangedAnswers(SignInScene.transport) { $1["refresh_in"] = 1_800 }
-            let application = try scene.application(Nobody(), transport: aging)
+            let application = try scene.application(AbsentUser(), transport: aging)
             var request = SilentRequest(account: try await scene.signIn().account.id, scope: SignInScene.toDo)
             request.forcesRefresh = true
             let fresh = try await application.acquireTokenSilently(request)
@@ -54,7 +54,7 @@ struct SilentTests {
 
     @Test func `S19: without an account a silent request is an error`() async throws {
         try await SignInScene.open { scene in
-            let application = try scene.application(Nobody())
+            let application = try scene.application(AbsentUser())
             #expect(try application.account(for: .userFlow(SignInScene.signUpOrSignIn)) == nil)
             #expect(try application.accounts().isEmpty)
             #expect(scene.provider.audit.counts.isEmpty)
@@ -67,7 +67,7 @@ struct SilentTests {
             var request = SilentRequest(account: account.id, scope: SignInScene.toDo)
             request.authority = try scene.authority()
             request.loginHint = "username"
-            let result = try await scene.application(Nobody()).acquireTokenSilently(request)
+            let result = try await scene.application(AbsentUser()).acquireTokenSilently(request)
             #expect(result.source == .cache)
             #expect(result.scope.covers(SignInScene.toDo))
             #expect(InteractiveRequest(after: request, account: account).loginHint == "username")
@@ -80,15 +80,15 @@ struct SilentTests {
             scene.provider.clock.advance(by: 3_601)
             var reset = InteractiveRequest(scope: SignInScene.toDo)
             reset.authority = try scene.authority(SignInScene.resetPassword)
-            let walk = try Walk { visitor in
+            let user = try ScriptedUser { visitor in
                 try await visitor.press("send_reset", ["username": SignInScene.ana])
                 try await visitor.press("submit_code", ["code": scene.code(to: SignInScene.ana)])
                 try await visitor.press("set_password", ["password": "Cordillera-8-Sur"])
             }
-            _ = try await scene.application(walk).acquireToken(reset)
+            _ = try await scene.application(user).acquireToken(reset)
             let request = SilentRequest(account: account.id, scope: SignInScene.toDo)
             let error = try await acquisitionError {
-                _ = try await scene.application(Nobody()).acquireTokenSilently(request)
+                _ = try await scene.application(AbsentUser()).acquireTokenSilently(request)
             }
             #expect(error?.needsInteraction == true)
         }
@@ -101,7 +101,7 @@ struct SilentTests {
             scene.provider.faults.add(.status(503, at: "token", times: nil))
             let request = SilentRequest(account: account.id, scope: SignInScene.toDo)
             let error = try await acquisitionError {
-                _ = try await scene.application(Nobody()).acquireTokenSilently(request)
+                _ = try await scene.application(AbsentUser()).acquireTokenSilently(request)
             }
             #expect(error?.isOutage == true)
             #expect(error?.needsInteraction == false)
@@ -113,7 +113,7 @@ struct SilentTests {
         try await SignInScene.open { scene in
             let account = try await scene.signIn().account
             let other = try await scene.signIn(policy: SignInScene.editProfile).account
-            let application = try scene.application(Nobody())
+            let application = try scene.application(AbsentUser())
             #expect(try application.account(for: .userFlow(SignInScene.signUpOrSignIn))?.id == account.id)
             #expect(try application.account(for: .userFlow(SignInScene.editProfile))?.id == other.id)
             for _ in 1...2 { try await application.remove(account) }
@@ -132,7 +132,7 @@ struct SilentTests {
     @Test func `S30: a user flow is found by its whole name, not by its end`() async throws {
         try await SignInScene.open { scene in
             let account = try await scene.signIn().account
-            let application = try scene.application(Nobody())
+            let application = try scene.application(AbsentUser())
             #expect(try application.account(for: .userFlow("B2C_1_SUSI"))?.id == account.id)
             for name in ["susi", "1_susi", "b2c_1_sus"] {
                 #expect(try application.account(for: .userFlow(name)) == nil)
@@ -143,7 +143,7 @@ struct SilentTests {
     @Test func `S31, S32: one sign-in serves two APIs, and both tokens are stored`() async throws {
         try await SignInScene.open { scene in
             let account = try await scene.signIn().account
-            let application = try scene.application(Nobody())
+            let application = try scene.application(AbsentUser())
             scene.provider.audit.reset()
             for (scope, source) in [
                 (SignInScene.demo, TokenResult.Source.refresh), (SignInScene.toDo, .cache),

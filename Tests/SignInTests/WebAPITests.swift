@@ -1,4 +1,5 @@
 import HTTPTransport
+import IssuerSupport
 import LocalIdentityProvider
 import OAuth
 import SignIn
@@ -12,7 +13,7 @@ struct WebAPITests {
             let account = try await scene.signIn().account
             let transport = RecordingTransport()
             let api = WebAPI(url: scene.provider.baseURL + "/api1", scope: SignInScene.toDo)
-            let authorized = try scene.application(Nobody(), transport: transport).transport(to: api, as: account)
+            let authorized = try scene.application(AbsentUser(), transport: transport).transport(to: api, as: account)
             let answer = try await authorized.json(HTTPRequest("GET", api.url))
             #expect(answer.object?["api"]?.text == "api1")
             #expect(transport.requests.count == 1)
@@ -42,7 +43,7 @@ struct WebAPITests {
         try await SignInScene.open { scene in
             let account = try await scene.signIn().account
             let api = WebAPI(url: scene.provider.baseURL + "/api1", scope: SignInScene.toDo)
-            let authorized = try scene.application(Nobody()).transport(to: api, as: account)
+            let authorized = try scene.application(AbsentUser()).transport(to: api, as: account)
             let answer = try await authorized.json(HTTPRequest("GET", api.url + "/array"))
             #expect(answer.object == nil)
             #expect(answer.array != nil)
@@ -55,7 +56,7 @@ struct WebAPITests {
             let account = try await scene.signIn().account
             scene.provider.audit.reset()
             let api = WebAPI(url: url, scope: SignInScene.toDo)
-            let authorized = try scene.application(Nobody()).transport(to: api, as: account)
+            let authorized = try scene.application(AbsentUser()).transport(to: api, as: account)
             await #expect(throws: WebAPIError.self) { try await authorized.json(HTTPRequest("GET", url)) }
             #expect(scene.provider.audit.counts.isEmpty)
         }
@@ -66,7 +67,7 @@ struct WebAPITests {
             let account = try await scene.signIn().account
             scene.provider.audit.reset()
             let api = WebAPI(url: scene.provider.baseURL + "/api1", scope: Scope([]))
-            let authorized = try scene.application(Nobody()).transport(to: api, as: account)
+            let authorized = try scene.application(AbsentUser()).transport(to: api, as: account)
             await #expect(throws: WebAPIError.notConfigured) { try await authorized.json(HTTPRequest("GET", api.url)) }
             #expect(scene.provider.audit.counts.isEmpty)
         }
@@ -75,7 +76,7 @@ struct WebAPITests {
     @Test func `S24: without a token no request reaches the API`() async throws {
         try await SignInScene.open { scene in
             let account = try await scene.signIn().account
-            let application = try scene.application(Nobody())
+            let application = try scene.application(AbsentUser())
             try await application.remove(account)
             scene.provider.audit.reset()
             let api = WebAPI(url: scene.provider.baseURL + "/api1", scope: SignInScene.toDo)
@@ -92,7 +93,7 @@ struct WebAPITests {
         try await SignInScene.open { scene in
             let account = try await scene.signIn().account
             let api = WebAPI(url: scene.provider.baseURL + "/api1", scope: SignInScene.toDo)
-            let authorized = try scene.application(Nobody()).transport(to: api, as: account)
+            let authorized = try scene.application(AbsentUser()).transport(to: api, as: account)
             var limits = HTTPLimits.webAPI
             limits.total = .milliseconds(300)
             let request = HTTPRequest("GET", api.url + "/slow")
@@ -104,7 +105,7 @@ struct WebAPITests {
         try await SignInScene.open { scene in
             let account = try await scene.signIn().account
             let api = WebAPI(url: scene.provider.baseURL + "/api1", scope: SignInScene.toDo)
-            let authorized = try scene.application(Nobody()).transport(to: api, as: account)
+            let authorized = try scene.application(AbsentUser()).transport(to: api, as: account)
             scene.provider.audit.reset()
             _ = try await authorized.json(HTTPRequest("GET", api.url))
             #expect(scene.tokenRequestCount == 0)
@@ -117,7 +118,7 @@ struct WebAPITests {
     private static func call(_ scene: SignInScene, _ path: String) async throws -> WebAPIError? {
         let account = try await scene.signIn().account
         let api = WebAPI(url: scene.provider.baseURL + "/api1", scope: SignInScene.toDo)
-        let authorized = try scene.application(Nobody()).transport(to: api, as: account)
+        let authorized = try scene.application(AbsentUser()).transport(to: api, as: account)
         do {
             _ = try await authorized.json(HTTPRequest("GET", scene.provider.baseURL + path))
             return nil

@@ -24,7 +24,7 @@ struct MSALPython: Peer {
     private let script: String
 
     /// Nil where `python` is missing or has no such packages.
-    init?(python name: String, in scratch: ScratchDirectory) throws {
+    init?(python name: String, in scratch: RunDirectory) throws {
         guard let found = ChildProcess.path(of: name) else { return nil }
         script = scratch.path + "/msal_python.py"
         try Data(String(cString: peer_msal_python()).utf8).write(to: URL(fileURLWithPath: script))

@@ -17,16 +17,16 @@ enum RepairBenchmark: Benchmark {
     }
 
     static func measure(_ bench: Bench, _ add: (ReportRow) -> Void) throws {
-        let current = OlderStore.versions.upperBound
+        let current = OldStore.versions.upperBound
         var tally = Tally()
-        for version in OlderStore.versions.lowerBound...current {
+        for version in OldStore.versions.lowerBound...current {
             for damage in RepairDamage.all {
                 for seed in 0..<bench.count(name, full: 10, quick: 1) {
                     try measure(bench, version, damage, seed, &tally)
                 }
             }
         }
-        let cases = "\(OlderStore.versions.count + 1) schema versions, \(RepairDamage.all.count) kinds of damage"
+        let cases = "\(OldStore.versions.count + 1) schema versions, \(RepairDamage.all.count) kinds of damage"
         let repaired = "\(cases): repaired, and then not sound"
         add(ReportRow(name, repaired, failures: tally.unsound, of: tally.repaired))
         add(ReportRow(name, "beyond repair: not left as it was", failures: tally.touched, of: tally.refused))
@@ -40,9 +40,9 @@ enum RepairBenchmark: Benchmark {
         _ tally: inout Tally
     ) throws {
         let path = try bench.place("repair")
-        try OlderStore.make(at: path, version: min(version, OlderStore.versions.upperBound - 1))
+        try OldStore.make(at: path, version: min(version, OldStore.versions.upperBound - 1), rows: .twelveAccounts)
         // The current version is reached the way a person reaches it.
-        if version == OlderStore.versions.upperBound { _ = try TokenStore.open(at: path) }
+        if version == OldStore.versions.upperBound { _ = try TokenStore.open(at: path) }
         try damage(path, seed: seed)
         let before = try Data(contentsOf: URL(fileURLWithPath: path.database))
         let ended = try bench.tool("check", "--repair", "--yes", "--store", path.database).run()

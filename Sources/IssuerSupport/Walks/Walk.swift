@@ -9,12 +9,12 @@ struct Walk {
     /// More than the longest flow has, so that a walk that needs more is stuck.
     private static let honestSteps = 30
 
-    private let ground: WalkGround
+    private let ground: WalkFixture
     private var walker: Walker
-    private var place = WalkPlace.start
+    private var place = WalkState.start
     private(set) var findings = WalkFindings()
 
-    init(_ number: Int, on ground: WalkGround, generator: SeededGenerator) {
+    init(_ number: Int, on ground: WalkFixture, generator: SeededGenerator) {
         var generator = generator
         let app = ground.apps.randomElement(using: &generator) ?? ground.apps[0]
         self.ground = ground
@@ -110,7 +110,7 @@ struct Walk {
     }
 }
 
-extension WalkPlace {
+extension WalkState {
     fileprivate var isSignedIn: Bool {
         if case .signedIn = self { true } else { false }
     }

@@ -20,7 +20,7 @@ package struct WalkFindings: Sendable {
         var number = 0
         while number < count {
             // A new provider now and then: one with many accounts grows slow.
-            let ground = try await WalkGround(directory: "\(directory)/walks-\(number)")
+            let ground = try await WalkFixture(directory: "\(directory)/walks-\(number)")
             for _ in 0..<min(groundSize, count - number) {
                 number += 1
                 var walk = Walk(number, on: ground, generator: SeededGenerator(seed: generator.next()))

@@ -3,7 +3,7 @@ import NativeAuthentication
 /// The result of a step of a walk.
 struct WalkStep {
     /// Where the walk stands now.
-    let place: WalkPlace
+    let place: WalkState
 
     /// What went wrong; nil where the step succeeded.
     var failure: String?
@@ -11,7 +11,7 @@ struct WalkStep {
     /// Whether other words of the person may succeed.
     var isCorrectable = false
 
-    init(_ place: WalkPlace) { self.place = place }
+    init(_ place: WalkState) { self.place = place }
 
     /// A step that failed without a state: the flow begins anew.
     init<Kind>(_ error: NativeAuthError<Kind>) {
@@ -19,8 +19,8 @@ struct WalkStep {
         failure = error.description
     }
 
-    /// A step that failed, and goes on from the error's state where there is one.
-    init<Kind, State>(_ error: StepError<Kind, State>, _ place: (State) -> WalkPlace) {
+    /// A step that failed, and continues from the error's state if it has one.
+    init<Kind, State>(_ error: StepError<Kind, State>, _ place: (State) -> WalkState) {
         self.place = error.state.map(place) ?? .start
         failure = error.description
         isCorrectable = error.state != nil && error.kind != Kind.generalError && error.kind != Kind.browserRequired

@@ -19,7 +19,7 @@ extension Walker {
     private mutating func beginHonestly() async -> WalkStep {
         do throws(SignInStartError) {
             let result = try await app.signIn(SignInParameters(username: username, password: password))
-            return WalkStep(WalkPlace(result))
+            return WalkStep(WalkState(result))
         } catch {
             if error.isUserNotFound { return await signUp() }
             if error.isInvalidCredentials { return await reset(username) }
@@ -38,7 +38,7 @@ extension Walker {
             scope: chance(1, in: 2) ? Self.toDo : Scope([])
         )
         do throws(SignInStartError) {
-            return WalkStep(WalkPlace(try await app.signIn(parameters)))
+            return WalkStep(WalkState(try await app.signIn(parameters)))
         } catch { return WalkStep(error) }
     }
 

@@ -3,7 +3,7 @@ import OAuth
 
 extension Walker {
     /// One step from `place`, by any method that its state has.
-    mutating func step(from place: WalkPlace) async -> WalkStep {
+    mutating func step(from place: WalkState) async -> WalkStep {
         switch place {
         case .start: await begin()
         case .signInCode(let state): await go(state)
@@ -30,13 +30,13 @@ extension Walker {
             } catch { return WalkStep(error) { .signInCode($0) } }
         }
         do throws(StepError<VerifyCodeErrorKind, SignInCodeRequiredState>) {
-            return WalkStep(WalkPlace(try await state.submitCode(code())))
+            return WalkStep(WalkState(try await state.submitCode(code())))
         } catch { return WalkStep(error) { .signInCode($0) } }
     }
 
     private mutating func go(_ state: SignInPasswordRequiredState) async -> WalkStep {
         do throws(StepError<PasswordRequiredErrorKind, SignInPasswordRequiredState>) {
-            return WalkStep(WalkPlace(try await state.submitPassword(knownPassword())))
+            return WalkStep(WalkState(try await state.submitPassword(knownPassword())))
         } catch { return WalkStep(error) { .signInPassword($0) } }
     }
 
@@ -61,14 +61,14 @@ extension Walker {
     private mutating func go(_ state: RegisterStrongAuthState) async -> WalkStep {
         guard let method = method(of: state.authMethods) else { return WalkStep(.start) }
         do throws(StepError<RegisterStrongAuthChallengeErrorKind, RegisterStrongAuthState>) {
-            return WalkStep(WalkPlace(try await state.challengeAuthMethod(method, contact: contactToRegister())))
+            return WalkStep(WalkState(try await state.challengeAuthMethod(method, contact: contactToRegister())))
         } catch { return WalkStep(error) { .registration($0) } }
     }
 
     private mutating func go(_ state: RegisterStrongAuthVerificationRequiredState) async -> WalkStep {
         if !isHonest, chance(1, in: 4), let method = method(of: state.authMethods) {
             do throws(StepError<RegisterStrongAuthChallengeErrorKind, RegisterStrongAuthVerificationRequiredState>) {
-                return WalkStep(WalkPlace(try await state.challengeAuthMethod(method, contact: contactToRegister())))
+                return WalkStep(WalkState(try await state.challengeAuthMethod(method, contact: contactToRegister())))
             } catch { return WalkStep(error) { .verification($0) } }
         }
         do throws(StepError<RegisterStrongAuthSubmitChallengeErrorKind, RegisterStrongAuthVerificationRequiredState>) {
@@ -83,25 +83,25 @@ extension Walker {
             } catch { return WalkStep(error) { .signUpCode($0) } }
         }
         do throws(StepError<VerifyCodeErrorKind, SignUpCodeRequiredState>) {
-            return WalkStep(WalkPlace(try await state.submitCode(code())))
+            return WalkStep(WalkState(try await state.submitCode(code())))
         } catch { return WalkStep(error) { .signUpCode($0) } }
     }
 
     private mutating func go(_ state: SignUpPasswordRequiredState) async -> WalkStep {
         do throws(StepError<PasswordRequiredErrorKind, SignUpPasswordRequiredState>) {
-            return WalkStep(WalkPlace(try await state.submitPassword(newPassword())))
+            return WalkStep(WalkState(try await state.submitPassword(newPassword())))
         } catch { return WalkStep(error) { .signUpPassword($0) } }
     }
 
     private mutating func go(_ state: SignUpAttributesRequiredState) async -> WalkStep {
         do throws(StepError<AttributesRequiredErrorKind, SignUpAttributesRequiredState>) {
-            return WalkStep(WalkPlace(try await state.submitAttributes(attributes())))
+            return WalkStep(WalkState(try await state.submitAttributes(attributes())))
         } catch { return WalkStep(error) { .attributes($0) } }
     }
 
     private mutating func go(_ state: SignInAfterSignUpState) async -> WalkStep {
         do throws(SignInAfterSignUpError) {
-            return WalkStep(WalkPlace(try await state.signIn()))
+            return WalkStep(WalkState(try await state.signIn()))
         } catch { return WalkStep(error) }
     }
 
@@ -124,7 +124,7 @@ extension Walker {
 
     private mutating func go(_ state: SignInAfterResetPasswordState) async -> WalkStep {
         do throws(SignInAfterResetPasswordError) {
-            return WalkStep(WalkPlace(try await state.signIn(scope: Self.toDo)))
+            return WalkStep(WalkState(try await state.signIn(scope: Self.toDo)))
         } catch { return WalkStep(error) }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// A program from elsewhere, run as a user would.
 struct Program {
@@ -22,9 +23,8 @@ struct Program {
 
     /// Runs to the end; output goes through files, so that no pipe can fill up.
     func run(_ arguments: [String], environment: [String: String] = [:]) async throws -> Result {
-        let folder = try TemporaryFolder()
-        defer { folder.remove() }
-        let (process, output, errors) = try prepare(arguments, environment, folder)
+        let directory = try TemporaryDirectory()
+        let (process, output, errors) = try prepare(arguments, environment, directory)
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             process.terminationHandler = { _ in continuation.resume() }
             do { try process.run() } catch { continuation.resume(throwing: error) }
@@ -36,11 +36,11 @@ struct Program {
         )
     }
 
-    private func prepare(_ arguments: [String], _ environment: [String: String], _ folder: TemporaryFolder) throws
+    private func prepare(_ arguments: [String], _ environment: [String: String], _ directory: TemporaryDirectory) throws
         -> (Process, URL, URL)
     {
-        let output = try folder.file("output", "")
-        let errors = try folder.file("errors", "")
+        let output = URL(filePath: try directory.write("", to: "output"))
+        let errors = URL(filePath: try directory.write("", to: "errors"))
         let process = Process()
         process.executableURL = URL(filePath: path)
         process.arguments = arguments

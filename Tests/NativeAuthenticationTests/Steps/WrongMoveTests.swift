@@ -1,11 +1,12 @@
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 
 /// What an app cannot write: the compiler is asked, with the modules that these tests were built with.
 @Suite(.tags(.slow), .ifSlowTestsAreWanted, .enabled(if: Compiler.isInstalled, "needs swiftc on the PATH"))
 struct WrongMoveTests {
-    /// What is legal in each state, and nothing else.
+    /// The only moves that are legal in each state.
     private static let moves: [(state: String, legal: Set<String>)] = [
         ("SignInCodeRequiredState", ["submitCode", "resendCode"]),
         ("SignInPasswordRequiredState", ["submitPassword"]),

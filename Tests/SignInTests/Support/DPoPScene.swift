@@ -26,7 +26,7 @@ struct DPoPScene: Sendable {
     }
 
     func application(
-        _ userAgent: any UserAgent = Nobody(),
+        _ userAgent: any UserAgent = AbsentUser(),
         dpop: DPoPPolicy = .required,
         transport: any HTTPTransport = SignInScene.transport
     ) throws -> PublicClientApplication {
@@ -44,8 +44,8 @@ struct DPoPScene: Sendable {
 
     static let interactive = InteractiveRequest(scope: SignInScene.toDo)
 
-    static func agent() throws -> Walk {
-        try Walk { visitor in try await visitor.signIn(SignInScene.ana, SignInScene.anasPassword) }
+    static func agent() throws -> ScriptedUser {
+        try ScriptedUser { visitor in try await visitor.signIn(SignInScene.ana, SignInScene.anasPassword) }
     }
 
     func request(_ account: Account.ID, _ scope: Scope = SignInScene.toDo) -> SilentRequest {

@@ -97,7 +97,7 @@ final class ForgedIssuer: Sendable {
         )
         configuration.tokenOptions.limits.head = .seconds(60)
         configuration.tokenOptions.limits.total = .seconds(60)
-        let agent = Reaction { [self] address in
+        let agent = ReactingUser { [self] address in
             let sent = parameters(of: address)
             self.request.withLock { $0 = sent }
             let token = try idToken(self, sent["nonce"] ?? "")

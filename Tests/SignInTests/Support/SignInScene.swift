@@ -74,7 +74,7 @@ struct SignInScene: Sendable {
     ) async throws -> AuthenticationResult {
         var request = InteractiveRequest(scope: scope)
         request.authority = try authority(policy)
-        let agent = try Walk(visitor) { visitor in
+        let agent = try ScriptedUser(visitor) { visitor in
             if await visitor.heading == "Sign in" { try await visitor.signIn(Self.ana, Self.anasPassword) }
             if await visitor.heading == "Edit profile" { try await visitor.press("save") }
         }

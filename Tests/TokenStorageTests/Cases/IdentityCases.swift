@@ -62,7 +62,7 @@ struct IdentityCases {
         #expect(try fixture.request("s1", of: account.id) == .refresh(["r1"]))
     }
 
-    @Test func `C18: each user flow is an account of its own`() throws {
+    @Test func `C18: each user flow is a separate account`() throws {
         let fixture = try TestStore()
         for policy in ["B2C_1_SignIn", "B2C_1_Edit"] {
             try fixture.signIn(
@@ -155,8 +155,8 @@ struct IdentityCases {
         #expect(try fixture.request("s1", of: account, at: "https://harbor.ciamlogin.com/") == .hit("a"))
     }
 
-    @Test(arguments: [(3600, Answer.hit("a")), (-10, .refresh(["r1"]))] as [(Int64, Answer)])
-    func `C26: tokens under an alias of the host are found`(expiresIn: Int64, answer: Answer) throws {
+    @Test(arguments: [(3600, LookupResult.hit("a")), (-10, .refresh(["r1"]))] as [(Int64, LookupResult)])
+    func `C26: tokens under an alias of the host are found`(expiresIn: Int64, answer: LookupResult) throws {
         let alias: JSON = .string(Fixture.aliasHost)
         let fixture = try TestStore(
             .cache(
@@ -201,7 +201,7 @@ struct IdentityCases {
         )
         let body: JSON = ["access_token": "a", "expires_in": 3600, "id_token": .string(Fixture.idToken(claims))]
         let account = try #require(try fixture.store.save(TokenResponse(body), for: request).account)
-        func answer(_ issuer: String) throws -> Answer {
+        func answer(_ issuer: String) throws -> LookupResult {
             try fixture.request("s1", of: account) { $0.authority = try? Authority(issuer: issuer) }
         }
         #expect(try answer(issuer) == .hit("a"))

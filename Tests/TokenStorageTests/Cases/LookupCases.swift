@@ -34,24 +34,24 @@ struct LookupCases {
         }
     }
 
-    @Test(arguments: [(300, Answer.hit("a")), (299, .refresh(["r1"]))] as [(Int64, Answer)])
-    func `C33: a token is returned while it is valid for 300 seconds`(left: Int64, answer: Answer) throws {
+    @Test(arguments: [(300, LookupResult.hit("a")), (299, .refresh(["r1"]))] as [(Int64, LookupResult)])
+    func `C33: a token is returned while it is valid for 300 seconds`(left: Int64, answer: LookupResult) throws {
         let row = JSON.accessToken("a", "s1", expiresIn: left, ["cached_at": .seconds(Fixture.now - 3000)])
         #expect(try TestStore(.standardCache(row)).request("s1") == answer)
     }
 
-    @Test(arguments: [(150, Answer.hit("a")), (50, .refresh(["r1"]))] as [(Int64, Answer)])
-    func `C34: the buffer can be chosen`(left: Int64, answer: Answer) throws {
+    @Test(arguments: [(150, LookupResult.hit("a")), (50, .refresh(["r1"]))] as [(Int64, LookupResult)])
+    func `C34: the buffer can be chosen`(left: Int64, answer: LookupResult) throws {
         let row = JSON.accessToken("a", "s1", expiresIn: left, ["cached_at": .seconds(Fixture.now - 3000)])
         let fixture = try TestStore(.standardCache(row))
         #expect(try fixture.request("s1") { $0.buffer = ExpiryBuffer(seconds: 100) } == answer)
     }
 
     @Test(
-        arguments: [(3600, Answer.refresh(["r1"])), (61, .refresh(["r1"])), (60, .hit("a")), (30, .hit("a"))]
-            as [(Int64, Answer)]
+        arguments: [(3600, LookupResult.refresh(["r1"])), (61, .refresh(["r1"])), (60, .hit("a")), (30, .hit("a"))]
+            as [(Int64, LookupResult)]
     )
-    func `C35: a token cached more than a minute in the future has ended`(ahead: Int64, answer: Answer) throws {
+    func `C35: a token cached more than a minute in the future has ended`(ahead: Int64, answer: LookupResult) throws {
         let row = JSON.accessToken("a", "s1", expiresIn: 7200, ["cached_at": .seconds(Fixture.now + ahead)])
         #expect(try TestStore(.standardCache(row)).request("s1") == answer)
     }
@@ -72,7 +72,7 @@ struct LookupCases {
     }
 
     @Test func `after the fewest scopes freshness, the latest expiry and the newest row count`() throws {
-        func answer(_ rows: JSON...) throws -> Answer { try TestStore(.cache(accessTokens: rows)).request("s1") }
+        func answer(_ rows: JSON...) throws -> LookupResult { try TestStore(.cache(accessTokens: rows)).request("s1") }
         let aging: KeyValuePairs<String, JSON> = ["refresh_on": .seconds(Fixture.now - 1)]
         #expect(try answer(.accessToken("x", "s1 s2 s3"), .accessToken("y", "s1 s4", expiresIn: 900)) == .hit("y"))
         #expect(
@@ -92,8 +92,8 @@ struct LookupCases {
         #expect(try fixture.rows("AccessToken").map { $0["secret"] } == ["a", "new"])
     }
 
-    @Test(arguments: [("pop", "k1", Answer.hit("a")), ("PoP", "k1", .hit("a")), ("pop", "k2", .refresh(["r1"]))])
-    func `C39: a bound token answers only for its key`(type: String, key: String, answer: Answer) throws {
+    @Test(arguments: [("pop", "k1", LookupResult.hit("a")), ("PoP", "k1", .hit("a")), ("pop", "k2", .refresh(["r1"]))])
+    func `C39: a bound token answers only for its key`(type: String, key: String, answer: LookupResult) throws {
         let fixture = try TestStore(.standardCache(.accessToken("a", "s1", ["token_type": "pop", "kid": "k1"])))
         let found = try fixture.request("s1") {
             $0.tokenType = type
@@ -110,7 +110,7 @@ struct LookupCases {
         #expect(try fixture.request("s1") == .hit("a"))
     }
 
-    @Test func `C41: what a forced refresh brings replaces the valid token`() throws {
+    @Test func `C41: the token of a forced refresh replaces the valid token`() throws {
         let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
         try fixture.refresh(.new())
         #expect(try fixture.rows("AccessToken").map { $0["secret"] } == ["new"])

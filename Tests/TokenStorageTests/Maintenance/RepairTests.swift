@@ -6,7 +6,7 @@ import Testing
 import TokenStorage
 
 struct RepairTests {
-    private static let crowd = JSON.cache(
+    static let crowd = JSON.cache(
         accessTokens: (0..<60).map {
             .accessToken(
                 "a\($0)",
@@ -21,7 +21,7 @@ struct RepairTests {
         accounts: (0..<60).map { .account(["home_account_id": .string("u\($0).t1")]) }
     )
 
-    private func repaired(_ fixture: TestStore) throws -> (report: RepairReport, store: TokenStore) {
+    func repaired(_ fixture: TestStore) throws -> (report: RepairReport, store: TokenStore) {
         let damaged = try DamagedFile(fixture.path.database).bytes()
         let report = try TokenStore.repair(at: fixture.path, options: fixture.options)
         #expect(try DamagedFile(report.damagedCopy).bytes() == damaged)
@@ -177,25 +177,25 @@ struct RepairTests {
         #expect(FileManager.default.fileExists(atPath: first.damagedCopy))
     }
 
-    @Test(arguments: OlderStore.versions)
+    @Test(arguments: OldStore.versions)
     func `a damaged store of an older schema is repaired, and opens`(version: Int) throws {
         let fixture = try TestStore(older: version)
         let leaves = try pages(of: "access_token", fixture)
         try overwrite(page: try #require(leaves.last), fixture)
         let (report, store) = try repaired(fixture)
         #expect(try store.status().schemaVersion == Schema.current.version)
-        #expect(try store.accounts().count == OlderStore.accounts)
+        #expect(try store.accounts().count == 12)
         #expect(report.lostSignIns.isEmpty)
         #expect(!report.mayHaveLostOthers)
     }
 
-    @Test(arguments: OlderStore.versions)
+    @Test(arguments: OldStore.versions)
     func `a store of an older schema that lost its first page is repaired, and opens`(version: Int) throws {
         let fixture = try TestStore(older: version)
         try overwrite(page: 1, fixture, with: 0xA5)
         let (report, store) = try repaired(fixture)
-        #expect(try store.accounts().count == OlderStore.accounts)
-        #expect(try store.status().refreshTokens == OlderStore.accounts)
+        #expect(try store.accounts().count == 12)
+        #expect(try store.status().refreshTokens == 12)
         #expect(report.lostSignIns.isEmpty)
     }
 
@@ -220,7 +220,8 @@ struct RepairTests {
         let lost = all.map(\.id.homeAccountID).filter { !kept.contains($0) }
         #expect(!lost.isEmpty)
         #expect(Set(report.lostSignIns.compactMap(\.homeAccountID)) == Set(lost))
-        #expect(report.lostSignIns.allSatisfy { $0.username == "ada@example.net" && $0.clientID == nil })
+        #expect(Set(report.lostSignIns.map(\.username)) == ["ada@example.net"])
+        #expect(report.lostSignIns.allSatisfy { $0.clientID == nil })
         #expect(!report.mayHaveLostOthers)
     }
 
@@ -243,61 +244,6 @@ struct RepairTests {
             try overwrite(page: try #require(try pages(of: table, fixture).last), fixture)
         }
         #expect(try repaired(fixture).report.mayHaveLostOthers)
-    }
-
-    @Test func `a killed repair is finished by the next one, with the commits of the log`() throws {
-        let live = try TestStore(Self.crowd)
-        let fixture = try TestStore.closed(["AccessToken": [:]])
-        // What a killed repair leaves at its worst moment: the log is kept aside, and the new file has no name yet.
-        for (name, copy) in [
-            ("tokenstore.db", "tokenstore.db"), ("tokenstore.db", "tokenstore.db.damaged-1"),
-            ("tokenstore.db-wal", "tokenstore.db.damaged-1-wal"), ("key", "key"),
-        ] {
-            try DamagedFile(fixture.directory.file(copy)).replace(with: DamagedFile(live.directory.file(name)).bytes())
-        }
-        for name in ["tokenstore.db-wal", "tokenstore.db-shm"] {
-            try FileManager.default.removeItem(atPath: fixture.directory.file(name))
-        }
-        let (report, store) = try repaired(fixture)
-        #expect(report.lost.isEmpty)
-        #expect(try store.exportedText() == live.store.exportedText())
-    }
-
-    @Test func `a hard link left by a killed repair of an older version is accepted`() throws {
-        let fixture = try TestStore.closed(Self.crowd)
-        let second = fixture.directory.file("tokenstore.db.damaged-1")
-        #expect(link(fixture.path.database, second) == 0)
-        let inspection = try TokenStore.inspect(at: fixture.path, options: fixture.options)
-        #expect(try inspection?.accounts().count == 60)
-        #expect(FileManager.default.fileExists(atPath: second))
-        #expect(try TokenStore.open(at: fixture.path, options: fixture.options).accounts().count == 60)
-        #expect(!FileManager.default.fileExists(atPath: second))
-    }
-
-    @Test func `a refused repair keeps the locks of this process`() throws {
-        let fixture = try TestStore(Self.crowd)
-        var options = fixture.options
-        options.busyTimeout = .milliseconds(20)
-        // The first refusal must not free the bytes that the second one meets.
-        for _ in 1...2 {
-            expectError(.busy) { _ = try TokenStore.repair(at: fixture.path, options: options) }
-        }
-        #expect(try fixture.store.check() == [])
-    }
-
-    @Test func `a store that another process has open is not replaced`() throws {
-        let fixture = try TestStore.closed(Self.crowd)
-        let other = try SQLiteShell(fixture.path.database)
-        try other.run("SELECT count(*) FROM account;")
-        let before = try DirectorySnapshot(fixture.directory.path)
-        expectError(.busy) {
-            var options = fixture.options
-            options.busyTimeout = .milliseconds(20)
-            _ = try TokenStore.repair(at: fixture.path, options: options)
-        }
-        #expect(try DirectorySnapshot(fixture.directory.path).bytes("tokenstore.db") == before.bytes("tokenstore.db"))
-        try other.end()
-        #expect(try repaired(fixture).report.lost.isEmpty)
     }
 }
 

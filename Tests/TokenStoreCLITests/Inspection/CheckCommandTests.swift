@@ -16,7 +16,7 @@ struct CheckCommandTests {
         #expect(try scratch.run("check", "--repair").status == 0)
     }
 
-    @Test(arguments: ["", "this is no database, just text that somebody left here"])
+    @Test(arguments: ["", "this is not a database, just text that a person left here"])
     func `a file that is not a token store is damage`(text: String) throws {
         let scratch = try ScratchDirectory()
         try scratch.overwrite("tokenstore.db", with: Data(text.utf8))
@@ -84,10 +84,10 @@ struct CheckCommandTests {
 
     @Test func `a repair migrates a store of an older schema`() throws {
         let scratch = try ScratchDirectory()
-        try OlderStore.make(at: StorePath(scratch.store), version: 5)
+        try OldStore.make(at: StorePath(scratch.store), version: 5, rows: .twelveAccounts)
         #expect(try scratch.run("check").status == 1)
         #expect(try scratch.run("check", "--repair", "--yes").status == 0)
         #expect(try scratch.run("check").status == 0)
-        #expect(try scratch.run("list").lines.count == OlderStore.accounts + 1)
+        #expect(try scratch.run("list").lines.count == 12 + 1)
     }
 }

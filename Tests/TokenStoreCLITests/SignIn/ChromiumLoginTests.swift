@@ -1,5 +1,6 @@
 import IssuerSupport
 import LocalIdentityProvider
+import TestTraits
 import Testing
 
 /// `tokenstore login` with a real browser behind `$BROWSER`, and a user at its pages.
@@ -29,7 +30,7 @@ struct ChromiumLoginTests {
         _ browser: Browser,
         steps: () async throws -> Void
     ) async throws -> Command.Outcome {
-        // Whoever was here before has left the browser signed in.
+        // An earlier user has left the browser signed in.
         try await scene.login.run(scene.place + ["--prompt", "login"]) { address in
             try await browser.open(address)
             try await browser.waitForHeading("Sign in")

@@ -5,12 +5,12 @@ import Testing
 /// What cannot be done without a browser after all.
 struct NativeBrowserTests {
     @Test func `a script gets the command that continues in a browser`() async throws {
-        try await NativeScene.open { scene in
+        try await NativeLoginScene.open { scene in
             let outcome = try await scene.script(
                 "login",
                 "pwd-app",
                 "--username",
-                NativeScene.ana,
+                NativeLoginScene.ana,
                 "--challenge-types",
                 "oob",
                 "--scope",
@@ -21,7 +21,7 @@ struct NativeBrowserTests {
             #expect(
                 outcome.error == """
                     tokenstore: error: The user signs in with password; go on in a browser: tokenstore login --authority \
-                    \(scene.authority) --client-id pwd-app --login-hint \(NativeScene.ana) --scope \(LoginScene.scope)
+                    \(scene.authority) --client-id pwd-app --login-hint \(NativeLoginScene.ana) --scope \(LoginScene.scope)
 
                     """
             )
@@ -29,7 +29,7 @@ struct NativeBrowserTests {
                 "signup",
                 "pwd-app",
                 "--username",
-                NativeScene.dana,
+                NativeLoginScene.dana,
                 "--challenge-types",
                 "oob",
                 passwords: ["x"]
@@ -41,13 +41,13 @@ struct NativeBrowserTests {
     }
 
     @Test func `on a terminal the login continues in the browser`() async throws {
-        try await NativeScene.open { scene in
+        try await NativeLoginScene.open { scene in
             let (script, note) = try scene.scene.login.browser()
             async let outcome = scene.type(
                 "login",
                 "pwd-app",
                 "--username",
-                NativeScene.ana,
+                NativeLoginScene.ana,
                 "--challenge-types",
                 "oob",
                 environment: ["BROWSER": script],

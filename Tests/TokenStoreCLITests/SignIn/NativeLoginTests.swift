@@ -6,12 +6,12 @@ import Testing
 
 /// `login --native` by a script and by a person.
 struct NativeLoginTests {
-    private static let bo = NativeScene.bo
+    private static let bo = NativeLoginScene.bo
 
     private static func contains(_ text: String, _ secrets: [String]) -> Bool { secrets.contains(where: text.contains) }
 
     @Test func `codes are read from a descriptor and never logged`() async throws {
-        try await NativeScene.open { scene in
+        try await NativeLoginScene.open { scene in
             let outcome = try await scene.script(
                 "login",
                 "otp-app",
@@ -36,13 +36,13 @@ struct NativeLoginTests {
     }
 
     @Test func `passwords are read from a descriptor and never logged`() async throws {
-        try await NativeScene.open { scene in
-            let passwords = ["wrong-Password-1", NativeScene.anasPassword]
+        try await NativeLoginScene.open { scene in
+            let passwords = ["wrong-Password-1", NativeLoginScene.anasPassword]
             let outcome = try await scene.script(
                 "login",
                 "pwd-app",
                 "--username",
-                NativeScene.ana,
+                NativeLoginScene.ana,
                 "--log-level",
                 "trace",
                 passwords: passwords
@@ -56,12 +56,12 @@ struct NativeLoginTests {
     }
 
     @Test func `the last refusal is the error when the descriptor ends`() async throws {
-        try await NativeScene.open { scene in
+        try await NativeLoginScene.open { scene in
             let outcome = try await scene.script(
                 "login",
                 "pwd-app",
                 "--username",
-                NativeScene.ana,
+                NativeLoginScene.ana,
                 passwords: ["wrong-1"]
             )
             #expect(outcome.status == 1, "\(outcome.error)")
@@ -74,9 +74,15 @@ struct NativeLoginTests {
     @Test func `a refusal changes no byte of a store, and a sign-in keeps the one before`()
         async throws
     {
-        try await NativeScene.open { scene in
-            let name = NativeScene.ana
-            _ = try await scene.script("login", "pwd-app", "--username", name, passwords: [NativeScene.anasPassword])
+        try await NativeLoginScene.open { scene in
+            let name = NativeLoginScene.ana
+            _ = try await scene.script(
+                "login",
+                "pwd-app",
+                "--username",
+                name,
+                passwords: [NativeLoginScene.anasPassword]
+            )
             let before = try scene.scene.scratch.contents("tokenstore.db")
             #expect(try await scene.script("login", "pwd-app", "--username", name, passwords: ["x"]).status == 1)
             #expect(try scene.scene.scratch.contents("tokenstore.db") == before)
@@ -93,9 +99,9 @@ struct NativeLoginTests {
     }
 
     @Test func `five wrong passwords on a terminal are enough`() async throws {
-        try await NativeScene.open { scene in
+        try await NativeLoginScene.open { scene in
             let wrong = (1...5).map { TypedAnswer("Password: ", "wrong-\($0)\n") }
-            let outcome = try await scene.type("login", "pwd-app", "--username", NativeScene.ana, answers: wrong)
+            let outcome = try await scene.type("login", "pwd-app", "--username", NativeLoginScene.ana, answers: wrong)
             #expect(outcome.status == 1)
             #expect(outcome.output.components(separatedBy: "Password: ").count == 6)
             #expect(!outcome.output.contains("wrong-"))
@@ -104,7 +110,7 @@ struct NativeLoginTests {
     }
 
     @Test func `an unknown user is an error that says so`() async throws {
-        try await NativeScene.open { scene in
+        try await NativeLoginScene.open { scene in
             let outcome = try await scene.script("login", "pwd-app", "--username", "no@example.org", passwords: ["x"])
             #expect(outcome.status == 1)
             #expect(outcome.error.contains("; check the username, or sign up"))
@@ -113,7 +119,7 @@ struct NativeLoginTests {
     }
 
     @Test func `without a terminal the error names the missing option`() async throws {
-        try await NativeScene.open { scene in
+        try await NativeLoginScene.open { scene in
             for more in [["--username", Self.bo], ["--username", Self.bo, "--no-input"]] {
                 let command = Command(
                     arguments: scene.words("login", "otp-app", more),
@@ -142,10 +148,10 @@ struct NativeLoginTests {
     }
 
     @Test func `Ctrl-C during a slow request ends with 9 and stores nothing`() async throws {
-        try await NativeScene.open { scene in
+        try await NativeLoginScene.open { scene in
             scene.provider.faults.add(.hang(at: "initiate"))
             let command = try StartedCommand(
-                scene.words("login", "pwd-app", ["--username", NativeScene.ana, "--password-from", "0"]),
+                scene.words("login", "pwd-app", ["--username", NativeLoginScene.ana, "--password-from", "0"]),
                 environment: scene.environment,
                 in: scene.scene.scratch
             )
@@ -157,9 +163,9 @@ struct NativeLoginTests {
     }
 
     @Test func `an outage ends with 8, and on a terminal the step is tried again`() async throws {
-        try await NativeScene.open { scene in
+        try await NativeLoginScene.open { scene in
             scene.provider.faults.add(.status(503, at: "token"))
-            let (ana, password) = (NativeScene.ana, NativeScene.anasPassword)
+            let (ana, password) = (NativeLoginScene.ana, NativeLoginScene.anasPassword)
             let outcome = try await scene.script(
                 "login",
                 "pwd-app",
@@ -176,17 +182,17 @@ struct NativeLoginTests {
     }
 
     @Test func `a new store with a passphrase asks for that first`() async throws {
-        try await NativeScene.open { scene in
+        try await NativeLoginScene.open { scene in
             let outcome = try await scene.type(
                 "login",
                 "pwd-app",
                 "--username",
-                NativeScene.ana,
+                NativeLoginScene.ana,
                 "--key",
                 "passphrase",
                 answers: [
                     TypedAnswer("New passphrase", "correct horse\n"), TypedAnswer("again", "correct horse\n"),
-                    TypedAnswer("Password: ", NativeScene.anasPassword + "\n"),
+                    TypedAnswer("Password: ", NativeLoginScene.anasPassword + "\n"),
                 ]
             )
             #expect(outcome.status == 0, "\(outcome.output)")

@@ -3,15 +3,15 @@ import Testing
 
 struct NativeResetTests {
     @Test func `a new password is set, signs in and replaces the old one`() async throws {
-        try await NativeScene.open { scene in
-            let (ana, old, new) = (NativeScene.ana, NativeScene.anasPassword, NativeScene.password)
+        try await NativeLoginScene.open { scene in
+            let (ana, old, new) = (NativeLoginScene.ana, NativeLoginScene.anasPassword, NativeLoginScene.password)
             let outcome = try await scene.type(
                 "reset-password",
                 "pwd-app",
                 "--username",
                 ana,
                 answers: [
-                    TypedAnswer("Code sent", NativeScene.wrongCode + "\n"), TypedAnswer("Code sent", "\n"),
+                    TypedAnswer("Code sent", NativeLoginScene.wrongCode + "\n"), TypedAnswer("Code sent", "\n"),
                     TypedAnswer("Code sent", try scene.code(to: ana) + "\n"),
                     TypedAnswer("New password", old + "\n"), TypedAnswer("again", old + "\n"),
                     TypedAnswer("New password", new + "\n"), TypedAnswer("again", new + "\n"),
@@ -27,8 +27,10 @@ struct NativeResetTests {
     }
 
     @Test func `a user without a password and an unknown user have their own errors`() async throws {
-        try await NativeScene.open { scene in
-            for (name, advice) in [(NativeScene.bo, "sign in with a code"), ("no@example.org", "check the username")] {
+        try await NativeLoginScene.open { scene in
+            for (name, advice) in [
+                (NativeLoginScene.bo, "sign in with a code"), ("no@example.org", "check the username"),
+            ] {
                 let outcome = try await scene.script("reset-password", "pwd-app", "--username", name, passwords: ["x"])
                 #expect(outcome.status == 1, "\(outcome.error)")
                 #expect(outcome.error.contains(advice), "\(outcome.error)")

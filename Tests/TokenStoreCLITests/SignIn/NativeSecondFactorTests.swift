@@ -7,7 +7,7 @@ struct NativeSecondFactorTests {
     private static let password = "Marmol-4-Rios"
 
     @Test func `a second factor method is chosen from a list and can be changed`() async throws {
-        try await NativeScene.open { scene in
+        try await NativeLoginScene.open { scene in
             let outcome = try await scene.type(
                 "login",
                 "mfa-app",
@@ -16,7 +16,8 @@ struct NativeSecondFactorTests {
                 answers: [
                     TypedAnswer("Password: ", Self.password + "\n"), TypedAnswer("Number [1]: ", "3\n"),
                     TypedAnswer("Number [1]: ", "2\n"), TypedAnswer("Code sent to ***21", "\n"),
-                    TypedAnswer("Number [2]: ", "1\n"), TypedAnswer("Code sent to c***d", NativeScene.wrongCode + "\n"),
+                    TypedAnswer("Number [2]: ", "1\n"),
+                    TypedAnswer("Code sent to c***d", NativeLoginScene.wrongCode + "\n"),
                     TypedAnswer("Code sent to c***d", try scene.code(to: Self.second) + "\n"),
                 ]
             )
@@ -33,7 +34,7 @@ struct NativeSecondFactorTests {
     }
 
     @Test func `a script names the method, or gets the list of methods`() async throws {
-        try await NativeScene.open { scene in
+        try await NativeLoginScene.open { scene in
             for (method, isKnown) in [("m-email", true), ("sms", true), ("post", false)] {
                 let number = scene.provider.outbox.messages(to: Self.second).count + 1
                 let recipient = method == "sms" ? "+593987654321" : Self.second
@@ -68,7 +69,7 @@ struct NativeSecondFactorTests {
     }
 
     @Test func `one descriptor may hold both the password and the code`() async throws {
-        try await NativeScene.open { scene in
+        try await NativeLoginScene.open { scene in
             let outcome = try await scene.script(
                 "login",
                 "mfa-app",
@@ -87,8 +88,8 @@ struct NativeSecondFactorTests {
     }
 
     @Test func `a user without a method registers one, after a refused contact`() async throws {
-        try await NativeScene.open { scene in
-            let (bo, new) = (NativeScene.bo, "bo.second@example.org")
+        try await NativeLoginScene.open { scene in
+            let (bo, new) = (NativeLoginScene.bo, "bo.second@example.org")
             let outcome = try await scene.type(
                 "login",
                 "mfa-app",
@@ -109,8 +110,8 @@ struct NativeSecondFactorTests {
     }
 
     @Test func `the address that was verified just now needs no code to be registered`() async throws {
-        try await NativeScene.open { scene in
-            let bo = NativeScene.bo
+        try await NativeLoginScene.open { scene in
+            let bo = NativeLoginScene.bo
             let outcome = try await scene.script(
                 "login",
                 "mfa-app",

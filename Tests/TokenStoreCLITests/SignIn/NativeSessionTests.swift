@@ -4,7 +4,7 @@ import Testing
 /// Native authentication as a person at a shell has it.
 struct NativeSessionTests {
     /// A shell on a terminal, with what the commands have in common as a variable.
-    private func shell(_ scene: NativeScene, _ answers: [TypedAnswer]) async throws -> Command.Outcome {
+    private func shell(_ scene: NativeLoginScene, _ answers: [TypedAnswer]) async throws -> Command.Outcome {
         let directory = (Command.binary as NSString).deletingLastPathComponent
         let variables = scene.environment.merging([
             "PS1": "$ ", "PATH": "\(directory):/usr/bin:/bin",
@@ -18,8 +18,8 @@ struct NativeSessionTests {
     }
 
     @Test func `a person signs up, calls two APIs, signs out and in again`() async throws {
-        try await NativeScene.open { scene in
-            let (dana, password) = (NativeScene.dana, NativeScene.password)
+        try await NativeLoginScene.open { scene in
+            let (dana, password) = (NativeLoginScene.dana, NativeLoginScene.password)
             let outcome = try await shell(
                 scene,
                 [
@@ -82,11 +82,11 @@ struct NativeSessionTests {
         """
 
     @Test func `Ctrl-C at a prompt ends with 9, stores nothing and leaves the terminal as it was`() async throws {
-        try await NativeScene.open { scene in
+        try await NativeLoginScene.open { scene in
             let outcome = try await shell(
                 scene,
                 [
-                    TypedAnswer("$ ", "tokenstore login --native $APP --username \(NativeScene.ana)\n"),
+                    TypedAnswer("$ ", "tokenstore login --native $APP --username \(NativeLoginScene.ana)\n"),
                     TypedAnswer("Password: ", "\u{3}"),
                     TypedAnswer("$ ", "echo it was $?\n"),
                     TypedAnswer("$ ", "stty -a | grep -o -e '-echo '\n"),
@@ -101,19 +101,19 @@ struct NativeSessionTests {
     }
 
     @Test func `a prompt is shown again, without echo, after a stop and continue`() async throws {
-        try await NativeScene.open { scene in
+        try await NativeLoginScene.open { scene in
             let outcome = try await shell(
                 scene,
                 [
-                    TypedAnswer("$ ", "tokenstore login --native $APP --username \(NativeScene.ana)\n"),
+                    TypedAnswer("$ ", "tokenstore login --native $APP --username \(NativeLoginScene.ana)\n"),
                     TypedAnswer("Password: ", "\u{1A}"),
                     TypedAnswer("$ ", "fg\n"),
-                    TypedAnswer("Password: ", NativeScene.anasPassword + "\n"),
+                    TypedAnswer("Password: ", NativeLoginScene.anasPassword + "\n"),
                     TypedAnswer("$ ", "exit\n"),
                 ]
             )
             #expect(outcome.output.contains("signed in Ana Rojas"), "\(outcome.output)")
-            #expect(!outcome.output.contains(NativeScene.anasPassword))
+            #expect(!outcome.output.contains(NativeLoginScene.anasPassword))
         }
     }
 }

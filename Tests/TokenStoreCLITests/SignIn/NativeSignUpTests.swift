@@ -3,11 +3,11 @@ import LocalIdentityProvider
 import Testing
 
 struct NativeSignUpTests {
-    private static let dana = NativeScene.dana
+    private static let dana = NativeLoginScene.dana
 
     @Test func `a script gives attributes, code and passwords, the weak one first`() async throws {
-        try await NativeScene.open { scene in
-            let passwords = ["weakling", NativeScene.password]
+        try await NativeLoginScene.open { scene in
+            let passwords = ["weakling", NativeLoginScene.password]
             let outcome = try await scene.script(
                 "signup",
                 "pwd-app",
@@ -33,7 +33,7 @@ struct NativeSignUpTests {
     }
 
     @Test func `missing or refused input is named and creates no store`() async throws {
-        try await NativeScene.open { scene in
+        try await NativeLoginScene.open { scene in
             let missing = try await scene.script(
                 "signup",
                 "pwd-app",
@@ -41,7 +41,7 @@ struct NativeSignUpTests {
                 Self.dana,
                 "--attribute",
                 "city=Quito",
-                passwords: [NativeScene.password]
+                passwords: [NativeLoginScene.password]
             ) { pipe, isOver in try await scene.sendCode(to: Self.dana, pipe, isOver) }
             #expect(missing.status == 64)
             #expect(
@@ -61,7 +61,13 @@ struct NativeSignUpTests {
             )
             #expect(refused.status == 1)
             #expect(refused.error.contains("does not take the value of country"))
-            let taken = try await scene.script("signup", "pwd-app", "--username", NativeScene.ana, passwords: ["x"])
+            let taken = try await scene.script(
+                "signup",
+                "pwd-app",
+                "--username",
+                NativeLoginScene.ana,
+                passwords: ["x"]
+            )
             #expect(taken.status == 1)
             #expect(taken.error.contains("; sign in, or choose another username"))
             let broken = try await scene.script("signup", "pwd-app", "--attribute", "country", passwords: ["x"])
@@ -71,7 +77,7 @@ struct NativeSignUpTests {
     }
 
     @Test func `passwords that differ or are refused are asked for again`() async throws {
-        try await NativeScene.open { scene in
+        try await NativeLoginScene.open { scene in
             let outcome = try await scene.type(
                 "signup",
                 "pwd-app",
@@ -82,19 +88,19 @@ struct NativeSignUpTests {
                 "--attribute",
                 "city=Quito",
                 answers: [
-                    TypedAnswer("Code sent", NativeScene.wrongCode + "\n"),
+                    TypedAnswer("Code sent", NativeLoginScene.wrongCode + "\n"),
                     TypedAnswer("Code sent", try scene.code(to: Self.dana) + "\n"),
                     TypedAnswer("New password", "one-Thing-1\n"), TypedAnswer("again", "another-Thing-1\n"),
                     TypedAnswer("New password", "short\n"), TypedAnswer("again", "short\n"),
-                    TypedAnswer("New password", NativeScene.password + "\n"),
-                    TypedAnswer("again", NativeScene.password + "\n"),
+                    TypedAnswer("New password", NativeLoginScene.password + "\n"),
+                    TypedAnswer("again", NativeLoginScene.password + "\n"),
                 ]
             )
             #expect(outcome.status == 0, "\(outcome.output)")
             #expect(outcome.output.contains("the passwords differ; type both once more"))
             #expect(outcome.output.contains("Use at least 8"))
             #expect(!outcome.output.contains("-Thing-1"))
-            #expect(!outcome.output.contains(NativeScene.password))
+            #expect(!outcome.output.contains(NativeLoginScene.password))
         }
     }
 
@@ -114,7 +120,7 @@ struct NativeSignUpTests {
                 with: #""signUpMethod": "code", "attributePages": [[\#(page)]],"#
             )
         let seed = try Seed(json: Data(text.utf8))
-        try await NativeScene.open(seed: seed) { scene in
+        try await NativeLoginScene.open(seed: seed) { scene in
             let outcome = try await scene.type(
                 "signup",
                 "otp-app",
@@ -132,11 +138,11 @@ struct NativeSignUpTests {
     }
 
     @Test func `Ctrl-C at any question ends with 9 and creates no account and no store`() async throws {
-        try await NativeScene.open { scene in
+        try await NativeLoginScene.open { scene in
             let questions: [TypedAnswer] = [
                 TypedAnswer("Code sent", try scene.code(to: Self.dana) + "\n"),
-                TypedAnswer("New password", NativeScene.password + "\n"),
-                TypedAnswer("again", NativeScene.password + "\n"), TypedAnswer("country", "Ecuador\n"),
+                TypedAnswer("New password", NativeLoginScene.password + "\n"),
+                TypedAnswer("again", NativeLoginScene.password + "\n"), TypedAnswer("country", "Ecuador\n"),
                 TypedAnswer("city", "Quito\n"),
             ]
             for count in questions.indices {

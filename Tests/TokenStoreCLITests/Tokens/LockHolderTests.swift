@@ -1,5 +1,6 @@
 import Foundation
 import LocalIdentityProvider
+import TestTraits
 import Testing
 
 /// The process that refreshes is killed or stopped; the others go on.

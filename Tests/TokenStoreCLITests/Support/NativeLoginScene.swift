@@ -5,7 +5,7 @@ import OAuth
 import Synchronization
 
 /// A provider with native authentication, an empty directory for the store, and a user or a script that answers.
-struct NativeScene: Sendable {
+struct NativeLoginScene: Sendable {
     static let ana = LoginScene.ana
     static let anasPassword = LoginScene.anasPassword
     static let bo = "bo@example.org"
@@ -19,9 +19,9 @@ struct NativeScene: Sendable {
     var authority: String { provider.baseURL + "/fabrikvine.onmicrosoft.com" }
     var environment: [String: String] { ["TOKENSTORE_PATH": scene.scratch.store] }
 
-    static func open(seed: Seed? = nil, _ body: (NativeScene) async throws -> Void) async throws {
+    static func open(seed: Seed? = nil, _ body: (NativeLoginScene) async throws -> Void) async throws {
         try await LoginScene.open(seed: seed) { (scene: LoginScene) async throws in
-            try await body(NativeScene(scene: scene))
+            try await body(NativeLoginScene(scene: scene))
         }
     }
 
@@ -37,7 +37,7 @@ struct NativeScene: Sendable {
         return words + ["--authority", authority, "--client-id", client] + more
     }
 
-    /// Runs a command on a terminal, on a thread of its own.
+    /// Runs a command on a terminal, on its own thread.
     func type(
         _ command: String,
         _ client: String = "pwd-app",

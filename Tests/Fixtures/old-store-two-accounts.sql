@@ -1,4 +1,5 @@
--- The rows of a store of schema version 7, as its program left them. Its key is the bytes 1 to 32.
+-- The rows of a store of schema version 7, as this program left them; every name and token is made up.
+-- key 0102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20
 INSERT INTO store VALUES(1,X'0675c08dded72c802c4a7904343040c8',7,6,6,'0.1.0','file','{}',1795319547);
 INSERT INTO data_key VALUES(1,X'01000000012c739edd9358743ed92455d632503f432f6269943548fd879973d884a4cc91bf6401f2da37d3651219ccecfae8183d6eefc7d856dd85b791bc1f016781f54dccc7455be8','2c739edd9358743e',1,1795319547);
 INSERT INTO account VALUES(1,'login.windows.net','u1.t1','u1.t1','u1','t1','login.microsoftonline.com','https://login.microsoftonline.com/t1/v2.0','ada@example.net','ada@example.net',NULL,X'0100000001ea09f07a3acfa61a825bf5eca6d7f5dbd7ee6d3e10d93c5c0db466e69c4af5',1795319548,1795319548);

@@ -1,8 +1,8 @@
 import LocalIdentityProvider
 import SignIn
 
-/// A user who opens the page and goes on from there.
-struct Walk: UserAgent {
+/// A user who opens the page and follows a script.
+struct ScriptedUser: UserAgent {
     private let visitor: ScriptedBrowser
     private let steps: @Sendable (ScriptedBrowser) async throws -> Void
 
@@ -18,8 +18,8 @@ struct Walk: UserAgent {
     }
 }
 
-/// A user who does something else with the address.
-struct Reaction: UserAgent {
+/// A user who reacts to the address without a browser.
+struct ReactingUser: UserAgent {
     let react: @Sendable (String) async throws -> Void
 
     init(_ react: @escaping @Sendable (String) async throws -> Void) { self.react = react }
@@ -27,8 +27,8 @@ struct Reaction: UserAgent {
     func open(_ address: String) async throws { try await react(address) }
 }
 
-/// Nobody: a test that must not ask anyone.
-struct Nobody: UserAgent {
+/// The user of a test that must ask for nothing.
+struct AbsentUser: UserAgent {
     struct Asked: Error {}
 
     func open(_ address: String) async throws { throw Asked() }

@@ -1,7 +1,7 @@
 import NativeAuthentication
 
 /// Where a walk stands: every state there is, before them all and behind them all.
-enum WalkPlace {
+enum WalkState {
     case start
     case signInCode(SignInCodeRequiredState)
     case signInPassword(SignInPasswordRequiredState)

@@ -1,13 +1,13 @@
 /// Lets a few tests in at a time, so that real deadlines hold on a machine with two cores.
-actor Gate {
-    static let shared = Gate(places: 8)
+actor AsyncSemaphore {
+    static let shared = AsyncSemaphore(places: 8)
 
     private var places: Int
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
     init(places: Int) { self.places = places }
 
-    func enter() async {
+    func wait() async {
         guard places == 0 else {
             places -= 1
             return
@@ -15,7 +15,7 @@ actor Gate {
         await withCheckedContinuation { waiting.append($0) }
     }
 
-    func leave() {
+    func signal() {
         guard waiting.isEmpty else { return waiting.removeFirst().resume() }
         places += 1
     }

@@ -13,7 +13,7 @@ import Foundation
 #endif
 
 /// A provider and a store for some walks, whose time stands still unless a caller waits.
-struct WalkGround {
+struct WalkFixture {
     static let clients = ["otp-app", "pwd-app", "mfa-app"]
 
     let provider: LocalIdentityProvider
@@ -35,7 +35,7 @@ struct WalkGround {
             let authority = try Authority(parsing: provider.baseURL + "/fabrikvine.onmicrosoft.com")
             var configuration = try NativeAuthConfiguration(clientID: client, authority: authority)
             configuration.capabilities = [.mfaRequired, .registrationRequired]
-            // What goes wrong here goes wrong on purpose.
+            // Failures here are intended.
             configuration.logger = Logger(label: "walks") { _ in SwiftLogNoOpLogHandler() }
             configuration.tokenOptions.logger = configuration.logger
             configuration.tokenOptions.pause = { [clock = provider.clock] pause in

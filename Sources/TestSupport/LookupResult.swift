@@ -2,7 +2,7 @@ public import OAuth
 public import TokenStorage
 
 /// What a silent request finds in the store, in a form that compares.
-public enum Answer: Equatable, Sendable {
+public enum LookupResult: Equatable, Sendable {
     /// An access token: no call to the token endpoint.
     case hit(String)
     /// The refresh tokens to get one with, in order: one call.

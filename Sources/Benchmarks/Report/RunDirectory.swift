@@ -6,8 +6,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A directory of this run's own.
-struct ScratchDirectory {
+/// The directory of this run.
+struct RunDirectory {
     let path: String
 
     init(in parent: String?) throws {

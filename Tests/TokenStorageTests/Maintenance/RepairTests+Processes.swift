@@ -1,0 +1,63 @@
+import Foundation
+import OAuth
+import TestSupport
+import Testing
+import TokenStorage
+
+/// A repair, and other processes: one that was killed, or one that has the store open.
+extension RepairTests {
+    @Test func `a killed repair is finished by the next one, with the commits of the log`() throws {
+        let live = try TestStore(Self.crowd)
+        let fixture = try TestStore.closed(["AccessToken": [:]])
+        // What a killed repair leaves at its worst moment: the log is kept aside, and the new file has no name yet.
+        for (name, copy) in [
+            ("tokenstore.db", "tokenstore.db"), ("tokenstore.db", "tokenstore.db.damaged-1"),
+            ("tokenstore.db-wal", "tokenstore.db.damaged-1-wal"), ("key", "key"),
+        ] {
+            try DamagedFile(fixture.directory.file(copy)).replace(with: DamagedFile(live.directory.file(name)).bytes())
+        }
+        for name in ["tokenstore.db-wal", "tokenstore.db-shm"] {
+            try FileManager.default.removeItem(atPath: fixture.directory.file(name))
+        }
+        let (report, store) = try repaired(fixture)
+        #expect(report.lost.isEmpty)
+        #expect(try store.exportedText() == live.store.exportedText())
+    }
+
+    @Test func `a hard link left by a killed repair of an older version is accepted`() throws {
+        let fixture = try TestStore.closed(Self.crowd)
+        let second = fixture.directory.file("tokenstore.db.damaged-1")
+        #expect(link(fixture.path.database, second) == 0)
+        let inspection = try TokenStore.inspect(at: fixture.path, options: fixture.options)
+        #expect(try inspection?.accounts().count == 60)
+        #expect(FileManager.default.fileExists(atPath: second))
+        #expect(try TokenStore.open(at: fixture.path, options: fixture.options).accounts().count == 60)
+        #expect(!FileManager.default.fileExists(atPath: second))
+    }
+
+    @Test func `a refused repair keeps the locks of this process`() throws {
+        let fixture = try TestStore(Self.crowd)
+        var options = fixture.options
+        options.busyTimeout = .milliseconds(20)
+        // The first refusal must not free the bytes that the second one meets.
+        for _ in 1...2 {
+            expectError(.busy) { _ = try TokenStore.repair(at: fixture.path, options: options) }
+        }
+        #expect(try fixture.store.check() == [])
+    }
+
+    @Test func `a store that another process has open is not replaced`() throws {
+        let fixture = try TestStore.closed(Self.crowd)
+        let other = try SQLiteShell(fixture.path.database)
+        try other.run("SELECT count(*) FROM account;")
+        let before = try DirectorySnapshot(fixture.directory.path)
+        expectError(.busy) {
+            var options = fixture.options
+            options.busyTimeout = .milliseconds(20)
+            _ = try TokenStore.repair(at: fixture.path, options: options)
+        }
+        #expect(try DirectorySnapshot(fixture.directory.path).bytes("tokenstore.db") == before.bytes("tokenstore.db"))
+        try other.end()
+        #expect(try repaired(fixture).report.lost.isEmpty)
+    }
+}
