@@ -144,7 +144,20 @@ public class MSALPublicClientApplication: @unchecked Sendable {
 
     private func acquireTokenSilent(_ request: SilentRequest, _ id: UUID?) async throws -> MSALResult {
         try await translatingErrors {
-            try MSALResult(await application.acquireTokenSilently(request), correlationID: id)
+            let token = try await application.acquireTokenSilently(request)
+            let client = application.configuration.clientID
+            let (account, idToken) = try await application.store.perform { store in
+                let idTokens = try store.idTokens(of: request.account, client: client)
+                return (try store.account(request.account), idTokens.first?.idToken)
+            }
+            guard let account else { throw AcquisitionError.interactionRequired(.signedOut) }
+            return try MSALResult(
+                token,
+                of: account,
+                idToken: idToken,
+                authority: request.authority ?? Authority(of: account, requested: nil),
+                correlationID: id
+            )
         }
     }
 }

@@ -5,7 +5,10 @@ import TokenManagement
 
 /// A token, and whose it is.
 public final class MSALResult: Sendable {
-    private let result: AuthenticationResult
+    private let token: TokenResult?
+
+    /// The newest ID token of the account, as the issuer signed it.
+    public let idToken: String?
 
     /// The account that the token is for.
     public let account: MSALAccount
@@ -17,37 +20,52 @@ public final class MSALResult: Sendable {
     public let correlationId: UUID
 
     /// The access token; empty where the issuer sent none, as for a request of ID-token scopes only.
-    public var accessToken: String { result.accessToken?.secret.reveal() ?? "" }
+    public var accessToken: String { token?.accessToken.secret.reveal() ?? "" }
 
     /// When the access token ends.
-    public var expiresOn: Date? { result.accessToken?.expiresAt }
+    public var expiresOn: Date? { token?.accessToken.expiresAt }
 
     /// Whether the token is past its end, and good only because the issuer cannot be reached.
-    public var extendedLifeTimeToken: Bool { result.freshness == .extended }
-
-    /// The newest ID token of the account, as the issuer signed it.
-    public var idToken: String? { result.idToken?.secret.reveal() }
+    public var extendedLifeTimeToken: Bool { token?.freshness == .extended }
 
     /// What the access token is good for.
-    public var scopes: [String] { result.scope.tokens }
+    public var scopes: [String] { token?.scope.tokens ?? [] }
 
     /// The account as the access token's tenant knows it.
     public let tenantProfile: MSALTenantProfile
 
     /// The value of an `Authorization` header; empty without an access token.
-    public var authorizationHeader: String { result.authorizationHeader?.reveal() ?? "" }
+    public var authorizationHeader: String { token?.authorizationHeader.reveal() ?? "" }
 
     /// `Bearer`.
-    public var authenticationScheme: String { result.accessToken?.authorizationScheme ?? "Bearer" }
+    public var authenticationScheme: String { token?.accessToken.authorizationScheme ?? "Bearer" }
 
-    init(_ result: AuthenticationResult, correlationID: UUID?) throws {
-        self.result = result
-        account = MSALAccount(result.account, claims: result.idToken?.claims)
-        authority = try MSALAuthority(result.authority)
+    convenience init(_ result: AuthenticationResult, correlationID: UUID?) throws {
+        try self.init(
+            result.token,
+            of: result.account,
+            idToken: result.idToken,
+            authority: result.authority,
+            correlationID: correlationID
+        )
+    }
+
+    init(
+        _ token: TokenResult?,
+        of account: Account,
+        idToken: IDToken?,
+        authority: Authority,
+        correlationID: UUID?
+    ) throws {
+        self.token = token
+        self.account = MSALAccount(account, claims: idToken?.claims)
+        self.idToken = idToken?.secret.reveal()
+        self.authority = try MSALAuthority(authority)
         correlationId = correlationID ?? UUID()
+        let tenantID = token?.accessToken.tenantID
         let profile =
-            result.tenantProfile
-            ?? TenantProfile(tenantID: result.account.utid ?? "", localAccountID: result.account.uid, isHome: true)
-        tenantProfile = MSALTenantProfile(profile, of: result.account, claims: result.idToken?.claims)
+            account.tenantProfiles.first { $0.tenantID == tenantID } ?? account.tenantProfiles.first
+            ?? TenantProfile(tenantID: account.utid ?? "", localAccountID: account.uid, isHome: true)
+        tenantProfile = MSALTenantProfile(profile, of: account, claims: idToken?.claims)
     }
 }
