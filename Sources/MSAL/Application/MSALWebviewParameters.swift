@@ -30,9 +30,16 @@ public final class MSALWebviewParameters {
 
 /// The ways of MSAL to show a page, which are all the same here.
 public enum MSALWebviewType: Int, Sendable {
+    /// What suits the platform.
     case `default`
+
+    /// `ASWebAuthenticationSession`.
     case authenticationSession
+
+    /// `SFSafariViewController`.
     case safariViewController
+
+    /// `WKWebView`.
     case wkWebView
 }
 
