@@ -81,6 +81,11 @@ extension StoreConnection {
 }
 
 extension TokenStore {
+    /// How many sessions are bound to a key, and so are in no export.
+    package func boundSessionCount() throws -> Int {
+        try read { session in Int(try session.connection.integer("SELECT count(*) FROM dpop_key") ?? 0) }
+    }
+
     /// The key that the tokens of an account at a client are bound to; nil where they are bound to none.
     package func boundKey(of account: Account.ID, client: String) throws -> BoundKey? {
         try read { session in try session.connection.read { try session.boundKey(of: account, client: client) } }

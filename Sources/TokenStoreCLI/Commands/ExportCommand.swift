@@ -101,6 +101,10 @@ struct ExportCommand: ParsableCommand {
         to write: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
         try ProgressLine("exporting", console).showing { try store.exportMSALCache(progress: $0, write: write) }
+        let count = try store.boundSessionCount()
+        guard count > 0 else { return }
+        let sessions = count.counting("session")
+        console.note("the tokens of \(sessions) with --dpop are left out; sign in again where they are needed")
     }
 }
 

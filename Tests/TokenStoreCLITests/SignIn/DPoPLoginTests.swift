@@ -21,6 +21,9 @@ struct DPoPLoginTests {
             let store = try TokenStore.open(at: StorePath(scene.scratch.store))
             let account = try #require(try store.accounts().first)
             #expect(try store.boundKey(of: account.id, client: "b2c-app") != nil)
+            let export = try await scene.run("export")
+            #expect(export.error.contains("the tokens of 1 session with --dpop are left out"))
+            #expect(!export.output.contains("DPoP"))
         }
     }
 
