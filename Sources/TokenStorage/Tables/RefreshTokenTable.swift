@@ -14,16 +14,6 @@ extension SealedTable {
         sealed: ["secret", "extra"],
         derived: ["fingerprint"]
     )
-
-    /// The id of a row is that of its refresh token.
-    ///
-    /// A row that was altered is ignored.
-    static let refreshAttempt = SealedTable(
-        "refresh_attempt",
-        isOwned: false,
-        clear: ["generation", "started_at", "program", "process_id", "outcome"],
-        sealed: ["mac"]
-    )
 }
 
 /// The row of a refresh token.
@@ -43,12 +33,12 @@ struct RefreshTokenRow {
 }
 
 extension StoreConnection {
-    func insertRefreshToken(_ token: RefreshTokenRow, account: Int64) throws {
+    private func insertRefreshToken(_ token: RefreshTokenRow, account: Int64) throws {
         let id = try nextID("SELECT max(id) FROM refresh_token")
         try writeRefreshToken(token, account: account, id: id, generation: 0)
     }
 
-    func writeRefreshToken(_ token: RefreshTokenRow, account: Int64, id: Int64, generation: Int64) throws {
+    private func writeRefreshToken(_ token: RefreshTokenRow, account: Int64, id: Int64, generation: Int64) throws {
         try write(
             .refreshToken,
             id: id,
@@ -261,45 +251,5 @@ extension StoreConnection {
         guard let known else { return }
         try connection.run("UPDATE refresh_token SET fingerprint = ?2 WHERE id = ?1", .integer(row), .blob(known.new))
         if known.old != known.new { try renameToken(known.old, known.new) }
-    }
-}
-
-// MARK: - Attempts
-
-extension StoreConnection {
-    /// The last use of exactly `token`.
-    func attempt(_ token: StoredRefreshToken) throws -> RefreshAttempt? {
-        let table = SealedTable.refreshAttempt
-        return try connection.first(Self.attempt, .integer(token.rowID), .integer(token.generation)) { row in
-            guard try isIntact(row, of: table) else { return nil }
-            return RefreshAttempt(
-                startedAt: row.integer(table["started_at"]),
-                program: row.text(table["program"]),
-                processID: row.integer(table["process_id"]),
-                hasEnded: row.optionalText(table["outcome"]) != nil
-            )
-        } ?? nil
-    }
-
-    private static let attempt = SQL(SealedTable.refreshAttempt.selection + "WHERE t.id = ?1 AND t.generation = ?2")
-
-    func writeAttempt(_ token: StoredRefreshToken, outcome: String?) throws {
-        try write(
-            .refreshAttempt,
-            id: token.rowID,
-            clear: [
-                .integer(token.generation), .integer(now), .text(options.program), .integer(Self.processID),
-                .optional(outcome),
-            ],
-            sealed: [Secret("")]
-        )
-    }
-
-    func forgetAttempt(_ token: StoredRefreshToken) throws {
-        try connection.run(
-            "DELETE FROM refresh_attempt WHERE id = ?1 AND generation = ?2",
-            .integer(token.rowID),
-            .integer(token.generation)
-        )
     }
 }
