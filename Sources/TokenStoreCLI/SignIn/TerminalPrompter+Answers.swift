@@ -130,7 +130,7 @@ extension TerminalPrompter {
             if value.isEmpty, !attribute.required { return nil }
             if !value.isEmpty, attribute.accepts(value) { return value }
             let pattern = attribute.regex.map { "; it has to match \($0)" } ?? "; give a value"
-            tell("'\(value)' is no \(attribute.name)\(pattern)")
+            tell("'\(value)' is not a valid \(attribute.name)\(pattern)")
         }
     }
 

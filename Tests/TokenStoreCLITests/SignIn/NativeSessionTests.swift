@@ -55,7 +55,7 @@ struct NativeSessionTests {
         New password: 
         The same again: 
         country (2 to 60 of A-Z, a-z, space): 1
-        tokenstore: '1' is no country; it has to match ^[A-Za-z ]{2,60}$
+        tokenstore: '1' is not a valid country; it has to match ^[A-Za-z ]{2,60}$
         country (2 to 60 of A-Z, a-z, space): Ecuador
         city: Quito
         tokenstore: the account exists
