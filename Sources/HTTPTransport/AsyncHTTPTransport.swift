@@ -146,7 +146,7 @@ extension TimeAmount {
 }
 
 /// The clients of one transport: one that goes straight, and one that goes through the proxy if there is one.
-struct HTTPClients: Sendable {
+private struct HTTPClients: Sendable {
     private let direct: HTTPClient
     private let proxied: HTTPClient?
     private let proxies: ProxySettings

@@ -3,7 +3,7 @@ import OAuth
 
 /// A way in which a server compresses the body of an answer
 /// ([RFC 9110 §8.4.1](https://www.rfc-editor.org/rfc/rfc9110#section-8.4.1)).
-enum ContentCoding {
+private enum ContentCoding {
     case gzip
     case deflate
 

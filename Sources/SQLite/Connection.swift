@@ -140,7 +140,7 @@ package final class SQL: Sendable {
 /// Waits for another connection's lock with random sleeps, short ones at first, up to a time limit.
 ///
 /// SQLite's own `busy_timeout` sleeps up to 100 ms at a time, so one unlucky waiter starves.
-final class BusyHandler {
+private final class BusyHandler {
     var timeout: Duration
     private var start = ContinuousClock.now
 

@@ -4,7 +4,7 @@ import OAuth
 /// What was asked of the provider, for tests to assert on.
 package final class AuditLog: Sendable {
     /// Older entries are dropped, the counts are not.
-    static let maximumEntries = 10_000
+    private static let maximumEntries = 10_000
 
     private struct State {
         var entries: [AuditEntry] = []

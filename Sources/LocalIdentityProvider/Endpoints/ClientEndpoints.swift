@@ -3,8 +3,8 @@ import OAuth
 
 /// What a registered client asks for itself, without a browser.
 struct ClientEndpoints: Sendable {
-    static let deviceGrant = "urn:ietf:params:oauth:grant-type:device_code"
-    static let nativeGrants = ["password", "oob", "mfa_oob", "continuation_token"]
+    private static let deviceGrant = "urn:ietf:params:oauth:grant-type:device_code"
+    private static let nativeGrants = ["password", "oob", "mfa_oob", "continuation_token"]
     static let grantTypes = ["authorization_code", "refresh_token", deviceGrant] + nativeGrants
 
     let state: ProviderState
@@ -28,7 +28,7 @@ struct ClientEndpoints: Sendable {
         guard secret.map(Secret.init) == client.secret.map(Secret.init) else { throw ProtocolError.clientSecret }
     }
 
-    func requireNative() throws {
+    private func requireNative() throws {
         guard realm.policy == nil, client.isNativeEnabled else { throw ProtocolError.nativeDisabled }
     }
 

@@ -2,13 +2,13 @@ import Foundation
 
 /// A person's way through the pages: `authorize`, `device` and `logout` (L12).
 struct Journey: Sendable {
-    static let browserCookie = "idp_browser"
+    private static let browserCookie = "idp_browser"
     static let sessionCookie = "idp_session"
 
     let state: ProviderState
     let exchange: Exchange
     let realm: Realm
-    let newBrowser = RandomToken.make()
+    private let newBrowser = RandomToken.make()
 
     var tenant: Tenant { realm.tenant }
     /// Ties forms to this browser; made up at the first visit.

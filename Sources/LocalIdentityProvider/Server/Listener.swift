@@ -78,7 +78,7 @@ extension LocalIdentityProvider.Certificate {
 /// Ends connections that take too long to send a request, whether they stop or drip.
 ///
 /// Not `Sendable`: a channel handler lives on its event loop.
-final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
+private final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart

@@ -85,7 +85,7 @@ package final class DPoPProofs: Sendable {
 }
 
 /// The JWT of a `DPoP` header, whose signature is good (RFC 9449 section 4.2).
-struct DPoPProof {
+private struct DPoPProof {
     let claims: JSON
     let thumbprint: String
 

@@ -87,7 +87,7 @@ public enum MSALInternalError: Int, Sendable {
 }
 
 /// What MSAL says of an error of this package.
-struct MSALVerdict {
+private struct MSALVerdict {
     let code: MSALError
     let reason: MSALInternalError?
 

@@ -98,7 +98,7 @@ package struct KeySourceContext: Sendable {
 }
 
 /// A key as text in an environment variable.
-struct EnvironmentKey {
+private struct EnvironmentKey {
     private static let variable = "TOKENSTORE_KEY"
     let environment: [String: String]
 

@@ -135,7 +135,7 @@ extension KeySource: CustomStringConvertible {
     }
 
     /// The store outlives the working directory, so a relative path would later name another file.
-    static func absolutePath(_ path: String) -> String {
+    private static func absolutePath(_ path: String) -> String {
         guard !PathParts.isAbsolute(path), let directory = getcwd(nil, 0) else { return path }
         defer { free(directory) }
         return PathParts.join(String(cString: directory), path)

@@ -16,10 +16,10 @@ struct GLib: @unchecked Sendable {
     let newCancellable: @convention(c) () -> Object?
     let cancel: @convention(c) (Object) -> Void
     let unref: @convention(c) (Object) -> Void
-    let freeError: @convention(c) (Object) -> Void
+    private let freeError: @convention(c) (Object) -> Void
     let freeList: @convention(c) (Object?, @convention(c) (Object) -> Void) -> Void
-    let duplicate: @convention(c) (UnsafePointer<CChar>) -> Object?
-    let newTable: @convention(c) (Object, Object, Object, Object) -> Object?
+    private let duplicate: @convention(c) (UnsafePointer<CChar>) -> Object?
+    private let newTable: @convention(c) (Object, Object, Object, Object) -> Object?
     let insert: @convention(c) (Object, Object?, Object?) -> Int32
     let unrefTable: @convention(c) (Object) -> Void
     let queryType: @convention(c) (UInt, Object) -> Void

@@ -7,7 +7,7 @@ struct LibSecret: @unchecked Sendable {
     typealias Failure = GLib.Failure
 
     let glib: GLib
-    let serviceType: @convention(c) () -> UInt
+    private let serviceType: @convention(c) () -> UInt
     let search: @convention(c) (Object, Object?, Object, Int32, Object?, Failure) -> Object?
     let isItemLocked: @convention(c) (Object) -> Int32
     let loadSecret: @convention(c) (Object, Object?, Failure) -> Int32

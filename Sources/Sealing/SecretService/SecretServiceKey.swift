@@ -108,7 +108,7 @@ struct SecretServiceKey {
 }
 
 /// Work on a separate thread, so that a caller can stop waiting for it.
-final class TimedThread<Value: Sendable>: Sendable {
+private final class TimedThread<Value: Sendable>: Sendable {
     private let value = LockedValue<Value?>(nil)
     private let readingEnd: Int32
     private let writingEnd: Int32

@@ -99,7 +99,7 @@ extension UserSession: Hashable {
 extension PublicClientApplication {
     /// An application with the store at its usual place, and the network.
     ///
-    /// The redirect URI stands for any free port of this machine, as [RFC 8252
+    /// The redirect URI means any free port of this machine, as [RFC 8252
     /// §7.3](https://www.rfc-editor.org/rfc/rfc8252#section-7.3) has it; register `http://127.0.0.1` at the issuer.
     ///
     /// Opening the store reads and may write the file: open it before the app is busy.

@@ -118,7 +118,7 @@ public struct AuthorizationCodeFlow: Sendable {
 
 /// Redeems a code, once, and checks what comes for it
 /// ([RFC 6749 §4.1.3](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.3)).
-struct CodeExchange: Sendable {
+private struct CodeExchange: Sendable {
     let sent: AuthorizationRequest
     let authority: Authority
     let issuer: Issuer

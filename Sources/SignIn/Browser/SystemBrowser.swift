@@ -55,7 +55,7 @@ public struct SystemBrowser: UserAgent {
 }
 
 /// One program that shows an address.
-struct BrowserCommand: Sendable {
+private struct BrowserCommand: Sendable {
     private let words: [String]
     private let environment: [String: String]
 

@@ -115,7 +115,7 @@ package struct RedirectRoutes: Sendable {
 }
 
 /// Reads one request of the browser, answers it with a page, and passes on its parameters.
-final class RedirectHandler: ChannelInboundHandler {
+private final class RedirectHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
@@ -209,7 +209,7 @@ final class RedirectHandler: ChannelInboundHandler {
 }
 
 /// What a browser is answered.
-struct RedirectPage: Sendable {
+private struct RedirectPage: Sendable {
     let status: HTTPResponseStatus
     private let title: String
     private let message: String

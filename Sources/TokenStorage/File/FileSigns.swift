@@ -6,7 +6,7 @@ import SQLite
 /// row that names the store's key, says as much: both are on the first pages of every store.
 struct FileSigns {
     /// Whether the first page names this program.
-    let hasApplicationID: Bool
+    private let hasApplicationID: Bool
 
     /// Whether it is a write-ahead log.
     let isLog: Bool

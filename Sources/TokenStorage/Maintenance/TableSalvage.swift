@@ -158,7 +158,7 @@ extension StoreConnection {
 }
 
 /// Reads the rows of a table around damaged pages: from the front, from the back, and one by one between.
-struct TableReader {
+private struct TableReader {
     private let connection: Connection
     private let table: String
     private let columns: String

@@ -133,7 +133,7 @@ public struct StoreProblem: Hashable, Sendable {
 /// aside. It finds rows and decides nothing.
 extension StoreConnection {
     /// Where it is not what the values say; rows that do not open are separate problems.
-    func derivedProblems() throws -> [StoreProblem] {
+    private func derivedProblems() throws -> [StoreProblem] {
         try fingerprintProblems() + claimIndexProblems() + identityProblems() + accountHashProblems()
             + eventAccountProblems()
     }

@@ -59,7 +59,7 @@ public struct LostSignIn: Hashable, Sendable {
 }
 
 /// Makes a sound store of a damaged one.
-struct StoreRepair {
+private struct StoreRepair {
     let path: StorePath
     let options: StoreOptions
     let progress: ((TokenStore.Progress) -> Void)?

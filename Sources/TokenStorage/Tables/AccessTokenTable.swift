@@ -29,13 +29,13 @@ extension StoreConnection {
             """
     )
 
-    func insertAccessToken(_ token: AccessTokenRow, account: Int64?) throws {
+    private func insertAccessToken(_ token: AccessTokenRow, account: Int64?) throws {
         let id = try nextID("SELECT max(id) FROM access_token")
         try writeAccessToken(token, account: account, id: id)
     }
 
     /// Writes the row `id`, new or not.
-    func writeAccessToken(_ token: AccessTokenRow, account: Int64?, id: Int64) throws {
+    private func writeAccessToken(_ token: AccessTokenRow, account: Int64?, id: Int64) throws {
         try write(
             .accessToken,
             id: id,

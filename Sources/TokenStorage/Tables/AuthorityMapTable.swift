@@ -47,7 +47,7 @@ extension StoreConnection {
     }
 
     /// The tenant part of a Microsoft home account id.
-    func homeTenant(_ id: Account.ID) -> String? {
+    private func homeTenant(_ id: Account.ID) -> String? {
         guard Cloud.contains(id.issuer), let dot = id.homeAccountID.utf8.lastIndex(of: UInt8(ascii: ".")) else {
             return nil
         }

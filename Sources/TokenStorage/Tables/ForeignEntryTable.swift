@@ -55,7 +55,7 @@ struct UnrecognizedEntry {
     /// The id of the account that the entry names, or else its key, which may begin with one; folded.
     ///
     /// No issuer gives ids as long as this.
-    var accountText: String {
+    private var accountText: String {
         if let id = value.object?["home_account_id"]?.text, !id.isEmpty { return id.folded }
         return String((key ?? "").folded.prefix(512))
     }
@@ -164,7 +164,7 @@ extension StoreConnection {
     private static let entriesOfHash = SQL(SealedTable.foreignEntry.selection + "WHERE t.account_hash = ?1")
 
     /// The kept entries that may be of accounts with these folded ids, with their rows; others are not opened.
-    func unrecognizedEntries(of ids: some Sequence<String>) throws -> [(row: Int64, entry: UnrecognizedEntry)] {
+    private func unrecognizedEntries(of ids: some Sequence<String>) throws -> [(row: Int64, entry: UnrecognizedEntry)] {
         // Without entries no key is needed.
         guard try connection.integer("SELECT max(id) FROM foreign_entry") ?? 0 > 0 else { return [] }
         let sealers = try keys().all

@@ -89,7 +89,7 @@ struct CheckCommand: ParsableCommand {
 }
 
 /// What a check found, and what a repair made of it.
-struct CheckReport {
+private struct CheckReport {
     let problems: [StoreProblem]
     let repair: RepairReport?
 

@@ -69,7 +69,7 @@ struct ClaimsCommand: ParsableCommand {
 }
 
 /// The claims of an account, one ID token for each of its tenants, the newest first.
-struct ClaimsReport {
+private struct ClaimsReport {
     let account: AccountSummary?
     let profiles: [StoredIDToken]
 

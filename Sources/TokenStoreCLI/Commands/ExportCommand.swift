@@ -111,7 +111,7 @@ struct ExportCommand: ParsableCommand {
 /// A file that takes its name only when it is whole; every command writes its files through this.
 ///
 /// It replaces a regular file only if a person said so, and never one of the store's own files.
-final class OutputFile {
+private final class OutputFile {
     private let output: BufferedOutput
     private let path: String
     private let draft: DraftFile

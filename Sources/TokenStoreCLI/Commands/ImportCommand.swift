@@ -60,7 +60,7 @@ struct ImportCommand: ParsableCommand {
 }
 
 /// What an import took over.
-struct ImportSummary {
+private struct ImportSummary {
     let report: ImportReport
 
     /// The columns that are left for a key; those of MSAL name the account, the client and the scope.
@@ -113,7 +113,7 @@ enum DocumentFormat: String, CaseIterable, ExpressibleByArgument {
 /// A document read whole; it holds tokens, so its memory is wiped when it goes.
 ///
 /// Read, not mapped: a mapped file that another process cuts short would kill this one.
-final class InputDocument {
+private final class InputDocument {
     private static let sizeLimit = 1 << 30
 
     private let name: String

@@ -72,7 +72,7 @@ protocol AccountListing {
 }
 
 /// Accounts as a table for people.
-struct AccountTable: AccountListing {
+private struct AccountTable: AccountListing {
     private static let columns = [
         TableColumn(heading: "USERNAME", minimum: 12),
         TableColumn(heading: "ISSUER", minimum: 10, dropOrder: 4),
@@ -154,7 +154,7 @@ extension TokenState {
 }
 
 /// Accounts as one JSON document, written as they come.
-struct AccountDocument: AccountListing {
+private struct AccountDocument: AccountListing {
     private let output: BufferedOutput
     private let withTokens: Bool
     private var json = JSONOutput()

@@ -76,7 +76,7 @@ struct LogoutCommand: ParsableCommand {
 }
 
 /// What a sign-out is about to do.
-struct LogoutPlan {
+private struct LogoutPlan {
     let account: Account
     let clients: [String]
     let isLocal: Bool
@@ -110,7 +110,7 @@ extension Account {
 }
 
 /// What became of an account's sessions.
-struct LogoutReport {
+private struct LogoutReport {
     let account: Account
     let outcome: SignOutOutcome
 

@@ -30,7 +30,7 @@ struct PurgeCommand: ParsableCommand {
         ),
         transform: { try Age(parsing: $0) }
     )
-    var olderThan: Age?
+    private var olderThan: Age?
 
     @Flag(help: "All accounts, and everything else in the store.")
     var all = false
@@ -152,7 +152,7 @@ struct PurgeReport {
 }
 
 /// A span of time as people write it: `90s`, `15m`, `12h`, `30d`, `8w`.
-struct Age {
+private struct Age {
     let seconds: Int64
 
     init(parsing text: String) throws {

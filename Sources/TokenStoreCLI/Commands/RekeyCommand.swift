@@ -30,7 +30,7 @@ struct RekeyCommand: ParsableCommand {
         help: ArgumentHelp("Where the current key is, if not where the store says.", valueName: "source"),
         transform: { try KeySource(parsing: $0) }
     )
-    var currentKey: KeySource?
+    private var currentKey: KeySource?
 
     @Flag(help: "Change both keys, because someone may have the database and its key; needs --key.")
     var leaked = false

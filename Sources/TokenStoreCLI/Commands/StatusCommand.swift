@@ -33,7 +33,7 @@ struct StatusCommand: ParsableCommand {
 }
 
 /// The state of a store, for people or as JSON; nil if the store does not exist.
-struct StatusReport {
+private struct StatusReport {
     let path: StorePath
     let status: StoreStatus?
 

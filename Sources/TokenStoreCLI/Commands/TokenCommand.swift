@@ -124,7 +124,7 @@ struct TokenArguments: ParsableArguments {
         name: .customLong("min-ttl"),
         help: ArgumentHelp("The least time that the token must stay valid.", valueName: "seconds")
     )
-    var minTTL: Int64 = 0
+    private var minTTL: Int64 = 0
 
     @Flag(help: "Refresh even if a stored token is valid.")
     var forceRefresh = false

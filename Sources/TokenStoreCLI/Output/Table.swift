@@ -99,7 +99,7 @@ struct TableCell: ExpressibleByStringInterpolation {
 }
 
 /// How wide each column of a table is; nil for one that is left out.
-struct TableLayout {
+private struct TableLayout {
     private(set) var widths: [Int?]
 
     private static let gap = 2

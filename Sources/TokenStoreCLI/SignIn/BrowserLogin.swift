@@ -61,7 +61,7 @@ struct BrowserLogin {
 }
 
 /// A sign-in that a person takes part in on another device.
-struct DeviceLogin: Sendable {
+private struct DeviceLogin: Sendable {
     let flow: DeviceCodeFlow
 
     func signIn(_ scope: Scope, at authority: Authority) async throws -> SignedInTokens {
@@ -89,7 +89,7 @@ struct DeviceLogin: Sendable {
 ///
 /// That a program was started does not say that a page is open: the address is always shown, or a person with a browser
 /// that ends at once, or waits unseen, would have nothing to go on with. It is shown with --quiet too.
-struct AnnouncedBrowser: UserAgent {
+private struct AnnouncedBrowser: UserAgent {
     /// Without it the address is printed alone.
     let opens: Bool
 

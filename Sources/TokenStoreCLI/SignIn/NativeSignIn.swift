@@ -48,7 +48,7 @@ struct NativeSignIn {
 }
 
 /// The second factor of a sign-in.
-struct NativeSecondFactor {
+private struct NativeSecondFactor {
     let prompter: TerminalPrompter
 
     func run(_ first: AwaitingMFAState) throws -> NativeAuthUserAccount {
@@ -70,7 +70,7 @@ struct NativeSecondFactor {
 }
 
 /// The registration of a second factor for an account that has none.
-struct NativeRegistration {
+private struct NativeRegistration {
     let prompter: TerminalPrompter
     let username: String
 

@@ -147,7 +147,7 @@ final class TerminalPrompter {
 }
 
 /// A descriptor that a script gives its answers by, one a line.
-struct AnswerInput {
+private struct AnswerInput {
     let descriptor: Int32
 
     /// Throws unless the descriptor is open.

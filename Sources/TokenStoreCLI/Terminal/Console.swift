@@ -61,7 +61,7 @@ struct Console {
 /// What standard output can show: nil for `width` and no colour unless it is a terminal.
 struct Terminal {
     let width: Int?
-    let hasColour: Bool
+    private let hasColour: Bool
 
     var isTerminal: Bool { width != nil }
 

@@ -1,7 +1,7 @@
 import OAuth
 
 /// Asks for a passphrase on the terminal, which does not show it.
-struct PassphrasePrompt {
+private struct PassphrasePrompt {
     private let terminal: ControllingTerminal
 
     /// Asks once, or twice for a new passphrase, because a slip of the finger would lock the store.

@@ -78,7 +78,7 @@ extension StoreConnection {
         return id
     }
 
-    func insertAccount(_ identity: AccountIdentity, _ account: AccountProfile) throws -> Int64 {
+    private func insertAccount(_ identity: AccountIdentity, _ account: AccountProfile) throws -> Int64 {
         let id = try nextID("SELECT max(id) FROM account")
         latestOwner = nil
         try write(AccountRow(identity, account, now: now), id: id)
