@@ -121,7 +121,12 @@ public final class TokenManager: Sendable {
     /// Refreshes when it is this caller's turn, unless another caller refreshed in the meantime.
     private func refresh(_ request: SilentRequest) async throws -> TokenResult {
         let (start, before) = (self.now, try await passedOverToken(request))
-        var turn = try await RefreshTurn(of: request.account, client: clientID, at: store.path)
+        var turn = try await RefreshTurn(
+            of: request.account,
+            client: clientID,
+            at: store.path,
+            patience: options.patience
+        )
         defer { withExtendedLifetime(turn) {} }
         if turn.wasWaitedFor { metrics.countWaiting() }
         // What the issuer told others during the wait applies to this request too.
@@ -216,18 +221,18 @@ public struct TokenManagerOptions: Sendable {
     /// How long all the requests of one refresh may take together; nil: enough for one that hangs and its repetition.
     package var refreshLimit: Duration?
 
+    /// How long the holder of the refresh lock is waited for before it counts as stopped.
+    ///
+    /// Longer than any may take, its commit included. A caller in a hurry gives up before that, and does not spend a
+    /// token that is being used.
+    package var patience = Self.longestRefresh + .seconds(2)
+
     public init() {}
 
     var longestRefresh: Duration { min(refreshLimit ?? limits.total * 2, Self.longestRefresh) }
 
     /// No refresh takes longer, whatever the limits: other processes go on without one that does.
     private static let longestRefresh = Duration.seconds(20)
-
-    /// How long the holder of the refresh lock is waited for before it counts as stopped.
-    ///
-    /// Longer than any may take, its commit included. A caller in a hurry gives up before that, and does not spend a
-    /// token that is being used.
-    static let patience = longestRefresh + .seconds(2)
 }
 
 /// The counters, by their names in a metrics system.

@@ -43,8 +43,8 @@ public final class TokenStore: Sendable {
     let opened = AccessTokenCache()
     let unfinishedAnswers = UnfinishedAnswers()
 
-    /// How many calls that write are under way.
-    private let writes = LockedValue(0)
+    /// How many calls that write are under way, and since when there is any.
+    private let writes = LockedValue((count: 0, since: ContinuousClock.now))
 
     /// The log of a file that was replaced while it was open here; nothing may be read together with it.
     private let replacedLog = LockedValue<FileStatus.Identity?>(nil)
@@ -108,20 +108,26 @@ public final class TokenStore: Sendable {
 
     /// Runs `body` with the writing connection, outside a transaction.
     package func withWriter<Result: Sendable>(_ body: (StoreConnection) throws -> Result) throws -> Result {
-        writes.withLock { $0 += 1 }
+        writes.withLock { writes in
+            if writes.count == 0 { writes.since = .now }
+            writes.count += 1
+        }
         defer {
-            writes.withLock { $0 -= 1 }
+            writes.withLock { $0.count -= 1 }
             CommitObserver.announceCommit(path)
         }
         return try withOpenWriter(body)
     }
+
+    private static let longestWrite = Duration.milliseconds(300)
 
     /// Makes sure that it is not the store which keeps a caller waiting whose time is up: a write takes milliseconds
     /// unless another process holds the file.
     ///
     /// - Throws: ``TokenStoreError/busy(_:)``.
     package func requireNoHolder() throws {
-        guard writes.withLock(\.self) == 0 else { throw TokenStoreError.busy(at: path) }
+        let isWaiting = writes.withLock { $0.count > 0 && ContinuousClock.now - $0.since > Self.longestWrite }
+        guard !isWaiting else { throw TokenStoreError.busy(at: path) }
     }
 
     private func withOpenWriter<Result: Sendable>(_ body: (StoreConnection) throws -> Result) throws -> Result {

@@ -92,18 +92,18 @@ extension SharedRefresh {
 struct RefreshTurn: Sendable {
     private let account: Account.ID
     private let path: StorePath
+    private let patience: Duration
     private var locks: [RefreshLock]
     private var families: Set<String> = []
 
     /// Whether another caller had the turn first, who may have refreshed meanwhile.
     var wasWaitedFor: Bool { locks.contains(where: \.wasWaitedFor) }
 
-    init(of account: Account.ID, client: String, at path: StorePath) async throws {
+    init(of account: Account.ID, client: String, at path: StorePath, patience: Duration) async throws {
         self.account = account
         self.path = path
-        locks = [
-            try await .acquire(account, client: client, of: path, patience: TokenManagerOptions.patience)
-        ]
+        self.patience = patience
+        locks = [try await .acquire(account, client: client, of: path, patience: patience)]
     }
 
     /// Takes what else is needed to spend any of `candidates`.
@@ -112,9 +112,7 @@ struct RefreshTurn: Sendable {
     mutating func extend(to candidates: [RefreshCandidate]) async throws -> Bool {
         let missing = Set(candidates.compactMap(\.token.familyID)).subtracting(families)
         for family in missing.sorted() {
-            locks.append(
-                try await .acquire(account, family: family, of: path, patience: TokenManagerOptions.patience)
-            )
+            locks.append(try await .acquire(account, family: family, of: path, patience: patience))
             families.insert(family)
         }
         return !missing.isEmpty

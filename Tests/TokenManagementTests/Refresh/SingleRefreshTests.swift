@@ -162,7 +162,13 @@ struct SingleRefreshTests {
         try await withThrowingTaskGroup(of: Secret.self) { group in
             for _ in 0..<8 {
                 // Each waits for the lock by itself, as another process would.
-                group.addTask { try await scene.acquire { $0.forcesRefresh = true }.accessToken.secret }
+                group.addTask {
+                    var request = SilentRequest(account: scene.account, scope: "read")
+                    request.forcesRefresh = true
+                    request.timeout = .seconds(600)
+                    let manager = scene.manager { $0.patience = .seconds(600) }
+                    return try await manager.acquireTokenSilently(request).accessToken.secret
+                }
             }
             try await eventually("eight who wait") { try path.openLocks == 9 }
             lock.withLock { $0 = nil }
