@@ -46,7 +46,7 @@ extension TokenStore {
         let lock = try KernelLock(.pendingAnswers, of: path, timeout: options.busyTimeout)
         defer { withExtendedLifetime(lock) {} }
         for file in try PendingFile.all(of: path) where file.isOurs { try file.destroy() }
-        try forgetting(takesIn: false) { session in
+        try removing(takesIn: false) { session in
             // What spans all tables is not in `Tables`.
             for table in [
                 "refresh_attempt", "throttle", "issuer_document", "dpop_key", "access_token", "refresh_token",

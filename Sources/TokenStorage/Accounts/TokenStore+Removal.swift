@@ -48,7 +48,7 @@ extension TokenStore {
 
     /// Deletes access tokens that have ended, and nothing else; needs no key.
     public func purgeExpired(dryRun: Bool = false) throws -> PurgeCounts {
-        try forgetting(dryRun: dryRun, takesIn: false) { session in
+        try removing(dryRun: dryRun, takesIn: false) { session in
             var counts = PurgeCounts()
             counts.accessTokens = try session.expiredAccessTokenCount()
             if !dryRun, counts.accessTokens > 0 {
@@ -61,7 +61,7 @@ extension TokenStore {
 
     /// Deletes the accounts that `policy` leaves with all their tokens and claims.
     public func purge(_ policy: AccountPolicy, dryRun: Bool = false) throws -> PurgeCounts {
-        try forgetting(dryRun: dryRun) { session in
+        try removing(dryRun: dryRun) { session in
             var counts = PurgeCounts()
             let rows = try session.accountRows(matching: policy)
             for row in rows { try session.count(row, in: &counts) }
@@ -78,7 +78,7 @@ extension TokenStore {
     /// - Throws: ``TokenStoreError/busy(_:)`` if another process reads an older state for longer than the time limit;
     ///   the rows are deleted all the same.
     @discardableResult
-    package func forgetting<Result: Sendable>(
+    package func removing<Result: Sendable>(
         dryRun: Bool = false,
         takesIn: Bool = true,
         _ body: (StoreConnection) throws -> Result

@@ -80,7 +80,7 @@ extension StoreConnection {
             for row in rows { try rehash(row, of: table) }
         }
         for row in try eventsOfOthers() {
-            try forgetAccount(ofEvent: row)
+            try removeAccount(ofEvent: row)
         }
     }
 

@@ -35,12 +35,12 @@ extension TokenStore {
         try write { session in
             switch consequence.token {
             case .possiblyConsumed: break
-            case .unspent: try session.forgetAttempt(token)
+            case .unspent: try session.deleteAttempt(token)
             case .ended:
                 if try session.isCurrent(token) { try session.writeAttempt(token, outcome: "ended") }
                 try session.noteEnd(of: query)
             case .removed:
-                if try session.deleteRefreshToken(token) { try session.forgetAttempt(token) }
+                if try session.deleteRefreshToken(token) { try session.deleteAttempt(token) }
                 try session.noteEnd(of: query)
             }
             if consequence.leavesFamily, let row = try session.accountRow(query.account) {

@@ -153,7 +153,7 @@ extension StoreConnection {
         }.compactMap(\.self)
     }
 
-    func forgetAccount(ofEvent row: Int64) throws {
+    func removeAccount(ofEvent row: Int64) throws {
         try connection.run("UPDATE event SET account_id = NULL WHERE id = ?1", .integer(row))
     }
 }

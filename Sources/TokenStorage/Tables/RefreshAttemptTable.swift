@@ -43,7 +43,7 @@ extension StoreConnection {
         )
     }
 
-    func forgetAttempt(_ token: StoredRefreshToken) throws {
+    func deleteAttempt(_ token: StoredRefreshToken) throws {
         try connection.run(
             "DELETE FROM refresh_attempt WHERE id = ?1 AND generation = ?2",
             .integer(token.rowID),

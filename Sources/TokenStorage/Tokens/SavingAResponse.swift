@@ -55,7 +55,7 @@ extension StoreConnection {
         let identity = try ResponseIdentity(response, request: request)
         guard try isAbout(used.account, row: account, identity) else { throw MismatchedAccount() }
         let isNewest = try rotate(used, with: response, for: request, account: account)
-        try forgetAttempt(used)
+        try deleteAttempt(used)
         try liftThrottles(account: account, client: request.clientID)
         let tenant = try identity.namedTenant ?? refreshedTenant(request, account: used.account, row: account)
         let realm = try realm(tenant, of: account, environment: request.authority.environment)

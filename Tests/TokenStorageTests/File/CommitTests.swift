@@ -103,7 +103,7 @@ struct CommitTests {
 
     @Test func `C58: a crash at any point of a commit leaves the whole response or nothing`() throws {
         let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
-        try fixture.store.forgetting { _ in }
+        try fixture.store.removing { _ in }
         let before = try fixture.store.exportedText()
         let database = try DamagedFile(fixture.path.database).bytes()
         #expect(try DamagedFile(fixture.path.database + "-wal").bytes().isEmpty)
