@@ -64,6 +64,14 @@ public struct UserSession: Sendable, Identifiable {
     /// Calls a web API with access tokens of the account.
     public func api(_ api: WebAPI) -> AuthorizedTransport { application.transport(to: api, as: account) }
 
+    /// Refreshes the tokens for each of `scopes` ahead of their expiry, until the value that is returned goes away.
+    public func keepFresh(
+        _ scopes: [Scope],
+        onFailure: @escaping @Sendable (Scope, any Error) -> Void = { _, _ in }
+    ) -> TokenRefresher {
+        application.manager.keepFresh(account.id, scopes: scopes, onFailure: onFailure)
+    }
+
     /// What this process and others change of the account from now on.
     ///
     /// `StoreChange.many` is among it: something changed, and it may have been this account.

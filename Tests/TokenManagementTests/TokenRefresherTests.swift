@@ -1,0 +1,107 @@
+import Foundation
+import IssuerSupport
+import OAuth
+import TestSupport
+import Testing
+import TokenManagement
+import TokenStorage
+
+struct TokenRefresherTests {
+    /// The seconds that were waited, by which the clock of the scene is set forward; the wait after the last one ends it.
+    private final class Waits: Sendable {
+        private let waited = LockedValue<[Double]>([])
+        let limit: Int
+        let clock: @Sendable (Double) -> Void
+
+        init(_ limit: Int, _ scene: OpenScene) {
+            self.limit = limit
+            clock = { [clock = scene.clock] in clock.seconds += Int64($0) }
+        }
+
+        var seconds: [Double] { waited.withLock(\.self) }
+
+        func wait(_ duration: Duration) throws {
+            let seconds = Double(duration.components.seconds)
+            let count = waited.withLock { waited in
+                waited.append(seconds)
+                return waited.count
+            }
+            guard count < limit else { throw CancellationError() }
+            clock(seconds)
+        }
+    }
+
+    private func answer(_ number: Int, lifetime: Int = 3_600, more: String = "") -> HandmadeIssuer.Answer {
+        let (access, refresh) = (#""access_token":"at-\#(number)""#, #""refresh_token":"rt-\#(number)""#)
+        return .init(#"{\#(access),\#(refresh),"expires_in":\#(lifetime),"scope":"openid read write"\#(more)}"#)
+    }
+
+    @Test func `a token is renewed five minutes before it ends, again and again`() async throws {
+        let scene = try OpenScene()
+        scene.issuer.answer(answer(1), answer(2))
+        let waits = Waits(12, scene)
+        let refresher = scene.manager().keepFresh(scene.account, scopes: ["read"]) { try waits.wait($0) }
+        await refresher.end()
+        #expect(waits.seconds == [600, 600, 600, 600, 600, 300, 600, 600, 600, 600, 600, 300])
+        #expect(scene.tokenRequestCount == 1)
+        #expect(try scene.refreshTokens.map(\.secret) == [Secret("rt-1")])
+    }
+
+    @Test func `the issuer's refresh_in and a short life come before the five minutes`() async throws {
+        let scene = try OpenScene()
+        scene.expire()
+        scene.issuer.answer(answer(1, more: #","refresh_in":100"#), answer(2, lifetime: 50), answer(3))
+        let waits = Waits(3, scene)
+        let refresher = scene.manager().keepFresh(scene.account, scopes: ["read"]) { try waits.wait($0) }
+        await refresher.end()
+        #expect(waits.seconds == [100, 40, 600])
+        #expect(scene.tokenRequestCount == 3)
+    }
+
+    @Test func `after a failure that may pass the next try comes later each time`() async throws {
+        let scene = try OpenScene()
+        scene.expire()
+        scene.issuer.answer(.init(status: 503))
+        let failures = LockedValue<[Scope]>([])
+        let waits = Waits(5, scene)
+        let refresher = scene.manager().keepFresh(
+            scene.account,
+            scopes: ["read"],
+            onFailure: { scope, _ in failures.withLock { $0.append(scope) } },
+            sleep: { try waits.wait($0) }
+        )
+        await refresher.end()
+        #expect(waits.seconds == [30, 60, 120, 300, 300])
+        #expect(failures.withLock(\.self) == Array(repeating: "read", count: 5))
+    }
+
+    @Test func `it ends where a person has to sign in, and says so once`() async throws {
+        let scene = try OpenScene()
+        scene.expire()
+        try scene.store.removeAccount(scene.account)
+        let failures = LockedValue<[any Error]>([])
+        let refresher = scene.manager().keepFresh(
+            scene.account,
+            scopes: ["read", "write"],
+            onFailure: { _, error in failures.withLock { $0.append(error) } }
+        )
+        await refresher.end()
+        #expect(failures.withLock(\.count) == 2)
+        #expect(scene.tokenRequestCount == 0)
+    }
+
+    @Test func `it ends with its owner`() async throws {
+        let scene = try OpenScene()
+        let isWaiting = LockedValue(false)
+        let hasEnded = LockedValue(false)
+        var refresher: TokenRefresher? = scene.manager().keepFresh(scene.account, scopes: ["read"]) { _ in
+            defer { hasEnded.withLock { $0 = true } }
+            isWaiting.withLock { $0 = true }
+            try await Task.sleep(for: .seconds(600))
+        }
+        try await eventually("the wait") { isWaiting.withLock(\.self) }
+        #expect(refresher != nil)
+        refresher = nil
+        try await eventually("the end") { hasEnded.withLock(\.self) }
+    }
+}
