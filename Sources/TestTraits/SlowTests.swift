@@ -1,3 +1,5 @@
+// A release build with the static library of Swift has no module for tests.
+#if canImport(Testing)
 public import Testing
 
 #if canImport(FoundationEssentials)
@@ -18,3 +20,4 @@ extension Trait where Self == ConditionTrait {
         return .enabled(if: isWanted, "slow: runs where TOKENSTORE_SLOW_TESTS is 1")
     }
 }
+#endif
