@@ -202,7 +202,8 @@ let package = Package(
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
-                "CBaseline", "CPeers", "IssuerSupport", "LocalIdentityProvider", "OAuth", "SQLite", "Sealing",
+                "CBaseline", "CPeers", "IssuerSupport", "LocalIdentityProvider", "OAuth", "OpenIDConnect", "SQLite",
+                "Sealing",
                 "TestSupport", "TokenManagement", "TokenStorage", "HTTPTransport", "TokenStoreCLI",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: tools),
             ],

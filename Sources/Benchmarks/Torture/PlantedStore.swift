@@ -1,4 +1,5 @@
 import OAuth
+import OpenIDConnect
 import TestSupport
 import TokenStorage
 
@@ -176,12 +177,14 @@ struct PlantedStore: Sendable {
             if session.authority.userFlow == nil { response.familyID = "1" }
         }
         configure(&response)
-        let request = TokenRequest(
+        var request = TokenRequest(
             clientID: session.client,
             authority: try authority.map { try Authority(parsing: $0) } ?? session.authority,
             scope: Scope(Self.scopes[scope]),
             grant: used == nil ? .authorizationCode : .refreshToken
         )
+        // One session shows a key whenever it refreshes, at an issuer that takes no notice of it.
+        if used == nil, session.number == 7, session.client == Self.clients[1] { request.newKey = DPoPKey().stored }
         accessTokens[secret] = Access(
             session: session,
             scope: Scope(Self.scopes[scope]),
