@@ -62,9 +62,8 @@ public final class MSALResult: Sendable {
         self.idToken = idToken?.secret.reveal()
         self.authority = try MSALAuthority(authority)
         correlationId = correlationID ?? UUID()
-        let tenantID = token?.accessToken.tenantID
         let profile =
-            account.tenantProfiles.first { $0.tenantID == tenantID } ?? account.tenantProfiles.first
+            account.tenantProfile(for: token?.accessToken)
             ?? TenantProfile(tenantID: account.utid ?? "", localAccountID: account.uid, isHome: true)
         tenantProfile = MSALTenantProfile(profile, of: account, claims: idToken?.claims)
     }

@@ -27,10 +27,7 @@ public struct AuthenticationResult: Sendable {
     public var scope: Scope { token?.scope ?? Scope([]) }
 
     /// The account as the access token's tenant knows it.
-    public var tenantProfile: TenantProfile? {
-        let tenantID = accessToken?.tenantID
-        return account.tenantProfiles.first { $0.tenantID == tenantID } ?? account.tenantProfiles.first
-    }
+    public var tenantProfile: TenantProfile? { account.tenantProfile(for: accessToken) }
 
     /// What the store made of the tokens of a sign-in.
     init(_ saved: SavedTokens, of account: Account, _ signedIn: SignedInTokens) {
@@ -48,6 +45,13 @@ public struct AuthenticationResult: Sendable {
         token.idToken = idToken
         token.pendingReason = pendingReason
         self.token = token
+    }
+}
+
+extension Account {
+    /// The account as the tenant of an access token knows it, else its first profile.
+    package func tenantProfile(for token: AccessToken?) -> TenantProfile? {
+        tenantProfiles.first { $0.tenantID == token?.tenantID } ?? tenantProfiles.first
     }
 }
 
