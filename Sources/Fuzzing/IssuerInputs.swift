@@ -141,7 +141,7 @@ struct TokenResponseInput: FuzzInput {
         try await ask { form in
             let endpoint = DeviceAuthorizationEndpoint("https://id.example/device", transport: issuer)
             let device = try await endpoint.send(form, now: IDTokenInput.now)
-            try hold(device.lifetime > 0 && device.interval > 0, "codes live, and are asked for now and then")
+            try hold(device.lifetime > .zero && device.interval > .zero, "codes live, and are asked for now and then")
         }
         try await ask { _ in
             let endpoint = RevocationEndpoint("https://id.example/revoke", transport: issuer)

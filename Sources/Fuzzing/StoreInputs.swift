@@ -163,7 +163,7 @@ struct DatabaseInput: FuzzInput {
             "iss": "https://id.example", "sub": .string(subject), "aud": "app", "iat": .number("\(IDTokenInput.now)"),
             "preferred_username": .string("\(subject)@example.net"), "team": "blue",
         ]
-        var response = TokenResponse(accessToken: Secret("access-of-\(subject)"), expiresIn: 3_600)
+        var response = TokenResponse(accessToken: Secret("access-of-\(subject)"), expiresIn: .seconds(3_600))
         response.refreshToken = Secret("refresh-of-\(subject)")
         let parts = [["alg": "none"], claims].map { Base64URL.encode($0.serialized.utf8) }
         response.idToken = Secret(parts.joined(separator: ".") + ".c2ln")

@@ -1,8 +1,17 @@
 public import OAuth
 
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 /// The moment, the clients, the hosts and the people that the tests of rules C01 to C92 share.
 public enum Fixture {
     public static let now: Int64 = 1_790_000_000
+
+    /// The moment so many seconds after ``now``.
+    public static func date(_ seconds: Int64 = 0) -> Date { Date(timeIntervalSince1970: TimeInterval(now + seconds)) }
     public static let client = "cid"
     public static let secondClient = "cid2"
     public static let host = "login.microsoftonline.com"

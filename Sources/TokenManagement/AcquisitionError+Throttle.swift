@@ -42,7 +42,7 @@ extension AcquisitionError {
         default:
             let error = IssuerUnavailable(
                 status: status,
-                retryAfter: throttle.expiresAt - now,
+                retryAfter: .seconds(throttle.expiresAt - now),
                 error: failure["error"]?.text.map(OAuthError.Code.named)
             )
             self = .unavailable(error, isThrottled: true)

@@ -26,8 +26,8 @@ public struct SilentRequest: Hashable, Sendable {
     /// Keeps to that wait all the same: for a program that repeats the request by itself.
     package var keepsWaits = false
 
-    /// The least number of seconds that the token must stay valid.
-    public var minimumLifetime: Int64 = 0
+    /// How long the token must stay valid at least.
+    public var minimumLifetime: Duration = .zero
 
     /// Whether a token for fewer scopes than asked for is an error.
     public var requiresAllScopes = false
@@ -54,7 +54,7 @@ public struct SilentRequest: Hashable, Sendable {
     var easier: SilentRequest {
         var request = self
         request.forcesRefresh = false
-        request.minimumLifetime = 0
+        request.minimumLifetime = .zero
         return request
     }
 
@@ -64,10 +64,11 @@ public struct SilentRequest: Hashable, Sendable {
     /// seconds, where it was there before.
     func requireLifetime(of result: TokenResult, since start: Int64) throws(AcquisitionError) {
         let token = result.accessToken
-        let came = max(start, token.cachedAt.map { Int64($0.timeIntervalSince1970) } ?? start)
-        let seconds = Int64(token.expiresAt.timeIntervalSince1970) - came
-        guard seconds >= minimumLifetime else {
-            throw .tooShort(result, seconds: max(0, seconds), wanted: minimumLifetime)
+        let came = max(start, token.cachedAt.map { $0.unixSeconds } ?? start)
+        let seconds = token.expiresAt.unixSeconds - came
+        let wanted = minimumLifetime.secondsRoundedUp
+        guard seconds >= wanted else {
+            throw .tooShort(result, seconds: max(0, seconds), wanted: wanted)
         }
     }
 }

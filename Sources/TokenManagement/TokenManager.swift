@@ -183,7 +183,7 @@ public final class TokenManager: Sendable {
     /// A different stored token is newer, and serves. A claims challenge needs a token that was requested with its
     /// claims.
     private func passedOverToken(_ request: SilentRequest) async throws -> AccessToken? {
-        guard request.forcesRefresh || request.minimumLifetime > 0, request.claims == nil else { return nil }
+        guard request.forcesRefresh || request.minimumLifetime > .zero, request.claims == nil else { return nil }
         let query = decider.query(request.easier)
         guard case .usable(let token, isAging: _) = try await store.perform({ try $0.storedToken(for: query) }) else {
             return nil

@@ -52,7 +52,7 @@ struct AccessTokenTests {
             #expect(scene.requests == ["token": 1])
             #expect(try scene.store.refreshTokens(of: id, client: "pwd-app")[0].secret != refreshToken)
             var query = TokenQuery(account: id, clientID: "pwd-app", scope: NativeScene.demo)
-            query.buffer = ExpiryBuffer(seconds: 0)
+            query.buffer = ExpiryBuffer(.zero)
             guard case .usable(let kept, _) = try scene.store.cachedToken(for: query) else {
                 Issue.record("the other token is gone")
                 return

@@ -32,17 +32,17 @@ struct DeviceAuthorizationEndpointTests {
 
     @Test func `absent fields have their default, and extreme values are bounded`() async throws {
         let usual = try await answer(body())
-        #expect(usual.interval == 5)
-        #expect(usual.lifetime == 1_800)
+        #expect(usual.interval == .seconds(5))
+        #expect(usual.lifetime == .seconds(1_800))
         #expect(usual.verificationURIComplete == nil)
         #expect(usual.userCode == "ABCD-EFGH")
         #expect(usual.verificationURI == "https://i.example/device")
         let odd = try await answer(body(["interval": 0, "expires_in": "99999999999"]))
-        #expect(odd.interval == 1)
-        #expect(odd.lifetime == 86_400)
+        #expect(odd.interval == .seconds(1))
+        #expect(odd.lifetime == .seconds(86_400))
         let text = try await answer(body(["interval": "7", "expires_in": 60]))
-        #expect(text.interval == 7)
-        #expect(text.lifetime == 60)
+        #expect(text.interval == .seconds(7))
+        #expect(text.lifetime == .seconds(60))
     }
 
     @Test func `verification_url and verification_uri_complete are accepted`() async throws {
@@ -78,7 +78,7 @@ struct DeviceAuthorizationEndpointTests {
         await #expect(throws: OAuthError(code: .unauthorizedClient)) {
             try await answer(#"{"error":"unauthorized_client"}"#, status: 400)
         }
-        await #expect(throws: IssuerUnavailable(status: 429, retryAfter: 7)) {
+        await #expect(throws: IssuerUnavailable(status: 429, retryAfter: .seconds(7))) {
             try await answer("", status: 429, headers: "Retry-After: 7\r\n")
         }
         await #expect(throws: IssuerUnavailable(status: 502)) { try await answer("<h1>Bad gateway</h1>", status: 502) }

@@ -21,8 +21,8 @@ struct DeviceCodeTests {
                 }
             )
             let device = try await scene.begin()
-            #expect(device.authorization.interval == 5)
-            #expect(device.authorization.lifetime == 900)
+            #expect(device.authorization.interval == .seconds(5))
+            #expect(device.authorization.lifetime == .seconds(900))
             scene.pauses.during(3) { try await Approver(DeviceScene.transport).approve(device) }
             let signedIn = try await scene.signedIn(device)
             #expect(scene.pauses.seconds == [5, 5, 10])

@@ -58,7 +58,7 @@ struct DiagnosticsTests {
 
     /// Every way a refresh can go, with everything logged.
     @Test func `no secret is in a log at any level, in an error or in a file in the clear`() async throws {
-        try await Scene.open(grace: 10, answering: .init(refreshIn: 1_800)) { (scene: Scene) async throws in
+        try await Scene.open(grace: 10, answering: .init(refreshIn: .seconds(1_800))) { (scene: Scene) async throws in
             let log = KeptLog()
             let manager = try scene.manager { $0.logger = log.logger }
             var (secrets, errors) = (Set<String>(), "")

@@ -62,7 +62,7 @@ struct RealServerTests {
     }
 
     @Test func `a refresh token with a known end is used before that end`() async throws {
-        let scene = try OpenScene { $0.refreshTokenExpiresIn = 3_600 }
+        let scene = try OpenScene { $0.refreshTokenExpiresIn = .seconds(3_600) }
         scene.clock.seconds += 1_801
         let body = #"{"access_token":"at-1","expires_in":3600,"refresh_token":"rt-1","refresh_expires_in":3600}"#
         scene.issuer.answer(.init(body))
@@ -188,7 +188,7 @@ struct RealServerTests {
         scene.issuer.answer(.init(headers: ["Date: Mon, 21 Sep 2026 15:23:21 GMT"], body))
         let result = try await scene.acquire()
         #expect(result.accessToken.expiresAt == scene.clock.date + 3_600)
-        #expect(result.idToken?.claims.issuedAt == ahead)
+        #expect(result.idToken?.claims.issuedAt == Date(timeIntervalSince1970: TimeInterval(ahead)))
     }
 
     @Test func `without a Date an ID token from another time is refused, its refresh token kept`() async throws {

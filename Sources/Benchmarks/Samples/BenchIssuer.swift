@@ -24,8 +24,8 @@ struct BenchIssuer: Sendable {
     func signIn(_ path: StorePath, lifetime: Int64 = 3_600, refreshIn: Int64? = nil) async throws {
         let login = Login(provider: provider, transport: AsyncHTTPTransport())
         try await login.signIn(to: TokenStore.open(at: path), client: Self.client, scope: Self.scope) {
-            $0.expiresIn = lifetime
-            $0.refreshIn = refreshIn
+            $0.expiresIn = .seconds(lifetime)
+            $0.refreshIn = refreshIn.map { .seconds($0) }
         }
     }
 

@@ -84,7 +84,7 @@ struct SampleAccount {
 extension SampleAccount {
     /// What a token endpoint answers when the account signs in.
     var response: TokenResponse {
-        var response = TokenResponse(accessToken: Secret(accessToken(0)), expiresIn: 3_600)
+        var response = TokenResponse(accessToken: Secret(accessToken(0)), expiresIn: .seconds(3_600))
         response.tokenType = "Bearer"
         response.refreshToken = Secret(refreshToken)
         response.idToken = Secret(idToken)

@@ -95,7 +95,9 @@ final class ChangeOutcomes: Sendable {
         try store.forEachAccount(withTokens: true) { summary in
             let tokens = try store.refreshTokens(of: summary.account.id, client: SampleAccount.client)
                 .map { $0.secret.reveal().prefix(20) }
-            let idTokens = try store.idTokens(of: summary.account.id).map { $0.idToken.claims.issuedAt ?? 0 }
+            let idTokens = try store.idTokens(of: summary.account.id).map {
+                $0.idToken.claims.issuedAt?.unixSeconds ?? 0
+            }
             let cached = try (0..<2).map { index in
                 let account = SampleAccount.query(of: summary.account.id, index)
                 guard case .usable(let token, _) = try store.cachedToken(for: account) else { return "none" }

@@ -140,7 +140,7 @@ struct PlantedStore: Sendable {
         )
         sessions.append(session)
         try save(session, scope: 0, realm: session.tenant, to: store) {
-            $0.extendedExpiresIn = 7_200
+            $0.extendedExpiresIn = .seconds(7_200)
             $0.refreshToken = Secret("planted-refresh-\(number)-\(client)")
         }
         refreshTokens["planted-refresh-\(number)-\(client)"] = session
@@ -149,7 +149,7 @@ struct PlantedStore: Sendable {
         }
         for scope in 1...2 {
             try save(session, scope: scope, realm: session.tenant, refreshing: used, to: store) {
-                $0.refreshIn = scope == 1 ? 300 : nil
+                $0.refreshIn = scope == 1 ? .seconds(300) : nil
             }
         }
         guard session.isOfTenant else { return }
@@ -168,7 +168,7 @@ struct PlantedStore: Sendable {
     ) throws {
         let secret = "planted-access-\(session.number)-\(session.client)-\(scope)"
         let lifetime: Int64 = scope == 2 ? 60 : 3_600
-        var response = TokenResponse(accessToken: Secret(secret), expiresIn: lifetime)
+        var response = TokenResponse(accessToken: Secret(secret), expiresIn: .seconds(lifetime))
         response.tokenType = "Bearer"
         response.scope = Scope(Self.scopes[scope])
         response.idToken = Secret(Self.idToken(of: session, realm: realm))
@@ -252,7 +252,7 @@ struct PlantedStore: Sendable {
             scope: Scope(Self.scopes[0]),
             grant: .authorizationCode
         )
-        var response = TokenResponse(accessToken: Secret("purged"), expiresIn: 1)
+        var response = TokenResponse(accessToken: Secret("purged"), expiresIn: .seconds(1))
         response.idToken = Secret(
             Fixture.idToken([
                 "iss": .string(gone.issuer), "sub": .string(gone.homeAccountID), "aud": .string(request.clientID),

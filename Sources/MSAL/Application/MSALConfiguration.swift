@@ -53,7 +53,7 @@ public class MSALPublicClientApplicationConfig {
         var options = Surroundings.current.tokenOptions
         options.allowsExtendedLifetime = extendedLifetimeEnabled
         options.clientCapabilities = clientApplicationCapabilities ?? []
-        options.buffer = ExpiryBuffer(seconds: Int64(exactly: tokenExpirationBuffer.rounded()) ?? 300)
+        options.buffer = ExpiryBuffer(.seconds(Int64(exactly: tokenExpirationBuffer.rounded()) ?? 300))
         return options
     }
 

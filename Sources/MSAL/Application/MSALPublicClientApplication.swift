@@ -67,7 +67,7 @@ public class MSALPublicClientApplication: @unchecked Sendable {
         copy.knownAuthorities = knownAuthorities
         copy.extendedLifetimeEnabled = client.tokenOptions.allowsExtendedLifetime
         copy.clientApplicationCapabilities = client.tokenOptions.clientCapabilities
-        copy.tokenExpirationBuffer = Double(client.tokenOptions.buffer.seconds)
+        copy.tokenExpirationBuffer = client.tokenOptions.buffer.longest / .seconds(1)
         copy.storePath = application.store.path.database
         return copy
     }

@@ -67,8 +67,8 @@ public struct CodeDelivery: Hashable, Sendable {
     /// How many characters the code has.
     public let codeLength: Int
 
-    /// Seconds before another code may be asked for, where the issuer says so.
-    public let resendInterval: Int64?
+    /// How long until another code may be asked for, where the issuer says so.
+    public let resendInterval: Duration?
 
     init?(_ object: JSON.Object) {
         guard let target = (object["challenge_target_label"] ?? object["challenge_target"])?.text,
@@ -78,7 +78,7 @@ public struct CodeDelivery: Hashable, Sendable {
         sentTo = target
         channelTargetType = ChannelType(value: channel)
         codeLength = Int(length)
-        resendInterval = object["interval"]?.seconds
+        resendInterval = object["interval"]?.duration
     }
 }
 

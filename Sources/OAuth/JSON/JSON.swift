@@ -48,22 +48,25 @@ extension JSON {
         if case .array(let elements) = self { elements } else { nil }
     }
 
-    public var isNull: Bool {
+    package var isNull: Bool {
         if case .null = self { true } else { false }
     }
 
     /// The value as whole seconds: a number, or text that holds one; fractions are cut off.
     ///
     /// A number beyond any calendar is not a time, so that sums of times cannot overflow.
-    public var seconds: Int64? {
+    package var seconds: Int64? {
         switch self {
         case .number(let text), .string(let text): Int64(secondsIn: text)
         default: nil
         }
     }
 
+    /// The value as a length of time, in whole seconds.
+    package var duration: Duration? { seconds.map { .seconds($0) } }
+
     /// What the value is, for a message: `a list`, `text`.
-    public var kind: String {
+    package var kind: String {
         switch self {
         case .null: "null"
         case .bool: "a truth value"

@@ -50,8 +50,8 @@ public struct OAuthError: Error, Hashable, Sendable {
     /// The status of the answer.
     public var status: Int
 
-    /// Seconds until the next attempt is welcome, where the issuer says so.
-    public var retryAfter: Int64?
+    /// How long until the next attempt is welcome, where the issuer says so.
+    public var retryAfter: Duration?
 
     public init(code: Code, suberror: String? = nil, serverDescription: String? = nil, status: Int = 400) {
         self.code = code
@@ -100,7 +100,7 @@ extension OAuthError: CustomStringConvertible {
 
 extension OAuthError {
     /// What a refused refresh means for the account, its refresh token and the caller.
-    public enum Meaning: Hashable, Sendable {
+    package enum Meaning: Hashable, Sendable {
         /// The user has to sign in; the refresh token may still serve other requests.
         case interactionRequired
 
@@ -148,7 +148,7 @@ extension OAuthError {
         }
 
         /// Whether another refresh token of the account may fare better.
-        public var isAboutToken: Bool {
+        package var isAboutToken: Bool {
             switch self {
             case .interactionRequired, .badToken, .tokenExpired, .clientMismatch: true
             default: false
@@ -159,5 +159,5 @@ extension OAuthError {
     /// Whether the server did not take the proof of a key, and so nothing else of the request.
     package var isAboutProof: Bool { code == .invalidDPoPProof || code == .useDPoPNonce }
 
-    public var meaning: Meaning { Meaning(self) }
+    package var meaning: Meaning { Meaning(self) }
 }

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 /// What was asked of a token endpoint, as far as it decides where the answer is stored.
 public struct TokenRequest: Sendable {
     public let clientID: String
@@ -67,17 +73,19 @@ public struct TokenResponse: Equatable, Sendable {
     public var accessToken: Secret?
     public var tokenType: String?
 
-    /// Seconds from now; see ``lifetime(at:)`` for what to use.
-    public var expiresIn: Int64?
-    /// Unix seconds, which some issuers send instead.
-    public var expiresOn: Int64?
-    public var extendedExpiresIn: Int64?
-    public var refreshIn: Int64?
+    /// How long the access token is good from now on; without it and ``expiresOn``, the store takes ten minutes.
+    public var expiresIn: Duration?
+    /// When the access token expires, which some issuers send instead.
+    public var expiresOn: Date?
+    /// How long the access token may be used from now on while the issuer cannot be reached.
+    public var extendedExpiresIn: Duration?
+    /// After how long the access token is worth refreshing.
+    public var refreshIn: Duration?
 
     public var refreshToken: Secret?
 
-    /// Seconds from now until the refresh token ends, which some issuers tell; 0 is never.
-    public var refreshTokenExpiresIn: Int64?
+    /// How long the refresh token is good from now on, which some issuers tell; zero is for ever.
+    public var refreshTokenExpiresIn: Duration?
 
     /// The granted scope; nil means what was asked for.
     public var scope: Scope?
@@ -92,7 +100,7 @@ public struct TokenResponse: Equatable, Sendable {
     /// left out.
     public private(set) var malformedFields: [String] = []
 
-    public init(accessToken: Secret? = nil, expiresIn: Int64? = nil) {
+    public init(accessToken: Secret? = nil, expiresIn: Duration? = nil) {
         self.accessToken = accessToken
         self.expiresIn = expiresIn
     }
@@ -107,12 +115,12 @@ public struct TokenResponse: Equatable, Sendable {
             tokenType = nil
             malformedFields.append("token_type")
         }
-        expiresIn = object["expires_in"]?.seconds
-        expiresOn = object["expires_on"]?.seconds
-        extendedExpiresIn = object["ext_expires_in"]?.seconds
-        refreshIn = object["refresh_in"]?.seconds
+        expiresIn = object["expires_in"]?.duration
+        expiresOn = object["expires_on"]?.seconds.map { Date(unixSeconds: $0) }
+        extendedExpiresIn = object["ext_expires_in"]?.duration
+        refreshIn = object["refresh_in"]?.duration
         refreshToken = token(object, "refresh_token")
-        refreshTokenExpiresIn = (object["refresh_token_expires_in"] ?? object["refresh_expires_in"])?.seconds
+        refreshTokenExpiresIn = (object["refresh_token_expires_in"] ?? object["refresh_expires_in"])?.duration
         scope = object["scope"]?.text.map { Scope($0) }
         idToken = token(object, "id_token")
         clientInfo = object["client_info"]?.text
@@ -130,17 +138,16 @@ public struct TokenResponse: Equatable, Sendable {
 
     /// How long the access token is good for, in seconds: `expires_in`, else until `expires_on`, else 600; never
     /// negative.
-    public func lifetime(at now: Int64) -> Int64 {
-        max(0, expiresIn ?? expiresOn.map { $0 - now } ?? 600)
+    package func lifetime(at now: Int64) -> Int64 {
+        max(0, expiresIn?.secondsRoundedUp ?? expiresOn.map { $0.unixSeconds - now } ?? 600)
     }
 
     /// When the access token is worth refreshing although it is good, in seconds; nil: not before its end is near.
     ///
     /// A refresh token that ends no later than the access token is of no use then, so it is used at half its time.
-    public func refreshDelay(at now: Int64) -> Int64? {
-        guard refreshIn == nil, let end = refreshTokenExpiresIn, end > 0, end <= lifetime(at: now) else {
-            return refreshIn
-        }
+    package func refreshDelay(at now: Int64) -> Int64? {
+        guard refreshIn == nil, let end = refreshTokenExpiresIn?.secondsRoundedUp, end > 0, end <= lifetime(at: now)
+        else { return refreshIn?.secondsRoundedUp }
         return end / 2
     }
 }

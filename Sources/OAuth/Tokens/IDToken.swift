@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 /// An ID token, decoded but not validated: it came from the store or over TLS from the issuer.
 public struct IDToken: Equatable, Sendable {
     /// The compact JWT as issued.
@@ -57,8 +63,7 @@ public struct Claims: Hashable, Sendable {
     public var objectID: String? { payload["oid"]?.text }
     public var tenantID: String? { payload["tid"]?.text }
     public var name: String? { text("name") }
-    /// Unix seconds.
-    public var issuedAt: Int64? { payload["iat"]?.seconds }
+    public var issuedAt: Date? { payload["iat"]?.seconds.map { Date(unixSeconds: $0) } }
     public var audiences: [String] { payload["aud"].map(\.texts) ?? [] }
 
     /// The user flow of Azure AD B2C: `tfp`, or an `acr` that names one.

@@ -1,13 +1,13 @@
-public import HTTPTransport
+package import HTTPTransport
 import OAuth
 
 /// An issuer's device authorization endpoint ([RFC 8628 §3.1](https://www.rfc-editor.org/rfc/rfc8628#section-3.1)).
-public struct DeviceAuthorizationEndpoint: Sendable {
-    public let url: String
+package struct DeviceAuthorizationEndpoint: Sendable {
+    package let url: String
     private let transport: any HTTPTransport
     private let limits: HTTPLimits
 
-    public init(_ url: String, transport: any HTTPTransport, limits: HTTPLimits = .issuer) {
+    package init(_ url: String, transport: any HTTPTransport, limits: HTTPLimits = .issuer) {
         self.url = url
         self.transport = transport
         self.limits = limits
@@ -17,7 +17,7 @@ public struct DeviceAuthorizationEndpoint: Sendable {
     ///
     /// - Throws: `OAuthError` for a refusal, ``IssuerUnavailable`` for 429 and 5xx, ``DeviceAuthorizationError`` for
     ///   any other answer, `HTTPTransportError`.
-    public func send(_ parameters: FormParameters, now: Int64) async throws -> DeviceAuthorization {
+    package func send(_ parameters: FormParameters, now: Int64) async throws -> DeviceAuthorization {
         let response = try await transport.send(.form(parameters, to: url), limits: limits)
         if response.status == 429 || response.status >= 500 { throw IssuerUnavailable(response, now: now) }
         // Only an object can carry codes or an error; everything else is judged by its status.
@@ -44,15 +44,15 @@ public struct DeviceAuthorization: Sendable {
     /// The same address with the code in it, for a QR code or a browser.
     public let verificationURIComplete: String?
 
-    /// Seconds until the codes end.
-    public let lifetime: Int64
+    /// How long the codes are good.
+    public let lifetime: Duration
 
-    /// Seconds between two requests to the token endpoint.
-    public let interval: Int64
+    /// How long to wait between two requests to the token endpoint.
+    public let interval: Duration
 
-    private static let usualInterval: Int64 = 5
-    private static let usualLifetime: Int64 = 1_800
-    private static let longestLifetime: Int64 = 86_400
+    private static let usualInterval = Duration.seconds(5)
+    private static let usualLifetime = Duration.seconds(1_800)
+    private static let longestLifetime = Duration.seconds(86_400)
     private static let longestUserCode = 64
 
     /// Reads the JSON of an answer.
@@ -76,8 +76,8 @@ public struct DeviceAuthorization: Sendable {
         verificationURIComplete = object["verification_uri_complete"]?.text.flatMap {
             WebAddress(secure: $0) == nil ? nil : $0
         }
-        lifetime = min(max(object["expires_in"]?.seconds ?? Self.usualLifetime, 1), Self.longestLifetime)
-        interval = min(max(object["interval"]?.seconds ?? Self.usualInterval, 1), Self.longestLifetime)
+        lifetime = min(max(object["expires_in"]?.duration ?? Self.usualLifetime, .seconds(1)), Self.longestLifetime)
+        interval = min(max(object["interval"]?.duration ?? Self.usualInterval, .seconds(1)), Self.longestLifetime)
     }
 
     /// What the token endpoint is asked with, beside the client.

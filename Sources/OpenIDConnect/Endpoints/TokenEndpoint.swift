@@ -1,13 +1,13 @@
-public import HTTPTransport
-public import OAuth
+package import HTTPTransport
+package import OAuth
 
 /// An issuer's token endpoint ([RFC 6749 §3.2](https://www.rfc-editor.org/rfc/rfc6749#section-3.2)).
-public struct TokenEndpoint: Sendable {
-    public let url: String
+package struct TokenEndpoint: Sendable {
+    package let url: String
     private let transport: any HTTPTransport
     private let limits: HTTPLimits
 
-    public init(_ url: String, transport: any HTTPTransport, limits: HTTPLimits = .issuer) {
+    package init(_ url: String, transport: any HTTPTransport, limits: HTTPLimits = .issuer) {
         self.url = url
         self.transport = transport
         self.limits = limits
@@ -17,7 +17,7 @@ public struct TokenEndpoint: Sendable {
     ///
     /// - Throws: `OAuthError` for a refusal, ``IssuerUnavailable`` for 429, 5xx and `Retry-After` without a refusal,
     ///   ``UnusableAnswer`` for any other answer, `HTTPTransportError`.
-    public func send(_ grant: Grant, _ parameters: FormParameters, now: Int64) async throws -> TokenEndpointAnswer {
+    package func send(_ grant: Grant, _ parameters: FormParameters, now: Int64) async throws -> TokenEndpointAnswer {
         var form = parameters
         form.append("grant_type", grant.rawValue)
         var request = HTTPRequest.form(form, to: url)
@@ -51,7 +51,7 @@ public struct TokenEndpoint: Sendable {
         let issuerNow = response.headers["date"].flatMap(HTTPDate.seconds)
         // The end of a token counts from the issuer's clock, which may differ from ours by minutes.
         if tokens.expiresIn == nil, let end = tokens.expiresOn, let issuerNow {
-            tokens.expiresIn = max(0, end - issuerNow)
+            tokens.expiresIn = .seconds(max(0, end.unixSeconds - issuerNow))
         }
         return TokenEndpointAnswer(response: tokens, issuerNow: issuerNow)
     }
@@ -69,13 +69,13 @@ extension HTTPRequest {
 }
 
 /// Tokens, and what the issuer's clock said when it sent them.
-public struct TokenEndpointAnswer: Sendable {
-    public let response: TokenResponse
+package struct TokenEndpointAnswer: Sendable {
+    package let response: TokenResponse
 
     /// Unix seconds; nil where the answer had no `Date`.
-    public let issuerNow: Int64?
+    package let issuerNow: Int64?
 
-    public init(response: TokenResponse, issuerNow: Int64? = nil) {
+    package init(response: TokenResponse, issuerNow: Int64? = nil) {
         self.response = response
         self.issuerNow = issuerNow
     }
@@ -118,12 +118,12 @@ extension TokenResponse {
 }
 
 /// An issuer's revocation endpoint ([RFC 7009](https://www.rfc-editor.org/rfc/rfc7009)).
-public struct RevocationEndpoint: Sendable {
-    public let url: String
+package struct RevocationEndpoint: Sendable {
+    package let url: String
     private let transport: any HTTPTransport
     private let limits: HTTPLimits
 
-    public init(_ url: String, transport: any HTTPTransport, limits: HTTPLimits = .issuer) {
+    package init(_ url: String, transport: any HTTPTransport, limits: HTTPLimits = .issuer) {
         self.url = url
         self.transport = transport
         self.limits = limits
@@ -132,7 +132,7 @@ public struct RevocationEndpoint: Sendable {
     /// Ends a refresh token and the access tokens that came from it; a token that has ended already is not an error.
     ///
     /// - Throws: ``RevocationError``.
-    public func revoke(_ token: Secret, clientID: String) async throws {
+    package func revoke(_ token: Secret, clientID: String) async throws {
         do {
             try await send(token, clientID: clientID)
         } catch let error as CancellationError {
@@ -161,14 +161,14 @@ public struct RevocationEndpoint: Sendable {
 }
 
 /// Why a token was not revoked.
-public struct RevocationError: Error, CustomStringConvertible {
+package struct RevocationError: Error, CustomStringConvertible {
     /// The address of the revocation endpoint.
-    public let url: String
+    package let url: String
 
     /// An `OAuthError`, ``IssuerUnavailable``, ``UnusableAnswer`` or `HTTPTransportError`.
-    public let reason: any Error
+    package let reason: any Error
 
-    public var description: String {
+    package var description: String {
         let place = "the revocation endpoint \(url)"
         return switch reason {
         case let error as IssuerUnavailable: "\(place) answered \(error.status)"

@@ -66,7 +66,7 @@ public struct DeviceCodeFlow: Sendable {
             form.append("scope", scope.text)
             let endpoint = DeviceAuthorizationEndpoint(url, transport: transport, limits: limits)
             let authorization = try await endpoint.send(form, now: seconds)
-            let lifetime = Duration.seconds(authorization.lifetime)
+            let lifetime = authorization.lifetime
             var request = TokenRequest(clientID: clientID, authority: authority, scope: scope, grant: .deviceCode)
             request.newKey = key?.stored
             return PendingDevice(
@@ -138,7 +138,7 @@ public struct PendingDevice: Sendable {
         while true {
             let left = timeLeft(after: waited)
             guard left > .zero else { throw SignInError.timedOut }
-            let pause = min(.seconds(delay), left)
+            let pause = min(delay, left)
             try await flow.pause(pause)
             waited += pause
             do {
@@ -176,7 +176,7 @@ public struct PendingDevice: Sendable {
     ///
     /// The person has decided, so it is sent even when the time is over; but no pause goes beyond that.
     private func refreshed(_ form: FormParameters) async throws -> TokenEndpointAnswer {
-        var polling = DevicePolling(interval: 1)
+        var polling = DevicePolling(interval: .seconds(1))
         var repetitions = 2
         while true {
             do {
@@ -186,7 +186,7 @@ public struct PendingDevice: Sendable {
                 let delay = try polling.delay(after: error)
                 guard repetitions > 0 else { throw error }
                 repetitions -= 1
-                try await flow.pause(min(.seconds(delay), max(timeLeft(after: .zero), .zero)))
+                try await flow.pause(min(delay, max(timeLeft(after: .zero), .zero)))
             }
         }
     }
@@ -211,46 +211,46 @@ public struct PendingDevice: Sendable {
 /// How often an issuer is asked whether a person has decided
 /// ([RFC 8628 §3.5](https://www.rfc-editor.org/rfc/rfc8628#section-3.5)).
 private struct DevicePolling {
-    /// Seconds between two requests.
-    var interval: Int64
+    /// How long to wait between two requests.
+    var interval: Duration
 
     /// The longest wait after the network is available again.
-    private static let longestBackOff: Int64 = 60
+    private static let longestBackOff = Duration.seconds(60)
 
     /// What every `slow_down` adds.
-    private static let slowDown: Int64 = 5
+    private static let slowDown = Duration.seconds(5)
 
     /// Records a response without tokens.
     ///
-    /// - Returns: seconds until the next one.
+    /// - Returns: how long to wait for the next one.
     /// - Throws: what ends the sign-in.
-    mutating func delay(after failure: any Error) throws -> Int64 {
+    mutating func delay(after failure: any Error) throws -> Duration {
         switch failure {
         case let error as OAuthError: return try delay(after: error)
         case let error as HTTPTransportError where error.isTransient: return backOff()
-        case let error as IssuerUnavailable: return max(backOff(), error.retryAfter ?? 0)
+        case let error as IssuerUnavailable: return max(backOff(), error.retryAfter ?? .zero)
         default: throw failure
         }
     }
 
-    private mutating func delay(after error: OAuthError) throws -> Int64 {
+    private mutating func delay(after error: OAuthError) throws -> Duration {
         switch error.code {
         case .authorizationPending: return prolonged(by: error)
         case .slowDown:
             interval += Self.slowDown
             return prolonged(by: error)
-        case .serverError, .temporarilyUnavailable: return max(backOff(), error.retryAfter ?? 0)
+        case .serverError, .temporarilyUnavailable: return max(backOff(), error.retryAfter ?? .zero)
         case .expiredToken: throw SignInError.timedOut
         default: throw error
         }
     }
 
     /// The interval, or a longer one this time if the issuer asks for it; at most a minute, as the person is waiting.
-    private func prolonged(by error: OAuthError) -> Int64 {
-        max(interval, min(error.retryAfter ?? 0, Self.longestBackOff))
+    private func prolonged(by error: OAuthError) -> Duration {
+        max(interval, min(error.retryAfter ?? .zero, Self.longestBackOff))
     }
 
-    private mutating func backOff() -> Int64 {
+    private mutating func backOff() -> Duration {
         interval = max(interval, min(interval * 2, Self.longestBackOff))
         return interval
     }

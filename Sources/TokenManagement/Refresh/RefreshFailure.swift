@@ -34,7 +34,8 @@ struct RefreshFailure {
             if failure.mayHaveTakenEffect { consequence.token = .possiblyConsumed }
         case let failure as IssuerUnavailable:
             let wait = Self.wait(failure.retryAfter)
-            error = .unavailable(IssuerUnavailable(status: failure.status, retryAfter: wait), isThrottled: false)
+            let outage = IssuerUnavailable(status: failure.status, retryAfter: .seconds(wait))
+            error = .unavailable(outage, isThrottled: false)
             if failure.status >= 500 { consequence.token = .possiblyConsumed }
             throttle(for: wait, now: now)
         case let failure as UnusableAnswer:
@@ -117,14 +118,14 @@ struct RefreshFailure {
     private mutating func judgeOutage(_ answer: OAuthError, now: Int64) {
         consequence.token = .possiblyConsumed
         let wait = Self.wait(answer.retryAfter)
-        let outage = IssuerUnavailable(status: answer.status, retryAfter: wait, error: answer.code)
+        let outage = IssuerUnavailable(status: answer.status, retryAfter: .seconds(wait), error: answer.code)
         error = .unavailable(outage, isThrottled: false)
         throttle(for: wait, now: now)
     }
 
-    /// How long an outage throttles requests, where the issuer asks for `seconds` or for nothing.
-    private static func wait(_ seconds: Int64?) -> Int64 {
-        min(max(seconds ?? outageWait, waits.lowerBound), waits.upperBound)
+    /// How many seconds an outage throttles requests, where the issuer asks for `time` or for nothing.
+    private static func wait(_ time: Duration?) -> Int64 {
+        min(max(time?.secondsRoundedUp ?? outageWait, waits.lowerBound), waits.upperBound)
     }
 
     private mutating func throttle(for seconds: Int64, now: Int64) {

@@ -76,7 +76,7 @@ package struct TokenDecider: Sendable {
         query.keyID = request.keyID
         query.requiresDPoP = options.dpop == .required
         query.acceptsDeclined = !request.requiresAllScopes
-        query.buffer = ExpiryBuffer(seconds: options.buffer.seconds, minimum: request.minimumLifetime)
+        query.buffer = ExpiryBuffer(options.buffer.longest, minimum: request.minimumLifetime)
         return query
     }
 
@@ -87,7 +87,7 @@ package struct TokenDecider: Sendable {
     private func fallback(_ request: SilentRequest, _ state: SilentState) -> FallbackToken? {
         guard !request.passesOverCache else { return nil }
         if let usable = state.usable { return .aging(usable) }
-        return options.allowsExtendedLifetime && request.minimumLifetime == 0
+        return options.allowsExtendedLifetime && request.minimumLifetime == .zero
             ? state.extended.map { .extended($0) } : nil
     }
 

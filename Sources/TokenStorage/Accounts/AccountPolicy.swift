@@ -1,5 +1,11 @@
 public import OAuth
 
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 /// Which account is meant: criteria that all hold, with fall-backs for when none fits.
 ///
 /// ```swift
@@ -72,8 +78,8 @@ public struct AccountPolicy: Hashable, Sendable {
         AccountPolicy(.claim(.contains(name, text.folded)))
     }
 
-    /// Accounts not signed in, refreshed or imported since a moment in Unix seconds.
-    public static func unused(since seconds: Int64) -> AccountPolicy { AccountPolicy(.unusedSince(seconds)) }
+    /// Accounts not signed in, refreshed or imported since a moment.
+    public static func unused(since date: Date) -> AccountPolicy { AccountPolicy(.unusedSince(date.unixSeconds)) }
 
     /// Accounts that have access tokens, all of which have ended.
     public static let expired = AccountPolicy(.expired)

@@ -1,6 +1,12 @@
 public import OAuth
 import SQLite
 
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 extension TokenStore {
     /// Calls `body` with a summary of each account that `policy` leaves; memory does not grow with their number.
     ///
@@ -59,7 +65,7 @@ extension StoreConnection {
     }
 }
 
-/// An account with what a list says of it; times are Unix seconds.
+/// An account with what a list says of it.
 public struct AccountSummary: Sendable {
     public let account: Account
 
@@ -78,10 +84,10 @@ public struct AccountSummary: Sendable {
     public var accessTokenCount: Int { validCount + agingCount + expiredCount }
 
     /// When the next access token that has not ended will end.
-    public let nextExpiry: Int64?
+    public let nextExpiry: Date?
 
     /// The last sign-in, refresh or import.
-    public let lastUsed: Int64
+    public let lastUsed: Date
 
     /// Only where they were asked for.
     public let accessTokens: [AccessTokenSummary]
@@ -94,13 +100,13 @@ public struct AccountSummary: Sendable {
     public var localAccountID: String? { account.tenantProfiles.first?.localAccountID }
 }
 
-/// An access token without its secret; times are Unix seconds.
+/// An access token without its secret.
 public struct AccessTokenSummary: Sendable {
     public let clientID: String
     public let scopes: [String]
     public let tokenType: String
     public let state: TokenState
-    public let cachedAt: Int64?
-    public let expiresAt: Int64
-    public let refreshAt: Int64?
+    public let cachedAt: Date?
+    public let expiresAt: Date
+    public let refreshAt: Date?
 }

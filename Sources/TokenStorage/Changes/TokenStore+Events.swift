@@ -2,6 +2,12 @@ public import OAuth
 import SQLite
 import Sealing
 
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 extension TokenStore {
     /// The record of use, newest first: what was done, by which program.
     public func events(limit: Int = 100) throws -> [StoreEvent] {
@@ -51,8 +57,7 @@ public struct StoreEvent: Hashable, Sendable, Identifiable {
     /// Rises by one with every entry.
     public let id: Int64
 
-    /// Unix seconds.
-    public let at: Int64
+    public let at: Date
     public let program: String
     public let processID: Int64
     public let kind: Kind

@@ -2,6 +2,12 @@ import OAuth
 import SQLite
 public import Sealing
 
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 extension TokenStore {
     /// What the store is, and who could read it; works without the key too.
     public func status() throws -> StoreStatus {
@@ -26,7 +32,7 @@ extension StoreConnection {
             readerFloor: header.readerFloor,
             writerFloor: header.writerFloor,
             writtenBy: header.writtenBy,
-            createdAt: header.createdAt,
+            createdAt: Date(unixSeconds: header.createdAt),
             accounts: totals.accounts,
             accessTokens: totals.accessTokens,
             refreshTokens: totals.refreshTokens,
@@ -68,8 +74,7 @@ public struct StoreStatus: Sendable {
     public let writerFloor: Int
     public let writtenBy: String
 
-    /// Unix seconds.
-    public let createdAt: Int64
+    public let createdAt: Date
     public let accounts: Int
     public let accessTokens: Int
     public let refreshTokens: Int

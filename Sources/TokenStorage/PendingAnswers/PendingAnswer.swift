@@ -150,8 +150,9 @@ extension TokenResponse {
     fileprivate var pendingMembers: JSON.Object {
         var members = JSON.Object()
         let numbers = [
-            ("expiresIn", expiresIn), ("expiresOn", expiresOn), ("extendedExpiresIn", extendedExpiresIn),
-            ("refreshIn", refreshIn), ("refreshTokenExpiresIn", refreshTokenExpiresIn),
+            ("expiresIn", expiresIn?.secondsRoundedUp), ("expiresOn", expiresOn?.unixSeconds),
+            ("extendedExpiresIn", extendedExpiresIn?.secondsRoundedUp), ("refreshIn", refreshIn?.secondsRoundedUp),
+            ("refreshTokenExpiresIn", refreshTokenExpiresIn?.secondsRoundedUp),
         ]
         for (name, number) in numbers { members[name] = number.map { .number("\($0)") } }
         members["tokenType"] = tokenType.map { .string($0) }
@@ -162,11 +163,11 @@ extension TokenResponse {
     }
 
     fileprivate init(pending members: JSON.Object) {
-        self.init(expiresIn: members["expiresIn"]?.seconds)
-        expiresOn = members["expiresOn"]?.seconds
-        extendedExpiresIn = members["extendedExpiresIn"]?.seconds
-        refreshIn = members["refreshIn"]?.seconds
-        refreshTokenExpiresIn = members["refreshTokenExpiresIn"]?.seconds
+        self.init(expiresIn: members["expiresIn"]?.duration)
+        expiresOn = members["expiresOn"]?.seconds.map { Date(unixSeconds: $0) }
+        extendedExpiresIn = members["extendedExpiresIn"]?.duration
+        refreshIn = members["refreshIn"]?.duration
+        refreshTokenExpiresIn = members["refreshTokenExpiresIn"]?.duration
         tokenType = members["tokenType"]?.text
         scope = members["scope"]?.text.map { Scope($0) }
         clientInfo = members["clientInfo"]?.text

@@ -197,9 +197,9 @@ extension StoreConnection {
                 scopes: Scope(row.text(1)).tokens,
                 tokenType: row.text(2).isEmpty ? "Bearer" : row.text(2),
                 state: TokenState(expiresOn: expiresOn, cachedAt: cachedAt, refreshOn: refreshOn, at: now),
-                cachedAt: cachedAt,
-                expiresAt: expiresOn,
-                refreshAt: refreshOn
+                cachedAt: row.optionalDate(3),
+                expiresAt: row.date(4),
+                refreshAt: row.optionalDate(5)
             )
         }
     }

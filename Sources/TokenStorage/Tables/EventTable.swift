@@ -79,7 +79,7 @@ extension StoreConnection {
         let isOfMark = try account.map { try self.mark(of: $0) == mark } ?? false
         return StoreEvent(
             id: row.integer(0),
-            at: row.integer(table["at"]),
+            at: row.date(table["at"]),
             program: row.text(table["program"]),
             processID: row.integer(table["process_id"]),
             kind: StoreEvent.Kind(rawValue: row.text(table["kind"])),

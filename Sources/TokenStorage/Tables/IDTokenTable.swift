@@ -122,7 +122,7 @@ extension StoreConnection {
                 idToken: idToken,
                 clientID: row.text(table["client_id"]),
                 tenantID: row.text(table["realm_fold"]),
-                updatedAt: row.integer(table["updated_at"])
+                updatedAt: row.date(table["updated_at"])
             )
         }.compactMap { $0 }
     }

@@ -211,7 +211,7 @@ extension AccessTokenRow {
             variant: TokenVariant(requestedClaims: request.claims).text,
             cachedAt: now,
             expiresOn: expiresOn,
-            extendedExpiresOn: response.extendedExpiresIn.map { now + max(0, $0) } ?? expiresOn,
+            extendedExpiresOn: response.extendedExpiresIn.map { now + max(0, $0.secondsRoundedUp) } ?? expiresOn,
             refreshOn: response.refreshDelay(at: now).map { now + $0 },
             extra: JSON.Object(request.claims.map { [("requested_claims", .string($0.serialized))] } ?? []),
             secret: secret

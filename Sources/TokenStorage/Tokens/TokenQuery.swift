@@ -55,26 +55,30 @@ public enum CachedToken: Sendable {
 
 /// How long before it expires an access token is no longer returned.
 public struct ExpiryBuffer: Hashable, Sendable {
-    /// The most seconds it can be; a short-lived token gets less, a third of its lifetime.
-    public let seconds: Int64
+    private let seconds: Int64
+    private let minimumSeconds: Int64
 
-    /// The least seconds it can be, however short the token's lifetime.
-    public let minimum: Int64
-
-    public init(seconds: Int64, minimum: Int64 = 0) {
-        self.seconds = seconds
-        self.minimum = minimum
+    /// A buffer in whole seconds, rounded up.
+    public init(_ longest: Duration, minimum: Duration = .zero) {
+        seconds = longest.secondsRoundedUp
+        minimumSeconds = minimum.secondsRoundedUp
     }
 
+    /// The longest it can be; a short-lived token gets less, a third of its lifetime.
+    public var longest: Duration { .seconds(seconds) }
+
+    /// The shortest it can be, however short the token's lifetime.
+    public var minimum: Duration { .seconds(minimumSeconds) }
+
     /// Five minutes, as in MSAL.
-    public static let standard = ExpiryBuffer(seconds: 300)
+    public static let standard = ExpiryBuffer(.seconds(300))
 
     /// The buffer of one token.
     func seconds(cachedAt: Int64?, expiresOn: Int64) -> Int64 {
-        guard let cachedAt, expiresOn > cachedAt else { return max(seconds, minimum) }
+        guard let cachedAt, expiresOn > cachedAt else { return max(seconds, minimumSeconds) }
         // In a damaged file a time can be any number.
         let (lifetime, isOverflow) = expiresOn.subtractingReportingOverflow(cachedAt)
-        return max(isOverflow ? seconds : min(seconds, lifetime / 3), minimum)
+        return max(isOverflow ? seconds : min(seconds, lifetime / 3), minimumSeconds)
     }
 
     /// Whether a token is good for longer than its buffer.

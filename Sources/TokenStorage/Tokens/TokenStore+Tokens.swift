@@ -202,6 +202,6 @@ public struct StoredIDToken: Sendable {
     /// The tenant; empty where the provider has none.
     public let tenantID: String
 
-    /// When it was stored, in Unix seconds.
-    public let updatedAt: Int64
+    /// When it was stored.
+    public let updatedAt: Date
 }

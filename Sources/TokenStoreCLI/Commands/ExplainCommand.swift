@@ -103,7 +103,7 @@ struct Explanation {
         try writeRest(accountCount - accounts.count, "account", on: console)
         try console.line("access tokens considered:")
         for token in tokens {
-            let end = console.time(token.expiresOn)
+            let end = console.time(Date(unixSeconds: token.expiresOn))
             let name = "\(token.tokenType) \(token.scope.text), ends \(end)"
             try console.line("  \(token.isTaken ? "taken" : "left"): \(name): \(token.reason)".printable)
         }
@@ -111,7 +111,7 @@ struct Explanation {
         try console.line("decision: \(decision.sentence)".printable)
         for candidate in decision.refreshTokens {
             let doubt = candidate.isPossiblyConsumed ? ", may have been spent by an interrupted refresh" : ""
-            let stored = console.time(candidate.storedAt)
+            let stored = console.time(candidate.token.modifiedAt)
             try console.line(
                 "  refresh token of client \(candidate.token.clientID), stored \(stored)\(doubt)".printable
             )
@@ -157,7 +157,7 @@ struct Explanation {
             json.object {
                 $0.identifier("clientId", candidate.token.clientID)
                 $0.identifier("familyId", candidate.token.familyID)
-                $0.time("storedAt", Timestamp(candidate.storedAt))
+                $0.time("storedAt", Timestamp(candidate.token.modifiedAt))
                 $0.member("isPossiblySpent", candidate.isPossiblyConsumed)
             }
         }
@@ -206,8 +206,5 @@ enum ExplainedDecision {
 }
 
 extension RefreshCandidate {
-    /// Unix seconds.
-    var storedAt: Int64? { token.modifiedAt.map { Int64($0.timeIntervalSince1970) } }
-
     var isPossiblyConsumed: Bool { attempt != nil }
 }

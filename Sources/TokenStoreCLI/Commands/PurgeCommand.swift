@@ -1,5 +1,12 @@
 import ArgumentParser
+import OAuth
 import TokenStorage
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 struct PurgeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -78,7 +85,7 @@ struct PurgeCommand: ParsableCommand {
         guard let store = try open(console, filters.needsKey) else { return PurgeCounts() }
         let selected = filters.policy()
         if filters.account != nil, let selected { _ = try store.account(selected) }
-        let unused = olderThan.map { AccountPolicy.unused(since: max(0, console.now - $0.seconds)) }
+        let unused = olderThan.map { AccountPolicy.unused(since: Date(unixSeconds: max(0, console.now - $0.seconds))) }
         guard let policy = selected.map({ policy in unused.map { policy.and($0) } ?? policy }) ?? unused else {
             return try store.purgeExpired(dryRun: isTrial)
         }

@@ -170,7 +170,7 @@ struct TokenArguments: ParsableArguments {
         request.authority = try authority ?? Self.authority(of: account, in: tenant)
         request.claims = claims
         request.forcesRefresh = forceRefresh
-        request.minimumLifetime = minTTL
+        request.minimumLifetime = .seconds(minTTL)
         request.timeout = .seconds(timeout)
         return request
     }
@@ -250,6 +250,6 @@ enum TokenFormat: String, CaseIterable, ExpressibleByArgument {
     }
 
     private static func end(_ result: TokenResult) -> Timestamp {
-        Timestamp(Int64(result.accessToken.expiresAt.timeIntervalSince1970))
+        Timestamp(result.accessToken.expiresAt)
     }
 }

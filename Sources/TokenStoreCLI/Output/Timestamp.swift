@@ -1,3 +1,11 @@
+import OAuth
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// An instant in Unix seconds, written as [RFC 3339](https://www.rfc-editor.org/rfc/rfc3339) in UTC.
 ///
 /// By integer arithmetic, because a calendar costs more than all else in a list of ten thousand accounts.
@@ -9,6 +17,13 @@ struct Timestamp: CustomStringConvertible {
     init?(_ epoch: Int64?) {
         guard let epoch else { return nil }
         self.epoch = epoch
+    }
+
+    init(_ date: Date) { epoch = date.unixSeconds }
+
+    init?(_ date: Date?) {
+        guard let date else { return nil }
+        epoch = date.unixSeconds
     }
 
     var description: String {

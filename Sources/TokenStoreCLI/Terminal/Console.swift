@@ -52,8 +52,8 @@ struct Console {
     }
 
     /// How far away on a terminal, where a person reads it; else the instant itself.
-    func time(_ epoch: Int64?) -> String {
-        guard let instant = Timestamp(epoch) else { return "-" }
+    func time(_ date: Date?) -> String {
+        guard let instant = Timestamp(date) else { return "-" }
         return terminal.isTerminal ? RelativeTime(instant, from: now).description : instant.description
     }
 }

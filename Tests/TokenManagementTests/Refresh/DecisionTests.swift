@@ -49,7 +49,7 @@ extension Scene {
         let wishes = Int.random(in: 0..<12, using: &random)
         return request(Bool.random(using: &random) ? Self.toDo : Self.demo) {
             $0.forcesRefresh = wishes == 0
-            $0.minimumLifetime = wishes == 1 ? 1_000 : 0
+            $0.minimumLifetime = wishes == 1 ? .seconds(1_000) : .zero
             $0.claims = wishes == 2 ? .object(JSON.Object()) : nil
         }
     }

@@ -49,10 +49,12 @@ struct GrantedTokenTests {
             scene.clock.advance(by: 1_800)
             let manager = try scene.manager()
             #expect(
-                try await manager.acquireTokenSilently(scene.request { $0.minimumLifetime = 1_700 }).source == .cache
+                try await manager.acquireTokenSilently(scene.request { $0.minimumLifetime = .seconds(1_700) }).source
+                    == .cache
             )
             #expect(
-                try await manager.acquireTokenSilently(scene.request { $0.minimumLifetime = 1_900 }).source == .refresh
+                try await manager.acquireTokenSilently(scene.request { $0.minimumLifetime = .seconds(1_900) }).source
+                    == .refresh
             )
         }
     }
@@ -84,25 +86,25 @@ struct GrantedTokenTests {
             let manager = try scene.manager { $0.allowsExtendedLifetime = true }
             scene.expire()
             let error = try await acquisitionError {
-                try await manager.acquireTokenSilently(scene.request { $0.minimumLifetime = 1_800 })
+                try await manager.acquireTokenSilently(scene.request { $0.minimumLifetime = .seconds(1_800) })
             }
             guard case .tooShort(let result, lifetime, wanted: 1_800) = error else {
                 throw ExpectationFailure("tooShort")
             }
             #expect(result.accessToken.secret == Secret("short"))
             scene.answer(#"{"access_token":"long","expires_in":1800}"#)
-            let longer = try await manager.acquireTokenSilently(scene.request { $0.minimumLifetime = 1_800 })
+            let longer = try await manager.acquireTokenSilently(scene.request { $0.minimumLifetime = .seconds(1_800) })
             #expect(longer.accessToken.secret == Secret("long"))
         }
     }
 
     @Test func `a token that ends soon is not a fallback for a longer minimum lifetime`() async throws {
-        try await Scene.open(answering: .init(extendedExpiresIn: 7_200)) { (scene: Scene) async throws in
+        try await Scene.open(answering: .init(extendedExpiresIn: .seconds(7_200))) { (scene: Scene) async throws in
             scene.expire()
             scene.provider.faults.add(.status(503, at: "token", times: 2))
             let manager = try scene.manager { $0.allowsExtendedLifetime = true }
             let error = try await acquisitionError {
-                try await manager.acquireTokenSilently(scene.request { $0.minimumLifetime = 60 })
+                try await manager.acquireTokenSilently(scene.request { $0.minimumLifetime = .seconds(60) })
             }
             guard case .unavailable = error else { throw ExpectationFailure("unavailable") }
         }

@@ -10,7 +10,7 @@ import TokenStorage
 struct IdentityTests {
     /// Signs the subject in that `OpenScene` has signed in already, with a capital.
     private static func signInOther(_ scene: OpenScene) throws -> Account.ID {
-        var response = TokenResponse(accessToken: Secret("at-other"), expiresIn: 3_600)
+        var response = TokenResponse(accessToken: Secret("at-other"), expiresIn: .seconds(3_600))
         response.refreshToken = Secret("rt-other")
         let claims: JSON = ["iss": .string(scene.issuer.issuer), "sub": "Subject", "aud": .string(OpenScene.client)]
         response.idToken = Secret(Fixture.idToken(claims))
@@ -65,7 +65,8 @@ struct IdentityTests {
         #expect(Set(alike).count == 1)
         let other = Account.ID(issuer: id.issuer, homeAccountID: "alice")
         let different = [
-            key { _ in }, key { $0.forcesRefresh = true }, key { $0.minimumLifetime = 60 }, key { $0.claims = [:] },
+            key { _ in }, key { $0.forcesRefresh = true }, key { $0.minimumLifetime = .seconds(60) },
+            key { $0.claims = [:] },
             key { $0.tokenType = "pop" }, key { $0.keyID = "k" },
             key { $0.authority = authority },
             SharedRefresh.Key(SilentRequest(account: other, scope: "read write"), clientID: "app"),

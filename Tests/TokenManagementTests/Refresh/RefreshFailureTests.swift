@@ -12,7 +12,7 @@ import TokenStorage
 struct RefreshFailureTests {
     /// Signs in with a token that is worth refreshing after half an hour.
     private static func aging(_ body: (Scene) async throws -> Void) async throws {
-        try await Scene.open(answering: .init(refreshIn: 1_800)) { scene in
+        try await Scene.open(answering: .init(refreshIn: .seconds(1_800))) { scene in
             scene.clock.advance(by: 1_801)
             try await body(scene)
         }
@@ -84,7 +84,7 @@ struct RefreshFailureTests {
 
     @Test(arguments: [false, true])
     func `C65: an expired token is returned in an outage only if that is allowed`(isAllowed: Bool) async throws {
-        try await Scene.open(answering: .init(extendedExpiresIn: 7_200)) { scene in
+        try await Scene.open(answering: .init(extendedExpiresIn: .seconds(7_200))) { scene in
             scene.expire()
             scene.provider.faults.add(.status(503, at: "token", times: 2))
             let manager = try scene.manager { $0.allowsExtendedLifetime = isAllowed }

@@ -1,3 +1,4 @@
+import Foundation
 import IssuerSupport
 import LocalIdentityProvider
 import OAuth
@@ -100,9 +101,12 @@ struct SilentRequestTests {
             let result = try await scene.manager().acquireTokenSilently(scene.request { $0.forcesRefresh = true })
             #expect(result.source == .refresh)
             #expect(scene.tokenRequestCount == 1)
-            #expect(result.idToken?.claims.issuedAt == 1_790_000_060)
+            #expect(result.idToken?.claims.issuedAt == Scene.start.addingTimeInterval(60))
             #expect(try scene.store.status().accessTokens == 1)
-            #expect(try scene.store.idTokens(of: scene.account).first?.idToken.claims.issuedAt == 1_790_000_060)
+            #expect(
+                try scene.store.idTokens(of: scene.account).first?.idToken.claims.issuedAt
+                    == Scene.start.addingTimeInterval(60)
+            )
         }
     }
 

@@ -20,7 +20,7 @@ struct ThrottlingTests {
                 let manager = try scene.manager()
                 let error = try await acquisitionError { try await manager.acquireTokenSilently(scene.request()) }
                 guard case .unavailable(let answer, _) = error else { throw ExpectationFailure("unavailable") }
-                #expect(answer.retryAfter == Int64(expected))
+                #expect(answer.retryAfter == .seconds(expected))
                 #expect(answer.status == 429)
                 #expect(scene.tokenRequestCount == net)
             }
@@ -49,7 +49,7 @@ struct ThrottlingTests {
             guard case .unavailable(let answer, isThrottled: false) = error else {
                 throw ExpectationFailure("unavailable")
             }
-            #expect(wait.contains(answer.retryAfter ?? 0))
+            #expect(wait.contains(answer.retryAfter?.secondsRoundedUp ?? 0))
         }
     }
 
@@ -105,7 +105,7 @@ struct ThrottlingTests {
             throw ExpectationFailure("a refusal")
         }
         #expect(refusal.code == .invalidGrant)
-        #expect(refusal.retryAfter == 120)
+        #expect(refusal.retryAfter == .seconds(120))
         #expect(scene.tokenRequestCount == 1)
     }
 
@@ -127,7 +127,7 @@ struct ThrottlingTests {
         guard case .unavailable(let outage, isThrottled: false) = try await scene.failure() else {
             throw ExpectationFailure("unavailable")
         }
-        #expect(outage == IssuerUnavailable(status: status, retryAfter: 120, error: code))
+        #expect(outage == IssuerUnavailable(status: status, retryAfter: .seconds(120), error: code))
         #expect(scene.tokenRequestCount == 1)
     }
 

@@ -33,7 +33,7 @@ struct OpenScene: Sendable {
         options.program = "tests"
         options.now = { [clock] in clock.date }
         store = try TokenStore.open(at: StorePath(directory.file("tokenstore.db")), options: options)
-        var response = TokenResponse(accessToken: Secret("at-0"), expiresIn: 3_600)
+        var response = TokenResponse(accessToken: Secret("at-0"), expiresIn: .seconds(3_600))
         response.refreshToken = Secret("rt-0")
         response.tokenType = "bearer"
         response.scope = "openid read write"
@@ -53,7 +53,7 @@ struct OpenScene: Sendable {
 
     /// Signs the same person in again.
     func signIn(refreshToken: String) throws {
-        var response = TokenResponse(accessToken: Secret("at-9"), expiresIn: 3_600)
+        var response = TokenResponse(accessToken: Secret("at-9"), expiresIn: .seconds(3_600))
         response.refreshToken = Secret(refreshToken)
         response.idToken = Secret(idToken(at: clock.seconds))
         let request = TokenRequest(

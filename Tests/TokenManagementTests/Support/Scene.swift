@@ -16,10 +16,10 @@ struct Scene: Sendable {
     static let demo: Scope = "https://fabrikvine.onmicrosoft.com/helloapi/demo.read"
     static let transport = AsyncHTTPTransport()
 
-    /// What the answer to the sign-in says beside `expires_in`, in seconds.
+    /// What the answer to the sign-in says beside `expires_in`.
     struct Lifetimes {
-        var refreshIn: Int64?
-        var extendedExpiresIn: Int64?
+        var refreshIn: Duration?
+        var extendedExpiresIn: Duration?
     }
 
     let provider: LocalIdentityProvider

@@ -80,7 +80,7 @@ struct EventsTests {
         #expect(events.map(\.account) == [nil, nil])
         #expect(try fixture.store.events(of: Fixture.account) == events)
         #expect(events.map(\.program) == ["test", "test"])
-        #expect(events.map(\.at) == [Fixture.now, Fixture.now])
+        #expect(events.map(\.at) == [Fixture.date(), Fixture.date()])
         #expect(events.map(\.clientID) == ["cid", "cid"])
         #expect(events.allSatisfy { $0.processID == Int64(ProcessInfo.processInfo.processIdentifier) })
         #expect(!"\(events)".contains("planted"))

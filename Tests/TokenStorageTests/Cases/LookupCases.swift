@@ -44,7 +44,7 @@ struct LookupCases {
     func `C34: the buffer can be chosen`(left: Int64, answer: LookupResult) throws {
         let row = JSON.accessToken("a", "s1", expiresIn: left, ["cached_at": .seconds(Fixture.now - 3000)])
         let fixture = try TestStore(.standardCache(row))
-        #expect(try fixture.request("s1") { $0.buffer = ExpiryBuffer(seconds: 100) } == answer)
+        #expect(try fixture.request("s1") { $0.buffer = ExpiryBuffer(.seconds(100)) } == answer)
     }
 
     @Test(

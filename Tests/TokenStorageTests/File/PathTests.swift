@@ -121,7 +121,7 @@ struct PathTests {
         let directory = try TemporaryDirectory()
         let path = StorePath(directory.file("tokenstore.db"))
         let options = TestStore.options(TestClock())
-        try await withThrowingTaskGroup(of: Int64.self) { group in
+        try await withThrowingTaskGroup(of: Date.self) { group in
             for number in 0..<16 {
                 group.addTask {
                     let store = try TokenStore.open(at: path, options: options)
@@ -130,7 +130,7 @@ struct PathTests {
                     return try store.status().createdAt
                 }
             }
-            for try await created in group { #expect(created == Fixture.now) }
+            for try await created in group { #expect(created == Fixture.date()) }
         }
         #expect(try TokenStore.open(at: path, options: options).accounts().count == 16)
     }

@@ -9,7 +9,7 @@ struct PortTests {
         let fixture = try TestStore()
         for port in ports {
             let issuer = "https://id.example:\(port)/op"
-            var response = TokenResponse(accessToken: Secret("at-\(port)"), expiresIn: 3_600)
+            var response = TokenResponse(accessToken: Secret("at-\(port)"), expiresIn: .seconds(3_600))
             response.refreshToken = Secret("rt-\(port)")
             response.idToken = Secret(idToken(issuer))
             let authority = try Authority(issuer: issuer)

@@ -180,7 +180,7 @@ struct RekeyTests {
                 guard count == 2, !isRotated else { return }
                 isRotated = true
                 let used = try #require(try other.refreshTokens(of: account, client: "cid").first)
-                var response = TokenResponse(accessToken: Secret("a"), expiresIn: 3_600)
+                var response = TokenResponse(accessToken: Secret("a"), expiresIn: .seconds(3_600))
                 response.refreshToken = Secret("rotated")
                 let authority = try Authority(parsing: "https://login.microsoftonline.com/t1")
                 let request = TokenRequest(clientID: "cid", authority: authority, scope: "s1", grant: .refreshToken)

@@ -12,7 +12,7 @@ struct GlewlwydTests {
             var response = try await glewlwyd.signIn()
             #expect(response.tokenType == "bearer")
             #expect(response.refreshToken != nil)
-            response.expiresIn = 0
+            response.expiresIn = .zero
             let request = TokenRequest(
                 clientID: Glewlwyd.client,
                 authority: try Authority(issuer: glewlwyd.issuer),

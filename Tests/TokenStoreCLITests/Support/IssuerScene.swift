@@ -46,8 +46,8 @@ struct IssuerScene: Sendable {
         let login = Login(provider: provider, transport: transport)
         try await login.signIn(to: TokenStore.open(at: StorePath(scratch.store)), client: "pwd-app", scope: Self.scope)
         {
-            $0.expiresIn = lifetime
-            $0.refreshIn = refreshIn
+            $0.expiresIn = .seconds(lifetime)
+            $0.refreshIn = refreshIn.map { .seconds($0) }
             change(&$0)
         }
         provider.audit.reset()
@@ -57,7 +57,7 @@ struct IssuerScene: Sendable {
     func addClient(_ client: String) throws {
         let store = try TokenStore.open(at: StorePath(scratch.store))
         guard let account = try store.accounts().first else { throw ExpectationFailure("an account") }
-        var response = TokenResponse(accessToken: Secret("at_other"), expiresIn: 3_600)
+        var response = TokenResponse(accessToken: Secret("at_other"), expiresIn: .seconds(3_600))
         response.refreshToken = Secret("rt_other")
         response.clientInfo = account.tenantProfiles.isEmpty ? nil : Self.clientInfo(of: account)
         let authority = try Authority(parsing: provider.baseURL + "/fabrikvine.onmicrosoft.com")

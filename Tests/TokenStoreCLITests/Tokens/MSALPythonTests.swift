@@ -38,7 +38,7 @@ struct MSALPythonTests {
             scope: "tasks.read tasks.write.0",
             grant: .refreshToken
         )
-        var response = TokenResponse(accessToken: Secret("brought"), expiresIn: 3_600)
+        var response = TokenResponse(accessToken: Secret("brought"), expiresIn: .seconds(3_600))
         response.idToken = Secret(try CachedUser.mara.idToken)
         try store.save(response, for: request, refreshing: used)
         #expect(try scratch.run("export", scratch.path("export.json")).status == 0)

@@ -20,7 +20,7 @@ struct ProviderTokenTests {
             let now = Int(Date().timeIntervalSince1970)
             let claims = #"{"iss":"\#(issuer.issuer)","sub":"1","aud":"\#(client)","iat":\#(now),"exp":\#(now + 600)}"#
             let parts = [#"{"alg":"RS256"}"#, claims, "signature"].map { Base64URL.encode(Array($0.utf8)) }
-            var response = TokenResponse(accessToken: Secret("at-0"), expiresIn: lifetime)
+            var response = TokenResponse(accessToken: Secret("at-0"), expiresIn: .seconds(lifetime))
             response.refreshToken = Secret("rt-0")
             response.idToken = Secret(parts.joined(separator: "."))
             response.scope = scope

@@ -1,6 +1,12 @@
 import OAuth
 import SQLite
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 // What lists, exports and purges ask about accounts and about the tokens that they have.
 
 extension StoreConnection {
@@ -38,8 +44,8 @@ extension StoreConnection {
                 validCount: holdings.validCount,
                 agingCount: holdings.agingCount,
                 expiredCount: holdings.expiredCount,
-                nextExpiry: holdings.nextExpiry,
-                lastUsed: row.integer(SealedTable.account["last_used_at"]),
+                nextExpiry: holdings.nextExpiry.map { Date(unixSeconds: $0) },
+                lastUsed: row.date(SealedTable.account["last_used_at"]),
                 accessTokens: tokens
             )
         }

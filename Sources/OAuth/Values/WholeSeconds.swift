@@ -1,0 +1,29 @@
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
+
+// Files, JSON and HTTP count whole seconds. The API has `Date` and `Duration`.
+
+/// Beyond any calendar, and small enough that sums of times cannot overflow.
+private let mostSeconds: Int64 = 1 << 53
+
+extension Date {
+    package init(unixSeconds: Int64) { self.init(timeIntervalSince1970: TimeInterval(unixSeconds)) }
+
+    /// Whole seconds since 1970, rounded down; for a moment beyond any calendar, the last or first that counts.
+    package var unixSeconds: Int64 {
+        let seconds = timeIntervalSince1970.rounded(.down)
+        guard abs(seconds) <= Double(mostSeconds) else { return seconds < 0 ? -mostSeconds : mostSeconds }
+        return Int64(seconds)
+    }
+}
+
+extension Duration {
+    /// Whole seconds, rounded up, so that what must last so long does.
+    package var secondsRoundedUp: Int64 {
+        let (seconds, rest) = components
+        return min(max(seconds, -mostSeconds), mostSeconds) + (rest > 0 ? 1 : 0)
+    }
+}
