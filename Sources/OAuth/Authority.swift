@@ -92,10 +92,10 @@ public struct Authority: Hashable, Sendable {
     }
 
     /// Whether the tenant is one of the words that mean "the tenant that the account is from".
-    public var isTenantless: Bool { tenant.map(Self.isTenantless) ?? true }
+    package var isTenantless: Bool { tenant.map(Self.isTenantless) ?? true }
 
     /// Whether `tenant` is a word, such as `common`, that names no tenant.
-    public static func isTenantless(_ tenant: String) -> Bool {
+    package static func isTenantless(_ tenant: String) -> Bool {
         ["", "common", "organizations", "consumers", "tfp"].contains(tenant.lowercased())
     }
 

@@ -1,5 +1,5 @@
 /// Microsoft's sign-in hosts: which of them share accounts, and which belong to Azure AD B2C or External ID.
-public enum Cloud {
+package enum Cloud {
     /// Hosts of one cloud, the one that names the group first.
     private static let groups = [
         ["login.windows.net", "login.microsoftonline.com", "login.microsoft.com", "sts.windows.net"],
@@ -16,13 +16,13 @@ public enum Cloud {
     private static let b2cSuffixes = [".b2clogin.com", ".b2clogin.cn", ".b2clogin.us", ".b2clogin.de"]
 
     /// The name under which hosts that share accounts are stored; a host outside the table is its own group.
-    public static func group(of host: String) -> String {
+    package static func group(of host: String) -> String {
         let host = host.folded
         return groupOfHost[host] ?? host
     }
 
     /// Whether `host` signs in Microsoft accounts: a host of the table, or of Azure AD B2C or External ID.
-    public static func contains(_ host: String) -> Bool {
+    package static func contains(_ host: String) -> Bool {
         let host = host.folded
         return groupOfHost[host] != nil || isB2C(host) || isExternalID(host)
     }
@@ -31,27 +31,27 @@ public enum Cloud {
     /// one.
     package static func hasTenants(_ host: String) -> Bool { groupOfHost[host.folded] != nil }
 
-    public static func isB2C(_ host: String) -> Bool {
+    package static func isB2C(_ host: String) -> Bool {
         let host = host.folded
         return b2cSuffixes.contains { host.hasSuffix($0) }
     }
 
-    public static func isExternalID(_ host: String) -> Bool { host.folded.hasSuffix(".ciamlogin.com") }
+    package static func isExternalID(_ host: String) -> Bool { host.folded.hasSuffix(".ciamlogin.com") }
 }
 
 /// Who signed in, as Microsoft's token endpoint says beside the tokens when asked with `client_info=1`.
-public struct ClientInfo: Hashable, Sendable {
+package struct ClientInfo: Hashable, Sendable {
     /// The user's id in the home tenant; for Azure AD B2C with the user flow behind it.
-    public let uid: String
+    package let uid: String
 
     /// The home tenant.
-    public let utid: String
+    package let utid: String
 
     /// The text it was read from.
-    public let rawValue: String
+    package let rawValue: String
 
     /// Decodes base64url JSON; nil if it is not that, or names no user or tenant.
-    public init?(decoding text: String) {
+    package init?(decoding text: String) {
         guard let bytes = Base64URL.decode(text.utf8),
             // Not decodable counts as not sent: the ID token says who it is as well.
             let payload = try? JSON(parsing: String(decoding: bytes, as: UTF8.self)).object,
@@ -111,5 +111,5 @@ public struct ClientInfo: Hashable, Sendable {
         return position == 36
     }
 
-    public var homeAccountID: String { "\(uid).\(utid)" }
+    package var homeAccountID: String { "\(uid).\(utid)" }
 }

@@ -1,7 +1,7 @@
 /// Base64 with the URL-safe alphabet ([RFC 4648 §5](https://www.rfc-editor.org/rfc/rfc4648#section-5)).
-public enum Base64URL {
+package enum Base64URL {
     /// The bytes that `text` encodes, or nil if it is not base64url; padding is optional.
-    public static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
+    package static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.underestimatedCount * 3 / 4 + 3)
         var buffer: UInt32 = 0
@@ -27,7 +27,7 @@ public enum Base64URL {
     }
 
     /// `bytes` as base64url without padding.
-    public static func encode(_ bytes: some Sequence<UInt8>) -> String {
+    package static func encode(_ bytes: some Sequence<UInt8>) -> String {
         var text: [UInt8] = []
         var buffer: UInt32 = 0
         var bits = 0

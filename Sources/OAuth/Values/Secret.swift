@@ -38,7 +38,7 @@ public struct Secret: Sendable {
     /// ([RFC 6749 §A.12, §A.17](https://www.rfc-editor.org/rfc/rfc6749#appendix-A.12)).
     ///
     /// A terminal would obey others, and a header of a request would end at them.
-    public var isTokenText: Bool {
+    package var isTokenText: Bool {
         count > 0 && UnsafeRawBufferPointer(bytes.buffer).arePrintableASCII
     }
 

@@ -1,17 +1,17 @@
-public import HTTPTransport
-public import OAuth
+package import HTTPTransport
+package import OAuth
 
 /// What an issuer publishes about itself ([RFC 8414](https://www.rfc-editor.org/rfc/rfc8414),
 /// [OpenID Connect Discovery](https://openid.net/specs/openid-connect-discovery-1_0.html)).
-public struct IssuerMetadata: Hashable, Sendable {
+package struct IssuerMetadata: Hashable, Sendable {
     /// The document as published.
-    public let document: JSON.Object
+    package let document: JSON.Object
 
-    public let issuer: String
-    public let tokenEndpoint: String
+    package let issuer: String
+    package let tokenEndpoint: String
 
     /// - Throws: ``MetadataError/incomplete(_:)`` if the issuer or its token endpoint is missing.
-    public init(_ document: JSON.Object) throws(MetadataError) {
+    package init(_ document: JSON.Object) throws(MetadataError) {
         guard let issuer = document["issuer"]?.text, !issuer.isEmpty else { throw .incomplete("issuer") }
         guard let tokenEndpoint = Self.endpoint("token_endpoint", in: document) else {
             throw .incomplete("token_endpoint")
@@ -21,11 +21,11 @@ public struct IssuerMetadata: Hashable, Sendable {
         self.tokenEndpoint = tokenEndpoint
     }
 
-    public var authorizationEndpoint: String? { Self.endpoint("authorization_endpoint", in: document) }
-    public var deviceAuthorizationEndpoint: String? { Self.endpoint("device_authorization_endpoint", in: document) }
-    public var revocationEndpoint: String? { Self.endpoint("revocation_endpoint", in: document) }
-    public var endSessionEndpoint: String? { Self.endpoint("end_session_endpoint", in: document) }
-    public var jwksURI: String? { Self.endpoint("jwks_uri", in: document) }
+    package var authorizationEndpoint: String? { Self.endpoint("authorization_endpoint", in: document) }
+    package var deviceAuthorizationEndpoint: String? { Self.endpoint("device_authorization_endpoint", in: document) }
+    package var revocationEndpoint: String? { Self.endpoint("revocation_endpoint", in: document) }
+    package var endSessionEndpoint: String? { Self.endpoint("end_session_endpoint", in: document) }
+    package var jwksURI: String? { Self.endpoint("jwks_uri", in: document) }
 
     /// Whether proofs of keys are taken that are made with ES256 (RFC 9449 §5.1).
     package var supportsDPoP: Bool {
@@ -52,13 +52,13 @@ public struct IssuerMetadata: Hashable, Sendable {
 }
 
 /// Finds the endpoints of an authority.
-public struct MetadataDiscovery: Sendable {
+package struct MetadataDiscovery: Sendable {
     private static let shortestLifetime: Int64 = 3_600
 
     private let transport: any HTTPTransport
     private let limits: HTTPLimits
 
-    public init(transport: any HTTPTransport, limits: HTTPLimits = .issuer) {
+    package init(transport: any HTTPTransport, limits: HTTPLimits = .issuer) {
         self.transport = transport
         self.limits = limits
     }
@@ -66,7 +66,7 @@ public struct MetadataDiscovery: Sendable {
     /// Fetches and checks the metadata of `authority`, with the seconds that it may be kept.
     ///
     /// - Throws: ``MetadataError``, ``IssuerUnavailable``, `HTTPTransportError`.
-    public func metadata(of authority: Authority) async throws -> (metadata: IssuerMetadata, lifetime: Int64) {
+    package func metadata(of authority: Authority) async throws -> (metadata: IssuerMetadata, lifetime: Int64) {
         var failure: any Error = MetadataError.incomplete("token_endpoint")
         for (index, url) in authority.metadataURLs.enumerated() {
             do {
@@ -113,7 +113,7 @@ public struct MetadataDiscovery: Sendable {
     /// Fetches the keys that an issuer signs with, with the seconds that they may be kept.
     ///
     /// - Throws: ``MetadataError``, ``IssuerUnavailable``, `HTTPTransportError`.
-    public func keys(at url: String) async throws -> (keys: JSON.Object, lifetime: Int64) {
+    package func keys(at url: String) async throws -> (keys: JSON.Object, lifetime: Int64) {
         let (keys, lifetime) = try await document(at: url)
         guard keys["keys"]?.array != nil else { throw MetadataError.incomplete("keys") }
         return (keys, lifetime)

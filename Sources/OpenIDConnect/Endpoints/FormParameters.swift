@@ -1,18 +1,18 @@
-public import OAuth
+package import OAuth
 
 /// The parameters of a form body, in order ([RFC 6749 appendix B](https://www.rfc-editor.org/rfc/rfc6749#appendix-B)).
-public struct FormParameters: Sendable {
+package struct FormParameters: Sendable {
     private var parameters: [(name: String, value: Secret)] = []
     private(set) var secrets: [Secret] = []
 
-    public init() {}
+    package init() {}
 
     /// Appends a parameter; nil appends nothing.
-    public mutating func append(_ name: String, _ value: String?) {
+    package mutating func append(_ name: String, _ value: String?) {
         if let value { parameters.append((name, Secret(value))) }
     }
 
-    public mutating func append(_ name: String, _ value: Secret?) {
+    package mutating func append(_ name: String, _ value: Secret?) {
         guard let value else { return }
         parameters.append((name, value))
         if value.count > 0 { secrets.append(value) }

@@ -1,30 +1,30 @@
-public import OAuth
+package import OAuth
 
 /// Checks an ID token against what was asked for
 /// ([OpenID Connect Core §3.1.3.7, §12.2](https://openid.net/specs/openid-connect-core-1_0.html#IDTokenValidation)).
-public struct IDTokenValidator: Sendable {
-    public let issuer: String
-    public let clientID: String
+package struct IDTokenValidator: Sendable {
+    package let issuer: String
+    package let clientID: String
 
     /// What the authorization request sent; a refresh and a device code have none.
-    public var nonce: String?
+    package var nonce: String?
 
     /// The nonces that earlier ID tokens of the session have.
     ///
     /// The token of a refresh needs none, but one that it has is one of them (OpenID Connect Core §12.2); if there
     /// are none it may be any.
-    public var earlierNonces: Set<String> = []
+    package var earlierNonces: Set<String> = []
 
     /// The access token beside it, for the hash that the ID token may have of it.
-    public var accessToken: Secret?
+    package var accessToken: Secret?
 
     /// The user that an earlier ID token of the session named.
-    public var subject: String?
+    package var subject: String?
 
     /// Seconds that clocks may differ by.
-    public var leeway: Int64 = 120
+    package var leeway: Int64 = 120
 
-    public init(issuer: String, clientID: String) {
+    package init(issuer: String, clientID: String) {
         self.issuer = issuer
         self.clientID = clientID
     }
@@ -32,7 +32,7 @@ public struct IDTokenValidator: Sendable {
     /// Checks the signature.
     ///
     /// - Throws: ``IDTokenFlaw``; ``IDTokenFlaw/unknownKey`` if newer keys may be worth fetching.
-    public func checkSignature(of token: IDToken, keys: JSONWebKeySet) throws(IDTokenFlaw) {
+    package func checkSignature(of token: IDToken, keys: JSONWebKeySet) throws(IDTokenFlaw) {
         let jws = try CompactJWS(token.secret)
         let key = try keys.signer(of: jws)
         guard let keyIssuer = key.issuer else { return }
@@ -45,7 +45,7 @@ public struct IDTokenValidator: Sendable {
     /// The clocks are ours and, where its answer told, the issuer's, in Unix seconds; one that fits is enough.
     ///
     /// - Throws: ``IDTokenFlaw``.
-    public func checkClaims(of token: IDToken, clocks: [Int64]) throws(IDTokenFlaw) {
+    package func checkClaims(of token: IDToken, clocks: [Int64]) throws(IDTokenFlaw) {
         let jws = try CompactJWS(token.secret)
         let claims = jws.claims
         guard let found = claims.issuer, let user = claims.subject, !user.isEmpty else { throw .incomplete }

@@ -1,6 +1,6 @@
 import Crypto
 import CryptoExtras
-public import OAuth
+package import OAuth
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -144,10 +144,10 @@ extension P521.Signing.PublicKey {
 }
 
 /// The keys that an issuer signs with.
-public struct JSONWebKeySet: Sendable {
+package struct JSONWebKeySet: Sendable {
     private let keys: [JSONWebKey]
 
-    public init(_ document: JSON.Object) {
+    package init(_ document: JSON.Object) {
         keys = (document["keys"]?.array ?? []).compactMap(JSONWebKey.init)
     }
 
