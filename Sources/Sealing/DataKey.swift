@@ -94,8 +94,8 @@ package struct KeyEncryptionKey: Sendable {
 
     /// The data key `id` of the store `storeID`.
     ///
-    /// - Throws: ``SealingError/otherKey(wanted:found:)`` when another key wrapped it,
-    ///   ``SealingError/unknownFormat(version:)``, or ``SealingError/damagedDataKey(_:)`` when it is damaged or of
+    /// - Throws: ``SealingError/Code/otherKey`` when another key wrapped it,
+    ///   ``SealingError/Code/unknownFormat``, or ``SealingError/Code/damagedDataKey`` when it is damaged or of
     ///   another store.
     package func unwrap(_ wrapped: [UInt8], id: UInt32, storeID: [UInt8]) throws(SealingError) -> DataKey {
         let version = wrapped.first ?? SealedFormat.bound.rawValue

@@ -69,8 +69,8 @@ package struct Sealer: Sendable {
 
     /// The plaintext of `sealed`, which was sealed as `place` with `clear`.
     ///
-    /// - Throws: ``SealingError/unknownDataKey(_:)`` when another data key sealed it,
-    ///   ``SealingError/unknownFormat(version:)``, or ``SealingError/damagedValue(table:column:row:)``.
+    /// - Throws: ``SealingError/Code/unknownDataKey`` when another data key sealed it,
+    ///   ``SealingError/Code/unknownFormat``, or ``SealingError/Code/damagedValue``.
     package func open(
         _ sealed: UnsafeRawBufferPointer,
         as location: SealedLocation,

@@ -1,76 +1,140 @@
+public import OAuth
+
 /// Why a value or a key cannot be sealed, opened or found.
 ///
 /// A key that is absent, locked or out of reach is three different things: none of them is a reason to make a new one.
-public enum SealingError: Error, Hashable, Sendable {
-    /// The source answers, and holds no key.
-    case keyAbsent(String)
+public struct SealingError: CodedError, Hashable {
+    /// Which problem it is; a new version may add codes.
+    public struct Code: ErrorCode {
+        public let rawValue: String
 
-    /// The source holds a key that a person has to unlock.
-    case keyLocked(String)
+        public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// The source does not answer.
-    case keyUnavailable(String)
+        /// The source answers, and holds no key.
+        public static let keyAbsent = Code(rawValue: "key_absent")
+        /// The source holds a key that a person has to unlock.
+        public static let keyLocked = Code(rawValue: "key_locked")
+        /// The source does not answer.
+        public static let keyUnavailable = Code(rawValue: "key_unavailable")
+        /// Another process holds the place of the key for longer than the time limit.
+        public static let keyBusy = Code(rawValue: "key_busy")
+        /// Others may read or replace the key.
+        public static let keyInsecure = Code(rawValue: "key_insecure")
+        /// The source holds a value that is not a key.
+        public static let keyMalformed = Code(rawValue: "key_malformed")
+        /// The source holds a key, but not the one that the store is sealed under.
+        public static let otherKey = Code(rawValue: "other_key")
+        /// The text names no key source.
+        public static let unusableSource = Code(rawValue: "unusable_source")
+        /// The stored data key does not open, though the key is the right one.
+        public static let damagedDataKey = Code(rawValue: "damaged_data_key")
+        /// The value is sealed under a data key that is not this one.
+        public static let unknownDataKey = Code(rawValue: "unknown_data_key")
+        /// The value was altered, or moved from another place.
+        public static let damagedValue = Code(rawValue: "damaged_value")
+        /// A newer version sealed the value, or it is not a sealed value.
+        public static let unknownFormat = Code(rawValue: "unknown_format")
+        /// AES-GCM cannot seal so much at once.
+        public static let valueTooLarge = Code(rawValue: "value_too_large")
 
-    /// Another process holds the place of the key for longer than the time limit.
-    case keyBusy(String)
+        public static let known = [
+            keyAbsent, keyLocked, keyUnavailable, keyBusy, keyInsecure, keyMalformed, otherKey, unusableSource,
+            damagedDataKey, unknownDataKey, damagedValue, unknownFormat, valueTooLarge,
+        ]
+    }
 
-    /// Others may read or replace the key.
-    case keyInsecure(String)
+    public static var domain: String { "Sealing.SealingError" }
 
-    /// The source holds a value that is not a key.
-    case keyMalformed(String)
+    public let code: Code
+    public let problem: String
+    public let remedy: Remedy?
 
-    /// The source holds a key, but not the one that the store is sealed under; both named by id.
-    case otherKey(wanted: String, found: String)
+    /// The id of the key that the store is sealed under, where another was found.
+    public private(set) var wantedKeyID: String?
 
-    /// The text names no key source.
-    case unusableSource(String)
+    /// The id of the key that was found instead.
+    public private(set) var foundKeyID: String?
 
-    /// The stored data key does not open, though the key is the right one.
-    case damagedDataKey(UInt32)
+    public init(_ code: Code, _ problem: String, _ remedy: Remedy? = nil) {
+        self.code = code
+        self.problem = problem.boundedSentence
+        self.remedy = remedy
+    }
+}
 
-    /// The value is sealed under a data key that is not this one.
-    case unknownDataKey(UInt32)
+extension SealingError {
+    package static func keyAbsent(_ problem: String, _ remedy: Remedy) -> SealingError {
+        SealingError(.keyAbsent, problem, remedy)
+    }
 
-    /// The value was altered, or moved from another place.
-    case damagedValue(table: String, column: String, row: Int64)
+    package static func keyLocked(_ problem: String, _ remedy: Remedy) -> SealingError {
+        SealingError(.keyLocked, problem, remedy)
+    }
 
-    /// A newer version sealed the value, or it is not a sealed value.
-    case unknownFormat(version: UInt8)
+    package static func keyUnavailable(_ problem: String, _ remedy: Remedy?) -> SealingError {
+        SealingError(.keyUnavailable, problem, remedy)
+    }
 
-    /// AES-GCM cannot seal so much at once.
-    case valueTooLarge(count: Int)
+    package static func keyBusy(_ problem: String, _ remedy: Remedy) -> SealingError {
+        SealingError(.keyBusy, problem, remedy)
+    }
+
+    package static func keyInsecure(_ problem: String, _ remedy: Remedy) -> SealingError {
+        SealingError(.keyInsecure, problem, remedy)
+    }
+
+    package static func keyMalformed(_ problem: String, _ remedy: Remedy) -> SealingError {
+        SealingError(.keyMalformed, problem, remedy)
+    }
+
+    package static func unusableSource(_ problem: String, _ remedy: Remedy) -> SealingError {
+        SealingError(.unusableSource, problem, remedy)
+    }
+
+    package static func otherKey(wanted: String, found: String) -> SealingError {
+        var error = SealingError(
+            .otherKey,
+            "the store is sealed under key \(wanted), and the key source gives key \(found)",
+            .changeKey("restore the first key or its passphrase, or name its place")
+        )
+        error.wantedKeyID = wanted
+        error.foundKeyID = found
+        return error
+    }
+
+    package static func damagedDataKey(_ id: UInt32) -> SealingError {
+        SealingError(
+            .damagedDataKey,
+            "data key \(id) does not open, it is damaged or of another store",
+            Remedy(.restore, "restore the store from a copy")
+        )
+    }
+
+    package static func unknownDataKey(_ id: UInt32) -> SealingError {
+        SealingError(.unknownDataKey, "the value is sealed under data key \(id), which is not at hand", .check)
+    }
+
+    package static func damagedValue(table: String, column: String, row: Int64) -> SealingError {
+        SealingError(.damagedValue, "\(table).\(column) of row \(row) is damaged or was moved", .repair)
+    }
 
     package static func damaged(_ location: SealedLocation) -> SealingError {
         .damagedValue(table: location.table, column: location.column, row: location.row)
     }
-}
 
-extension SealingError: CustomStringConvertible {
-    public var description: String {
-        switch self {
-        case .keyAbsent(let sentence), .keyLocked(let sentence), .keyUnavailable(let sentence),
-            .keyBusy(let sentence), .keyInsecure(let sentence), .keyMalformed(let sentence),
-            .unusableSource(let sentence):
-            sentence
-        case .otherKey(let wanted, let found):
-            """
-            the store is sealed under key \(wanted), and the key source gives key \(found); restore the first \
-            key or its passphrase, or name its place with --key
-            """
-        case .damagedDataKey(let id):
-            "data key \(id) does not open, it is damaged or of another store; restore the store from a copy"
-        case .unknownDataKey(let id):
-            "the value is sealed under data key \(id), which is not at hand; run 'tokenstore check'"
-        case .damagedValue(let table, let column, let row):
-            "\(table).\(column) of row \(row) is damaged or was moved; run 'tokenstore check --repair'"
-        case .unknownFormat(let version):
-            """
-            the value is sealed in format \(version), which this version does not know; update tokenstore, or run \
-            'tokenstore check'
-            """
-        case .valueTooLarge(let count):
-            "a value of \(count) bytes cannot be sealed; store less in one value"
-        }
+    package static func unknownFormat(version: UInt8) -> SealingError {
+        SealingError(
+            .unknownFormat,
+            "the value is sealed in format \(version), which this version does not know",
+            Remedy(.check, "install a newer version, or check the store")
+        )
+    }
+
+    package static func valueTooLarge(count: Int) -> SealingError {
+        SealingError(
+            .valueTooLarge,
+            "a value of \(count) bytes cannot be sealed",
+            .correct("store less in one value")
+        )
     }
 }

@@ -92,7 +92,8 @@ public final class TokenStore: Sendable {
                     let result = try body(session)
                     guard !session.isOutdated else {
                         throw TokenStoreError.busy(
-                            "\(path.database) was opened for writing while it was read; try again"
+                            "\(path.database) was opened for writing while it was read",
+                            .retry
                         )
                     }
                     return result
@@ -124,7 +125,7 @@ public final class TokenStore: Sendable {
     /// Makes sure that it is not the store which keeps a caller waiting whose time is up: a write takes milliseconds
     /// unless another process holds the file.
     ///
-    /// - Throws: ``TokenStoreError/busy(_:)``.
+    /// - Throws: ``TokenStoreError/Code/busy``.
     package func requireNoHolder() throws {
         let isWaiting = writes.withLock { $0.count > 0 && ContinuousClock.now - $0.since > Self.longestWrite }
         guard !isWaiting else { throw TokenStoreError.busy(at: path) }
@@ -132,7 +133,10 @@ public final class TokenStore: Sendable {
 
     private func withOpenWriter<Result: Sendable>(_ body: (StoreConnection) throws -> Result) throws -> Result {
         guard !isInspection else {
-            throw TokenStoreError.invalidArgument("the store was opened for inspection; open it for writing")
+            throw TokenStoreError.invalidArgument(
+                "the store was opened for inspection",
+                Remedy(.openForWriting, "open it for writing")
+            )
         }
         return try TokenStoreError.translating(at: path) { try followingName { try withWritingSession(body) } }
     }
@@ -163,8 +167,8 @@ public final class TokenStore: Sendable {
         try replacedLog.withLock { log in
             guard try log.map({ try StoreFile(path: path, timeout: .zero).emptyLog(ofReplaced: $0) }) ?? true else {
                 throw TokenStoreError.busy(
-                    "another file took the place of \(path.database), and another program still has the old one open; "
-                        + "close that program and try again"
+                    "another file took the place of \(path.database), and another program still has the old one open",
+                    Remedy(.closeOtherProgram, "close that program and try again")
                 )
             }
             log = nil
@@ -191,7 +195,7 @@ public final class TokenStore: Sendable {
                 try closeEverything()
             }
         }
-        throw TokenStoreError.busy("\(path.database) is being replaced again and again; try again later")
+        throw TokenStoreError.busy("\(path.database) is being replaced again and again", .retryLater)
     }
 
     /// Closes the connections that are not in use; the next call that needs one opens it again.
@@ -212,7 +216,8 @@ public final class TokenStore: Sendable {
         while !close() {
             guard ContinuousClock.now - start < options.busyTimeout else {
                 throw TokenStoreError.busy(
-                    "another file took the place of \(path.database) while it is still being read; try again"
+                    "another file took the place of \(path.database) while it is still being read",
+                    .retry
                 )
             }
             var pause = timespec(tv_sec: 0, tv_nsec: Int.random(in: 500_000...2_000_000))
@@ -246,7 +251,7 @@ public final class TokenStore: Sendable {
         if keyRing != nil { options.unlocks = false }
         let opener = StoreOpener(path: path, options: options)
         guard let session = try isInspection ? opener.inspect() : opener.open() else {
-            throw TokenStoreError.file("\(path.database) is gone; import or sign in to make a new store")
+            throw TokenStoreError.file("\(path.database) is gone", .signIn("import or sign in to make a new store"))
         }
         // A file that took the place of another may be of another store.
         if keyRing?.storeID == session.header.storeID { session.keyRing = keyRing }

@@ -4,103 +4,197 @@ public import Sealing
 
 /// What can go wrong with a ``TokenStore``.
 ///
-/// Absent, locked, damaged and unavailable are different answers: none of them reads as "signed out". Every text is a
-/// sentence that ends in what to do.
-public enum TokenStoreError: Error, Sendable {
-    /// The file is not a token store, or is damaged.
-    case damaged(String)
+/// Absent, locked, damaged and unavailable are different answers: none of them reads as "signed out".
+public struct TokenStoreError: CodedError, Equatable {
+    /// Which problem it is; a new version may add codes.
+    public struct Code: ErrorCode {
+        public let rawValue: String
 
-    /// Another process holds the store longer than the time limit.
-    case busy(String)
+        public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// The key source does not answer, is locked, or holds another key.
-    case key(SealingError)
+        /// The file is not a token store, or it or one of its values is damaged.
+        public static let damaged = Code(rawValue: "damaged")
+        /// Another process holds the store longer than the time limit.
+        public static let busy = Code(rawValue: "busy")
+        /// The key source does not answer, is locked, or holds another key; ``TokenStoreError/keyError`` says which.
+        public static let key = Code(rawValue: "key")
+        /// A newer version wrote the store, and its floor shuts this one out.
+        public static let newerStore = Code(rawValue: "newer_store")
+        /// An older version wrote the store; opening it for writing migrates it.
+        public static let olderStore = Code(rawValue: "older_store")
+        /// Others may read, replace or redirect the file.
+        public static let insecure = Code(rawValue: "insecure")
+        /// The file system lacks the locks or the shared memory that a store needs.
+        public static let unsupported = Code(rawValue: "unsupported")
+        /// A file cannot be opened or written.
+        public static let file = Code(rawValue: "file")
+        /// SQLite failed: disk full, I/O error, read-only file system.
+        public static let storage = Code(rawValue: "storage")
+        /// The document is not an MSAL cache.
+        public static let notAnMSALCache = Code(rawValue: "not_an_msal_cache")
+        /// An argument makes no sense.
+        public static let invalidArgument = Code(rawValue: "invalid_argument")
+        /// One account was asked for and several fit: see ``TokenStoreError/accounts``.
+        public static let ambiguousAccount = Code(rawValue: "ambiguous_account")
+        /// The user flow asked for is not the account's: a refresh token of one is not good at the other.
+        public static let userFlowMismatch = Code(rawValue: "user_flow_mismatch")
+        /// The token response was not stored; ``TokenStoreError/response`` has it whole, so that nothing is lost.
+        public static let notStored = Code(rawValue: "not_stored")
+        /// The issuer answered with the tokens of another account, and nothing was stored;
+        /// ``TokenStoreError/response`` has them.
+        public static let otherAccount = Code(rawValue: "other_account")
 
-    /// A newer version wrote the store, and its floor shuts this one out.
-    case newerStore(version: Int, writtenBy: String, isReadable: Bool)
+        public static let known = [
+            damaged, busy, key, newerStore, olderStore, insecure, unsupported, file, storage, notAnMSALCache,
+            invalidArgument, ambiguousAccount, userFlowMismatch, notStored, otherAccount,
+        ]
+    }
 
-    /// An older version wrote the store; opening it for writing migrates it.
-    case olderStore(version: Int, current: Int)
+    public static var domain: String { "TokenStorage.TokenStoreError" }
 
-    /// Others may read, replace or redirect the file.
-    case insecure(String)
+    public let code: Code
+    public let problem: String
+    public let remedy: Remedy?
 
-    /// The file system lacks the locks or the shared memory that a store needs.
-    case unsupported(String)
+    /// The database of the store.
+    public private(set) var path: String?
 
-    /// A file cannot be opened or written.
-    case file(String)
+    /// Why the key could not be had, or the value not opened.
+    public private(set) var keyError: SealingError?
 
-    /// SQLite failed: disk full, I/O error, read-only file system.
-    case storage(String)
+    /// The first accounts that fit, where one was asked for.
+    public private(set) var accounts: [Account] = []
 
-    /// The document is not an MSAL cache.
-    case notAnMSALCache(String)
+    /// How many accounts fit.
+    public private(set) var accountCount = 0
 
-    /// An argument makes no sense.
-    case invalidArgument(String)
+    /// The tokens that were not stored.
+    public private(set) var response: TokenResponse?
 
-    /// One account was asked for and `total` fit, of which these are the first.
-    case ambiguousAccount([Account], total: Int)
+    /// The schema version of a store that is too new or too old.
+    public private(set) var schemaVersion: Int?
 
-    /// The user flow asked for is not the account's: a refresh token of one is not good at the other.
-    case userFlowMismatch(requested: String, account: String)
+    /// The version that wrote a store that is too new.
+    public private(set) var writtenBy: String?
 
-    /// The token response was not stored; it is here whole, so that nothing is lost.
-    indirect case notStored(TokenResponse, reason: String)
+    /// The user flow that the account signed in with.
+    public private(set) var userFlow: String?
 
-    /// The issuer answered with the tokens of another account, and nothing was stored; they are here.
-    indirect case otherAccount(TokenResponse)
-}
-
-extension TokenStoreError: CustomStringConvertible {
-    public var description: String {
-        switch self {
-        case .damaged(let sentence), .busy(let sentence), .insecure(let sentence), .unsupported(let sentence),
-            .file(let sentence), .storage(let sentence), .notAnMSALCache(let sentence), .invalidArgument(let sentence):
-            sentence
-        case .key(let error): error.description
-        case .newerStore(let version, let writtenBy, let isReadable):
-            """
-            tokenstore \(writtenBy) wrote the store in schema version \(version), which this version may not \
-            \(isReadable ? "write" : "read"); install version \(writtenBy) or newer
-            """
-        case .olderStore(let version, let current):
-            """
-            the store is of schema version \(version); run 'tokenstore purge', which brings it to version \(current) and \
-            deletes expired access tokens
-            """
-        case .ambiguousAccount(_, let total): "\(total) accounts fit; name one by its home account id"
-        case .userFlowMismatch(let requested, let account):
-            "the account signed in with user flow \(account), not \(requested); sign in with \(requested)"
-        case .notStored(_, let reason):
-            "the tokens were received but not stored: \(reason)"
-        case .otherAccount: "the issuer answered with the tokens of another account; sign in again"
-        }
+    public init(_ code: Code, _ problem: String, _ remedy: Remedy? = nil) {
+        self.code = code
+        self.problem = problem.boundedSentence
+        self.remedy = remedy
     }
 }
 
 extension TokenStoreError {
-    /// What a program has to tell apart.
-    public enum Kind: Sendable {
-        case failure
-        case selection
-        case busy
-        case damaged
-        case keyUnavailable
-        case newerStore
+    package static func damaged(_ problem: String, _ remedy: Remedy) -> TokenStoreError {
+        TokenStoreError(.damaged, problem, remedy)
     }
 
-    public var kind: Kind {
-        switch self {
-        case .damaged: .damaged
-        case .busy, .key(.keyBusy): .busy
-        case .key(.damagedValue), .key(.unknownFormat), .key(.unknownDataKey), .key(.damagedDataKey): .damaged
-        case .key: .keyUnavailable
-        case .newerStore: .newerStore
-        case .ambiguousAccount: .selection
-        default: .failure
-        }
+    package static func busy(_ problem: String, _ remedy: Remedy) -> TokenStoreError {
+        TokenStoreError(.busy, problem, remedy)
+    }
+
+    static func insecure(_ problem: String, _ remedy: Remedy) -> TokenStoreError {
+        TokenStoreError(.insecure, problem, remedy)
+    }
+
+    static func unsupported(_ problem: String, _ remedy: Remedy) -> TokenStoreError {
+        TokenStoreError(.unsupported, problem, remedy)
+    }
+
+    static func file(_ problem: String, _ remedy: Remedy) -> TokenStoreError {
+        TokenStoreError(.file, problem, remedy)
+    }
+
+    static func storage(_ problem: String, _ remedy: Remedy) -> TokenStoreError {
+        TokenStoreError(.storage, problem, remedy)
+    }
+
+    static func notAnMSALCache(
+        _ problem: String,
+        _ remedy: Remedy = Remedy(.checkSource, "check where it comes from")
+    ) -> TokenStoreError {
+        TokenStoreError(.notAnMSALCache, problem, remedy)
+    }
+
+    static func invalidArgument(_ problem: String, _ remedy: Remedy) -> TokenStoreError {
+        TokenStoreError(.invalidArgument, problem, remedy)
+    }
+
+    /// One account was asked for and `total` fit, of which these are the first.
+    package static func ambiguousAccount(_ accounts: [Account], total: Int) -> TokenStoreError {
+        let candidates = accounts.map(\.id.homeAccountID)
+        var error = TokenStoreError(.ambiguousAccount, "\(total) accounts fit", .nameAccount(candidates))
+        error.accounts = accounts
+        error.accountCount = total
+        return error
+    }
+
+    static func userFlowMismatch(requested: String, account: String) -> TokenStoreError {
+        var error = TokenStoreError(
+            .userFlowMismatch,
+            "the account signed in with user flow \(account), not \(requested)",
+            .signIn("sign in with \(requested)")
+        )
+        error.userFlow = account
+        return error
+    }
+
+    package static func notStored(
+        _ response: TokenResponse,
+        reason: String,
+        _ remedy: Remedy? = nil
+    ) -> TokenStoreError {
+        var error = TokenStoreError(.notStored, "the tokens were received but not stored: \(reason)", remedy)
+        error.response = response
+        return error
+    }
+
+    static func otherAccount(_ response: TokenResponse) -> TokenStoreError {
+        var error = TokenStoreError(
+            .otherAccount,
+            "the issuer answered with the tokens of another account",
+            .signInAgain
+        )
+        error.response = response
+        return error
+    }
+
+    static func newerStore(version: Int, writtenBy: String, isReadable: Bool) -> TokenStoreError {
+        let verb = isReadable ? "write" : "read"
+        var error = TokenStoreError(
+            .newerStore,
+            "version \(writtenBy) wrote the store in schema version \(version), which this version may not \(verb)",
+            .update(to: writtenBy)
+        )
+        error.schemaVersion = version
+        error.writtenBy = writtenBy
+        return error
+    }
+
+    static func olderStore(version: Int, current: Int) -> TokenStoreError {
+        var error = TokenStoreError(
+            .olderStore,
+            "the store is of schema version \(version), and this version works with \(current)",
+            Remedy(.openForWriting, "open it for writing, which brings it to version \(current)")
+        )
+        error.schemaVersion = version
+        return error
+    }
+
+    /// What a failure to have a key, or to open a value, means for the store.
+    package static func key(_ cause: SealingError) -> TokenStoreError {
+        let code: Code =
+            switch cause.code {
+            case .keyBusy: .busy
+            case .damagedValue, .unknownFormat, .unknownDataKey, .damagedDataKey: .damaged
+            default: .key
+            }
+        var error = TokenStoreError(code, cause.problem, cause.remedy)
+        error.keyError = cause
+        return error
     }
 }
 
@@ -112,41 +206,56 @@ extension TokenStoreError {
         } catch let error as SQLiteError {
             throw TokenStoreError(error, at: path)
         } catch let error as SealingError {
-            throw TokenStoreError.key(error)
+            throw TokenStoreError.key(error).at(path)
+        } catch let error as TokenStoreError {
+            throw error.at(path)
         }
+    }
+
+    private func at(_ path: StorePath) -> TokenStoreError {
+        var error = self
+        error.path = path.database
+        return error
     }
 
     static func busy(at path: StorePath) -> TokenStoreError {
-        .busy("another process holds \(path.database); try again later or raise --timeout")
+        .busy("another process holds \(path.database)", .allowMoreTime).at(path)
     }
 
     init(_ error: SQLiteError, at path: StorePath) {
+        self = TokenStoreError(error, in: path).at(path)
+    }
+
+    private init(_ error: SQLiteError, in path: StorePath) {
         let file = path.database
-        switch error.code.primary {
-        case .notADatabase where !StoreFiles(path).showsOwnDatabase:
-            self = .damaged("\(file) is not a token store (\(error.message)); name the store with --store")
-        case .corrupt, .notADatabase:
-            self = .damaged(
-                "\(file) is damaged (\(error.message)); run 'tokenstore check --repair' to salvage it"
-            )
-        case .generic:
-            self = .damaged(
-                "the tables of \(file) are not as they were made (\(error.message)); "
-                    + "run 'tokenstore check --repair' to salvage what is there"
-            )
-        case .busy, .locked:
-            self = .busy(at: path)
-        case .diskFull:
-            self = .storage("the disk is full, nothing was changed in \(file); free some space and try again")
-        case .readOnly, .permission, .authorization:
-            self = .storage("\(file) cannot be written (\(error.message)); check its permissions and its file system")
-        case .cannotOpen:
-            self = .storage("\(file) cannot be opened (\(error.message)); check its permissions and its directory")
-        default:
-            self = .storage(
-                "\(file) failed, nothing was changed (\(error.message), SQLite code \(error.code.rawValue)); "
-                    + "check the disk and try again"
-            )
-        }
+        let message = error.message
+        self =
+            switch error.code.primary {
+            case .notADatabase where !StoreFiles(path).showsOwnDatabase:
+                .damaged("\(file) is not a token store (\(message))", .choosePath)
+            case .corrupt, .notADatabase: .damaged("\(file) is damaged (\(message))", .repair)
+            case .generic: .damaged("the tables of \(file) are not as they were made (\(message))", .repair)
+            case .busy, .locked: .busy(at: path)
+            case .diskFull:
+                .storage(
+                    "the disk is full, nothing was changed in \(file)",
+                    Remedy(.freeSpace, "free some space and try again")
+                )
+            case .readOnly, .permission, .authorization:
+                .storage(
+                    "\(file) cannot be written (\(message))",
+                    Remedy(.checkPermissions, "check its permissions and its file system")
+                )
+            case .cannotOpen:
+                .storage(
+                    "\(file) cannot be opened (\(message))",
+                    Remedy(.checkPermissions, "check its permissions and its directory")
+                )
+            default:
+                .storage(
+                    "\(file) failed, nothing was changed (\(message), SQLite code \(error.code.rawValue))",
+                    Remedy(.retry, "check the disk and try again")
+                )
+            }
     }
 }

@@ -23,7 +23,7 @@ struct MSALErrorTests {
         (AcquisitionError.interactionRequired(.ended), .interactionRequired, nil),
         (AcquisitionError.policyRequired(OAuthError(code: .invalidGrant)), .serverProtectionPoliciesRequired, nil),
         (TokenStoreError.ambiguousAccount([], total: 2), .internal, .ambiguousAccount),
-        (TokenStoreError.busy("x"), .internal, .unexpected),
+        (TokenStoreError.busy("x", .retry), .internal, .unexpected),
     ]
 
     @Test func `S21, S42: errors have MSAL's domain and codes, and a description`() {

@@ -178,10 +178,7 @@ struct FaultTests {
             let app = try scene.app(store: try TokenStore.inspect(at: scene.store.path, options: options))
             let state = try await app.signIn(SignInParameters(username: NativeScene.bo)).codeState
             let error = try await failure(of: state.submitCode, scene.code())
-            guard case TokenStoreError.invalidArgument? = error.underlyingError else {
-                Issue.record("\(error)")
-                return
-            }
+            #expect((error.underlyingError as? TokenStoreError)?.code == .invalidArgument)
             #expect(scene.provider.audit.count(of: "token") == 0)
         }
     }

@@ -42,9 +42,11 @@ struct CredentialSourceTests {
         #expect(try KeySource.credential("link").load(context).id == expected.id)
     }
 
-    @Test func `a credential that everyone may read is refused with the chmod command`() throws {
+    @Test func `a credential that everyone may read is refused with the mode it needs`() throws {
         let path = try directory.write(String(repeating: "k", count: 32), to: "key", mode: 0o644)
-        expect(.insecure, saying: "chmod o-rwx \(path)") { _ = try KeySource.credential("key").load(context) }
+        expect(.insecure, saying: "change the mode of \(path) to o-rwx") {
+            _ = try KeySource.credential("key").load(context)
+        }
     }
 
     @Test(arguments: ["", "short", String(repeating: "k", count: 33), String(repeating: "A", count: 2000)])

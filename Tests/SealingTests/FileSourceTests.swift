@@ -87,12 +87,9 @@ struct FileSourceTests {
         try #require(flock(holder, LOCK_EX) == 0)
         var context = context
         context.lockTimeout = .milliseconds(50)
-        #expect {
-            _ = try KeySource.file.create(context)
-        } throws: { error in
-            guard case .keyBusy(let sentence) = error as? SealingError else { return false }
-            return sentence.contains(directory.path)
-        }
+        let error = #expect(throws: SealingError.self) { _ = try KeySource.file.create(context) }
+        #expect(error?.code == .keyBusy)
+        #expect(error?.problem.contains(directory.path) == true)
         flock(holder, LOCK_UN)
         #expect(throws: Never.self) { _ = try KeySource.file.create(context) }
     }
@@ -103,15 +100,9 @@ struct FileSourceTests {
     }
 
     @Test(arguments: [0o644, 0o640, 0o604, 0o660, 0o610])
-    func `a file that others may use is refused with the chmod command`(mode: Int) throws {
+    func `a file that others may use is refused with the mode it needs`(mode: Int) throws {
         let path = try directory.write(String(repeating: "k", count: 32), to: "key", mode: mode)
-        for attempt in attempts { expect(.insecure, saying: "chmod 600 \(path)", from: attempt) }
-    }
-
-    @Test func `a command for an odd path can be pasted into a shell`() throws {
-        let path = try directory.write(String(repeating: "k", count: 32), to: "it's a key", mode: 0o644)
-        let word = "'" + path.replacing("'", with: "'\\''") + "'"
-        expect(.insecure, saying: "chmod 600 \(word)") { _ = try KeySource.file(path).load(context) }
+        for attempt in attempts { expect(.insecure, saying: "change the mode of \(path) to 600", from: attempt) }
     }
 
     @Test(arguments: [0, 5, 31, 33, 44])
@@ -148,12 +139,14 @@ struct FileSourceTests {
     func `the file of another user is refused`() throws {
         let path = try directory.write(String(repeating: "k", count: 32), to: "key")
         try FileManager.default.setAttributes([.ownerAccountID: 12345], ofItemAtPath: path)
-        for attempt in attempts { expect(.insecure, saying: "user 12345", "chown", from: attempt) }
+        for attempt in attempts { expect(.insecure, saying: "user 12345", "give", from: attempt) }
     }
 
-    @Test func `a missing directory is named with the mkdir command`() {
+    @Test func `a missing directory is named with the mode it needs`() {
         let source = KeySource.file(directory.file("missing/key"))
-        expect(.absent, saying: "mkdir -p -m 700") { _ = try source.create(context) }
+        let error = #expect(throws: SealingError.self) { _ = try source.create(context) }
+        #expect(error?.code == .keyAbsent)
+        #expect(error?.remedy == .createDirectory(directory.file("missing")))
     }
 
     private var attempts: [() throws -> Void] {

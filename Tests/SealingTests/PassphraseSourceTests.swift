@@ -105,7 +105,7 @@ struct PassphraseSourceTests {
     }
 
     @Test func `the error without a passphrase names every way to give one`() {
-        expect(.unavailable, saying: "TOKENSTORE_PASSPHRASE", "passphrase:fd=N", "terminal") {
+        expect(.unavailable, saying: "TOKENSTORE_PASSPHRASE", "file descriptor", "terminal") {
             _ = try KeySource.passphrase.create(context(nil))
         }
     }

@@ -1,3 +1,4 @@
+import OAuth
 import Sealing
 import Testing
 
@@ -21,7 +22,7 @@ func expect(
     let error = #expect(throws: SealingError.self, sourceLocation: sourceLocation, performing: body)
     guard let error else { return }
     let found: SealingErrorKind? =
-        switch error {
+        switch error.code {
         case .keyAbsent: .absent
         case .keyLocked: .locked
         case .keyUnavailable: .unavailable
@@ -31,7 +32,8 @@ func expect(
         default: nil
         }
     #expect(found == kind, "\(error)", sourceLocation: sourceLocation)
-    for fragment in fragments + ["; "] {
+    #expect(error.remedy != nil, "\(error)", sourceLocation: sourceLocation)
+    for fragment in fragments {
         #expect(error.description.contains(fragment), sourceLocation: sourceLocation)
     }
     #expect(!error.description.hasSuffix("."), sourceLocation: sourceLocation)

@@ -85,7 +85,7 @@ struct SecretServiceSourceTests {
     @Test(.enabled(if: hasLibrary, isComplete))
     func `a missing bus is unavailable`() {
         for attempt in attempts(context([:])) {
-            expect(.unavailable, saying: "DBUS_SESSION_BUS_ADDRESS", "such as file", from: attempt)
+            expect(.unavailable, saying: "DBUS_SESSION_BUS_ADDRESS", "choose another key source", from: attempt)
         }
         for attempt in attempts(context(["DBUS_SESSION_BUS_ADDRESS": "unix:path=\(directory.file("gone"))"])) {
             expect(.unavailable, saying: "choose another key source", from: attempt)

@@ -145,7 +145,7 @@ private struct MSALVerdict {
 
     private init(store error: TokenStoreError) {
         self =
-            switch error {
+            switch error.code {
             case .ambiguousAccount: Self(.ambiguousAccount)
             case .invalidArgument, .userFlowMismatch: Self(.invalidParameter)
             case .otherAccount: Self(.mismatchedUser)

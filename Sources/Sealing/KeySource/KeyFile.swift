@@ -16,14 +16,20 @@ struct KeyFile {
     var timeout: Duration = .seconds(30)
 
     func load() throws(SealingError) -> KeyEncryptionKey {
-        let absent = "the key file \(path) is missing; restore it from a copy, nothing else opens the store"
+        let absent = SealingError.keyAbsent(
+            "the key file \(path) is missing",
+            Remedy(.restore, "restore it from a copy, nothing else opens the store")
+        )
         // Without O_NONBLOCK a FIFO in the file's place would hang.
         let file = try OpenFile(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, absent: absent)
         try check(file.status())
         guard let bytes = try file.contents(limit: KeyEncryptionKey.byteCount),
             bytes.count == KeyEncryptionKey.byteCount
         else {
-            throw .keyMalformed("\(path) is not a key, it does not hold 32 bytes; restore the key file from a copy")
+            throw .keyMalformed(
+                "\(path) is not a key, it does not hold 32 bytes",
+                Remedy(.restore, "restore the key file from a copy")
+            )
         }
         return KeyEncryptionKey(bytes: bytes)
     }
@@ -33,13 +39,13 @@ struct KeyFile {
     /// The name appears with the whole key behind it, on disk, or not at all. All who create it at once get one key.
     func create() throws(SealingError) -> KeyEncryptionKey {
         let parent = PathParts(path).directory
-        let absent = "the directory \(parent) is missing; create it with 'mkdir -p -m 700 \(parent.shellWord)'"
+        let absent = SealingError.keyAbsent("the directory \(parent) is missing", .createDirectory(parent))
         let directory = try OpenFile(parent, O_RDONLY | O_DIRECTORY, absent: absent)
         // Of all who find no file one makes it; the others then find it.
         try directory.lock(timeout: timeout)
         do {
             return try load()
-        } catch .keyAbsent {
+        } catch let error where error.code == .keyAbsent {
             let bytes = Secret.random(count: KeyEncryptionKey.byteCount)
             try write(bytes)
             return KeyEncryptionKey(bytes: bytes)
@@ -54,25 +60,26 @@ struct KeyFile {
     }
 
     private func check(_ status: stat) throws(SealingError) {
-        let name = path.shellWord
         guard status.st_mode & S_IFMT == S_IFREG else {
-            throw .keyInsecure("\(path) is not a regular file; name the key file with --key file:PATH")
+            throw .keyInsecure("\(path) is not a regular file", .changeKey("name the key file", to: "file:PATH"))
         }
         guard status.st_uid == geteuid() else {
             throw .keyInsecure(
-                "the key file \(path) belongs to user \(status.st_uid); run as that user, or 'chown \(geteuid()) \(name)'"
+                "the key file \(path) belongs to user \(status.st_uid)",
+                .takeOwnership(of: path, user: geteuid())
             )
         }
         guard status.st_mode & 0o077 == 0 else {
             let mode = String(status.st_mode & 0o7777, radix: 8)
-            throw .keyInsecure("others may use the key file \(path), its mode is \(mode); run 'chmod 600 \(name)'")
+            throw .keyInsecure(
+                "others may use the key file \(path), its mode is \(mode)",
+                .restrictAccess(to: path, mode: "600")
+            )
         }
         guard status.st_nlink == 1 else {
             throw .keyInsecure(
-                """
-                the key file \(path) has \(status.st_nlink) names; find the others with \
-                'find / -xdev -samefile \(name)' and remove them
-                """
+                "the key file \(path) has \(status.st_nlink) names",
+                Remedy(.removeFile, "find the others with 'find / -xdev -samefile \(path.shellWord)' and remove them")
             )
         }
     }
@@ -86,24 +93,32 @@ struct CredentialFile {
 
     func load() throws(SealingError) -> KeyEncryptionKey {
         let path = try path
-        let absent = "the credential \(path) is missing; provide it with LoadCredential= in the unit, or as a file"
+        let absent = SealingError.keyAbsent(
+            "the credential \(path) is missing",
+            .provideKey("provide it with LoadCredential= in the unit, or as a file")
+        )
         // Links are followed: container platforms provide secrets as links. Without O_NONBLOCK a FIFO would hang.
         let file = try OpenFile(path, O_RDONLY | O_NONBLOCK, absent: absent)
         let status = try file.status()
         guard status.st_mode & S_IFMT == S_IFREG else {
-            throw .keyInsecure("the credential \(path) is not a regular file; name one with --key credential:/PATH")
+            throw .keyInsecure(
+                "the credential \(path) is not a regular file",
+                .changeKey("name another file", to: "credential:/PATH")
+            )
         }
         // Root may own it and a group may read it: that is how systemd hands credentials to a service.
         guard status.st_mode & 0o007 == 0 else {
             throw .keyInsecure(
-                "everyone may use the credential \(path); run 'chmod o-rwx \(path.shellWord)', or set its mode to 0400"
+                "everyone may use the credential \(path)",
+                .restrictAccess(to: path, mode: "o-rwx")
             )
         }
         guard let contents = try file.contents(limit: 1024),
             let bytes = contents.count == KeyEncryptionKey.byteCount ? contents : KeyText.decode(contents)
         else {
             throw .keyMalformed(
-                "the credential \(path) is not a key; it must be 32 bytes, or base64 or hexadecimal text of 32 bytes"
+                "the credential \(path) is not a key",
+                .provideKey("it must be 32 bytes, or base64 or hexadecimal text of 32 bytes")
             )
         }
         return KeyEncryptionKey(bytes: bytes)
@@ -114,10 +129,11 @@ struct CredentialFile {
             if PathParts.isAbsolute(name) { return name }
             guard let directory = environment["CREDENTIALS_DIRECTORY"], !directory.isEmpty else {
                 throw .keyUnavailable(
-                    """
-                    CREDENTIALS_DIRECTORY is not set, so credentials are not available; run as a systemd service with \
-                    LoadCredential=\(name):PATH, or name the file with --key credential:/PATH
-                    """
+                    "CREDENTIALS_DIRECTORY is not set, so credentials are not available",
+                    .provideKey(
+                        "run as a systemd service with LoadCredential=\(name):PATH, or name the file itself",
+                        or: "credential:/PATH"
+                    )
                 )
             }
             return directory + "/" + name

@@ -105,12 +105,14 @@ private struct EnvironmentKey {
     func load() throws(SealingError) -> KeyEncryptionKey {
         guard let text = environment[Self.variable], !text.isEmpty else {
             throw .keyAbsent(
-                "\(Self.variable) is not set; set it to base64 of 32 random bytes, such as 'openssl rand -base64 32' makes"
+                "\(Self.variable) is not set",
+                .provideKey("set it to base64 of 32 random bytes, such as 'openssl rand -base64 32' makes")
             )
         }
         guard let bytes = KeyText.decode(Secret(text)) else {
             throw .keyMalformed(
-                "\(Self.variable) is not base64 of 32 bytes; set it to the key that was made for the store"
+                "\(Self.variable) is not base64 of 32 bytes",
+                .provideKey("set it to the key that was made for the store")
             )
         }
         return KeyEncryptionKey(bytes: bytes)

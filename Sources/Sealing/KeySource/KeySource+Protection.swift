@@ -53,7 +53,7 @@ extension KeySource {
             if path.droppingPrefix(PathParts.join(directory, "")) != nil {
                 "cannot, unless the copy includes the key file beside it. A backup of the whole directory does."
             } else {
-                "cannot. The key is in \(path); keep the two in different backups."
+                "cannot. The key is in \(path). Keep the two in different backups."
             }
         let otherUser = "cannot. The database and the key file are open to their owner alone."
         return (copy, otherUser, owner.sameUser, owner.root)

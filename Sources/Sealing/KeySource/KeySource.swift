@@ -1,3 +1,5 @@
+import OAuth
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -52,12 +54,13 @@ public struct KeySource: Hashable, Sendable {
 
     /// A file under `$CREDENTIALS_DIRECTORY` (systemd credentials), or any file by its absolute path.
     ///
-    /// - Throws: ``SealingError/unusableSource(_:)`` for a name that leaves that directory.
+    /// - Throws: ``SealingError/Code/unusableSource`` for a name that leaves that directory.
     public static func credential(_ nameOrPath: String) throws(SealingError) -> KeySource {
         let isName = !PathParts.hasSlash(nameOrPath) && nameOrPath != "." && nameOrPath != ".."
         guard !nameOrPath.isEmpty, !nameOrPath.contains("\0"), isName || PathParts.isAbsolute(nameOrPath) else {
             throw .unusableSource(
-                "'\(nameOrPath)' is not a credential name; give a name without '/', or an absolute path"
+                "'\(nameOrPath)' is not a credential name",
+                .correct("give a name without '/', or an absolute path")
             )
         }
         return KeySource(location: .credential(nameOrPath))
@@ -83,7 +86,7 @@ extension KeySource: CustomStringConvertible {
     /// Reads `file`, `file:PATH`, `passphrase`, `passphrase:fd=N`, `secret-service`, `credential:NAME`,
     /// `credential:/PATH` or `environment`.
     ///
-    /// - Throws: ``SealingError/unusableSource(_:)``, which names these forms.
+    /// - Throws: ``SealingError/Code/unusableSource``, which names these forms.
     public init(parsing text: String) throws(SealingError) {
         // By bytes: together with a combining mark behind it, a colon is another character.
         let parts = text.utf8.split(separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
@@ -97,7 +100,7 @@ extension KeySource: CustomStringConvertible {
         case (.secretService, nil): self = .secretService
         case (.credential, let name?): self = try .credential(name)
         case (.environment, nil): self = .environment
-        default: throw .unusableSource("'\(text)' is not a key source; \(Self.forms)")
+        default: throw .unusableSource("'\(text)' is not a key source", Self.forms)
         }
     }
 
@@ -111,25 +114,30 @@ extension KeySource: CustomStringConvertible {
         }
     }
 
-    private static let forms = """
+    private static let forms = Remedy.correct(
+        """
         use file, file:PATH, passphrase, passphrase:fd=N, secret-service, credential:NAME, credential:/PATH \
         or environment
         """
+    )
 
     private static func file(parsing path: String) throws(SealingError) -> KeySource {
         guard !path.isEmpty, !path.contains("\0"), !PathParts.endsInSlash(path) else {
-            throw .unusableSource("'file:\(path)' names no file; \(forms)")
+            throw .unusableSource("'file:\(path)' names no file", forms)
         }
         // No shell expands a tilde after the colon, and a directory named "~" is never intended.
         guard path.utf8.first != UInt8(ascii: "~") else {
-            throw .unusableSource("'file:\(path)' starts with a tilde; write the path in full, or with $HOME")
+            throw .unusableSource(
+                "'file:\(path)' starts with a tilde",
+                .correct("write the path in full, or with $HOME")
+            )
         }
         return .file(path)
     }
 
     private static func passphrase(parsing argument: String, of text: String) throws(SealingError) -> KeySource {
         guard argument.hasPrefix("fd="), let descriptor = Int32(argument.dropFirst(3)), descriptor >= 0 else {
-            throw .unusableSource("'\(text)' names no file descriptor; \(forms)")
+            throw .unusableSource("'\(text)' names no file descriptor", forms)
         }
         return .passphrase(descriptor: descriptor)
     }

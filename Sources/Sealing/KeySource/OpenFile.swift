@@ -13,15 +13,15 @@ struct OpenFile: ~Copyable {
     let path: String
     private let descriptor: Int32
 
-    /// Opens the file, or throws ``SealingError/keyAbsent(_:)`` with the sentence `absent` if there is none.
-    init(_ path: String, _ flags: Int32, mode: mode_t = 0, absent: String) throws(SealingError) {
+    /// Opens the file, or throws `absent` if there is none.
+    init(_ path: String, _ flags: Int32, mode: mode_t = 0, absent: SealingError) throws(SealingError) {
         self.path = path
         descriptor = open(path, flags | O_CLOEXEC | O_NOCTTY, mode)
         if descriptor >= 0 { return }
         switch errno {
-        case ENOENT: throw .keyAbsent(absent)
+        case ENOENT: throw absent
         case ELOOP:
-            throw .keyInsecure("\(path) is a symbolic link; name the file itself with --key file:PATH")
+            throw .keyInsecure("\(path) is a symbolic link", .changeKey("name the file itself", to: "file:PATH"))
         case let number: throw Self.failure("opened", path, number)
         }
     }
@@ -55,14 +55,14 @@ struct OpenFile: ~Copyable {
 
     /// Waits for the lock, which the kernel takes back when the descriptor closes.
     ///
-    /// - Throws: ``SealingError/keyBusy(_:)`` after `timeout`.
+    /// - Throws: ``SealingError/Code/keyBusy`` after `timeout`.
     func lock(timeout: Duration) throws(SealingError) {
         let end = ContinuousClock.now + timeout
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             if errno == EINTR { continue }
             guard errno == EWOULDBLOCK else { throw Self.failure("locked", path, errno) }
             guard ContinuousClock.now < end else {
-                throw .keyBusy("another process holds \(path), where the key file is; try again later")
+                throw .keyBusy("another process holds \(path), where the key file is", .retryLater)
             }
             var pause = timespec(tv_sec: 0, tv_nsec: Int.random(in: 500_000...2_000_000))
             nanosleep(&pause, nil)
@@ -71,7 +71,10 @@ struct OpenFile: ~Copyable {
 
     static func failure(_ verb: String, _ path: String, _ number: Int32) -> SealingError {
         let reason = String(cString: strerror(number)).lowercased()
-        return .keyUnavailable("\(path) cannot be \(verb), \(reason); mend that and try again")
+        return .keyUnavailable(
+            "\(path) cannot be \(verb), \(reason)",
+            Remedy(.checkPermissions, "mend that and try again")
+        )
     }
 }
 

@@ -28,15 +28,19 @@ struct PassphraseKey {
             let blockSize = parameters["r"].flatMap({ Int($0) }),
             let parallelism = parameters["p"].flatMap({ Int($0) })
         else {
-            throw .keyMalformed("the store does not say how its passphrase was used; restore the store from a copy")
+            throw .keyMalformed(
+                "the store does not say how its passphrase was used",
+                Remedy(.restore, "restore the store from a copy")
+            )
         }
         let cost = ScryptCost(rounds: rounds, blockSize: blockSize, parallelism: parallelism)
         guard cost.isBearable else {
             throw .keyMalformed(
                 """
                 the store asks for scrypt with N=\(rounds) r=\(blockSize) p=\(parallelism), which no version of \
-                tokenstore chooses; restore the store from a copy
-                """
+                this library chooses
+                """,
+                Remedy(.restore, "restore the store from a copy")
             )
         }
         return try derive(from: passphrase.obtain(confirm: false), salt: Array(salt), cost)
@@ -74,7 +78,10 @@ struct PassphraseKey {
             }
             return KeyEncryptionKey(bytes: derived.withUnsafeBytes { Secret(copying: $0) })
         } catch {
-            throw .keyUnavailable("scrypt could not be run, it needs \(cost.mebibytes) MiB; free memory and try again")
+            throw .keyUnavailable(
+                "scrypt could not be run, it needs \(cost.mebibytes) MiB",
+                Remedy(.freeSpace, "free memory and try again")
+            )
         }
     }
 }
@@ -98,13 +105,16 @@ struct Passphrase {
                 try answer(of: ask, confirm: confirm)
             } else {
                 throw SealingError.keyUnavailable(
-                    """
-                    no passphrase was given; set \(Self.variable), name a file descriptor with \
-                    --key passphrase:fd=N, or run in a terminal
-                    """
+                    "no passphrase was given",
+                    .provideKey(
+                        "set \(Self.variable), run in a terminal, or name a file descriptor",
+                        or: "passphrase:fd=N"
+                    )
                 )
             }
-        guard passphrase.count > 0 else { throw .keyMalformed("the passphrase is empty; give one that is not") }
+        guard passphrase.count > 0 else {
+            throw .keyMalformed("the passphrase is empty", .provideKey("give one that is not"))
+        }
         return passphrase
     }
 
@@ -117,7 +127,7 @@ struct Passphrase {
         } catch let error as SealingError {
             throw error
         } catch {
-            throw .keyUnavailable("no passphrase was entered, \(error); try again")
+            throw .keyUnavailable("no passphrase was entered, \(error)", .retry)
         }
     }
 
@@ -131,7 +141,10 @@ struct Passphrase {
         var count = 0
         while let byte = try nextByte(of: descriptor), byte != UInt8(ascii: "\n") {
             guard count < buffer.count else {
-                throw .keyMalformed("the passphrase has more than \(Self.limit) bytes; give a shorter one")
+                throw .keyMalformed(
+                    "the passphrase has more than \(Self.limit) bytes",
+                    .provideKey("give a shorter one")
+                )
             }
             buffer[count] = byte
             count += 1
@@ -147,7 +160,8 @@ struct Passphrase {
             if errno == EINTR { continue }
             let reason = String(cString: strerror(errno)).lowercased()
             throw .keyUnavailable(
-                "no passphrase can be read from file descriptor \(descriptor), \(reason); open it, as in '3< file'"
+                "no passphrase can be read from file descriptor \(descriptor), \(reason)",
+                .provideKey("open it, as in '3< file'")
             )
         }
     }

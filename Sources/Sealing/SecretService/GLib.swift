@@ -1,4 +1,6 @@
 #if os(Linux)
+import OAuth
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -6,6 +8,8 @@ import Musl
 #endif
 
 #if os(Linux)
+import OAuth
+
 /// The functions of GLib that ``Keyring`` calls.
 ///
 /// `@unchecked Sendable`: it holds addresses of functions, which never change; the library stays loaded for good.
@@ -81,7 +85,8 @@ struct GLib: @unchecked Sendable {
         // A `GError` is two 32-bit numbers, then the text.
         let text = error.load(fromByteOffset: 8, as: UnsafePointer<CChar>?.self).map { String(cString: $0) }
         throw .keyUnavailable(
-            "the keyring does not answer, \(text ?? "no reason given"); start one, or choose another key source"
+            "the keyring does not answer, \(text ?? "no reason given")",
+            .provideKey("start one, or choose another key source")
         )
     }
 }
@@ -97,10 +102,8 @@ struct DynamicLibrary {
     init(_ name: String) throws(SealingError) {
         guard let handle = dlopen(name, RTLD_NOW | RTLD_LOCAL) else {
             throw .keyUnavailable(
-                """
-                \(name) is not installed, which the key source secret-service needs; run \
-                'apt-get install libsecret-1-0', or choose another key source
-                """
+                "\(name) is not installed, which the key source secret-service needs",
+                Remedy(.install, "run 'apt-get install libsecret-1-0', or choose another key source")
             )
         }
         self.name = name
@@ -109,7 +112,7 @@ struct DynamicLibrary {
 
     func address(_ symbol: String) throws(SealingError) -> UnsafeMutableRawPointer {
         if let address = dlsym(handle, symbol) { return address }
-        throw .keyUnavailable("\(name) lacks \(symbol); install libsecret 0.20 or later")
+        throw .keyUnavailable("\(name) lacks \(symbol)", Remedy(.install, "install libsecret 0.20 or later"))
     }
 
     /// The function `symbol`, whose type is the caller's to know.

@@ -66,10 +66,8 @@ final class Keyring {
         }
         guard let collection else {
             throw .keyUnavailable(
-                """
-                no default keyring exists; create one, such as by logging in to the desktop, or choose another \
-                key source
-                """
+                "no default keyring exists",
+                .provideKey("create one, such as by logging in to the desktop, or choose another key source")
             )
         }
         defer { library.glib.unref(collection) }
@@ -96,7 +94,8 @@ final class Keyring {
     private static let all: Int32 = 1 << 1
 
     private static let locked = SealingError.keyLocked(
-        "the keyring that holds the store's key is locked; unlock it, such as by logging in to the desktop"
+        "the keyring that holds the store's key is locked",
+        .provideKey("unlock it, such as by logging in to the desktop")
     )
 }
 #endif

@@ -1,4 +1,6 @@
 #if os(Linux)
+import OAuth
+
 /// The functions of libsecret that ``Keyring`` calls, and GLib below it.
 ///
 /// `@unchecked Sendable`: it holds addresses of functions, which never change; the library stays loaded for good.
@@ -40,12 +42,15 @@ struct LibSecret: @unchecked Sendable {
     }
 
     static let incapable = SealingError.keyUnavailable(
-        "the keyring cannot be used; choose another key source, such as file"
+        "the keyring cannot be used",
+        .changeKey("choose another key source", to: "file")
     )
 }
 #endif
 
 #if os(Linux)
+import OAuth
+
 import OAuth
 
 extension LibSecret {

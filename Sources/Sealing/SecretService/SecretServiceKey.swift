@@ -23,10 +23,8 @@ struct SecretServiceKey {
     func load() throws(SealingError) -> KeyEncryptionKey {
         guard let text = try ask({ keyring throws(SealingError) in try keyring.find() }) else {
             throw .keyAbsent(
-                """
-                the keyring is open and holds no key of this store (application tokenstore, store \(store)); \
-                restore the keyring from a copy, nothing else opens the store
-                """
+                "the keyring is open and holds no key of this store (application tokenstore, store \(store))",
+                Remedy(.restore, "restore the keyring from a copy, nothing else opens the store")
             )
         }
         return try key(from: text)
@@ -40,7 +38,10 @@ struct SecretServiceKey {
         try ask { keyring throws(SealingError) in try keyring.add(text) }
         let readBack = try ask { keyring throws(SealingError) in try keyring.find() }
         guard readBack == text else {
-            throw .keyUnavailable("the keyring did not keep the key it was given; choose another key source")
+            throw .keyUnavailable(
+                "the keyring did not keep the key it was given",
+                .changeKey("choose another key source")
+            )
         }
         return KeyEncryptionKey(bytes: bytes)
     }
@@ -50,7 +51,8 @@ struct SecretServiceKey {
     private func key(from text: Secret) throws(SealingError) -> KeyEncryptionKey {
         guard let bytes = KeyText.decode(text) else {
             throw .keyMalformed(
-                "the keyring's entry for this store (\(store)) is not a key; restore the keyring from a copy"
+                "the keyring's entry for this store (\(store)) is not a key",
+                Remedy(.restore, "restore the keyring from a copy")
             )
         }
         return KeyEncryptionKey(bytes: bytes)
@@ -75,7 +77,8 @@ struct SecretServiceKey {
         if let answer = thread.wait(context.deadline) { return try answer.get() }
         cancellation.cancel()
         throw .keyUnavailable(
-            "the keyring did not answer within \(context.deadline); restart it, or choose another key source"
+            "the keyring did not answer within \(context.deadline)",
+            .provideKey("restart it, or choose another key source")
         )
     }
 
@@ -89,10 +92,8 @@ struct SecretServiceKey {
                 return "unix:path=\(directory)/bus"
             }
             throw .keyUnavailable(
-                """
-                the keyring needs a session bus, and DBUS_SESSION_BUS_ADDRESS is not set; log in to a desktop, \
-                or choose another key source, such as file
-                """
+                "the keyring needs a session bus, and DBUS_SESSION_BUS_ADDRESS is not set",
+                .provideKey("log in to a desktop, or choose another key source", or: "file")
             )
         }
     }
@@ -102,7 +103,8 @@ struct SecretServiceKey {
     func create() throws(SealingError) -> KeyEncryptionKey { throw Self.forLinux }
 
     private static let forLinux = SealingError.keyUnavailable(
-        "the key source secret-service is for Linux; choose another one, such as file"
+        "the key source secret-service is for Linux",
+        .changeKey("choose another one", to: "file")
     )
     #endif
 }
@@ -170,7 +172,7 @@ private final class TimedThread<Value: Sendable>: Sendable {
     }
 
     private static func failure(_ number: Int32) -> SealingError {
-        .keyUnavailable("no thread can be started, \(String(cString: strerror(number)).lowercased()); try again later")
+        .keyUnavailable("no thread can be started, \(String(cString: strerror(number)).lowercased())", .retryLater)
     }
 }
 

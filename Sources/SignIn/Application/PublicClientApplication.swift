@@ -80,7 +80,7 @@ public final class PublicClientApplication: Sendable {
     /// The one account of this client that `policy` leaves, such as `.userFlow("B2C_1_SUSI")`; nil where it leaves
     /// none.
     ///
-    /// - Throws: `TokenStoreError.ambiguousAccount(_:total:)` where several people signed in by it.
+    /// - Throws: `TokenStoreError.Code.ambiguousAccount` where several people signed in by it.
     public func account(for policy: AccountPolicy) throws -> Account? {
         try store.account(matching: policy.and(.client(configuration.clientID)))
     }
@@ -151,7 +151,7 @@ public final class PublicClientApplication: Sendable {
 extension TokenStore {
     /// Stores the tokens of a sign-in in one commit.
     ///
-    /// - Throws: `TokenStoreError.notStored(_:reason:)` with the response, if it could not be stored.
+    /// - Throws: `TokenStoreError.Code.notStored` with the response, if it could not be stored.
     public func save(_ tokens: SignedInTokens) throws -> AuthenticationResult {
         let saved = try save(tokens.response, for: tokens.request, in: tokens.space)
         guard let account = try saved.described ?? saved.account.flatMap({ try account($0) }) else {

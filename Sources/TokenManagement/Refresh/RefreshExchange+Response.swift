@@ -14,7 +14,7 @@ extension RefreshExchange {
             saved = try await store.perform {
                 try $0.save(answered.answer.response, for: answered.request, refreshing: answered.token, in: space)
             }
-        } catch TokenStoreError.otherAccount {
+        } catch let error as TokenStoreError where error.code == .otherAccount {
             throw AcquisitionError.accountMismatch
         }
         if case .discarded = saved.outcome {

@@ -39,7 +39,7 @@ extension TokenStore {
 
     /// The one account that `policy` leaves, or nil where it leaves none.
     ///
-    /// - Throws: ``TokenStoreError/ambiguousAccount(_:total:)`` where it leaves several.
+    /// - Throws: ``TokenStoreError/Code/ambiguousAccount`` where it leaves several.
     public func account(matching policy: AccountPolicy) throws -> Account? {
         let (outcome, fitting) = try outcome(of: policy)
         switch outcome {
@@ -56,11 +56,11 @@ extension TokenStore {
 
     /// The one account with a username, compared without regard to case.
     ///
-    /// - Throws: ``TokenStoreError/invalidArgument(_:)`` if it is blank, ``TokenStoreError/ambiguousAccount(_:total:)`` if
+    /// - Throws: ``TokenStoreError/Code/invalidArgument`` if it is blank, ``TokenStoreError/Code/ambiguousAccount`` if
     ///   several accounts have it.
     public func account(username: String) throws -> Account? {
         guard !username.folded.isEmpty else {
-            throw TokenStoreError.invalidArgument("the username is blank; name an account")
+            throw TokenStoreError.invalidArgument("the username is blank", .nameAccount([]))
         }
         return try account(matching: .username(username))
     }

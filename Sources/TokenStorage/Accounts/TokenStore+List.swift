@@ -54,7 +54,8 @@ extension StoreConnection {
         guard isVacant || !isListed else { return }
         guard let problem = try connection.integrityProblems(quick: isVacant).first else { return }
         throw TokenStoreError.damaged(
-            "\(path.database) is damaged (\(problem)); run 'tokenstore check --repair' to salvage it"
+            "\(path.database) is damaged (\(problem))",
+            .repair
         )
     }
 

@@ -1,3 +1,4 @@
+import OAuth
 import SQLite
 import Sealing
 
@@ -9,7 +10,7 @@ extension TokenStore {
     /// where it is gone, the next sign-in makes a new one.
     ///
     /// - Returns: what was deleted; zeros where the file could not be read.
-    /// - Throws: ``TokenStoreError/damaged(_:)`` for a file that does not show that it is a token store.
+    /// - Throws: ``TokenStoreError/Code/damaged`` for a file that does not show that it is a token store.
     public static func purgeAll(
         at path: StorePath,
         options: StoreOptions = StoreOptions(),
@@ -22,7 +23,7 @@ extension TokenStore {
             guard let found = try totals(at: path, options: options) else { return PurgeCounts() }
             counts = found
             if !dryRun { try open(at: path, options: options).deleteEverything() }
-        } catch let error as TokenStoreError where error.kind == .damaged {
+        } catch let error as TokenStoreError where error.code == .damaged {
             counts = PurgeCounts()
             counts.removedFiles = try destroy(path, options: options, dryRun: dryRun)
         }
@@ -36,7 +37,7 @@ extension TokenStore {
     private static func totals(at path: StorePath, options: StoreOptions) throws -> PurgeCounts? {
         do {
             return try inspect(at: path, options: options)?.read { try $0.totals() }
-        } catch TokenStoreError.olderStore {
+        } catch let error as TokenStoreError where error.code == .olderStore {
             let file = StoreFile(path: path, timeout: options.busyTimeout)
             return try PurgeCounts(of: file.openForInspection().connection)
         }

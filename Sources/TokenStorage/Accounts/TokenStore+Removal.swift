@@ -75,7 +75,7 @@ extension TokenStore {
 
     /// Runs `body` in a write transaction and then empties the log, so that what was deleted is in no file.
     ///
-    /// - Throws: ``TokenStoreError/busy(_:)`` if another process reads an older state for longer than the time limit;
+    /// - Throws: ``TokenStoreError/Code/busy`` if another process reads an older state for longer than the time limit;
     ///   the rows are deleted all the same.
     @discardableResult
     package func removing<Result: Sendable>(
@@ -86,7 +86,7 @@ extension TokenStore {
         // A dry run must not create the store it looks at, nor wait for a writer.
         if dryRun { return try read(body) }
         let (result, erasure) = try erasing(takesIn: takesIn, body)
-        if case .unfinished(let sentence) = erasure { throw TokenStoreError.busy(sentence) }
+        if case .unfinished(let error) = erasure { throw error }
         return result
     }
 
@@ -106,16 +106,16 @@ extension TokenStore {
 }
 
 /// Whether the bytes of what was deleted are gone from every file.
-public enum Erasure: Hashable, Sendable {
+public enum Erasure: Equatable, Sendable {
     case complete
-    /// The rows are deleted; old pages, sealed, stay in the log for this reason. A sentence that ends in what to do.
-    case unfinished(String)
+    /// The rows are deleted; old pages, sealed, stay in the log for this reason.
+    case unfinished(TokenStoreError)
 }
 
 extension StoreConnection {
     /// Empties the write-ahead log, which holds old pages until then.
     func emptyLog() throws {
-        if case .unfinished(let sentence) = try emptiedLog() { throw TokenStoreError.busy(sentence) }
+        if case .unfinished(let error) = try emptiedLog() { throw error }
     }
 
     /// Empties the log as soon as others let it, or gives up after the time limit.
@@ -126,8 +126,11 @@ extension StoreConnection {
         while try !connection.checkpointTruncating() {
             guard ContinuousClock.now - start < connection.busyTimeout else {
                 return .unfinished(
-                    "the change is made, but another process still reads the log of \(path.database), which holds the "
-                        + "old rows sealed; run 'tokenstore purge' when it is done, which also deletes expired access tokens"
+                    .busy(
+                        "the change is made, but another process still reads the log of \(path.database), which holds "
+                            + "the old rows sealed",
+                        Remedy(.purge, "delete expired access tokens when it is done, which empties the log")
+                    )
                 )
             }
             var pause = timespec(tv_sec: 0, tv_nsec: Int.random(in: 500_000...5_000_000))

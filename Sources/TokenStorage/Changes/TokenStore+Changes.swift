@@ -95,7 +95,7 @@ final class CommitObserver: Sendable {
     private let stopReader: Int32
     private let stopWriter: LockedValue<Int32>
 
-    /// - Throws: ``TokenStoreError/file(_:)`` if the system has no more watches.
+    /// - Throws: ``TokenStoreError/Code/file`` if the system has no more watches.
     init(_ path: StorePath) throws(TokenStoreError) {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw StoreFile.failure("watched", path.directory) }

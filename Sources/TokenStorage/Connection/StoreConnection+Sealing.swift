@@ -65,11 +65,13 @@ extension StoreConnection {
         return members
     }
 
+    private static let alterations: Set<SealingError.Code> = [.damagedValue, .unknownFormat, .unknownDataKey]
+
     /// What `body` reads of a row that is about to be replaced; nil where the row was altered or damaged.
     func intact<Result>(_ body: () throws -> Result) throws -> Result? {
         do {
             return try body()
-        } catch SealingError.damagedValue, SealingError.unknownFormat, SealingError.unknownDataKey {
+        } catch let error as SealingError where Self.alterations.contains(error.code) {
             return nil
         }
     }
@@ -151,7 +153,7 @@ extension StoreConnection {
                 _ = try keys()
             }
         }
-        throw TokenStoreError.busy("the keys of \(path.database) change all the time; try again later")
+        throw TokenStoreError.busy("the keys of \(path.database) change all the time", .retryLater)
     }
 
     /// A purge of everything has taken the data keys along, and the transaction has not begun its work.
@@ -168,8 +170,8 @@ extension StoreConnection {
             let result = try body()
             guard !(try isReplaced()) else {
                 throw TokenStoreError.busy(
-                    "another file took the place of \(path.database) while it was written, and nothing was changed; "
-                        + "try again"
+                    "another file took the place of \(path.database) while it was written, and nothing was changed",
+                    .retry
                 )
             }
             return result
@@ -181,7 +183,8 @@ extension StoreConnection {
         let (id, isOverflow) = (try connection.integer(greatest) ?? 0).addingReportingOverflow(1)
         guard !isOverflow else {
             throw TokenStoreError.damaged(
-                "a row of \(path.database) has an id that no program gave; run 'tokenstore check --repair'"
+                "a row of \(path.database) has an id that no program gave",
+                .repair
             )
         }
         return id

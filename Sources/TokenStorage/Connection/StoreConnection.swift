@@ -80,13 +80,16 @@ package final class StoreConnection {
 
     /// Whether another file has the name of the one that was opened.
     ///
-    /// - Throws: ``TokenStoreError/file(_:)`` if none has: a removed store is not to be made anew unasked.
+    /// - Throws: ``TokenStoreError/Code/file`` if none has: a removed store is not to be made anew unasked.
     func isReplaced() throws(TokenStoreError) -> Bool {
         guard let file else { return false }
         lastLook = CoarseClock.now
         if FileStatus(path.database)?.identity == file { return false }
         guard !FileStatus.isAbsent(path.database) else {
-            throw .file("\(path.database) was removed while it was open; restore it, or open the store anew")
+            throw .file(
+                "\(path.database) was removed while it was open",
+                Remedy(.restore, "restore it, or open the store anew")
+            )
         }
         return true
     }
@@ -143,7 +146,7 @@ package final class StoreConnection {
     func reloadKeys() throws {
         do {
             try keyRing?.reload(from: connection)
-        } catch SealingError.otherKey {
+        } catch let error as SealingError where error.code == .otherKey {
             keyRing = nil
             _ = try keys()
         }
@@ -155,10 +158,8 @@ package final class StoreConnection {
         guard let given = options.keySource, given != recorded else { return recorded }
         guard given.kind == recorded.kind else {
             throw SealingError.keyUnavailable(
-                """
-                the store's key comes from '\(recorded)', not from '\(given)'; leave --key out, or move the store \
-                with 'tokenstore rekey --key \(given.description.shellWord)'
-                """
+                "the store's key comes from '\(recorded)', not from '\(given)'",
+                .moveKey(to: given.description)
             )
         }
         return given
@@ -166,7 +167,7 @@ package final class StoreConnection {
 
     /// Gives a store that holds nothing sealed a new data key, under a key from its source, or the one asked for.
     ///
-    /// - Throws: ``TokenStoreError/damaged(_:)`` if there are sealed values, which lost their keys.
+    /// - Throws: ``TokenStoreError/Code/damaged`` if there are sealed values, which lost their keys.
     private func makeKeys() throws -> KeyRing {
         let recorded = try KeySource(parsing: header.keySource)
         let source = options.keySource ?? recorded
@@ -176,8 +177,8 @@ package final class StoreConnection {
             guard try connection.dataKeyCount() == 0 else { return }
             for table in SealedTable.all where try table.hasValues(in: connection) {
                 throw TokenStoreError.damaged(
-                    "\(path.database) has lost its data keys, and nothing in it opens without them; restore a copy, or "
-                        + "start anew with 'tokenstore purge --all', which deletes the rest"
+                    "\(path.database) has lost its data keys, and nothing in it opens without them",
+                    .startAnew
                 )
             }
             // A new id: a process that has not noticed the purge must not take it for the one it knows.

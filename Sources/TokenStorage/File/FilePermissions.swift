@@ -1,3 +1,4 @@
+import OAuth
 import Sealing
 
 #if canImport(Glibc)
@@ -15,21 +16,24 @@ struct FilePermissions {
     /// What inspection accepts besides: a copy on a read-only medium, which no user can change.
     let isInspection: Bool
 
-    private static let move = "put the store into a separate directory, and name that with --store or TOKENSTORE_PATH"
+    private static let move = "put the store into a separate directory"
 
     /// Requires a directory of this user's own.
     func checkDirectory() throws(TokenStoreError) {
         guard let status = FileStatus(path.directory) else { throw failure("opened", path.directory) }
         guard status.kind == .directory else {
-            throw .file("\(path.directory) is not a directory; name another place with --store")
+            throw .file("\(path.directory) is not a directory", .choosePath)
         }
         guard status.owner == geteuid() else {
-            throw .insecure("\(path.directory) belongs to user \(status.owner); run as that user, or \(Self.move)")
+            throw .insecure(
+                "\(path.directory) belongs to user \(status.owner)",
+                .moveStore("run as that user, or \(Self.move)")
+            )
         }
         try checkPermissions(
             status,
             of: path.directory,
-            remedy: mayClose(status) ? "run 'chmod 700 \(path.directory.shellWord)'" : Self.move
+            remedy: mayClose(status) ? .restrictAccess(to: path.directory, mode: "700") : .moveStore(Self.move)
         )
     }
 
@@ -49,20 +53,25 @@ struct FilePermissions {
         case .regular: break
         case .symbolicLink:
             throw .insecure(
-                "\(path.database) is a symbolic link; name the file itself: --store \(target(of: path.database))"
+                "\(path.database) is a symbolic link",
+                FileStatus.resolved(path.database).map { .choosePath($0) } ?? .choosePath
             )
-        case .directory: throw .damaged("\(path.database) is a directory and no store; name the store with --store")
+        case .directory: throw .damaged("\(path.database) is a directory and no store", .choosePath)
         case .other:
-            throw .damaged("\(path.database) is neither a regular file nor a token store; name it with --store")
+            throw .damaged("\(path.database) is neither a regular file nor a token store", .choosePath)
         }
         try checkOwner(status, of: path.database)
-        try checkPermissions(status, of: path.database, remedy: "run 'chmod 600 \(path.database.shellWord)'")
+        try checkPermissions(status, of: path.database, remedy: .restrictAccess(to: path.database, mode: "600"))
         if status.links > 1, try !takeNameOfRepair(status) {
-            throw .insecure("\(path.database) has \(status.links) names; remove the other hard links")
+            throw .insecure(
+                "\(path.database) has \(status.links) names",
+                Remedy(.removeFile, "remove the other hard links")
+            )
         }
         guard status.size > 0 else {
             throw .damaged(
-                "\(path.database) is empty, which no store ever is; restore a copy, or remove it to start anew"
+                "\(path.database) is empty, which no store ever is",
+                Remedy(.restore, "restore a copy, or remove it to start anew")
             )
         }
     }
@@ -81,7 +90,8 @@ struct FilePermissions {
     private func checkOwner(_ status: FileStatus, of path: String) throws(TokenStoreError) {
         guard status.owner == geteuid() else {
             throw .insecure(
-                "\(path) belongs to user \(status.owner); run as that user, or 'chown \(geteuid()) \(path.shellWord)'"
+                "\(path) belongs to user \(status.owner)",
+                .takeOwnership(of: path, user: geteuid())
             )
         }
     }
@@ -89,20 +99,19 @@ struct FilePermissions {
     private func checkPermissions(
         _ status: FileStatus,
         of path: String,
-        remedy: @autoclosure () -> String
+        remedy: @autoclosure () -> Remedy
     ) throws(TokenStoreError) {
         let isReadOnly = status.permissions & 0o222 == 0
         guard status.permissions & 0o077 == 0 || isInspection && isReadOnly else {
             throw .insecure(
-                "others may use \(path), its mode is \(String(status.permissions, radix: 8)); \(remedy())"
+                "others may use \(path), its mode is \(String(status.permissions, radix: 8))",
+                remedy()
             )
         }
     }
 
-    private func target(of link: String) -> String { FileStatus.resolved(link)?.shellWord ?? "FILE" }
-
     private func failure(_ verb: String, _ path: String) -> TokenStoreError {
-        .file("\(path) cannot be \(verb), \(String(cString: strerror(errno)).lowercased()); check its permissions")
+        .file("\(path) cannot be \(verb), \(String(cString: strerror(errno)).lowercased())", .checkPermissions)
     }
 }
 

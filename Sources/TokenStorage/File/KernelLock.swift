@@ -34,20 +34,21 @@ package final class KernelLock: Sendable {
         descriptor = new < 0 && errno == EEXIST ? open(path.lock, flags) : new
         // The umask may have taken from the owner of a new file as well.
         guard descriptor >= 0, new < 0 || fchmod(new, 0o600) == 0 else {
-            throw .file("\(path.lock) cannot be opened, \(Self.reason()); check its permissions")
+            throw .file("\(path.lock) cannot be opened, \(Self.reason())", .checkPermissions)
         }
     }
 
     /// Waits for the lock.
     ///
-    /// - Throws: ``TokenStoreError/busy(_:)`` after `timeout`.
+    /// - Throws: ``TokenStoreError/Code/busy`` after `timeout`.
     package convenience init(_ range: Range, of path: StorePath, timeout: Duration) throws(TokenStoreError) {
         try self.init(of: path)
         let start = ContinuousClock.now
         while try !tryLock(range, of: path) {
             guard ContinuousClock.now - start < timeout else {
                 throw .busy(
-                    "another process has held \(path.database) for \(timeout.components.seconds) s; try again later"
+                    "another process has held \(path.database) for \(timeout.components.seconds) s",
+                    .retryLater
                 )
             }
             var pause = timespec(tv_sec: 0, tv_nsec: Int.random(in: 500_000...2_000_000))
@@ -61,7 +62,10 @@ package final class KernelLock: Sendable {
     func tryLock(_ range: Range, of path: StorePath) throws(TokenStoreError) -> Bool {
         if Self.tryLock(descriptor, start: range.offset, count: 1) { return true }
         guard errno == EAGAIN || errno == EACCES || errno == EINTR else {
-            throw .unsupported("\(path.lock) cannot be locked, \(Self.reason()); keep the store on a local disk")
+            throw .unsupported(
+                "\(path.lock) cannot be locked, \(Self.reason())",
+                .moveStore("keep the store on a local disk")
+            )
         }
         return false
     }
@@ -162,7 +166,7 @@ final class ExclusiveAccess {
 
     /// Waits for every connection to be closed.
     ///
-    /// - Throws: ``TokenStoreError/busy(_:)`` after `timeout`.
+    /// - Throws: ``TokenStoreError/Code/busy`` after `timeout`.
     static func wait(for path: StorePath, timeout: Duration) throws(TokenStoreError) -> ExclusiveAccess {
         let descriptor = open(path.database, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { throw StoreFile.failure("opened", path.database) }
@@ -171,7 +175,10 @@ final class ExclusiveAccess {
             guard ContinuousClock.now - start < timeout else {
                 // Closing any descriptor of a file takes the locks of all connections of this process from it, so
                 // this one stays open.
-                throw .busy("another program has \(path.database) open; close it and try again")
+                throw .busy(
+                    "another program has \(path.database) open",
+                    Remedy(.closeOtherProgram, "close it and try again")
+                )
             }
             var pause = timespec(tv_sec: 0, tv_nsec: Int.random(in: 500_000...2_000_000))
             nanosleep(&pause, nil)

@@ -1,3 +1,4 @@
+import OAuth
 import SQLite
 
 #if canImport(Glibc)
@@ -38,9 +39,12 @@ struct LogState: Equatable {
     func inspectionMode(at path: StorePath) throws(TokenStoreError) -> Connection.Mode {
         guard let size else { return .immutable }
         guard isRegular else {
-            throw .insecure("\(path.log) is not a regular file; remove it, or copy the store without it")
+            throw .insecure(
+                "\(path.log) is not a regular file",
+                Remedy(.removeFile, "remove it, or copy the store without it")
+            )
         }
-        guard let header else { throw .file("\(path.log) cannot be read; check its permissions") }
+        guard let header else { throw .file("\(path.log) cannot be read", .checkPermissions) }
         guard size > Self.headerSize, Self.isHeader(header) else {
             return size == 0 && hasIndex ? .readOnly : .immutable
         }

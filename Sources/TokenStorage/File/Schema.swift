@@ -26,13 +26,13 @@ package struct Schema: Sendable {
 
     /// The steps that `file` has not taken.
     ///
-    /// - Throws: ``TokenStoreError/newerStore(version:writtenBy:isReadable:)`` if its floors shut this program out,
-    ///   ``TokenStoreError/damaged(_:)`` if the file does not agree with itself on its version.
+    /// - Throws: ``TokenStoreError/Code/newerStore`` if its floors shut this program out,
+    ///   ``TokenStoreError/Code/damaged`` if the file does not agree with itself on its version.
     func pending(_ file: StoreHeader, forWriting: Bool) throws -> ArraySlice<Migration> {
         guard file.userVersion == file.schemaVersion || file.userVersion > version else {
             throw TokenStoreError.damaged(
-                "the store says that it is of schema version \(file.userVersion) and of \(file.schemaVersion); "
-                    + "run 'tokenstore check --repair' to salvage it"
+                "the store says that it is of schema version \(file.userVersion) and of \(file.schemaVersion)",
+                .repair
             )
         }
         // Floors that were not written together with the version say nothing about it.

@@ -1,3 +1,4 @@
+import OAuth
 import SQLite
 
 #if canImport(Glibc)
@@ -26,8 +27,8 @@ struct StoreFile {
             // The database of another program is not offered for a repair.
             try StoreHeader.requireApplicationID(connection, at: path)
             throw TokenStoreError.damaged(
-                "\(path.database) is in no write-ahead-log mode and so not as this program left it; "
-                    + "run 'tokenstore check --repair'"
+                "\(path.database) is in no write-ahead-log mode and so not as this program left it",
+                .repair
             )
         }
         return connection
@@ -82,13 +83,14 @@ struct StoreFile {
     private func enableLog(_ connection: Connection) throws {
         guard try connection.first("PRAGMA journal_mode = WAL", body: { $0.text(0) }) == "wal" else {
             throw TokenStoreError.unsupported(
-                "the file system of \(path.directory) has no shared memory; keep the store on a local disk"
+                "the file system of \(path.directory) has no shared memory",
+                .moveStore("keep the store on a local disk")
             )
         }
         // The switch itself is in the log, which the final name does not take along: on a full disk the closing
         // connection would leave it there without a word.
         guard try connection.checkpointTruncating() else {
-            throw TokenStoreError.busy("another process holds a new store in \(path.directory); try again later")
+            throw TokenStoreError.busy("another process holds a new store in \(path.directory)", .retryLater)
         }
     }
 
@@ -182,7 +184,10 @@ struct StoreFile {
 
     static func failure(_ verb: String, _ name: String) -> TokenStoreError {
         let reason = String(cString: strerror(errno)).lowercased()
-        return .file("\(name) cannot be \(verb), \(reason); check permissions and free space of its directory")
+        return .file(
+            "\(name) cannot be \(verb), \(reason)",
+            Remedy(.checkPermissions, "check permissions and free space of its directory")
+        )
     }
 
     private static func configure(_ connection: Connection) throws {
@@ -205,8 +210,8 @@ struct StoreFile {
             return
         }
         throw TokenStoreError.unsupported(
-            "\(path.directory) is on a file system (\(name)) whose locks and shared memory are not known to hold; "
-                + "keep the store on a local disk, with --store or TOKENSTORE_PATH"
+            "\(path.directory) is on a file system (\(name)) whose locks and shared memory are not known to hold",
+            .moveStore("keep the store on a local disk")
         )
     }
 }

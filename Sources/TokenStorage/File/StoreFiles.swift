@@ -1,3 +1,4 @@
+import OAuth
 import SQLite
 package import Sealing
 
@@ -56,7 +57,10 @@ package struct StoreFiles {
         guard let file = source.filePath(directory: path.directory) else { return }
         let parts = PathParts(file)
         guard FileStatus.resolved(parts.directory) != path.directory || !owns(parts.name) else {
-            throw .invalidArgument("\(file) is a name of the store's own files; keep the key under another one")
+            throw .invalidArgument(
+                "\(file) is a name of the store's own files",
+                .correct("keep the key under another one")
+            )
         }
     }
 
@@ -78,14 +82,14 @@ package struct StoreFiles {
 
     /// Requires that the database, or the log that is left of it, shows that it is ours.
     ///
-    /// - Throws: ``TokenStoreError/damaged(_:)``, with what a person can do.
+    /// - Throws: ``TokenStoreError/Code/damaged``, with what a person can do.
     package func requireOwnDatabase() throws(TokenStoreError) {
         let isThere = !FileStatus.isAbsent(path.database)
         let file = isThere ? path.database : path.log
         guard isThere ? isOurs(file) : isOurLog else {
             throw .damaged(
-                "\(file) does not show that it is a token store, and stays as it is; name the store with --store, or "
-                    + "remove the file yourself if nothing in it is needed"
+                "\(file) does not show that it is a token store, and stays as it is",
+                .choosePath
             )
         }
     }
@@ -103,13 +107,16 @@ package struct StoreFiles {
 
     /// Removes an unfinished database, with what SQLite keeps beside it.
     ///
-    /// - Throws: ``TokenStoreError/file(_:)`` if another file has its name.
+    /// - Throws: ``TokenStoreError/Code/file`` if another file has its name.
     func removeDraft(_ name: String) throws(TokenStoreError) {
         if let status = FileStatus(name) {
             // A draft is empty, or zeros, until SQLite has written its first page.
             let isBlank = status.kind == .regular && FileSigns(of: name, keyID: keyID)?.isBlank ?? false
             guard isBlank || isOurs(name) else {
-                throw .file("\(name) is in the way, and shows no sign of this program; move it to another place")
+                throw .file(
+                    "\(name) is in the way, and shows no sign of this program",
+                    Remedy(.removeFile, "move it to another place")
+                )
             }
         }
         for name in [name] + Self.companions.map({ name + $0 }) { unlink(name) }
@@ -198,7 +205,10 @@ package struct StoreFiles {
     private func erase(_ name: String) throws(TokenStoreError) {
         guard let status = FileStatus(name) else { return }
         guard status.kind != .directory else {
-            throw .damaged("\(name) is a directory; remove it yourself if nothing in it is needed")
+            throw .damaged(
+                "\(name) is a directory",
+                Remedy(.removeFile, "remove it yourself if nothing in it is needed")
+            )
         }
         if status.kind == .regular, status.links == 1 { try overwrite(name, expecting: status) }
         guard unlink(name) == 0 else { throw StoreFile.failure("removed", name) }
@@ -209,7 +219,7 @@ package struct StoreFiles {
         guard descriptor >= 0 else { throw StoreFile.failure("opened", name) }
         defer { close(descriptor) }
         guard FileStatus(descriptor: descriptor)?.isSameFile(as: status) ?? false else {
-            throw .busy("\(name) was replaced by another file meanwhile; try again")
+            throw .busy("\(name) was replaced by another file meanwhile", .retry)
         }
         let zeros = [UInt8](repeating: 0, count: 1 << 16)
         var written: Int64 = 0

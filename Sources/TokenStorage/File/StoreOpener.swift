@@ -175,8 +175,8 @@ struct StoreOpener {
     private func refuseOrphanedLog() throws {
         guard let log = FileStatus(path.log), log.size > 0 else { return }
         throw TokenStoreError.damaged(
-            "\(path.database) is missing while its log is there; restore the file, or delete the log with "
-                + "'tokenstore purge --all'"
+            "\(path.database) is missing while its log is there",
+            Remedy(.startAnew, "restore the file, or delete what is left of the store")
         )
     }
 

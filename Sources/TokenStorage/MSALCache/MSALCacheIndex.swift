@@ -22,25 +22,26 @@ struct MSALCacheIndex {
 
     let buckets: [Bucket]
 
-    /// - Throws: ``TokenStoreError/notAnMSALCache(_:)`` if the bytes are not a JSON object.
+    /// - Throws: ``TokenStoreError/Code/notAnMSALCache`` if the bytes are not a JSON object.
     init(_ bytes: UnsafeRawBufferPointer, isKnownFormat: Bool) throws {
         guard !bytes.isEmpty else {
-            throw Self.error("the document is empty, and an empty cache is {}; check where it comes from")
+            throw TokenStoreError.notAnMSALCache("the document is empty, and an empty cache is {}")
         }
         let found: [Bucket]?
         do {
             found = try Self.buckets(bytes)
         } catch {
-            throw Self.error("the document is \(error); nothing was imported, check where it comes from")
+            throw TokenStoreError.notAnMSALCache("the document is \(error), and nothing was imported")
         }
         guard let found else {
-            throw Self.error("the document is JSON but no object, as an MSAL cache is; check where it comes from")
+            throw TokenStoreError.notAnMSALCache("the document is JSON but no object, as an MSAL cache is")
         }
         buckets = found
         let isCache = isKnownFormat || buckets.isEmpty || buckets.contains { MSALBucket(rawValue: $0.name) != nil }
         guard isCache else {
-            throw Self.error(
-                "the document has no bucket of an MSAL cache, such as AccessToken; if it is one, say --format msal"
+            throw TokenStoreError.notAnMSALCache(
+                "the document has no bucket of an MSAL cache, such as AccessToken",
+                Remedy(.confirmFormat, "if it is one, import it as a known format")
             )
         }
     }
@@ -77,8 +78,6 @@ struct MSALCacheIndex {
         try reader.end()
         return buckets
     }
-
-    private static func error(_ sentence: String) -> TokenStoreError { .notAnMSALCache(sentence) }
 }
 
 extension [MSALCacheIndex.Entry] {

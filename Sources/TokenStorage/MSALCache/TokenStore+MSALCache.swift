@@ -7,7 +7,7 @@ extension TokenStore {
     /// Nothing is taken from a document that is not a JSON object. Of one that is, an entry that makes no sense is kept
     /// aside, and the others go in; what the store has newer stays. Importing the same document twice changes nothing.
     ///
-    /// - Throws: ``TokenStoreError/notAnMSALCache(_:)``. Unless `isKnownFormat`, that includes an object without any
+    /// - Throws: ``TokenStoreError/Code/notAnMSALCache``. Unless `isKnownFormat`, that includes an object without any
     ///   bucket of a cache.
     public func importMSALCache(
         _ document: UnsafeRawBufferPointer,

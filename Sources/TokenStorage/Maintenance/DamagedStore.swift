@@ -1,3 +1,4 @@
+import OAuth
 import SQLite
 
 #if canImport(Glibc)
@@ -19,7 +20,7 @@ struct DamagedStore {
     ///
     /// Where its schema cannot be read, that of a new store of the same version is put into it.
     ///
-    /// - Throws: ``TokenStoreError/newerStore(version:writtenBy:isReadable:)`` if the file says twice that it is of a
+    /// - Throws: ``TokenStoreError/Code/newerStore`` if the file says twice that it is of a
     ///   newer version: what a newer schema has besides would be lost.
     init(copy: String, of path: StorePath, restore: () throws -> Void) throws {
         try restore()

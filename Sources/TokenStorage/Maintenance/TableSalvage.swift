@@ -58,8 +58,8 @@ struct TableSalvage {
         let headers = try fresh.headerCount()
         guard keys == 1, headers == 1 else {
             throw TokenStoreError.damaged(
-                "the part of the file that holds its data keys is lost, and nothing opens without them; restore a copy, "
-                    + "or start anew with 'tokenstore purge --all', which deletes the rest"
+                "the part of the file that holds its data keys is lost, and nothing opens without them",
+                .startAnew
             )
         }
     }

@@ -97,7 +97,7 @@ extension StoreConnection {
         do {
             _ = try openIfPresent(row, of: table, index)
             return nil
-        } catch SealingError.damagedValue {
+        } catch let error as SealingError where error.code == .damagedValue {
             return "the value is damaged or was moved here, or a column of its row was altered"
         } catch {
             return "\(error)"

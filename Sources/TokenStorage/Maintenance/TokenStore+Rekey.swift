@@ -11,7 +11,7 @@ extension TokenStore {
     /// A stolen copy of the store and its key also opens what is sealed later, unless both keys
     /// change: that is `afterLeak`, which needs a `source` with another key. What was in the copy stays open to them.
     ///
-    /// - Throws: ``TokenStoreError/busy(_:)`` if another process is rekeying.
+    /// - Throws: ``TokenStoreError/Code/busy`` if another process is rekeying.
     public func rekey(
         to source: KeySource? = nil,
         afterLeak: Bool = false,
@@ -32,7 +32,10 @@ extension TokenStore {
                     return RekeyReport(resealed: 0, keySource: source.description, resumed: false, note: note)
                 }
             } else if afterLeak {
-                throw TokenStoreError.invalidArgument("a leaked key needs another one in its place; name its source")
+                throw TokenStoreError.invalidArgument(
+                    "a leaked key needs another one in its place",
+                    .changeKey("name its source")
+                )
             } else {
                 isResumed = try session.write { try session.startRekey() }
             }
@@ -99,7 +102,10 @@ extension StoreConnection {
         let last = try connection.lastDataKeyID()
         // The header of a sealed value names its key in four bytes.
         guard let id = UInt32(exactly: last + 1) else {
-            throw TokenStoreError.storage("the store has used up its key ids; export it and import it into a new one")
+            throw TokenStoreError.storage(
+                "the store has used up its key ids",
+                .moveStore("export it and import it into a new one")
+            )
         }
         let dataKey = DataKey(id: id, replacesOlder: try keys().hasUnbound)
         try connection.insertDataKey(dataKey, under: key, storeID: header.storeID, at: now)
@@ -129,8 +135,8 @@ extension StoreConnection {
         let (key, parameters) = try source.create(keyContext([:]))
         guard !afterLeak || key.id != ring.keyEncryptionKey.id else {
             throw TokenStoreError.invalidArgument(
-                "\(source) holds the key that the store has now; if that leaked, name a source with another one, such as "
-                    + "file:PATH with a new path"
+                "\(source) holds the key that the store has now",
+                .changeKey("if that leaked, name a source with another one", to: "file:PATH")
             )
         }
         try connection.write {
@@ -179,7 +185,7 @@ extension StoreConnection {
             return "\(users.joined(separator: ", ")) still needs the old key file \(file), so keep it"
         }
         return
-            "the old key file \(file) still opens old copies of the store, and no store beside it needs it; delete it "
+            "the old key file \(file) still opens old copies of the store, and no store beside it needs it, so delete it "
             + "when no copy elsewhere does"
     }
 }

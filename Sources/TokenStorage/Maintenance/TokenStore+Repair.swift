@@ -1,3 +1,4 @@
+import OAuth
 import SQLite
 import Sealing
 
@@ -15,7 +16,7 @@ extension TokenStore {
     ///
     /// Sealed values that do not open are left out: they could never be read again.
     ///
-    /// - Throws: ``TokenStoreError/damaged(_:)`` if not even the data keys can be read, without which nothing opens.
+    /// - Throws: ``TokenStoreError/Code/damaged`` if not even the data keys can be read, without which nothing opens.
     public static func repair(
         at path: StorePath,
         options: StoreOptions = StoreOptions(),
@@ -106,7 +107,8 @@ private struct StoreRepair {
             if let problem = try session.problems(progress).first {
                 throw TokenStoreError.damaged(
                     "what can be read of \(path.database) does not make a sound store (\(problem.location): "
-                        + "\(problem.problem)), and nothing was changed; restore a copy"
+                        + "\(problem.problem)), and nothing was changed",
+                    .restore
                 )
             }
             // The connections have to be closed before their files take other names.
@@ -118,7 +120,7 @@ private struct StoreRepair {
                 isComplete: isComplete
             )
         }
-        guard let made else { throw TokenStoreError.storage("no new store was made; try again") }
+        guard let made else { throw TokenStoreError.storage("no new store was made", .retry) }
         return made
     }
 

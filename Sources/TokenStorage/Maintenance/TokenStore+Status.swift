@@ -58,7 +58,7 @@ extension StoreConnection {
         } catch let error as SealingError {
             return error
         } catch {
-            return .keyUnavailable("\(error)")
+            return .keyUnavailable("\(error)", nil)
         }
     }
 }

@@ -75,12 +75,18 @@ struct PendingFile: Hashable, Sendable {
     /// The sealed part of the file, which is one of the store `storeID`.
     func body(storeID: [UInt8]) throws(TokenStoreError) -> [UInt8] {
         guard isOurs else {
-            throw .file("\(name) is not a file that this program made; move it to another directory")
+            throw .file(
+                "\(name) is not a file that this program made",
+                Remedy(.removeFile, "move it to another directory")
+            )
         }
         let bytes = try contents()
         let start = Self.magic + storeID
         guard bytes.starts(with: start) else {
-            throw .file("\(name) belongs to another store; move it there, or delete it if that store is gone")
+            throw .file(
+                "\(name) belongs to another store",
+                Remedy(.removeFile, "move it there, or delete it if that store is gone")
+            )
         }
         return Array(bytes.dropFirst(start.count))
     }

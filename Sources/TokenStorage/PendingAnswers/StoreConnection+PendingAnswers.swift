@@ -49,12 +49,12 @@ extension StoreConnection {
             let body = try file.body(storeID: header.storeID)
             let plaintext = try body.withUnsafeBytes { try open($0, as: file.location) }
             return try plaintext.withUnsafeBytes { try PendingAnswer(decoding: $0) }
-        } catch let error as SealingError where TokenStoreError.key(error).kind == .keyUnavailable {
+        } catch let error as SealingError where TokenStoreError.key(error).code == .key {
             throw error
         } catch let error as SQLiteError {
             throw error
         } catch let error as TokenStoreError {
-            throw UnreadableAnswer(problem: error.description)
+            throw UnreadableAnswer(problem: error.problem)
         } catch {
             throw UnreadableAnswer(problem: "\(file.name) is damaged or sealed under a key that is gone")
         }

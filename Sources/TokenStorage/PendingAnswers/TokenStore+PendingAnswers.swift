@@ -50,7 +50,7 @@ extension TokenStore {
 
     /// Stores `answer` in one commit, or where that is not possible in a file that is taken in later.
     ///
-    /// - Throws: ``TokenStoreError/notStored(_:reason:)`` if neither is possible.
+    /// - Throws: ``TokenStoreError/Code/notStored`` if neither is possible.
     func keep(_ answer: PendingAnswer, in space: AnswerSpace?) throws -> SavedTokens {
         do {
             return try commit(answer)
@@ -67,7 +67,7 @@ extension TokenStore {
         let saved = try withWriter(within: options.answerWait) { session in
             try session.write { try session.save(answer) }
         }
-        guard let saved else { throw TokenStoreError.busy("another thread holds \(path.database); try again later") }
+        guard let saved else { throw TokenStoreError.busy("another thread holds \(path.database)", .retryLater) }
         return saved
     }
 
@@ -82,10 +82,10 @@ extension TokenStore {
             var answer = answer
             answer.lastEvent = room.lastEvent
             let file = try write(answer, in: room)
-            if case .busy = cause, let saved = try takeIn(file) { return saved }
-            return try answer.pending(because: "\(cause)")
+            if cause.code == .busy, let saved = try takeIn(file) { return saved }
+            return try answer.pending(because: cause.problem)
         } catch {
-            throw TokenStoreError.notStored(answer.response, reason: "\(cause)")
+            throw TokenStoreError.notStored(answer.response, reason: cause.problem, cause.remedy)
         }
     }
 
@@ -95,7 +95,7 @@ extension TokenStore {
         let lock = try lockOfAnswers()
         defer { withExtendedLifetime(lock) {} }
         guard let sealer = newestSealer() ?? space.sealer else {
-            throw TokenStoreError.storage("there is no store yet to seal the answer for; sign in again")
+            throw TokenStoreError.storage("there is no store yet to seal the answer for", .signInAgain)
         }
         try space.publish(space.file.sealed(answer, by: sealer, storeID: space.storeID))
         return space.file
@@ -104,7 +104,7 @@ extension TokenStore {
     private func lockOfAnswers() throws(TokenStoreError) -> KernelLock? {
         do {
             return try KernelLock(.pendingAnswers, of: path, timeout: options.answerWait)
-        } catch .busy {
+        } catch let error where error.code == .busy {
             return nil
         }
     }

@@ -18,7 +18,7 @@ package struct StoreHeader {
 
     /// Reads the header, as of one moment: a migration or a rekey may be under way.
     ///
-    /// - Throws: ``TokenStoreError/damaged(_:)`` if the file is a database of something else.
+    /// - Throws: ``TokenStoreError/Code/damaged`` if the file is a database of something else.
     init(_ connection: Connection, at path: StorePath) throws {
         self = try connection.read { try Self(reading: connection, at: path) }
     }
@@ -39,7 +39,8 @@ package struct StoreHeader {
         }
         guard let row else {
             throw TokenStoreError.damaged(
-                "\(path.database) has lost its header; run 'tokenstore check --repair' to salvage it"
+                "\(path.database) has lost its header",
+                .repair
             )
         }
         ((schemaVersion, readerFloor, writerFloor), writtenBy, storeID) = (row.0, row.1, row.2)
@@ -48,11 +49,12 @@ package struct StoreHeader {
         createdAt = row.5
     }
 
-    /// - Throws: ``TokenStoreError/damaged(_:)`` if the database is another program's.
+    /// - Throws: ``TokenStoreError/Code/damaged`` if the database is another program's.
     static func requireApplicationID(_ connection: Connection, at path: StorePath) throws {
         guard try connection.integer("PRAGMA application_id") == Int64(Schema.applicationID) else {
             throw TokenStoreError.damaged(
-                "\(path.database) is an SQLite database but not a token store; name the store with --store"
+                "\(path.database) is an SQLite database but not a token store",
+                .choosePath
             )
         }
     }

@@ -13,7 +13,7 @@ extension TokenStore {
     /// When this returns, the tokens are on disk; use the access token only then. A response that the store cannot
     /// take is put, sealed, into a file beside it: ``SavedTokens/Outcome/pending(reason:)``.
     ///
-    /// - Throws: ``TokenStoreError/notStored(_:reason:)`` with the response, if neither was possible.
+    /// - Throws: ``TokenStoreError/Code/notStored`` with the response, if neither was possible.
     @discardableResult
     public func save(_ response: TokenResponse, for request: TokenRequest) throws -> SavedTokens {
         try save(response, for: request, in: nil)
@@ -24,8 +24,8 @@ extension TokenStore {
     /// A sign-out that came first wins: the answer is discarded. So does a refresh token that another process stored
     /// first: the answer's is dropped, its access token stored.
     ///
-    /// - Throws: ``TokenStoreError/notStored(_:reason:)`` with the response, if it could not be stored at all,
-    ///   ``TokenStoreError/otherAccount(_:)`` if it names another account.
+    /// - Throws: ``TokenStoreError/Code/notStored`` with the response, if it could not be stored at all,
+    ///   ``TokenStoreError/Code/otherAccount`` if it names another account.
     @discardableResult
     public func save(
         _ response: TokenResponse,
@@ -91,12 +91,12 @@ extension TokenStore {
     ///
     /// Nothing is written. An access token is returned only while it is valid for longer than the query's buffer.
     ///
-    /// - Throws: ``TokenStoreError/invalidArgument(_:)`` if the scope is empty,
-    ///   ``TokenStoreError/userFlowMismatch(requested:account:)`` if the account signed in with another user flow.
+    /// - Throws: ``TokenStoreError/Code/invalidArgument`` if the scope is empty,
+    ///   ``TokenStoreError/Code/userFlowMismatch`` if the account signed in with another user flow.
     public func cachedToken(for query: TokenQuery) throws -> CachedToken {
         // Microsoft's access tokens are each for one API, which OpenID's scopes do not name.
         guard !query.scope.isEmpty || query.account.hasIssuer && !query.scope.tokens.isEmpty else {
-            throw TokenStoreError.invalidArgument("no scope of an API was asked for; name at least one")
+            throw TokenStoreError.invalidArgument("no scope of an API was asked for", .correct("name at least one"))
         }
         guard let version = try dataVersion() else { return try storedToken(for: query) }
         return try opened.token(for: query, at: options.seconds, version: version) { try storedToken(for: query) }

@@ -131,7 +131,8 @@ extension StoreArguments {
             try store.takeInAnswers()
         } catch let error as TokenStoreError {
             console.note(
-                "\(waiting.joined(separator: ", ")) could not be stored, and a refresh token may be spent: \(error)"
+                "\(waiting.joined(separator: ", ")) could not be stored, and a refresh token may be spent: "
+                    + CommandFailure(error).sentence
             )
         }
     }

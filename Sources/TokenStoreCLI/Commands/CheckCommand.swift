@@ -65,9 +65,10 @@ struct CheckCommand: ParsableCommand {
             return try ProgressLine("repairing", console).showing { update in
                 try TokenStore.repair(at: arguments.path, options: arguments.options(), progress: update)
             }
-        } catch let error as TokenStoreError where error.kind == .damaged {
+        } catch let error as TokenStoreError where error.code == .damaged {
             // After a repair 6 says that the store is sound again, without some sign-ins.
-            throw CommandFailure(.failure, sentence: error.description)
+            let failure = CommandFailure(error)
+            throw CommandFailure(.failure, failure.message, failure.hint)
         }
     }
 
@@ -76,15 +77,14 @@ struct CheckCommand: ParsableCommand {
             guard let store = try arguments.inspect(console) else { return [] }
             return try ProgressLine("checking", console).showing { try store.check(progress: $0) }
         } catch let error as TokenStoreError where repair && isForRepair(error) {
-            return [StoreProblem(location: "file", problem: error.description)]
+            return [StoreProblem(location: "file", problem: CommandFailure(error).sentence)]
         }
     }
 
     /// Whether a store that cannot be inspected for this reason may be one that a repair mends.
     private func isForRepair(_ error: TokenStoreError) -> Bool {
         // A store of an older version is migrated, and the version itself may be damaged.
-        if case .olderStore = error { return true }
-        return error.kind == .damaged || error.kind == .newerStore
+        [.olderStore, .damaged, .newerStore].contains(error.code)
     }
 }
 

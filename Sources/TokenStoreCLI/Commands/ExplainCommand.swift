@@ -69,8 +69,8 @@ struct ExplainCommand: ParsableCommand {
         explanation.tokens = try store.consideredTokens(for: decider.query(request))
         do {
             explanation.decision = .init(try decider.decide(request))
-        } catch let error as TokenStoreError where error.kind == .failure {
-            explanation.decision = .fail(error.description)
+        } catch let error as TokenStoreError where CommandFailure(error).status == .failure {
+            explanation.decision = .fail(CommandFailure(error).sentence)
         }
     }
 }

@@ -126,7 +126,7 @@ private struct LogoutReport {
             case .revoked, .nothingToRevoke, .localOnly: break
             }
         }
-        if case .unfinished(let sentence) = outcome.erasure { console.note(sentence) }
+        if case .unfinished(let error) = outcome.erasure { console.note(CommandFailure(error).sentence) }
         guard !arguments.json else { return try document(on: console) }
         guard !console.isQuiet else { return }
         let isRevoked = reports.contains { $0.report == .revoked }

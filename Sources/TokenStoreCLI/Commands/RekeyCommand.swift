@@ -89,7 +89,7 @@ struct RekeyCommand: ParsableCommand {
             var options = options
             options.unlocks = false
             _ = try TokenStore.inspect(at: arguments.path, options: options)
-        } catch TokenStoreError.olderStore {
+        } catch let error as TokenStoreError where error.code == .olderStore {
             // A rekey migrates it.
         }
         let copies = try TokenStore.removeCopies(at: arguments.path, options: options, dryRun: true).removed

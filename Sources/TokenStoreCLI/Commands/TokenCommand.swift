@@ -65,7 +65,7 @@ struct TokenCommand: ParsableCommand {
             let request = try request(account, of: client, in: store)
             guard case .serve(let result) = try decider.decide(request) else { return nil }
             return result
-        } catch let error as TokenStoreError where error.kind == .busy || error.kind == .failure {
+        } catch let error as TokenStoreError where [.storeBusy, .failure].contains(CommandFailure(error).status) {
             // A store that another process opened meanwhile, or one of an older version, is opened for writing instead.
             return nil
         }

@@ -47,26 +47,27 @@ struct CommandFailure: Error {
         case let error as SignInError: self.init(error)
         case let refusal as any NativeRefusal: self.init(refusal)
         case let error as SealingError: self.init(TokenStoreError.key(error))
+        case let error as any CodedError: self.init(.failure, error)
         default: self.init(.failure, sentence: String(describing: error))
         }
     }
 
+    /// An error of the library, with its remedy as a command.
+    init(_ status: ExitStatus, _ error: any CodedError) { self.init(status, error.problem, error.remedy?.hint) }
+
     private init(_ error: TokenStoreError) {
-        let status: ExitStatus =
-            switch error.kind {
-            case .failure: .failure
-            case .selection: .ambiguous
-            case .busy: .storeBusy
-            case .damaged: .storeDamaged
-            case .keyUnavailable: .keyUnavailable
-            case .newerStore: .newerStore
-            }
-        guard case .ambiguousAccount(let accounts, let total) = error else {
-            self.init(status, sentence: error.description)
-            return
+        switch error.code {
+        case .ambiguousAccount: self.init(ambiguous: error.accounts, of: error.accountCount)
+        case .busy: self.init(.storeBusy, error)
+        case .damaged: self.init(.storeDamaged, error)
+        case .key: self.init(.keyUnavailable, error)
+        case .newerStore: self.init(.newerStore, error)
+        default: self.init(.failure, error)
         }
-        self.init(ambiguous: accounts, of: total)
     }
+
+    /// The whole line.
+    var sentence: String { hint.map { "\(message); \($0)" } ?? message }
 }
 
 extension String {
@@ -167,9 +168,7 @@ struct ErrorReport {
     }
 
     var text: String {
-        var text = "tokenstore: error: \(failure.message)"
-        if let hint = failure.hint { text += "; \(hint)" }
-        text = text.printable + "\n"
+        var text = "tokenstore: error: \(failure.sentence)".printable + "\n"
         for account in failure.candidates.prefix(Self.candidateLimit) {
             let parts = [account.id.homeAccountID, account.username, account.issuer ?? account.environment]
             text +=

@@ -100,12 +100,10 @@ struct PolicyTests {
     @Test func `the error about an ambiguous policy names every account that fits`() throws {
         let fixture = try TestStore(Self.people)
         let error = #expect(throws: TokenStoreError.self) { try fixture.store.account(matching: .all) }
-        guard case .ambiguousAccount(let accounts, let total)? = error else {
-            Issue.record("four accounts fit")
-            return
-        }
-        #expect(accounts.map { $0.username.prefix(3) } == ["ada", "bob", "cy@", "dot"])
-        #expect(total == 4)
+        #expect(error?.code == .ambiguousAccount)
+        #expect(error?.accounts.map { $0.username.prefix(3) } == ["ada", "bob", "cy@", "dot"])
+        #expect(error?.accountCount == 4)
+        #expect(error?.remedy?.candidates == error?.accounts.map(\.id.homeAccountID))
     }
 
     @Test func `a summary of one account says what the list says of it`() throws {

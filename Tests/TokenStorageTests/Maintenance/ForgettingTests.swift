@@ -173,8 +173,9 @@ struct ForgettingTests {
             try session.connection.read {
                 _ = try session.connection.integer("SELECT count(*) FROM account")
                 let erasure = try fixture.store.removeAccount(Fixture.account)
-                guard case .unfinished(let sentence) = erasure else { throw CocoaError(.featureUnsupported) }
-                #expect(sentence.contains("; run 'tokenstore purge'"))
+                guard case .unfinished(let error) = erasure else { throw CocoaError(.featureUnsupported) }
+                #expect(error.code == .busy)
+                #expect(error.remedy?.code == .purge)
             }
         }
         #expect(try fixture.store.accounts().isEmpty)

@@ -86,7 +86,7 @@ struct KeySourceChangeTests {
         try FileManager.default.copyItem(atPath: old.file("key"), toPath: attacker.file("key"))
         do {
             return try TokenStore.open(at: StorePath(database), options: fixture.options).exportedText()
-        } catch let error as TokenStoreError where error.kind == .damaged {
+        } catch let error as TokenStoreError where error.code == .damaged {
             return nil
         }
     }
@@ -125,7 +125,7 @@ struct KeySourceChangeTests {
             _ = try fixture.store.rekey(to: .file)
             return try fixture.store.rekey(to: .file(fixture.directory.file(name))).note
         }
-        #expect(try advice("one")?.contains("no store beside it needs it; delete it") == true)
+        #expect(try advice("one")?.contains("no store beside it needs it, so delete it") == true)
         #expect(try advice("one")?.contains(old) == true)
         _ = try TokenStore.open(at: neighbour, options: fixture.options)
         let note = try #require(try advice("two"))

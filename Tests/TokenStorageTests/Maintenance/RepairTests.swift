@@ -252,7 +252,7 @@ extension TokenStore {
     fileprivate func damageReported() throws -> Bool {
         do {
             return try !check().isEmpty
-        } catch let error as TokenStoreError where error.kind == .damaged {
+        } catch let error as TokenStoreError where error.code == .damaged {
             return true
         }
     }

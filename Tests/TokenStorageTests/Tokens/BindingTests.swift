@@ -100,7 +100,9 @@ struct BindingTests {
         for client in ["cid", "cid2"] where client == "cid" || change.contains("cid2") {
             expectError(.damaged) {
                 _ = try fixture.store.refreshTokens(of: Fixture.account, client: client, family: "1").count
-                guard !change.contains("cid2") || client == "cid2" else { throw TokenStoreError.damaged("none; none") }
+                guard !change.contains("cid2") || client == "cid2" else {
+                    throw TokenStoreError.damaged("none", .repair)
+                }
             }
         }
         #expect(try !fixture.store.check().isEmpty)

@@ -154,7 +154,7 @@ extension StoreConnection {
         if let mark = try mark(of: id) { return mark }
         let secret = SymmetricKey(size: .bits256).withUnsafeBytes { Secret(copying: $0) }
         try write(.markKey, id: 1, clear: [], sealed: [secret])
-        guard let mark = try mark(of: id) else { throw TokenStoreError.storage("a new key was not stored; try again") }
+        guard let mark = try mark(of: id) else { throw TokenStoreError.storage("a new key was not stored", .retry) }
         return mark
     }
 }

@@ -206,8 +206,8 @@ extension StoreConnection {
             // The index finds rows, and does not decide: it is not sealed.
             guard try query.indexed.allSatisfy({ try hasClaim($0, account: id) }) else {
                 throw TokenStoreError.damaged(
-                    "the claim index of \(path.database) names an account that lacks the claim; "
-                        + "run 'tokenstore check --repair'"
+                    "the claim index of \(path.database) names an account that lacks the claim",
+                    .repair
                 )
             }
             return try body(id) && !alternative.prefersMostRecent

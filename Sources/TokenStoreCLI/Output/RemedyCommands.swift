@@ -1,0 +1,39 @@
+import OAuth
+import Sealing
+
+extension Remedy {
+    /// What to do, in words for the command line: the library's, with the command or the option where there is one.
+    var hint: String {
+        switch code {
+        case .repair: "run 'tokenstore check --repair' to salvage what is there"
+        case .check: "run 'tokenstore check'"
+        case .startAnew: "restore a copy, or start anew with 'tokenstore purge --all', which deletes the rest"
+        case .openForWriting:
+            "run 'tokenstore purge', which brings it up to date and deletes expired access tokens"
+        case .purge: "run 'tokenstore purge' when it is done, which also deletes expired access tokens"
+        case .allowMoreTime: "try again later or raise --timeout"
+        case .choosePath: path.map { "name the file itself: --store \($0.shellWord)" } ?? "name the store with --store"
+        case .moveStore: "\(advice), and name that with --store or TOKENSTORE_PATH"
+        case .restrictAccess, .takeOwnership, .createDirectory: systemCommand ?? advice
+        case .changeKey: keySource.map { "\(advice), such as --key \($0)" } ?? "\(advice) with --key"
+        case .provideKey: keySource.map { "\(advice), such as --key \($0)" } ?? advice
+        case .moveKey:
+            keySource.map { "leave --key out, or move the store with 'tokenstore rekey --key \($0.shellWord)'" }
+                ?? advice
+        case .confirmFormat: "if it is one, say --format msal"
+        case .trustAuthority: "name the right authorities with --ca-file"
+        default: advice
+        }
+    }
+
+    /// The command of the system that changes a file or a directory.
+    private var systemCommand: String? {
+        guard let file = path?.shellWord else { return nil }
+        return switch code {
+        case .restrictAccess: mode.map { "run 'chmod \($0) \(file)'" }
+        case .takeOwnership: user.map { "run as that user, or 'chown \($0) \(file)'" }
+        case .createDirectory: mode.map { "create it with 'mkdir -p -m \($0) \(file)'" }
+        default: nil
+        }
+    }
+}
