@@ -142,6 +142,14 @@ extension StoreConnection {
         return values ?? [.null, .null]
     }
 
+    /// By what the record of use names a refresh token; a sign-in and a refresh ask for it more than once.
+    func fingerprint(of refreshToken: Secret) throws -> [UInt8] {
+        if let latestFingerprint, latestFingerprint.refreshToken == refreshToken { return latestFingerprint.bytes }
+        let bytes = try currentSealer().fingerprint(refreshToken)
+        if connection.isInTransaction { latestFingerprint = (refreshToken, bytes) }
+        return bytes
+    }
+
     /// Runs `body` in a write transaction, with the data key that is current in it.
     func write<Result>(_ body: () throws -> Result) throws -> Result {
         for _ in 0..<Self.keyAttempts {
@@ -161,7 +169,8 @@ extension StoreConnection {
 
     private func writeUnderCurrentKey<Result>(_ body: () throws -> Result) throws -> Result {
         try connection.write {
-            (latestOwner, latestMark) = (nil, nil)
+            forgetLatest()
+            defer { forgetLatest() }
             if let keyRing {
                 let current = try connection.currentDataKeyID()
                 guard let current else { throw MissingDataKeys() }
@@ -177,6 +186,9 @@ extension StoreConnection {
             return result
         }
     }
+
+    /// What was kept for one transaction: another process may write between two.
+    private func forgetLatest() { (latestOwner, latestMark, latestFingerprint) = (nil, nil, nil) }
 
     /// The id the next row of a table gets, needed before the row is there: its sealed values are bound to it.
     func nextID(_ greatest: StaticString) throws -> Int64 {
@@ -201,6 +213,10 @@ extension SealedTable {
 extension Secret {
     /// JSON members as text.
     init(_ members: JSON.Object) {
+        guard !members.isEmpty else {
+            self = Secret("{}")
+            return
+        }
         var bytes: [UInt8] = []
         JSON.object(members).write(to: &bytes)
         defer { bytes.withUnsafeMutableBytes { wipe($0) } }

@@ -43,6 +43,9 @@ package final class StoreConnection {
     /// The account whose rows were written last in this transaction, as their values are bound to it.
     var latestOwner: (row: Int64, values: [Value])?
 
+    /// The refresh token whose fingerprint was asked for last in this transaction.
+    var latestFingerprint: (refreshToken: Secret, bytes: [UInt8])?
+
     init(_ connection: Connection, at path: StorePath, header: StoreHeader, options: StoreOptions) {
         self.connection = connection
         self.path = path

@@ -34,7 +34,12 @@ extension StoreConnection {
         }
         // An imported value may not be an authority of this kind; then it is left out.
         if let resolved = mapped.flatMap({ try? Authority(parsing: $0) })?.tenant { return resolved }
-        return authority.isTenantless ? homeTenant(account) : tenant
+        return plainTenant(of: authority, account: account)
+    }
+
+    /// The tenant that an authority means as long as its issuer has not named another.
+    private func plainTenant(of authority: Authority, account: Account.ID) -> String? {
+        authority.isTenantless ? homeTenant(account) : authority.tenant
     }
 
     /// The tenant a query is about; nil: any, the account has but one there.
@@ -62,11 +67,22 @@ extension StoreConnection {
     }
 
     /// Remembers the tenant that the issuer named, where a lookup at the same authority would look for another.
-    func learnTenant(_ realm: String, of request: TokenRequest, account: Account.ID, row: Int64) throws {
+    func learnTenant(
+        _ realm: String,
+        of request: TokenRequest,
+        account: Account.ID,
+        row: Int64,
+        isNew: Bool = false
+    ) throws {
         let authority = request.authority
-        guard authority.hasTenants, let tenant = authority.tenant, !realm.isEmpty,
-            try intact({ try self.tenant(of: authority, account: account, client: request.clientID) }) != realm.folded
-        else { return }
+        guard authority.hasTenants, let tenant = authority.tenant, !realm.isEmpty else { return }
+        let expected =
+            if isNew {
+                plainTenant(of: authority, account: account)
+            } else {
+                try intact { try self.tenant(of: authority, account: account, client: request.clientID) } ?? nil
+            }
+        guard expected != realm.folded else { return }
         try saveAuthority(
             "https://\(authority.environment)/\(realm.folded)",
             for: "https://\(authority.environment)/\(tenant)",

@@ -30,7 +30,7 @@ extension StoreConnection {
             clear: [
                 .integer(now), .text(options.program), .integer(Self.processID), .text(kind.rawValue), .text(outcome),
                 .optional(try account.map { try newMark(of: $0) }), .optional(client),
-                .optional(try refreshToken.map { try currentSealer().fingerprint($0) }),
+                .optional(try refreshToken.map { try fingerprint(of: $0) }),
             ],
             sealed: [Secret("")],
             derived: [.optional(try account.flatMap { try accountRow($0) })]

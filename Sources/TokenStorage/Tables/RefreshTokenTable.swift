@@ -49,7 +49,7 @@ extension StoreConnection {
                 .integer(token.modifiedAt), .integer(generation),
             ],
             sealed: [token.secret, token.extra.isEmpty ? nil : Secret(token.extra)],
-            derived: [.blob(try currentSealer().fingerprint(token.secret))]
+            derived: [.blob(try fingerprint(of: token.secret))]
         )
     }
 

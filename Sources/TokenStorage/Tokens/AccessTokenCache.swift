@@ -62,7 +62,7 @@ final class AccessTokenCache: Sendable {
         return found
     }
 
-    /// A hash of the whole query.
+    /// A hash of what tells the queries of a program apart; the entry itself is compared as a whole.
     ///
     /// An account id in other letter case has another hash, and is only looked up again.
     private static func hash(_ query: TokenQuery) -> Int {
@@ -70,12 +70,10 @@ final class AccessTokenCache: Sendable {
         hasher.combine(query.account.homeAccountID)
         hasher.combine(query.clientID)
         hasher.combine(query.scope.foldedText)
-        hasher.combine(query.authority)
-        hasher.combine(query.tokenType)
-        hasher.combine(query.keyID)
-        hasher.combine(query.requestedClaims)
+        if let authority = query.authority { hasher.combine(authority) }
+        if let claims = query.requestedClaims { hasher.combine(claims) }
+        if let keyID = query.keyID { hasher.combine(keyID) }
         hasher.combine(query.buffer)
-        hasher.combine(query.acceptsDeclined)
         return hasher.finalize()
     }
 }

@@ -9,7 +9,7 @@ extension StoreConnection {
         if let account = identity.account {
             let stored = identity.storedAccount(typed: request.username)
             let isHome = account.utid.map { $0.folded == identity.realm.folded } ?? true
-            let id = try saveAccount(account, stored, isHome: isHome)
+            let (id, isNew) = try saveAccount(account, stored, isHome: isHome)
             let profile = identity.tenantProfile(
                 account: stored,
                 environment: request.authority.environment,
@@ -17,14 +17,14 @@ extension StoreConnection {
             )
             _ = try saveTenantProfile(profile, account: id)
             try saveIDToken(of: identity, in: Realm(identity.realm), request: request, account: id)
-            try learnTenant(identity.realm, of: request, account: account.id, row: id)
-            try bind(id, client: request.clientID, to: request.newKey)
+            try learnTenant(identity.realm, of: request, account: account.id, row: id, isNew: isNew)
+            if !isNew || request.newKey != nil { try bind(id, client: request.clientID, to: request.newKey) }
             if let secret = response.refreshToken {
                 var token = refreshToken(secret, response: response, request: request, client: request.clientID)
                 token.target = (response.scope ?? request.scope).sortedText
                 try replaceRefreshToken(with: token, account: id)
             }
-            try liftThrottles(account: id, client: request.clientID)
+            if !isNew { try liftThrottles(account: id, client: request.clientID) }
             try setSignInState(.signedIn, of: id, client: request.clientID)
             try record(.signIn, account: account.id, client: request.clientID, refreshToken: response.refreshToken)
             row = id

@@ -62,8 +62,14 @@ extension StoreConnection {
     /// Adds the account, or updates its row; what is not known now stays as it was.
     ///
     /// A tenant that the account is a guest of may call it by another name, which only fills a gap.
-    func saveAccount(_ identity: AccountIdentity, _ account: AccountProfile, isHome: Bool) throws -> Int64 {
-        guard let id = try accountRow(identity.id) else { return try insertAccount(identity, account) }
+    ///
+    /// - Returns: its row, and whether it is new: of a new one there is nothing else in the store.
+    func saveAccount(
+        _ identity: AccountIdentity,
+        _ account: AccountProfile,
+        isHome: Bool
+    ) throws -> (row: Int64, isNew: Bool) {
+        guard let id = try accountRow(identity.id) else { return (try insertAccount(identity, account), true) }
         let changed: Void? = try intact {
             try changeAccount(id) { row in
                 if !account.username.isEmpty, isHome || row.username.isEmpty { row.username = account.username }
@@ -75,13 +81,13 @@ extension StoreConnection {
         }
         // An altered row cannot be trusted, and the sign-in says who the account is.
         if changed == nil { try write(AccountRow(identity, account, now: now), id: id) }
-        return id
+        return (id, false)
     }
 
     private func insertAccount(_ identity: AccountIdentity, _ account: AccountProfile) throws -> Int64 {
         let id = try nextID("SELECT max(id) FROM account")
-        latestOwner = nil
         try write(AccountRow(identity, account, now: now), id: id)
+        latestOwner = (id, [.text(identity.issuer), .text(identity.id.key)])
         try takeBackSignOuts(of: identity.id, row: id)
         return id
     }
