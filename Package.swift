@@ -50,7 +50,8 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
-        .target(name: "SQLite", dependencies: ["CSQLite"]),
+        .target(name: "SQL"),
+        .target(name: "SQLite", dependencies: ["CSQLite", "SQL"]),
         .target(name: "CMigrations"),
         .target(name: "CProcess"),
         .target(name: "OAuth"),
@@ -65,12 +66,12 @@ let package = Package(
         .target(
             name: "TokenStorage",
             dependencies: [
-                "CMigrations", "OAuth", "SQLite", "Sealing", .product(name: "Crypto", package: "swift-crypto"),
+                "CMigrations", "OAuth", "SQL", "SQLite", "Sealing", .product(name: "Crypto", package: "swift-crypto"),
             ]
         ),
         .target(name: "TestSupport", dependencies: ["OAuth", "SQLite", "TokenStorage"]),
         .target(name: "TestTraits"),
-        .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "TestSupport"]),
+        .testTarget(name: "SQLiteTests", dependencies: ["SQL", "SQLite", "TestSupport"]),
         .testTarget(name: "OAuthTests", dependencies: ["OAuth", "TestSupport"]),
         .testTarget(name: "SealingTests", dependencies: ["OAuth", "Sealing", "TestSupport"]),
         .target(
@@ -202,8 +203,8 @@ let package = Package(
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
-                "CBaseline", "CPeers", "IssuerSupport", "LocalIdentityProvider", "OAuth", "OpenIDConnect", "SQLite",
-                "Sealing",
+                "CBaseline", "CPeers", "IssuerSupport", "LocalIdentityProvider", "OAuth", "OpenIDConnect", "SQL",
+                "SQLite", "Sealing",
                 "TestSupport", "TokenManagement", "TokenStorage", "HTTPTransport", "TokenStoreCLI",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: tools),
             ],
@@ -225,7 +226,7 @@ let package = Package(
         .testTarget(name: "TokenStoreKitTests", dependencies: ["TestSupport", "TokenStoreKit"]),
         .testTarget(
             name: "TokenStorageTests",
-            dependencies: ["CSQLite", "OAuth", "Sealing", "SQLite", "TestSupport", "TokenStorage"]
+            dependencies: ["CSQLite", "OAuth", "Sealing", "SQL", "SQLite", "TestSupport", "TokenStorage"]
         ),
         .testTarget(
             name: "HTTPTransportTests",

@@ -1,4 +1,5 @@
 import CSQLite
+package import SQL
 
 /// Values of a row as bytes, such that no two lists of values give the same: each has its type in front, and texts and
 /// blobs their length.

@@ -1,4 +1,5 @@
 import CSQLite
+package import SQL
 
 extension Connection {
     /// Runs a literal statement, prepared once per connection, and returns the number of rows it changed.

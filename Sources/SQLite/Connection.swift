@@ -1,4 +1,5 @@
 import CSQLite
+package import SQL
 
 #if canImport(Glibc)
 import Glibc
@@ -128,13 +129,6 @@ package final class Connection {
     private static func hexadecimal(_ byte: UInt8) -> String {
         (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
     }
-}
-
-/// A statement that was put together once and is kept in a `static let`, so that it is told from others by its address.
-package final class SQL: Sendable {
-    package let text: String
-
-    package init(_ text: String) { self.text = text }
 }
 
 /// Waits for another connection's lock with random sleeps, short ones at first, up to a time limit.

@@ -1,4 +1,5 @@
 import CSQLite
+package import SQL
 
 /// The row a statement stands on; valid only inside the closure that received it.
 package struct Row {

@@ -1,3 +1,4 @@
+import SQL
 import SQLite
 
 /// One change of a row that anyone can make who may write the file, without its key.

@@ -1,4 +1,5 @@
 import OAuth
+import SQL
 package import SQLite
 import Sealing
 

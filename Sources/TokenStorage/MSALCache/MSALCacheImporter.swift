@@ -1,4 +1,5 @@
 import OAuth
+import SQL
 import SQLite
 
 /// Takes an MSAL unified cache into a store, entry by entry, in the transaction that is open.

@@ -1,3 +1,4 @@
+import SQL
 import SQLite
 
 /// The sign-ins of a damaged database that are not in the one made of it.

@@ -1,4 +1,5 @@
 import OAuth
+import SQL
 import SQLite
 import Sealing
 

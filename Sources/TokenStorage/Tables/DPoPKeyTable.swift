@@ -1,4 +1,5 @@
 package import OAuth
+import SQL
 import SQLite
 
 extension SealedTable {

@@ -1,5 +1,6 @@
 import Crypto
 package import OAuth
+import SQL
 import SQLite
 import Sealing
 

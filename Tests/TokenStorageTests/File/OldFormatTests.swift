@@ -1,5 +1,6 @@
 import Foundation
 import OAuth
+import SQL
 import SQLite
 import Sealing
 import TestSupport

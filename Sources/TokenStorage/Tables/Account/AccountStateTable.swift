@@ -1,5 +1,6 @@
 import Crypto
 import OAuth
+import SQL
 import SQLite
 import Sealing
 

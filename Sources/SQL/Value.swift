@@ -1,0 +1,44 @@
+/// What a column of a database can store.
+@frozen
+package enum Value: Hashable, Sendable {
+    case null
+    case integer(Int64)
+    case text(String)
+    case blob([UInt8])
+
+    package static func integer(_ value: Int) -> Value { .integer(Int64(value)) }
+    package static func optional(_ value: Int64?) -> Value { value.map(Value.integer) ?? .null }
+    package static func optional(_ value: String?) -> Value { value.map(Value.text) ?? .null }
+    package static func optional(_ value: [UInt8]?) -> Value { value.map(Value.blob) ?? .null }
+}
+
+extension Value {
+    /// The size of a text or blob.
+    @inlinable package var byteCount: Int {
+        switch self {
+        case .text(let text): text.utf8.count
+        case .blob(let bytes): bytes.count
+        case .null, .integer: 0
+        }
+    }
+
+    /// Copies a text or blob to `place`, which has room for it, and returns its size.
+    @inlinable
+    package func write(to place: UnsafeMutableRawBufferPointer) -> Int {
+        switch self {
+        case .text(var text):
+            text.withUTF8 { place.copyMemory(from: UnsafeRawBufferPointer($0)) }
+        case .blob(let bytes):
+            bytes.withUnsafeBytes { place.copyMemory(from: $0) }
+        case .null, .integer: break
+        }
+        return byteCount
+    }
+}
+
+/// A statement that was put together once and is kept in a `static let`, so that it is told from others by its address.
+package final class SQL: Sendable {
+    package let text: String
+
+    package init(_ text: String) { self.text = text }
+}
