@@ -52,6 +52,8 @@ let package = Package(
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "SQL"),
         .target(name: "SQLite", dependencies: ["CSQLite", "SQL"]),
+        .target(name: "CPostgreSQL"),
+        .target(name: "PostgreSQL", dependencies: ["CPostgreSQL", "SQL"]),
         .target(name: "CMigrations"),
         .target(name: "CProcess"),
         .target(name: "OAuth"),
@@ -72,6 +74,7 @@ let package = Package(
         .target(name: "TestSupport", dependencies: ["OAuth", "SQLite", "TokenStorage"]),
         .target(name: "TestTraits"),
         .testTarget(name: "SQLiteTests", dependencies: ["SQL", "SQLite", "TestSupport"]),
+        .testTarget(name: "PostgreSQLTests", dependencies: ["CPostgreSQL", "PostgreSQL", "SQL", "TestSupport"]),
         .testTarget(name: "OAuthTests", dependencies: ["OAuth", "TestSupport"]),
         .testTarget(name: "SealingTests", dependencies: ["OAuth", "Sealing", "TestSupport"]),
         .target(

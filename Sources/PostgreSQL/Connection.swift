@@ -1,0 +1,151 @@
+import CPostgreSQL
+import SQL
+
+/// An open connection to a PostgreSQL server, always in pipeline mode.
+///
+/// A statement that returns nothing is not waited for inside a transaction; a question and a commit are. An error
+/// belongs to the statement it names, ends the transaction, and is thrown by the next call that waits.
+///
+/// A connection is deliberately not `Sendable`: one thread at a time uses it. Its calls block their thread.
+package final class Connection {
+    let pipeline: Pipeline
+    package let address: ServerAddress
+    package let options: Options
+    var transaction: Transaction?
+    var lastCursor = 0
+    /// By the address of a literal, or of the object of a text that was put together; both stay where they are.
+    private var statements: [UnsafeRawPointer: Prepared] = [:]
+    let settings: Prepared
+
+    package struct Options: Sendable {
+        /// How long an answer may take; then the connection is dropped.
+        package var patience = Duration.seconds(10)
+        /// How long a statement waits for another session's lock.
+        package var lockPatience = Duration.seconds(5)
+        package var applicationName = "tokenstore"
+
+        package init() {}
+    }
+
+    /// A transaction that is open.
+    struct Transaction {
+        var statementCount = 0
+        /// Why nothing but its end is possible.
+        var failure: PostgreSQLError?
+    }
+
+    /// Connects to the first host of the address that accepts.
+    ///
+    /// Names of hosts are looked up by the system, which takes its own time for that.
+    @available(*, noasync, message: "connecting blocks its thread")
+    package convenience init(to address: ServerAddress, options: Options = Options()) throws(PostgreSQLError) {
+        try self.init(to: address, options: options, library: try Library.load())
+    }
+
+    @available(*, noasync, message: "connecting blocks its thread")
+    package init(
+        to address: ServerAddress,
+        options: Options = Options(),
+        library: Library
+    ) throws(PostgreSQLError) {
+        self.address = address
+        self.options = options
+        settings = Prepared(SessionSettings(address, options).ofTransaction, isKept: false)
+        pipeline = try Connector(address: address, options: options, library: library).connect()
+    }
+
+    /// Closes the connection; a transaction that is open does not happen.
+    package func close() { pipeline.close() }
+
+    /// Whether the connection can be used, as far as is known without asking the server.
+    package var isAlive: Bool { pipeline.isAlive() }
+
+    /// Whether another thread may use the connection: it is open, and in no transaction.
+    var isReusable: Bool { transaction == nil && pipeline.isReusable }
+
+    /// Why the connection is gone; nil as long as it is not.
+    package var loss: PostgreSQLError? { pipeline.loss }
+
+    /// The version of the server, for example 150018.
+    package var serverVersion: Int {
+        pipeline.handle.map { Int(pipeline.library.call.pointee.PQserverVersion($0)) } ?? 0
+    }
+
+    /// The process of the server that serves this connection.
+    package var serverProcess: Int32 {
+        pipeline.handle.map { pipeline.library.call.pointee.PQbackendPID($0) } ?? 0
+    }
+
+    package var isEncrypted: Bool {
+        pipeline.handle.map { pipeline.library.call.pointee.PQsslInUse($0) == 1 } ?? false
+    }
+
+    /// How long an answer may take.
+    package var patience: Duration {
+        get { pipeline.patience }
+        set { pipeline.patience = newValue }
+    }
+
+    // MARK: - Statements
+
+    /// The statement of a literal, prepared once per connection.
+    func statement(_ sql: StaticString) -> Prepared {
+        statement(at: UnsafeRawPointer(sql.utf8Start)) { sql.description }
+    }
+
+    /// The statement of a text that was put together once, prepared once per connection.
+    func statement(_ sql: SQL) -> Prepared {
+        statement(at: UnsafeRawPointer(Unmanaged.passUnretained(sql).toOpaque())) { sql.text }
+    }
+
+    private func statement(at place: UnsafeRawPointer, text: () -> String) -> Prepared {
+        if let known = statements[place] { return known }
+        // Behind a pooler the next transaction has another session, which knows no names of this one.
+        let statement = Prepared(text(), isKept: address.pooler == .none)
+        statements[place] = statement
+        return statement
+    }
+
+    /// Puts a statement behind those that wait.
+    func enqueue(_ statement: Prepared, _ values: [Value], answer: Answer? = nil) throws {
+        if transaction != nil { return try enqueueInTransaction(statement, values, answer) }
+        guard address.pooler == .transaction else {
+            return try pipeline.send(statement, values, role: .commit, number: 1, answer: answer)
+        }
+        try begin(self.statement("BEGIN"))
+        defer { transaction = nil }
+        try pipeline.send(statement, values, role: .statement, number: 1, answer: answer)
+        try pipeline.send(self.statement("COMMIT"), [], role: .commit, number: nil, answer: nil)
+    }
+
+    private func enqueueInTransaction(_ statement: Prepared, _ values: [Value], _ answer: Answer?) throws {
+        if let failure = transaction?.failure { throw failure }
+        let number = (transaction?.statementCount ?? 0) + 1
+        transaction?.statementCount = number
+        do {
+            try pipeline.send(statement, values, role: .statement, number: number, answer: answer)
+        } catch {
+            throw noted(error)
+        }
+    }
+
+    /// Sends what waits and reads every answer.
+    func settle() throws {
+        do throws(PostgreSQLError) {
+            try pipeline.settle()
+        } catch {
+            throw noted(error)
+        }
+    }
+
+    /// Remembers that an error has ended the transaction.
+    private func noted(_ error: any Error) -> any Error {
+        if let transaction {
+            if transaction.failure == nil { self.transaction?.failure = error as? PostgreSQLError }
+        } else if pipeline.handle != nil, !pipeline.isIdle {
+            // A statement behind a pooler has its own transaction, which the server left open.
+            rollBack()
+        }
+        return error
+    }
+}

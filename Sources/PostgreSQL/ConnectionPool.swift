@@ -1,0 +1,188 @@
+import Dispatch
+import Synchronization
+
+/// Connections to one server, lent to one thread at a time.
+///
+/// A thread that finds none free waits for one, first come, first served; so only threads that may block call the pool,
+/// never those of Swift's cooperative pool.
+package final class ConnectionPool: Sendable {
+    package let address: ServerAddress
+    private let options: Connection.Options
+    private let size: Int
+    private let state = Mutex(State())
+
+    private struct State {
+        var idle: [Lent] = []
+        /// Connections that are lent, idle or being made.
+        var count = 0
+        var waiting: [Waiter] = []
+        var isClosed = false
+    }
+
+    /// A connection on its way from one thread to another.
+    private struct Lent: @unchecked Sendable {
+        // Unchecked: whoever takes it out of the state is alone in having it.
+        let connection: Connection
+    }
+
+    /// A thread that waits for a connection, or for the right to make one.
+    private final class Waiter: Sendable {
+        enum Gift {
+            case connection(Lent)
+            case place
+            case nothing
+        }
+
+        let semaphore = DispatchSemaphore(value: 0)
+        let gift = Mutex<Gift?>(nil)
+
+        func give(_ gift: Gift) {
+            self.gift.withLock { $0 = gift }
+            semaphore.signal()
+        }
+    }
+
+    package init(to address: ServerAddress, size: Int = 8, options: Connection.Options = Connection.Options()) {
+        self.address = address
+        self.size = max(1, size)
+        self.options = options
+    }
+
+    deinit { close() }
+
+    /// The number of connections that are open or being made.
+    package var count: Int { state.withLock { $0.count } }
+
+    /// The number of connections that no thread uses.
+    package var idleCount: Int { state.withLock { $0.idle.count } }
+
+    /// Runs `body` with a connection, for which it waits up to `patience` if all are in use.
+    ///
+    /// A connection that broke, or that `body` left in a transaction, is not used again.
+    @available(*, noasync, message: "waiting for a connection blocks its thread")
+    package func withConnection<Result>(
+        patience: Duration = .seconds(5),
+        _ body: (Connection) throws -> Result
+    ) throws -> Result {
+        let connection = try take(patience)
+        defer { giveBack(connection) }
+        return try body(connection)
+    }
+
+    /// Closes the idle connections, and the others as soon as they are given back; nobody gets one any more.
+    package func close() {
+        let (idle, waiting) = state.withLock { state in
+            defer {
+                state.count -= state.idle.count
+                state.idle = []
+                state.waiting = []
+                state.isClosed = true
+            }
+            return (state.idle, state.waiting)
+        }
+        for lent in idle { lent.connection.close() }
+        for waiter in waiting { waiter.give(.nothing) }
+    }
+
+    // MARK: - Taking and giving back
+
+    private enum Turn {
+        case connection(Lent)
+        case place
+        case wait(Waiter)
+        case closed
+    }
+
+    private func take(_ patience: Duration) throws -> Connection {
+        let deadline = ContinuousClock.now + patience
+        while true {
+            switch nextTurn() {
+            case .connection(let lent):
+                if lent.connection.isAlive { return lent.connection }
+                lent.connection.close()
+                giveUpPlace()
+            case .place: return try connect()
+            case .wait(let waiter):
+                switch wait(waiter, until: deadline) {
+                case .connection(let lent): return lent.connection
+                case .place: return try connect()
+                case .nothing: throw Self.closed
+                case nil: throw exhausted(patience)
+                }
+            case .closed: throw Self.closed
+            }
+        }
+    }
+
+    private func nextTurn() -> Turn {
+        state.withLock { state in
+            if state.isClosed { return .closed }
+            if let lent = state.idle.popLast() { return .connection(lent) }
+            if state.count < size {
+                state.count += 1
+                return .place
+            }
+            let waiter = Waiter()
+            state.waiting.append(waiter)
+            return .wait(waiter)
+        }
+    }
+
+    private func wait(_ waiter: Waiter, until deadline: ContinuousClock.Instant) -> Waiter.Gift? {
+        let left = max(.zero, ContinuousClock.now.duration(to: deadline))
+        if waiter.semaphore.wait(timeout: .now() + .microseconds(Int(left / .microseconds(1)))) == .timedOut {
+            // Taken from the list under its lock: a gift that came in between is there to be used.
+            state.withLock { $0.waiting.removeAll { $0 === waiter } }
+        }
+        return waiter.gift.withLock { $0.take() }
+    }
+
+    private func connect() throws -> Connection {
+        do {
+            return try Connection(to: address, options: options, library: try Library.load())
+        } catch {
+            giveUpPlace()
+            throw error
+        }
+    }
+
+    private func giveBack(_ connection: Connection) {
+        guard connection.isReusable else {
+            connection.close()
+            return giveUpPlace()
+        }
+        let lent = Lent(connection: connection)
+        let isClosed = state.withLock { state in
+            if state.isClosed {
+                state.count -= 1
+                return true
+            }
+            if state.waiting.isEmpty {
+                state.idle.append(lent)
+            } else {
+                state.waiting.removeFirst().give(.connection(lent))
+            }
+            return false
+        }
+        if isClosed { connection.close() }
+    }
+
+    /// Lets the next thread that waits make a connection in the place of one that is gone.
+    private func giveUpPlace() {
+        state.withLock { state in
+            if state.waiting.isEmpty {
+                state.count -= 1
+            } else {
+                state.waiting.removeFirst().give(.place)
+            }
+        }
+    }
+
+    private static var closed: PostgreSQLError {
+        PostgreSQLError(.connectionLost, "the connections to the server were closed", state: .lost)
+    }
+
+    private func exhausted(_ patience: Duration) -> PostgreSQLError {
+        PostgreSQLError(.poolExhausted, "all \(size) connections to the server were in use for \(patience)")
+    }
+}

@@ -1,0 +1,221 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// The settings of an address by libpq's names, from the address, its service and the environment, in this order.
+struct ConnectionSettings {
+    private(set) var values: [String: String] = [:]
+
+    private static let known: Set<String> = [
+        "application_name", "channel_binding", "connect_timeout", "dbname", "host", "passfile", "password", "pooler",
+        "port", "schema", "service", "ssl_min_protocol_version", "sslcert", "sslcrl", "sslkey", "sslmode",
+        "sslpassword", "sslrootcert", "target_session_attrs", "user",
+    ]
+    private static let secrets = ["password", "sslpassword"]
+
+    subscript(name: String) -> String? {
+        get { values[name] }
+        set { values[name] = newValue }
+    }
+
+    mutating func take(_ name: String) -> String? { values.removeValue(forKey: name) }
+
+    mutating func takeSecrets() -> [String: Password] {
+        Dictionary(
+            uniqueKeysWithValues: Self.secrets.compactMap { name in take(name).map { (name, Password(text: $0)) } }
+        )
+    }
+
+    // MARK: - The address
+
+    init(url: String, origin: ServerAddress.Origin) throws(PostgreSQLError) {
+        guard let scheme = ["postgresql://", "postgres://"].first(where: url.hasPrefix) else {
+            throw ServerAddress.refused("it does not start with postgresql://")
+        }
+        let rest = url.dropFirst(scheme.count)
+        guard !rest.contains("#") else { throw ServerAddress.refused("it has a fragment (#); write %23 for the sign") }
+        let authority = rest.prefix { $0 != "/" && $0 != "?" }
+        let path = rest.dropFirst(authority.count).prefix { $0 != "?" }
+        let query = rest.dropFirst(authority.count + path.count + 1)
+        try readAuthority(authority)
+        if path.count > 1 { try set("dbname", Self.decoded(path.dropFirst())) }
+        try readQuery(query)
+        let isPublic = origin == .argument && Self.secrets.contains { values[$0] != nil }
+        guard !isPublic else {
+            throw ServerAddress.refused(
+                "a password in an argument can be read by every user of this machine; use a password file (PGPASSFILE), a "
+                    + "service, a client certificate, or TOKENSTORE_DATABASE_URL"
+            )
+        }
+    }
+
+    private mutating func readAuthority(_ authority: Substring) throws(PostgreSQLError) {
+        var places = authority
+        if let at = authority.lastIndex(of: "@") {
+            places = authority[authority.index(after: at)...]
+            let person = authority[..<at].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            if let name = person.first, !name.isEmpty { try set("user", Self.decoded(name)) }
+            if person.count == 2 { try set("password", Self.decoded(person[1])) }
+        }
+        guard !places.isEmpty else { return }
+        var (names, ports): ([String], [String]) = ([], [])
+        for place in places.split(separator: ",", omittingEmptySubsequences: false) {
+            let (name, port) = try Self.place(place)
+            names.append(name)
+            ports.append(port)
+        }
+        try set("host", names.joined(separator: ","))
+        if ports.contains(where: { !$0.isEmpty }) { try set("port", ports.joined(separator: ",")) }
+    }
+
+    /// `host`, `host:port`, `[address]` or `[address]:port`.
+    private static func place(_ text: Substring) throws(PostgreSQLError) -> (String, String) {
+        if text.first == "[" {
+            guard let close = text.firstIndex(of: "]") else { throw ServerAddress.refused("a [ has no ]") }
+            let rest = text[text.index(after: close)...]
+            guard rest.isEmpty || rest.first == ":" else {
+                throw ServerAddress.refused("a host ends with ], or with ]:port")
+            }
+            return (String(text[text.index(after: text.startIndex)..<close]), String(rest.dropFirst()))
+        }
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count <= 2 else { throw ServerAddress.refused("an IPv6 address needs brackets: [::1]") }
+        let name = try decoded(parts[0])
+        guard !name.contains(",") else { throw ServerAddress.refused("a host contains a comma") }
+        return (name, parts.count == 2 ? String(parts[1]) : "")
+    }
+
+    private mutating func readQuery(_ query: Substring) throws(PostgreSQLError) {
+        for item in query.split(separator: "&") {
+            let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2 else { throw ServerAddress.refused("a parameter has no value") }
+            try set(Self.decoded(parts[0]), Self.decoded(parts[1]))
+        }
+    }
+
+    private mutating func set(_ name: String, _ value: String) throws(PostgreSQLError) {
+        guard Self.known.contains(name) else {
+            throw ServerAddress.refused("the parameter \(name.prefix(40)) is not known")
+        }
+        guard values.updateValue(value, forKey: name) == nil else {
+            throw ServerAddress.refused("it gives \(name) twice")
+        }
+    }
+
+    private static func decoded(_ text: Substring) throws(PostgreSQLError) -> String {
+        var bytes: [UInt8] = []
+        var rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            let digits = rest.prefix(2)
+            guard digits.count == 2, !digits.contains(UInt8(ascii: "+")), !digits.contains(UInt8(ascii: "-")),
+                let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
+            else { throw ServerAddress.refused("a % is not followed by two hexadecimal digits") }
+            bytes.append(value)
+            rest = rest.dropFirst(2)
+        }
+        guard !bytes.contains(0), let decoded = String(validating: bytes, as: UTF8.self) else {
+            throw ServerAddress.refused("it is not text")
+        }
+        return decoded
+    }
+
+    // MARK: - The service and the environment
+
+    /// Adds what the file of services says of the service that the address or the environment names.
+    mutating func addService(environment: (String) -> String?) throws(PostgreSQLError) {
+        guard let name = take("service") ?? environment("PGSERVICE") else { return }
+        var files = environment("PGSERVICEFILE").map { [$0] } ?? []
+        if files.isEmpty, let home = environment("HOME") { files.append(home + "/.pg_service.conf") }
+        // Debian's directory for libpq, where the environment names no other.
+        files.append((environment("PGSYSCONFDIR") ?? "/etc/postgresql-common") + "/pg_service.conf")
+        for file in files {
+            guard let text = ProcessEnvironment.contents(ofFile: file) else { continue }
+            guard let found = try Self.service(name, in: text) else { continue }
+            values.merge(found) { own, _ in own }
+            return
+        }
+        throw ServerAddress.refused("the service \(name) is in none of \(files.joined(separator: ", "))")
+    }
+
+    private static func service(_ name: String, in text: String) throws(PostgreSQLError) -> [String: String]? {
+        var found: [String: String]?
+        var isInside = false
+        for line in text.split(whereSeparator: \.isNewline).map({ trimmed($0) }) where line.first != "#" {
+            if line.isEmpty { continue }
+            if line.first == "[" {
+                isInside = line == "[\(name)]"
+                if isInside { found = found ?? [:] }
+                continue
+            }
+            guard isInside else { continue }
+            let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, known.contains(String(parts[0])), parts[0] != "service" else {
+                throw ServerAddress.refused("the service \(name) sets \(parts[0].prefix(40)), which is not known")
+            }
+            found?[String(parts[0])] = String(parts[1])
+        }
+        return found
+    }
+
+    private static func trimmed(_ line: Substring) -> Substring {
+        let start = line.drop(while: \.isWhitespace)
+        return start.lastIndex { !$0.isWhitespace }.map { start[...$0] } ?? ""
+    }
+
+    /// Adds what libpq's variables say; what it would take from them besides is refused where it leads elsewhere.
+    mutating func addEnvironment(_ environment: (String) -> String?) throws(PostgreSQLError) {
+        guard environment("PGHOSTADDR") == nil else {
+            throw ServerAddress.refused("PGHOSTADDR is set, which sends every connection to another host; unset it")
+        }
+        let variables = [
+            ("host", "PGHOST"), ("port", "PGPORT"), ("dbname", "PGDATABASE"), ("user", "PGUSER"),
+            ("password", "PGPASSWORD"), ("passfile", "PGPASSFILE"), ("sslrootcert", "PGSSLROOTCERT"),
+            ("sslcert", "PGSSLCERT"), ("sslkey", "PGSSLKEY"),
+        ]
+        for (name, variable) in variables where values[name] == nil { values[name] = environment(variable) }
+    }
+
+    /// The hosts with their ports: one for all of them, or one for each.
+    mutating func hosts() throws(PostgreSQLError) -> [ServerAddress.Host] {
+        let names = (take("host") ?? "").split(separator: ",", omittingEmptySubsequences: false)
+        let ports = (take("port") ?? "").split(separator: ",", omittingEmptySubsequences: false)
+        guard ports.count == 1 || ports.count == names.count else {
+            throw ServerAddress.refused("it has \(names.count) hosts and \(ports.count) ports")
+        }
+        guard names.count == 1 || !names.contains("") else { throw ServerAddress.refused("a host is empty") }
+        var hosts: [ServerAddress.Host] = []
+        for (index, name) in names.enumerated() {
+            let text = ports.count == 1 ? ports[0] : ports[index]
+            guard let port = text.isEmpty ? 5432 : UInt16(text), port > 0 else {
+                throw ServerAddress.refused("a port is not a number from 1 to 65535")
+            }
+            hosts.append(ServerAddress.Host(name: String(name), port: port))
+        }
+        return hosts
+    }
+}
+
+/// What the process was given from outside.
+package enum ProcessEnvironment {
+    /// An environment variable, unless it is empty.
+    package static func variable(_ name: String) -> String? {
+        getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    static func contents(ofFile path: String) -> String? {
+        guard let file = fopen(path, "re") else { return nil }
+        defer { fclose(file) }
+        var bytes: [UInt8] = []
+        var block = [UInt8](repeating: 0, count: 4096)
+        while case let count = fread(&block, 1, block.count, file), count > 0 { bytes += block[..<count] }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,155 @@
+import CPostgreSQL
+
+/// Opens connections to the hosts of an address, one after another, each within a time limit.
+struct Connector {
+    let address: ServerAddress
+    let options: Connection.Options
+    let library: Library
+
+    /// Connects to the first host that accepts, of the kind that the address asks for.
+    func connect() throws(PostgreSQLError) -> Pipeline {
+        var failures: [PostgreSQLError] = []
+        for target in address.target == .preferStandby ? [.standby, .any] : [address.target] {
+            for host in address.hosts {
+                for place in places(of: host) {
+                    do throws(PostgreSQLError) {
+                        return try connect(to: host, at: place, target)
+                    } catch {
+                        guard error.isOfOneHost else { throw error }
+                        failures.append(error)
+                    }
+                }
+            }
+        }
+        throw Self.summary(failures)
+    }
+
+    /// The most telling failure: one that a server answered rather than one of a host where nothing listens.
+    private static func summary(_ failures: [PostgreSQLError]) -> PostgreSQLError {
+        let telling = failures.last { $0.code != .unreachable } ?? failures.last
+        guard let telling else { return ServerAddress.refused("it names no host") }
+        var messages: [String] = []
+        for failure in failures where !messages.contains(failure.message) { messages.append(failure.message) }
+        return PostgreSQLError(telling.code, messages.joined(separator: "; "), state: .lost)
+    }
+
+    /// The addresses of a loopback name, so that no resolver decides what counts as this machine; else nil, for libpq.
+    private func places(of host: ServerAddress.Host) -> [String?] {
+        host.loopbackAddresses.isEmpty ? [nil] : host.loopbackAddresses
+    }
+
+    private func connect(
+        to host: ServerAddress.Host,
+        at place: String?,
+        _ target: ServerAddress.Target
+    ) throws(PostgreSQLError) -> Pipeline {
+        guard let handle = start(parameters(host, place, target)) else {
+            throw PostgreSQLError(.unreachable, "there is no memory for a connection", state: .lost)
+        }
+        // The server's code stands in verbose messages alone.
+        _ = library.call.pointee.PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
+        do throws(PostgreSQLError) {
+            try finish(handle, host)
+            try checkVersion(handle)
+        } catch {
+            library.call.pointee.PQfinish(handle)
+            throw error
+        }
+        let call = library.call
+        guard call.pointee.PQsetnonblocking(handle, 1) == 0, call.pointee.PQenterPipelineMode(handle) == 1 else {
+            call.pointee.PQfinish(handle)
+            throw PostgreSQLError(.unsupported, "libpq does not enter pipeline mode", state: .lost)
+        }
+        return Pipeline(handle, library: library, patience: options.patience)
+    }
+
+    private func start(_ parameters: [(String, String)]) -> OpaquePointer? {
+        let texts = parameters.map { (CString($0), CString($1)) }
+        return withExtendedLifetime(texts) {
+            let keywords = texts.map { Optional($0.0.start) } + [nil]
+            let values = texts.map { Optional($0.1.start) } + [nil]
+            return library.call.pointee.PQconnectStartParams(keywords, values, 0)
+        }
+    }
+
+    /// Does what libpq asks for until the connection stands.
+    private func finish(_ handle: OpaquePointer, _ host: ServerAddress.Host) throws(PostgreSQLError) {
+        let call = library.call
+        let deadline = ContinuousClock.now + address.connectPatience
+        var isWriting = true
+        guard call.pointee.PQstatus(handle) != 1 else { throw refused(handle, host) }
+        while true {
+            let socket = call.pointee.PQsocket(handle)
+            switch Socket.wait(socket, forReading: !isWriting, forWriting: isWriting, until: deadline) {
+            case .ready: break
+            case .failed: throw refused(handle, host)
+            case .late:
+                let place = host.isSocket ? "the server on this machine" : "the server \(host.name):\(host.port)"
+                throw PostgreSQLError(.timedOut, "\(place) did not answer in \(address.connectPatience)", state: .lost)
+            }
+            switch call.pointee.PQconnectPoll(handle) {
+            case PGRES_POLLING_READING: isWriting = false
+            case PGRES_POLLING_WRITING: isWriting = true
+            case PGRES_POLLING_OK: return
+            default: throw refused(handle, host)
+            }
+        }
+    }
+
+    private func refused(_ handle: OpaquePointer, _ host: ServerAddress.Host) -> PostgreSQLError {
+        let reported = library.text(library.call.pointee.PQerrorMessage(handle)) ?? ""
+        return .refusedConnection(reported, address, host)
+    }
+
+    private func checkVersion(_ handle: OpaquePointer) throws(PostgreSQLError) {
+        let version = library.call.pointee.PQserverVersion(handle)
+        guard version >= Library.oldestVersion * 10_000 else {
+            throw PostgreSQLError(
+                .unsupported,
+                "the server runs PostgreSQL \(Library.text(of: version)); a store needs \(Library.oldestVersion) or later",
+                state: .lost
+            )
+        }
+    }
+
+    private func parameters(
+        _ host: ServerAddress.Host,
+        _ place: String?,
+        _ target: ServerAddress.Target
+    ) -> [(String, String)] {
+        var parameters = [
+            ("application_name", options.applicationName), ("client_encoding", "UTF8"), ("dbname", address.database),
+            ("gssencmode", "disable"), ("keepalives", "1"), ("keepalives_count", "3"), ("keepalives_idle", "5"),
+            ("keepalives_interval", "2"), ("port", "\(host.port)"), ("target_session_attrs", target.rawValue),
+            ("tcp_user_timeout", "\(Int(options.patience / .milliseconds(1)))"),
+        ]
+        if !host.name.isEmpty { parameters.append(("host", host.name)) }
+        if let place { parameters.append(("hostaddr", place)) }
+        if address.pooler == .none { parameters.append(("options", SessionSettings(address, options).startup)) }
+        parameters += address.settings.map { ($0.key, $0.value) }
+        parameters += address.secrets.map { ($0.key, $0.value.text) }
+        return parameters
+    }
+}
+
+/// The settings of a session: options at its start, or of each transaction behind a pooler.
+struct SessionSettings {
+    private let values: [(name: String, value: String)]
+
+    init(_ address: ServerAddress, _ options: Connection.Options) {
+        values = [
+            ("search_path", address.schema),
+            // A plan for all values: the store's statements want the same index whatever is looked up.
+            ("plan_cache_mode", "force_generic_plan"),
+            ("lock_timeout", "\(Int(options.lockPatience / .milliseconds(1)))"),
+            ("idle_in_transaction_session_timeout", "15000"),
+            ("synchronous_commit", "on"),
+        ]
+    }
+
+    var startup: String { values.map { "-c \($0.name)=\($0.value)" }.joined(separator: " ") }
+
+    var ofTransaction: String {
+        "SELECT " + values.map { "set_config('\($0.name)', '\($0.value)', true)" }.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,67 @@
+package import CPostgreSQL
+
+/// libpq, loaded at first use, so that neither a build nor a program that opens no server needs it.
+package struct Library: @unchecked Sendable {
+    // Unchecked: the functions are written once, before the first value that points to them exists.
+    let call: UnsafePointer<CPostgreSQLFunctions>
+
+    /// The oldest version of libpq and of a server that the binding works with: the first with pipelines.
+    package static let oldestVersion = 14
+
+    #if canImport(Darwin)
+    private static let names = ["libpq.so.5", "libpq.5.dylib"]
+    #else
+    private static let names = ["libpq.so.5"]
+    #endif
+
+    private static let installed = Result { () throws(PostgreSQLError) in try Library(names: names) }
+
+    /// The library of this machine.
+    package static func load() throws(PostgreSQLError) -> Library { try installed.get() }
+
+    /// The first library that is there, by its file names.
+    package init(names: [String]) throws(PostgreSQLError) {
+        let functions = UnsafeMutablePointer<CPostgreSQLFunctions>.allocate(capacity: 1)
+        for name in names {
+            switch CPostgreSQLLoad(name, functions) {
+            case CPostgreSQLLoaded:
+                // Kept for good, as the library is.
+                self = try Library(functions: functions)
+                return
+            case CPostgreSQLIncomplete: throw Self.outdated("\(name) lacks functions that the store needs")
+            default: continue
+            }
+        }
+        throw PostgreSQLError(
+            .unsupported,
+            "\(names[0]) is not installed, which a store on a PostgreSQL server needs; install libpq5 (PostgreSQL 14 or "
+                + "later)"
+        )
+    }
+
+    /// A library whose functions are at `functions`, which stay there.
+    package init(functions: UnsafePointer<CPostgreSQLFunctions>) throws(PostgreSQLError) {
+        let version = functions.pointee.PQlibVersion()
+        guard version >= Self.oldestVersion * 10_000 else {
+            throw Self.outdated("libpq has version \(Self.text(of: version))")
+        }
+        call = functions
+    }
+
+    /// The version of the library as `PQlibVersion` gives it, for example 150018.
+    package var version: CInt { call.pointee.PQlibVersion() }
+
+    /// A version number as people write it.
+    static func text(of version: CInt) -> String {
+        version >= 100_000
+            ? "\(version / 10_000).\(version % 10_000)" : "\(version / 10_000).\(version / 100 % 100)"
+    }
+
+    private static func outdated(_ problem: String) -> PostgreSQLError {
+        PostgreSQLError(.unsupported, "\(problem); install libpq5 of PostgreSQL \(oldestVersion) or later")
+    }
+}
+
+extension Library {
+    @inline(__always) func text(_ start: UnsafePointer<CChar>?) -> String? { start.map { String(cString: $0) } }
+}

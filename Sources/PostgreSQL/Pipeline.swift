@@ -1,0 +1,307 @@
+import CPostgreSQL
+import SQL
+
+/// The statements that were sent, or wait to be sent, on one connection, and the reading of their answers in order.
+///
+/// Nothing waits without a time limit. A connection whose answer is late is dropped and never cancelled: a cancelled
+/// commit may report success for what a standby does not have.
+final class Pipeline {
+    let library: Library
+    /// nil once the connection is gone.
+    private(set) var handle: OpaquePointer?
+    var patience: Duration
+    /// Why the connection is gone.
+    private(set) var loss: PostgreSQLError?
+    private var steps: [Step] = []
+    private var firstOpen = 0
+    private var isSynchronized = true
+    private var failure: PostgreSQLError?
+    private var lastName = 0
+    private var hasReplicationWarning = false
+
+    /// So many answers at most are open, so that neither side stops for a buffer that the other does not empty.
+    private static let longest = 64
+
+    /// What a statement means for its transaction.
+    enum Role {
+        case statement
+        /// Ends a transaction, or is one of its own: if its answer is lost, it may have happened or not.
+        case commit
+    }
+
+    private struct Step {
+        enum Kind {
+            case parse, execute, synchronize
+        }
+
+        let kind: Kind
+        var role = Role.statement
+        var statement: Prepared?
+        var number: Int?
+        var answer: Answer?
+    }
+
+    /// Takes over a connection of libpq, which is to be in pipeline mode.
+    init(_ handle: OpaquePointer, library: Library, patience: Duration) {
+        self.handle = handle
+        self.library = library
+        self.patience = patience
+        let receiver: PQnoticeReceiver = { context, notice in
+            guard let context, let notice else { return }
+            Unmanaged<Pipeline>.fromOpaque(context).takeUnretainedValue().heed(notice)
+        }
+        _ = library.call.pointee.PQsetNoticeReceiver(handle, receiver, Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    deinit { close() }
+
+    func close() {
+        guard let handle else { return }
+        self.handle = nil
+        library.call.pointee.PQfinish(handle)
+    }
+
+    /// Whether the server waits for a new transaction, with every answer read.
+    var isIdle: Bool {
+        guard let handle, firstOpen == steps.count else { return false }
+        return library.call.pointee.PQtransactionStatus(handle) == PQTRANS_IDLE
+    }
+
+    /// Whether all that was sent ends by itself: nothing that waits belongs to a batch that is still open.
+    var isReusable: Bool { handle != nil && isSynchronized && (firstOpen < steps.count || isIdle) }
+
+    // MARK: - Sending
+
+    /// Puts a statement behind those that wait; `number` is its number in the transaction.
+    func send(_ statement: Prepared, _ values: [Value], role: Role, number: Int?, answer: Answer?) throws {
+        if steps.count - firstOpen >= Self.longest { try settle() }
+        let handle = try open()
+        let call = library.call
+        if statement.isKept, statement.name == nil || !statement.fits(values) { try prepare(statement, values, number) }
+        let sent = Parameters.with(values) { parameters in
+            if let name = statement.name, statement.isKept {
+                return call.pointee.PQsendQueryPrepared(
+                    handle,
+                    name.start,
+                    parameters.count,
+                    parameters.values,
+                    parameters.lengths,
+                    parameters.formats,
+                    1
+                )
+            }
+            statement.takeTypes(of: values)
+            return call.pointee.PQsendQueryParams(
+                handle,
+                statement.sql.start,
+                parameters.count,
+                statement.types,
+                parameters.values,
+                parameters.lengths,
+                parameters.formats,
+                1
+            )
+        }
+        guard sent == 1 else { throw lose() }
+        steps.append(Step(kind: .execute, role: role, statement: statement, number: number, answer: answer))
+        isSynchronized = false
+    }
+
+    /// Has the server prepare the statement, in the same batch as its first use.
+    private func prepare(_ statement: Prepared, _ values: [Value], _ number: Int?) throws {
+        if let old = statement.name {
+            // The values have other types than those that the server was told.
+            let deallocation = Prepared("DEALLOCATE \(String(cString: old.start))", isKept: false)
+            try send(deallocation, [], role: .statement, number: number, answer: nil)
+        }
+        statement.takeTypes(of: values)
+        lastName += 1
+        let name = CString("t\(lastName)")
+        let count = CInt(statement.types.count)
+        let sent = library.call.pointee.PQsendPrepare(
+            try open(),
+            name.start,
+            statement.sql.start,
+            count,
+            statement.types
+        )
+        guard sent == 1 else { throw lose() }
+        statement.name = name
+        steps.append(Step(kind: .parse, statement: statement, number: number))
+    }
+
+    /// Ends a batch, so that a failure of it does not reach the statements that follow.
+    func synchronize() throws(PostgreSQLError) {
+        guard !isSynchronized else { return }
+        guard library.call.pointee.PQpipelineSync(try open()) == 1 else { throw lose() }
+        steps.append(Step(kind: .synchronize))
+        isSynchronized = true
+    }
+
+    /// Sends what waits, without waiting for its answers.
+    func flush() throws(PostgreSQLError) {
+        try synchronize()
+        guard library.call.pointee.PQflush(try open()) >= 0 else { throw lose() }
+    }
+
+    func open() throws(PostgreSQLError) -> OpaquePointer {
+        guard let handle else { throw loss ?? PostgreSQLError(.connectionLost, "it was closed", state: .lost) }
+        return handle
+    }
+
+    // MARK: - Reading
+
+    /// Sends what waits and reads every open answer; the first failure among them is thrown when all are read.
+    func settle() throws(PostgreSQLError) {
+        try synchronize()
+        guard firstOpen < steps.count else { return }
+        let deadline = ContinuousClock.now + patience
+        while firstOpen < steps.count { try readStep(deadline) }
+        steps.removeAll(keepingCapacity: true)
+        firstOpen = 0
+        if let failure {
+            self.failure = nil
+            throw failure
+        }
+        if hasReplicationWarning {
+            hasReplicationWarning = false
+            throw PostgreSQLError(
+                .notReplicated,
+                "the server stopped waiting for its standby, which may not have what was committed"
+            )
+        }
+    }
+
+    /// Takes in what the server sent to an idle connection; false if that was the connection's end.
+    func isAlive() -> Bool {
+        guard let handle else { return false }
+        let call = library.call
+        while Socket.isReadable(call.pointee.PQsocket(handle)) {
+            guard call.pointee.PQconsumeInput(handle) == 1 else { return false }
+            // Parses what was read.
+            _ = call.pointee.PQisBusy(handle)
+        }
+        return call.pointee.PQstatus(handle) == CONNECTION_OK
+    }
+
+    private func readStep(_ deadline: ContinuousClock.Instant) throws(PostgreSQLError) {
+        guard let result = try nextResult(deadline) else { throw lose("the server's answers are out of step") }
+        let step = steps[firstOpen]
+        let status = library.call.pointee.PQresultStatus(result)
+        if step.kind == .synchronize {
+            library.call.pointee.PQclear(result)
+            guard status == PGRES_PIPELINE_SYNC else { throw lose("the server's answers are out of step") }
+            firstOpen += 1
+            return
+        }
+        switch status {
+        case PGRES_COMMAND_OK, PGRES_TUPLES_OK:
+            if let answer = step.answer {
+                answer.complete(Rows(result, library))
+            } else {
+                library.call.pointee.PQclear(result)
+            }
+        case PGRES_PIPELINE_ABORTED:
+            library.call.pointee.PQclear(result)
+            if step.kind == .parse { step.statement?.name = nil }
+            if let failure { step.answer?.fail(failure) }
+        default:
+            defer { library.call.pointee.PQclear(result) }
+            try fail(step, result)
+        }
+        // Each answer ends with an empty one.
+        while let more = try nextResult(deadline) { library.call.pointee.PQclear(more) }
+        firstOpen += 1
+    }
+
+    /// Notes what the server says against a statement; the rest of the batch is skipped by the server.
+    private func fail(_ step: Step, _ result: OpaquePointer) throws(PostgreSQLError) {
+        let code = field("C", of: result)
+        let text = field("M", of: result)
+        guard let code, let text else { throw lose() }
+        let severity = field("V", of: result)
+        let isGone = severity == "FATAL" || severity == "PANIC"
+        let lost: PostgreSQLError.ConnectionState = step.role == .commit ? .lostAfterCommit : .lost
+        let error = PostgreSQLError(
+            PostgreSQLError.Code(rawValue: code),
+            PostgreSQLError.message(code, text),
+            statement: step.number,
+            sql: step.statement?.text,
+            state: isGone ? lost : .usable
+        )
+        if isGone { throw drop(error) }
+        // A plan that no longer fits its table, or a name that the server has forgotten.
+        if step.kind == .parse || code == "0A000" || code == "26000" { step.statement?.name = nil }
+        step.answer?.fail(error)
+        failure = failure ?? error
+    }
+
+    /// The next result, nil at the end of an answer.
+    private func nextResult(_ deadline: ContinuousClock.Instant) throws(PostgreSQLError) -> OpaquePointer? {
+        let handle = try open()
+        let call = library.call
+        while call.pointee.PQisBusy(handle) == 1 {
+            let flushed = call.pointee.PQflush(handle)
+            guard flushed >= 0 else { throw lose() }
+            let socket = call.pointee.PQsocket(handle)
+            switch Socket.wait(socket, forWriting: flushed == 1, until: deadline) {
+            case .ready: break
+            case .late: throw tooLate()
+            case .failed: throw lose()
+            }
+            // What arrived before the end of the connection is still to be read.
+            if call.pointee.PQconsumeInput(handle) != 1, call.pointee.PQisBusy(handle) == 1 { throw lose() }
+        }
+        return call.pointee.PQgetResult(handle)
+    }
+
+    // MARK: - The end of a connection
+
+    /// Drops the connection that libpq reports as broken.
+    func lose(_ problem: String? = nil) -> PostgreSQLError {
+        if let loss { return loss }
+        let reported = handle.flatMap { library.text(library.call.pointee.PQerrorMessage($0)) } ?? ""
+        // The lines below the first guess at a reason.
+        let line = reported.split(whereSeparator: \.isNewline).first.map { String($0) }
+        return drop(
+            PostgreSQLError(
+                .connectionLost,
+                problem ?? line ?? "the server ended the connection",
+                state: hasOpenCommit ? .lostAfterCommit : .lost
+            )
+        )
+    }
+
+    private func tooLate() -> PostgreSQLError {
+        drop(
+            PostgreSQLError(
+                .timedOut,
+                "the server did not answer in \(patience)",
+                state: hasOpenCommit ? .lostAfterCommit : .lost
+            )
+        )
+    }
+
+    private func drop(_ error: PostgreSQLError) -> PostgreSQLError {
+        loss = error
+        for step in steps[firstOpen...] { step.answer?.fail(error) }
+        steps = []
+        firstOpen = 0
+        isSynchronized = true
+        close()
+        return error
+    }
+
+    private var hasOpenCommit: Bool { steps[firstOpen...].contains { $0.role == .commit } }
+
+    /// Heeds a warning: one that comes with a commit says that the commit did not wait for its standby.
+    private func heed(_ notice: OpaquePointer) {
+        guard firstOpen < steps.count, steps[firstOpen].role == .commit else { return }
+        let code = field("C", of: notice)
+        if field("V", of: notice) == "WARNING", code == "01000" || code == "57P01" { hasReplicationWarning = true }
+    }
+
+    private func field(_ name: Unicode.Scalar, of result: OpaquePointer) -> String? {
+        library.text(library.call.pointee.PQresultErrorField(result, CInt(name.value)))
+    }
+}

@@ -1,0 +1,100 @@
+/// An error of PostgreSQL or of the way to it: its code, a message and the statement, never the values bound to it.
+package struct PostgreSQLError: Error, Hashable {
+    package let code: Code
+    package let message: String
+    /// The statement's number in its transaction, from 1.
+    package let statement: Int?
+    package let sql: String?
+    package let state: ConnectionState
+
+    package init(
+        _ code: Code,
+        _ message: String,
+        statement: Int? = nil,
+        sql: String? = nil,
+        state: ConnectionState = .usable
+    ) {
+        self.code = code
+        self.message = Self.bounded(message)
+        self.statement = statement
+        self.sql = sql
+        self.state = state
+    }
+
+    /// What became of the connection, and so of the transaction.
+    package enum ConnectionState: Hashable, Sendable {
+        /// The connection can be used again; the transaction did not happen.
+        case usable
+        /// The connection is gone, and the transaction did not happen.
+        case lost
+        /// The connection went after the commit was sent, so that the transaction may have happened or not.
+        case lostAfterCommit
+    }
+
+    private static let longest = 500
+
+    private static func bounded(_ message: String) -> String {
+        message.count > longest ? message.prefix(longest) + "…" : message
+    }
+}
+
+extension PostgreSQLError {
+    /// A SQLSTATE of the server, or a word of this binding where the server said nothing; an open set.
+    package struct Code: RawRepresentable, Hashable, Sendable {
+        package let rawValue: String
+
+        package init(rawValue: String) { self.rawValue = rawValue }
+
+        /// An address that cannot be used as it is written.
+        package static let address = Code(rawValue: "address")
+        /// A server's or a client's certificate that was refused.
+        package static let certificate = Code(rawValue: "certificate")
+        /// A connection that ended.
+        package static let connectionLost = Code(rawValue: "connection lost")
+        /// A commit that a synchronous standby may not have.
+        package static let notReplicated = Code(rawValue: "not replicated")
+        /// No connection of the pool became free in time.
+        package static let poolExhausted = Code(rawValue: "pool exhausted")
+        /// An answer that did not come in time.
+        package static let timedOut = Code(rawValue: "timed out")
+        /// A server that nothing answers for.
+        package static let unreachable = Code(rawValue: "unreachable")
+        /// libpq is missing, or it or the server is too old.
+        package static let unsupported = Code(rawValue: "unsupported")
+        /// A server that may not be written to, or that is not of the kind that the address asks for.
+        package static let wrongKindOfServer = Code(rawValue: "wrong kind of server")
+
+        package static let cannotConnectNow = Code(rawValue: "57P03")
+        package static let characterNotInRepertoire = Code(rawValue: "22021")
+        package static let deadlockDetected = Code(rawValue: "40P01")
+        package static let diskFull = Code(rawValue: "53100")
+        package static let failedTransaction = Code(rawValue: "25P02")
+        package static let invalidAuthorization = Code(rawValue: "28000")
+        package static let invalidPassword = Code(rawValue: "28P01")
+        package static let lockNotAvailable = Code(rawValue: "55P03")
+        package static let permission = Code(rawValue: "42501")
+        package static let readOnlyTransaction = Code(rawValue: "25006")
+        package static let serializationFailure = Code(rawValue: "40001")
+        package static let tooManyConnections = Code(rawValue: "53300")
+        package static let undefinedTable = Code(rawValue: "42P01")
+        package static let uniqueViolation = Code(rawValue: "23505")
+        package static let unknownDatabase = Code(rawValue: "3D000")
+
+        /// The first two characters of a SQLSTATE, for example 23 for a broken constraint.
+        package var category: Substring { rawValue.prefix(2) }
+
+        /// Whether the same transaction may succeed when it runs again from its start.
+        package var isRetryable: Bool { self == .serializationFailure || self == .deadlockDetected }
+    }
+
+    /// What the server says of `sqlState`; its sentence is left out where it quotes a value.
+    static func message(_ sqlState: String, _ text: String) -> String {
+        sqlState.hasPrefix("22") ? "the server refused a value" : text
+    }
+}
+
+extension PostgreSQLError: CustomStringConvertible {
+    package var description: String {
+        "PostgreSQL error \(code.rawValue): \(message)" + (sql.map { " in \"\($0)\"" } ?? "")
+    }
+}

@@ -1,0 +1,119 @@
+import CPostgreSQL
+import SQL
+
+/// A copy of a text that C reads, as long as the object lives.
+final class CString {
+    let start: UnsafePointer<CChar>
+    private let memory: UnsafeMutableBufferPointer<CChar>
+
+    init(_ text: String) {
+        let bytes = text.utf8CString
+        memory = .allocate(capacity: bytes.count)
+        _ = memory.initialize(from: bytes)
+        start = UnsafePointer(memory.baseAddress.unsafelyUnwrapped)
+    }
+
+    deinit {
+        memory.deallocate()
+    }
+}
+
+/// A statement of one connection.
+final class Prepared {
+    /// As it was written.
+    let text: String
+    let sql: CString
+    /// Whether the server keeps the statement under a name; one that is made for a single use is sent each time.
+    let isKept: Bool
+    /// The name on the server, nil as long as the server does not know it.
+    var name: CString?
+    /// The types of the parameters that the server was told, 0 where it was left to infer one.
+    private(set) var types: [Oid] = []
+
+    init(_ text: String, isKept: Bool) {
+        self.text = text
+        self.isKept = isKept
+        sql = CString(Scanner.numbered(text))
+    }
+
+    /// Whether the server was told types that fit the values; a null fits every type.
+    func fits(_ values: [Value]) -> Bool {
+        guard types.count == values.count else { return false }
+        for index in values.indices {
+            let type = values[index].objectID
+            if type != 0, type != types[index] { return false }
+        }
+        return true
+    }
+
+    /// Takes the types of the values; the type of a null is as it was.
+    func takeTypes(of values: [Value]) {
+        let known = types
+        types = values.indices.map { index in
+            let type = values[index].objectID
+            return type == 0 && index < known.count ? known[index] : type
+        }
+    }
+}
+
+extension Value {
+    fileprivate var objectID: Oid {
+        switch self {
+        case .null: 0
+        case .integer: ObjectID.integer8
+        case .text: ObjectID.text
+        case .blob: ObjectID.bytes
+        }
+    }
+}
+
+/// Values as libpq wants them: a pointer, a length and the binary format for each.
+struct Parameters {
+    let count: CInt
+    let values: UnsafePointer<UnsafePointer<CChar>?>
+    let lengths: UnsafePointer<CInt>
+    let formats: UnsafePointer<CInt>
+
+    /// Runs `body` with one copy of all the values, which is gone afterwards.
+    static func with<Result>(_ values: [Value], _ body: (Parameters) -> Result) -> Result {
+        // One byte more, as a null pointer would be NULL: an empty text is not.
+        let size = values.reduce(1) { $0 + max($1.byteCount, 8) }
+        return withUnsafeTemporaryAllocation(byteCount: size, alignment: 8) { bytes in
+            withUnsafeTemporaryAllocation(of: UnsafePointer<CChar>?.self, capacity: values.count + 1) { starts in
+                withUnsafeTemporaryAllocation(of: CInt.self, capacity: 2 * values.count + 1) { numbers in
+                    body(Parameters(values, bytes, starts, numbers))
+                }
+            }
+        }
+    }
+
+    private init(
+        _ values: [Value],
+        _ bytes: UnsafeMutableRawBufferPointer,
+        _ starts: UnsafeMutableBufferPointer<UnsafePointer<CChar>?>,
+        _ numbers: UnsafeMutableBufferPointer<CInt>
+    ) {
+        var used = 0
+        for index in values.indices {
+            let place = UnsafeMutableRawBufferPointer(rebasing: bytes[used...])
+            var size = values[index].write(to: place)
+            if case .integer(let integer) = values[index] {
+                size = 8
+                withUnsafeBytes(of: integer.bigEndian) { place.copyMemory(from: $0) }
+            }
+            let isNull = if case .null = values[index] { true } else { false }
+            starts.initializeElement(
+                at: index,
+                to: isNull ? nil : place.baseAddress.map { UnsafePointer($0.assumingMemoryBound(to: CChar.self)) }
+            )
+            numbers.initializeElement(at: index, to: CInt(size))
+            numbers.initializeElement(at: values.count + index, to: 1)
+            used += size
+        }
+        count = CInt(values.count)
+        let first = UnsafePointer(numbers.baseAddress.unsafelyUnwrapped)
+        self.values = UnsafePointer(starts.baseAddress.unsafelyUnwrapped)
+        lengths = first
+        formats = first + values.count
+    }
+}

@@ -1,0 +1,150 @@
+import CPostgreSQL
+package import SQL
+
+/// The rows that a statement returned.
+package final class Rows {
+    let library: Library
+    let result: OpaquePointer
+    package let count: Int
+
+    /// Takes over a result of libpq.
+    init(_ result: OpaquePointer, _ library: Library) {
+        self.result = result
+        self.library = library
+        count = Int(library.call.pointee.PQntuples(result))
+    }
+
+    deinit { library.call.pointee.PQclear(result) }
+
+    /// The number of rows that the statement changed, or returned.
+    var affected: Int { Int(library.text(library.call.pointee.PQcmdTuples(result)) ?? "") ?? 0 }
+
+    /// The command that the server says it ran, for example `COMMIT`.
+    var command: String { library.text(library.call.pointee.PQcmdStatus(result)) ?? "" }
+
+    /// The row at an index, valid as long as the rows.
+    package subscript(index: Int) -> Row { Row(library: library, result: result, index: CInt(index)) }
+
+    package func forEach(_ body: (Row) throws -> Void) rethrows {
+        try withExtendedLifetime(self) {
+            for index in 0..<count { try body(self[index]) }
+        }
+    }
+
+    package func all<Result>(_ body: (Row) throws -> Result) rethrows -> [Result] {
+        try withExtendedLifetime(self) { try (0..<count).map { try body(self[$0]) } }
+    }
+
+    package func first<Result>(_ body: (Row) throws -> Result) rethrows -> Result? {
+        try withExtendedLifetime(self) { try count == 0 ? nil : body(self[0]) }
+    }
+}
+
+/// A row of a result; valid only inside the closure that received it.
+package struct Row {
+    let library: Library
+    let result: OpaquePointer
+    let index: CInt
+
+    package func isNull(_ column: CInt) -> Bool { library.call.pointee.PQgetisnull(result, index, column) != 0 }
+
+    /// The integer of a column by its width, also a sum, whose type is `numeric`; anything else reads as 0.
+    package func integer(_ column: CInt) -> Int64 {
+        let bytes = bytes(column)
+        return switch library.call.pointee.PQftype(result, column) {
+        case ObjectID.integer8: Int64(bigEndian: bytes.count == 8 ? bytes.loadUnaligned(as: Int64.self) : 0)
+        case ObjectID.integer4: Int64(Int32(bigEndian: bytes.count == 4 ? bytes.loadUnaligned(as: Int32.self) : 0))
+        case ObjectID.integer2: Int64(Int16(bigEndian: bytes.count == 2 ? bytes.loadUnaligned(as: Int16.self) : 0))
+        case ObjectID.bool: bytes.first == 1 ? 1 : 0
+        case ObjectID.objectID:
+            Int64(UInt32(bigEndian: bytes.count == 4 ? bytes.loadUnaligned(as: UInt32.self) : 0))
+        case ObjectID.numeric: Self.integer(ofNumeric: bytes)
+        default: 0
+        }
+    }
+
+    package func optionalInteger(_ column: CInt) -> Int64? { isNull(column) ? nil : integer(column) }
+
+    package func bool(_ column: CInt) -> Bool { integer(column) != 0 }
+
+    /// The text of a column; `NULL` reads as empty.
+    package func text(_ column: CInt) -> String { String(decoding: bytes(column), as: UTF8.self) }
+
+    package func optionalText(_ column: CInt) -> String? { isNull(column) ? nil : text(column) }
+
+    /// Whether a column is `NULL`, or a text or blob without bytes.
+    package func isEmpty(_ column: CInt) -> Bool { bytes(column).isEmpty }
+
+    /// Whether a text column equals `other` byte by byte, without making a string of it.
+    package func text(_ column: CInt, equals other: borrowing Span<UInt8>) -> Bool {
+        let bytes = bytes(column)
+        guard bytes.count == other.count, !isNull(column) else { return false }
+        for index in 0..<other.count where bytes[index] != other[index] { return false }
+        return true
+    }
+
+    /// The bytes of a column, which are the result's: like the row they are valid only inside its closure.
+    package func bytes(_ column: CInt) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(
+            start: library.call.pointee.PQgetvalue(result, index, column),
+            count: Int(library.call.pointee.PQgetlength(result, index, column))
+        )
+    }
+
+    /// A copy of the bytes of a column; `NULL` reads as empty.
+    package func blob(_ column: CInt) -> [UInt8] { Array(bytes(column)) }
+
+    package func optionalBlob(_ column: CInt) -> [UInt8]? { isNull(column) ? nil : blob(column) }
+
+    /// The value of a column whatever its type; one that is neither a number nor a text is given as the server's bytes.
+    package func value(_ column: CInt) -> Value {
+        if isNull(column) { return .null }
+        return switch library.call.pointee.PQftype(result, column) {
+        case ObjectID.integer8, ObjectID.integer4, ObjectID.integer2, ObjectID.bool, ObjectID.objectID,
+            ObjectID.numeric:
+            .integer(integer(column))
+        case ObjectID.text, ObjectID.varchar, ObjectID.name, ObjectID.unknown: .text(text(column))
+        default: .blob(blob(column))
+        }
+    }
+
+    package var columnCount: CInt { library.call.pointee.PQnfields(result) }
+
+    package func name(_ column: CInt) -> String {
+        library.text(library.call.pointee.PQfname(result, column)) ?? ""
+    }
+
+    /// A `numeric` without its fraction: 16-bit count of digits, weight, sign and scale, then digits to the base 10,000.
+    private static func integer(ofNumeric bytes: UnsafeRawBufferPointer) -> Int64 {
+        func field(_ index: Int) -> Int16 {
+            Int16(bigEndian: bytes.loadUnaligned(fromByteOffset: index * 2, as: Int16.self))
+        }
+        guard bytes.count >= 8, bytes.count == 8 + Int(field(0)) * 2 else { return 0 }
+        var number: Int64 = 0
+        for position in 0..<max(0, Int(field(1)) + 1) {
+            let digit = position < Int(field(0)) ? Int64(field(4 + position)) : 0
+            // A number that is too long stops at the end of the range, on the side of its sign.
+            let (product, isTooLong) = number.multipliedReportingOverflow(by: 10_000)
+            let (sum, isOver) = product.subtractingReportingOverflow(digit)
+            guard !isTooLong, !isOver else { return field(2) == 0 ? .max : .min }
+            number = sum
+        }
+        if field(2) != 0 { return number }
+        return number == .min ? .max : -number
+    }
+}
+
+/// The object ids of PostgreSQL's own types, which are the same on every server.
+enum ObjectID {
+    static let bool: Oid = 16
+    static let bytes: Oid = 17
+    static let name: Oid = 19
+    static let integer8: Oid = 20
+    static let integer2: Oid = 21
+    static let integer4: Oid = 23
+    static let text: Oid = 25
+    static let objectID: Oid = 26
+    static let unknown: Oid = 705
+    static let varchar: Oid = 1043
+    static let numeric: Oid = 1700
+}

@@ -1,0 +1,169 @@
+/// Where a store on a PostgreSQL server is, and how to get there.
+///
+/// Printing an address shows hosts, database and schema, and nothing that lets anyone in.
+package struct ServerAddress: Hashable, Sendable {
+    /// In the order in which they are tried.
+    package let hosts: [Host]
+    package let database: String
+    /// The schema that holds the store's tables.
+    package let schema: String
+    package let pooler: Pooler
+    package let target: Target
+    /// How long one host may take to accept a connection.
+    package let connectPatience: Duration
+    /// Settings of libpq that are passed on as they are.
+    let settings: [String: String]
+    let secrets: [String: Password]
+
+    package struct Host: Hashable, Sendable {
+        /// A name, an IP address or the directory of a Unix socket; empty for libpq's own directory.
+        package let name: String
+        package let port: UInt16
+    }
+
+    /// What stands between the store and the server.
+    package enum Pooler: String, Sendable {
+        case none
+        /// A pooler that gives each transaction another session, such as pgbouncer.
+        case transaction
+    }
+
+    /// The servers that are good enough: `target_session_attrs` of libpq.
+    package enum Target: String, Sendable, CaseIterable {
+        case any
+        case readWrite = "read-write"
+        case readOnly = "read-only"
+        case primary
+        case standby
+        case preferStandby = "prefer-standby"
+    }
+
+    /// Where the text of an address comes from.
+    package enum Origin: Sendable {
+        /// An argument, which every user of the machine can read and a shell remembers: a password is refused.
+        case argument
+        /// An environment variable or a program's own configuration.
+        case environment
+    }
+
+    static let defaultSchema = "tokenstore"
+
+    /// Reads `postgresql://[user[:password]@][host[:port][,…]]/database[?name=value&…]`.
+    ///
+    /// What the address leaves open comes from its service (`service=`), then from libpq's environment variables.
+    /// Without `verify-full` only Unix sockets and loopback addresses are accepted.
+    package init(
+        _ text: String,
+        origin: Origin,
+        environment: (String) -> String? = ProcessEnvironment.variable
+    ) throws(PostgreSQLError) {
+        var settings = try ConnectionSettings(url: text, origin: origin)
+        try settings.addService(environment: environment)
+        try settings.addEnvironment(environment)
+        hosts = try settings.hosts()
+        guard let database = settings.take("dbname"), !database.isEmpty else {
+            throw Self.refused("it names no database; write postgresql://host/database")
+        }
+        self.database = database
+        schema = try Self.schema(settings.take("schema"))
+        pooler = try Self.value(settings.take("pooler"), "pooler") ?? .none
+        target = try Self.value(settings.take("target_session_attrs"), "target_session_attrs") ?? .readWrite
+        connectPatience = try Self.patience(settings.take("connect_timeout"))
+        settings["sslmode"] = try Self.transportSecurity(settings.take("sslmode"), hosts)
+        secrets = settings.takeSecrets()
+        self.settings = settings.values
+    }
+
+    /// Whether every host is this machine.
+    package var isLocal: Bool { hosts.allSatisfy(\.isLocal) }
+
+    static func refused(_ problem: String) -> PostgreSQLError {
+        PostgreSQLError(.address, "the address of the server cannot be used: \(problem)")
+    }
+
+    /// Off this machine nothing less proves which server answers.
+    private static func transportSecurity(_ mode: String?, _ hosts: [Host]) throws(PostgreSQLError) -> String {
+        let modes = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"]
+        if let mode, !modes.contains(mode) {
+            throw refused("sslmode is none of \(modes.joined(separator: ", "))")
+        }
+        if hosts.allSatisfy(\.isLocal) { return mode ?? "prefer" }
+        guard mode == nil || mode == "verify-full" else {
+            throw refused(
+                "sslmode must be verify-full, as anything less does not prove which server answers; only Unix sockets "
+                    + "and loopback addresses need no TLS"
+            )
+        }
+        return "verify-full"
+    }
+
+    private static func schema(_ name: String?) throws(PostgreSQLError) -> String {
+        guard let name else { return defaultSchema }
+        let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
+        let isName = name.utf8.allSatisfy {
+            letters.contains($0) || $0 == UInt8(ascii: "_") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+        }
+        guard isName, let first = name.utf8.first, letters.contains(first) || first == UInt8(ascii: "_"),
+            name.utf8.count < 64, !name.hasPrefix("pg_")
+        else {
+            throw refused("schema must be a name of small letters, digits and _ that does not start with pg_")
+        }
+        return name
+    }
+
+    private static func patience(_ seconds: String?) throws(PostgreSQLError) -> Duration {
+        guard let seconds else { return .seconds(3) }
+        guard let number = Int(seconds), (1...600).contains(number) else {
+            throw refused("connect_timeout must be a number of seconds from 1 to 600")
+        }
+        return .seconds(number)
+    }
+
+    private static func value<Choice: RawRepresentable<String>>(
+        _ text: String?,
+        _ name: String
+    ) throws(PostgreSQLError) -> Choice? {
+        guard let text else { return nil }
+        guard let choice = Choice(rawValue: text) else { throw refused("\(name) has a value that is not known") }
+        return choice
+    }
+}
+
+extension ServerAddress.Host {
+    package var isSocket: Bool { name.isEmpty || name.hasPrefix("/") || name.hasPrefix("@") }
+
+    /// A Unix socket or a loopback address: what is sent there does not leave the machine.
+    package var isLocal: Bool { isSocket || !loopbackAddresses.isEmpty }
+
+    /// The addresses that the name stands for, without asking anyone, if that is this machine.
+    var loopbackAddresses: [String] {
+        if name == "localhost" { return ["127.0.0.1", "::1"] }
+        if name == "::1" { return [name] }
+        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil } ? [name] : []
+    }
+}
+
+extension ServerAddress: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    package var description: String {
+        let places = hosts.map { host in
+            let name = host.name.contains(":") ? "[\(host.name)]" : host.name
+            return host.port == 5432 ? name : "\(name):\(host.port)"
+        }
+        let suffix = schema == Self.defaultSchema ? "" : "?schema=\(schema)"
+        return "postgresql://\(places.joined(separator: ","))/\(database)\(suffix)"
+    }
+
+    package var debugDescription: String { description }
+
+    package var customMirror: Mirror { Mirror(self, children: ["address": description]) }
+}
+
+/// A password, which no description shows.
+struct Password: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    let text: String
+
+    var description: String { "…" }
+    var debugDescription: String { description }
+    var customMirror: Mirror { Mirror(self, children: []) }
+}

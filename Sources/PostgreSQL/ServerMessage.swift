@@ -1,0 +1,78 @@
+/// What libpq says of a failed connection, taken apart.
+///
+/// libpq has no call for the SQLSTATE of a refused connection; with verbose messages it stands in the text.
+struct ServerMessage {
+    /// The SQLSTATE, nil where no server spoke.
+    let sqlState: String?
+    /// The message on one line, without the place in the server's source.
+    let text: String
+
+    init(_ reported: String) {
+        var state: String?
+        var sentences: [String] = []
+        for line in reported.split(whereSeparator: \.isNewline) where !line.hasPrefix("LOCATION:") {
+            var sentence = String(line)
+            if let code = line.firstMatch(of: #/[^ :]+:  ([0-9A-Z]{5}): /#) {
+                state = String(code.output.1)
+                sentence = String(line[code.range.upperBound...])
+                // Of several tries on one host the last counts.
+                sentences = []
+            }
+            sentences.append(sentence)
+        }
+        sqlState = state
+        text = sentences.map { $0.trimmingPrefix(while: \.isWhitespace) }.joined(separator: "; ")
+    }
+}
+
+extension PostgreSQLError {
+    /// The error of a host that did not accept a connection.
+    static func refusedConnection(_ reported: String, _ address: ServerAddress, _ host: ServerAddress.Host) -> Self {
+        let message = ServerMessage(reported)
+        let place = host.isSocket ? "the server on this machine" : "the server \(host.name):\(host.port)"
+        // No password is in it; this is for the day it were.
+        let said = address.secrets.values.reduce(message.text) { text, secret in
+            secret.text.isEmpty ? text : text.replacing(secret.text, with: "…")
+        }
+        guard let sqlState = message.sqlState else {
+            let (code, remedy) = withoutServer(said)
+            return Self(code, "\(place) cannot be used: \(said)\(remedy)", state: .lost)
+        }
+        let code = Code(rawValue: sqlState)
+        let sentence =
+            switch code {
+            case .invalidPassword, .invalidAuthorization: "\(place) refused the user or the password: \(said)"
+            case .unknownDatabase: "\(place) has no database \(address.database)"
+            case .tooManyConnections: "\(place) has no connection left: \(said)"
+            case .cannotConnectNow: "\(place) is starting or stopping: \(said)"
+            case _ where said.contains("startup parameter"):
+                "\(place) is a pooler, it seems: \(said); add pooler=transaction to the address"
+            default: "\(place) refused the connection: \(said)"
+            }
+        return Self(code, sentence, state: .lost)
+    }
+
+    /// What the library's own words, which are English, mean.
+    private static func withoutServer(_ text: String) -> (Code, remedy: String) {
+        let kinds = ["session is", "hot standby", "server is not in", "primary"]
+        if kinds.contains(where: text.contains) { return (.wrongKindOfServer, "") }
+        if text.contains("does not match host name") { return (.certificate, "") }
+        if text.contains("certificate verify failed") {
+            return (
+                .certificate,
+                "; its certificate has expired, or no authority of sslrootcert has issued it"
+            )
+        }
+        if text.contains("certificate") { return (.certificate, "") }
+        if text.contains("no password supplied") { return (.invalidPassword, "") }
+        return (.unreachable, "")
+    }
+
+    /// Whether another host of the address may do better.
+    var isOfOneHost: Bool {
+        switch code {
+        case .unreachable, .timedOut, .certificate, .wrongKindOfServer, .cannotConnectNow, .tooManyConnections: true
+        default: false
+        }
+    }
+}

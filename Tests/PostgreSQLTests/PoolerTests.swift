@@ -1,0 +1,122 @@
+import Foundation
+import PostgreSQL
+import SQL
+import TestSupport
+import Testing
+
+/// pgbouncer with transaction pooling in front of a test's server, ended with the value.
+private final class Bouncer {
+    static let program = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer", "/opt/homebrew/bin/pgbouncer"]
+        .first { FileManager.default.isExecutableFile(atPath: $0) }
+
+    let directory = "/tmp/tokenstore-pgb-\(UUID().uuidString.prefix(8))"
+    private let process = Process()
+    private let lifeline: FileHandle
+
+    init(_ server: TestServer) throws {
+        let settings = """
+            [databases]
+            tests = host=\(server.directory) port=\(server.port) user=owner
+            [pgbouncer]
+            unix_socket_dir = \(directory)
+            listen_port = 6432
+            auth_type = any
+            pool_mode = transaction
+            default_pool_size = 2
+            logfile = \(directory)/log
+
+            """
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
+        try Data(settings.utf8).write(to: URL(filePath: directory + "/settings"))
+        if geteuid() == 0 { try Shell.run("/bin/chown", "-R", "nobody:nogroup", directory) }
+        let become = geteuid() == 0 ? "setpriv --reuid=nobody --regid=nogroup --clear-groups" : ""
+        let watch = #"""
+            \#(become) "$1" -q "$0/settings" > /dev/null 2>&1 < /dev/null &
+            pooler=$!
+            trap '' INT TERM HUP
+            cat > /dev/null
+            kill -KILL $pooler; wait $pooler; rm -rf "$0"
+            """#
+        process.executableURL = URL(filePath: "/bin/sh")
+        process.arguments = ["-c", watch, directory, try #require(Self.program)]
+        let (reading, writing) = try TestServer.pipe()
+        lifeline = writing
+        process.standardInput = reading
+        try process.run()
+        try reading.close()
+    }
+
+    deinit {
+        try? lifeline.close()
+        process.waitUntilExit()
+    }
+
+    func connect(_ pooler: String = "&pooler=transaction") throws -> Connection {
+        let address = try ServerAddress(
+            "postgresql://owner@/tests?host=\(directory)&port=6432&schema=public" + pooler,
+            origin: .argument
+        ) { _ in nil }
+        let deadline = Date.now + 20
+        // The pooler takes a moment to start.
+        while !FileManager.default.fileExists(atPath: directory + "/.s.PGSQL.6432"), Date.now < deadline {
+            usleep(10_000)
+        }
+        return try Connection(to: address)
+    }
+}
+
+@Suite(.ifServerIsInstalled, .enabled(if: Bouncer.program != nil, "pgbouncer is installed"))
+struct PoolerTests {
+    @Test func `behind a transaction pooler nothing depends on the session`() throws {
+        let server = try TestServer.shared.get()
+        let bouncer = try Bouncer(server)
+        let connections = try (0..<4).map { _ in try bouncer.connect() }
+        let table = "p\(UInt32.random(in: 0...UInt32.max))"
+        try connections[0].execute("CREATE TABLE \(table) (a bigint PRIMARY KEY, b text)")
+        defer { #expect(throws: Never.self) { try connections[0].execute("DROP TABLE \(table)") } }
+        for round in 0..<50 {
+            for (index, connection) in connections.enumerated() {
+                let number = round * 4 + index
+                try connection.write {
+                    try connection.prepare("INSERT INTO \(table) VALUES (?1, ?2)").run([.integer(number), .text("x")])
+                    #expect(try connection.integer("SELECT ?1 + 1", .integer(number)) == Int64(number) + 1)
+                }
+                #expect(try connection.integer("SELECT ?1 + 2", .integer(number)) == Int64(number) + 2)
+            }
+        }
+        let direct = try server.connect()
+        #expect(try direct.prepare("SELECT count(*) FROM \(table)").first([]) { $0.integer(0) } == 200)
+        #expect(
+            try connections[1].integer("SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE '%?1 +%'") == 0
+        )
+    }
+
+    @Test func `the settings of a store hold in each transaction and in no other`() throws {
+        let bouncer = try Bouncer(try TestServer.shared.get())
+        let connection = try bouncer.connect()
+        #expect(try connection.first("SHOW search_path") { $0.text(0) } == "public")
+        #expect(
+            try connection.write { try connection.first("SHOW plan_cache_mode") { $0.text(0) } } == "force_generic_plan"
+        )
+        #expect(try connection.read { try connection.first("SHOW lock_timeout") { $0.text(0) } } == "5s")
+    }
+
+    @Test func `a failure behind a pooler leaves no transaction open`() throws {
+        let bouncer = try Bouncer(try TestServer.shared.get())
+        let connection = try bouncer.connect()
+        for _ in 0..<5 {
+            let error = #expect(throws: PostgreSQLError.self) { try connection.run("SELECT 1 / 0") }
+            #expect(error?.code.rawValue == "22012")
+            #expect(error?.statement == 1)
+            #expect(try connection.integer("SELECT 1") == 1)
+            #expect(throws: PostgreSQLError.self) { try connection.write { try connection.run("SELECT 1 / 0") } }
+        }
+        #expect(!connection.isInTransaction)
+    }
+
+    @Test func `a pooler that the address does not name refuses the settings of a session`() throws {
+        let bouncer = try Bouncer(try TestServer.shared.get())
+        let error = #expect(throws: PostgreSQLError.self) { _ = try bouncer.connect("") }
+        #expect(error?.message.contains("pooler=transaction") == true)
+    }
+}

@@ -1,0 +1,214 @@
+import Foundation
+import PostgreSQL
+import SQL
+import TestSupport
+import Testing
+
+/// What a server or its certificate does not accept, and what the caller is told.
+@Suite(.ifServerIsInstalled)
+struct RefusalTests {
+    private let server: TestServer
+
+    init() throws { server = try TestServer.shared.get() }
+
+    private func refusal(_ address: ServerAddress) throws -> PostgreSQLError {
+        let error = try #require(#expect(throws: PostgreSQLError.self) { _ = try Connection(to: address) })
+        #expect(error.state == .lost)
+        for text in ["\(error)", error.message, String(reflecting: error)] { #expect(!text.contains("planted")) }
+        return error
+    }
+
+    @Test func `a password is taken from the address, the environment or its file`() throws {
+        let directory = try TemporaryDirectory()
+        let file = try directory.write("127.0.0.1:*:*:app:planted-password\n", to: "passwords")
+        let bare = "postgresql://app@127.0.0.1:\(server.port)/tests"
+        let addresses = [
+            try server.remoteAddress(),
+            try ServerAddress(bare, origin: .argument) { $0 == "PGPASSWORD" ? "planted-password" : nil },
+            try ServerAddress(bare, origin: .argument) { $0 == "PGPASSFILE" ? file : nil },
+            try ServerAddress(bare + "?passfile=" + file, origin: .argument) { _ in nil },
+        ]
+        for address in addresses {
+            #expect(try Connection(to: address).first("SELECT current_user") { $0.text(0) } == "app")
+        }
+    }
+
+    @Test func `a wrong password, a missing one and an unknown user are refused`() throws {
+        #expect(try refusal(server.remoteAddress(password: "planted-wrong")).code == .invalidPassword)
+        let none = try ServerAddress(
+            "postgresql://app@127.0.0.1:\(server.port)/tests?passfile=/absent",
+            origin: .argument
+        ) {
+            _ in nil
+        }
+        #expect(try refusal(none).code == .invalidPassword)
+        #expect(try refusal(server.remoteAddress(user: "nobody-there")).code == .invalidPassword)
+    }
+
+    @Test func `an unknown database is named`() throws {
+        let error = try refusal(server.address(database: "absent"))
+        #expect(error.code == .unknownDatabase)
+        #expect(error.message == "the server on this machine has no database absent")
+    }
+
+    @Test func `a server without a free connection says so`() throws {
+        let first = try Connection(to: server.address(user: "few"))
+        #expect(try refusal(server.address(user: "few")).code == .tooManyConnections)
+        first.close()
+    }
+
+    @Test func `a host where nothing listens is passed over for the next`() throws {
+        let dead = try ServerAddress("postgresql://127.0.0.1:1/tests", origin: .argument) { _ in nil }
+        #expect(try refusal(dead).code == .unreachable)
+        let both = try ServerAddress(
+            "postgresql://owner@/tests?host=/absent,\(server.directory)&port=\(server.port)&schema=public",
+            origin: .argument
+        ) { _ in nil }
+        #expect(try Connection(to: both).integer("SELECT 1") == 1)
+    }
+
+    @Test func `a host that accepts and says nothing is given up in time`() throws {
+        let silent = try SilentHost()
+        let text = "postgresql://127.0.0.1:\(silent.port)/tests?connect_timeout=1&sslmode=disable"
+        let address = try ServerAddress(text, origin: .argument) { _ in nil }
+        let start = ContinuousClock.now
+        let error = try refusal(address)
+        #expect(error.code == .timedOut)
+        #expect(start.duration(to: .now) < .seconds(20))
+    }
+
+    @Test func `a standby is refused where a server to write to is asked for`() throws {
+        let standby = try TestServer(isStandby: true)
+        defer { standby.stop() }
+        let error = try refusal(standby.address())
+        #expect(error.code == .wrongKindOfServer)
+        let reader = try standby.connect("&target_session_attrs=prefer-standby")
+        #expect(try reader.first("SELECT pg_is_in_recovery()") { $0.bool(0) } == true)
+        let both = try ServerAddress(
+            "postgresql://owner@/tests?host=\(standby.directory),\(server.directory)&port=\(standby.port),\(server.port)",
+            origin: .argument
+        ) { _ in nil }
+        #expect(try Connection(to: both).first("SELECT pg_is_in_recovery()") { $0.bool(0) } == false)
+    }
+}
+
+/// A socket that takes connections and never answers.
+private final class SilentHost {
+    let port: Int
+    private let number: Int32
+
+    init() throws {
+        #if canImport(Darwin)
+        number = socket(AF_INET, SOCK_STREAM, 0)
+        #else
+        number = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        #endif
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let number = number
+        let outcome = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(number, $0, length) | listen(number, 4) | getsockname(number, $0, &length)
+            }
+        }
+        guard outcome == 0 else { throw POSIXError(POSIXError.Code(rawValue: errno) ?? .EIO) }
+        port = Int(UInt16(bigEndian: address.sin_port))
+    }
+
+    deinit { close(number) }
+}
+
+/// TLS to a server on loopback, as it is off this machine.
+@Suite(.ifServerIsInstalled, .enabled(if: PrivateAuthority.isAvailable, "openssl is installed"))
+struct EncryptionTests {
+    private struct Fixture {
+        let authority: PrivateAuthority
+        let server: TestServer
+
+        init(days: Int) throws {
+            authority = try PrivateAuthority(days: days)
+            // A server reads its key only if it is its own.
+            let folder = "/tmp/tokenstore-tls-\(UUID().uuidString.prefix(8))"
+            defer { #expect(throws: Never.self) { try Shell.run("/bin/rm", "-rf", folder) } }
+            let script = """
+                mkdir -m 700 "$0"; cat "$1" > "$0/chain"; cat "$2" > "$0/key"; cat "$3" > "$0/authority"
+                chmod 600 "$0/key"; if [ "$(id -u)" = 0 ]; then chown -R nobody:nogroup "$0"; fi
+                """
+            try Shell.run("/bin/sh", "-c", script, folder, authority.chain, authority.key, authority.path)
+            server = try TestServer([
+                "ssl = on", "ssl_cert_file = '\(folder)/chain'", "ssl_key_file = '\(folder)/key'",
+                "ssl_ca_file = '\(folder)/authority'",
+            ])
+        }
+    }
+
+    @Test func `a server that proves its name is used, and one with another name is not`() throws {
+        let fixture = try Fixture(days: 2)
+        defer { fixture.server.stop() }
+        let query = "&sslmode=verify-full&sslrootcert=" + fixture.authority.path
+        for host in ["127.0.0.1", "localhost"] {
+            let connection = try Connection(to: fixture.server.remoteAddress(host, query))
+            #expect(connection.isEncrypted)
+            #expect(try connection.integer("SELECT 1") == 1)
+        }
+        let error = #expect(throws: PostgreSQLError.self) {
+            _ = try Connection(to: fixture.server.remoteAddress("127.0.0.2", query))
+        }
+        #expect(error?.code == .certificate)
+        #expect(error?.message.contains("does not match host name") == true)
+        let stranger = try PrivateAuthority()
+        let unknown = #expect(throws: PostgreSQLError.self) {
+            _ = try Connection(
+                to: fixture.server.remoteAddress("127.0.0.1", "&sslmode=verify-full&sslrootcert=" + stranger.path)
+            )
+        }
+        #expect(unknown?.code == .certificate)
+    }
+
+    @Test func `an expired certificate is refused`() throws {
+        let fixture = try Fixture(days: 0)
+        defer { fixture.server.stop() }
+        let query = "&sslmode=verify-full&sslrootcert=" + fixture.authority.path
+        let error = #expect(throws: PostgreSQLError.self) {
+            _ = try Connection(to: fixture.server.remoteAddress("127.0.0.1", query))
+        }
+        #expect(error?.code == .certificate)
+        #expect(error?.message.contains("expired") == true)
+        #expect(error?.description.contains("planted") == false)
+    }
+
+    @Test func `a client's certificate signs in, and none does not`() throws {
+        let fixture = try Fixture(days: 2)
+        defer { fixture.server.stop() }
+        let mine = try ClientCertificate(name: "certified", authority: fixture.authority)
+        let root = "&sslmode=verify-full&sslrootcert=" + fixture.authority.path
+        let address = try fixture.server.remoteAddress(
+            "127.0.0.1",
+            root + "&sslcert=\(mine.certificate)&sslkey=\(mine.key)",
+            user: "certified",
+            password: nil
+        )
+        #expect(try Connection(to: address).first("SELECT current_user") { $0.text(0) } == "certified")
+        let without = try fixture.server.remoteAddress("127.0.0.1", root, user: "certified", password: nil)
+        #expect(throws: PostgreSQLError.self) { _ = try Connection(to: without) }
+    }
+}
+
+/// A certificate of a user, issued by the authority of a test.
+private struct ClientCertificate {
+    private let directory: TemporaryDirectory
+    var certificate: String { directory.file("client.pem") }
+    var key: String { directory.file("client.key") }
+
+    init(name: String, authority: PrivateAuthority) throws {
+        directory = try TemporaryDirectory()
+        let script = """
+            set -e; umask 077; cd "$0"
+            openssl req -subj "/CN=$1" -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout client.key -out request
+            openssl x509 -req -in request -CA "$2" -CAkey "${2%.pem}.key" -CAcreateserial -days 2 -out client.pem
+            """
+        try Shell.run("/bin/sh", "-c", script, directory.path, name, authority.path)
+    }
+}
