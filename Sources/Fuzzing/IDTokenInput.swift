@@ -23,7 +23,7 @@ struct IDTokenInput: FuzzInput {
         ed25519 = try Curve25519.Signing.PrivateKey(rawRepresentation: [UInt8](repeating: 9, count: 32))
         let point = p256.publicKey.rawRepresentation
         keys = JSONWebKeySet(
-            JSON.Object([
+            JSONValue.Object([
                 (
                     "keys",
                     [
@@ -51,8 +51,8 @@ struct IDTokenInput: FuzzInput {
         let decoded = try unlessRefused(by: IDTokenError.self) { try IDToken(decoding: text) }
         guard let token = decoded else { return }
         try look(token.claims)
-        let payload = JSON.object(token.claims.payload)
-        try hold(try JSON(parsing: payload.serialized) == payload, "claims written are the claims read")
+        let payload = JSONValue.object(token.claims.payload)
+        try hold(try JSONValue(parsing: payload.serialized) == payload, "claims written are the claims read")
         let signed: Void? = try unlessRefused(by: IDTokenFlaw.self) {
             try validator.checkSignature(of: token, keys: keys)
         }

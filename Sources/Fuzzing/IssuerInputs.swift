@@ -28,7 +28,7 @@ struct CannedIssuer: HTTPTransport {
     }
 
     /// The body, where it is an object.
-    var object: JSON.Object? { response.body.withUnsafeBytes { try? JSON(parsing: $0).object } }
+    var object: JSONValue.Object? { response.body.withUnsafeBytes { try? JSONValue(parsing: $0).object } }
 
     private static func body(_ bytes: ArraySlice<UInt8>) -> Secret {
         bytes.withUnsafeBytes { Secret(copying: $0) }
@@ -54,7 +54,7 @@ struct DiscoveryInput: FuzzInput {
             ("RS256", 256), ("PS512", 256), ("ES256", 64), ("ES384", 96), ("ES512", 132), ("EdDSA", 64),
         ]
         tokens = try algorithms.map { algorithm, count in
-            let header: JSON = ["alg": .string(algorithm), "kid": "k"]
+            let header: JSONValue = ["alg": .string(algorithm), "kid": "k"]
             let parts = [header, ["iss": "https://id.example/"]].map { Base64URL.encode($0.serialized.utf8) }
             let signature = Base64URL.encode(repeatElement(UInt8(1), count: count))
             return try IDToken(decoding: Secret((parts + [signature]).joined(separator: ".")))
@@ -64,13 +64,13 @@ struct DiscoveryInput: FuzzInput {
     func run(_ bytes: [UInt8]) async throws {
         let issuer = CannedIssuer(bytes)
         let discovery = MetadataDiscovery(transport: issuer)
-        var documents: [JSON.Object] = []
+        var documents: [JSONValue.Object] = []
         for authority in authorities { documents += try await metadata(of: authority, by: discovery) }
         documents += try await keys(by: discovery)
         if let text = issuer.object?["issuer"]?.text { try checkAuthority(text) }
         for document in documents {
-            let text = JSON.object(document).serialized
-            try hold(try JSON(parsing: text) == .object(document), "a document written is the one read")
+            let text = JSONValue.object(document).serialized
+            try hold(try JSONValue(parsing: text) == .object(document), "a document written is the one read")
         }
     }
 
@@ -87,7 +87,7 @@ struct DiscoveryInput: FuzzInput {
     }
 
     /// The document of an authority that it is accepted for.
-    private func metadata(of authority: Authority, by discovery: MetadataDiscovery) async throws -> [JSON.Object] {
+    private func metadata(of authority: Authority, by discovery: MetadataDiscovery) async throws -> [JSONValue.Object] {
         do {
             let (metadata, lifetime) = try await discovery.metadata(of: authority)
             try hold((3_600...604_800).contains(lifetime), "metadata is kept for an hour to a week")
@@ -105,7 +105,7 @@ struct DiscoveryInput: FuzzInput {
         }
     }
 
-    private func keys(by discovery: MetadataDiscovery) async throws -> [JSON.Object] {
+    private func keys(by discovery: MetadataDiscovery) async throws -> [JSONValue.Object] {
         do {
             let document = try await discovery.keys(at: "https://id.example/keys").keys
             let keys = JSONWebKeySet(document)

@@ -159,7 +159,7 @@ struct DatabaseInput: FuzzInput {
     }
 
     private static func response(_ subject: String) -> TokenResponse {
-        let claims: JSON = [
+        let claims: JSONValue = [
             "iss": "https://id.example", "sub": .string(subject), "aud": "app", "iat": .number("\(IDTokenInput.now)"),
             "preferred_username": .string("\(subject)@example.net"), "team": "blue",
         ]
@@ -192,12 +192,15 @@ struct MSALCacheInput: FuzzInput {
         try hold(problems.isEmpty, "a store that took a document is sound, unlike \(problems)")
         let first = try export(of: store)
         guard try take(bytes, into: store) else { throw BrokenPromise("a document is taken in a second time") }
-        try hold(try JSON.mended(export(of: store)) == JSON.mended(first), "a second import changes nothing")
+        try hold(try JSONValue.mended(export(of: store)) == JSONValue.mended(first), "a second import changes nothing")
 
         try other.restore()
         let copy = try other.open()
         guard try take(Array(first.utf8), into: copy) else { throw BrokenPromise("an export can be imported") }
-        try hold(try JSON.mended(export(of: copy)) == JSON.mended(first), "an export imported comes out the same")
+        try hold(
+            try JSONValue.mended(export(of: copy)) == JSONValue.mended(first),
+            "an export imported comes out the same"
+        )
     }
 
     /// - Returns: whether the document was not refused.

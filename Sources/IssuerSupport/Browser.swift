@@ -46,8 +46,8 @@ package final class Browser {
             "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
             "--user-data-dir=\(folder.path)/profile",
         ]
-        let options: JSON = ["binary": .string(Self.program), "args": .array(arguments.map { .string($0) })]
-        let wanted: JSON = ["alwaysMatch": ["browserName": "chrome", "goog:chromeOptions": options]]
+        let options: JSONValue = ["binary": .string(Self.program), "args": .array(arguments.map { .string($0) })]
+        let wanted: JSONValue = ["alwaysMatch": ["browserName": "chrome", "goog:chromeOptions": options]]
         place = address
         let session = try await command("POST", "/session", ["capabilities": wanted])
         guard let id = session.object?["sessionId"]?.text else { throw ExpectationFailure("a browser") }
@@ -136,7 +136,7 @@ package final class Browser {
         return id
     }
 
-    private func command(_ method: String, _ path: String, _ body: JSON?) async throws -> JSON {
+    private func command(_ method: String, _ path: String, _ body: JSONValue?) async throws -> JSONValue {
         let request = HTTPRequest(
             method,
             place + path,
@@ -146,6 +146,6 @@ package final class Browser {
         let response = try await transport.send(request, limits: Self.limits)
         let text = response.body.reveal()
         guard response.status == 200 else { throw ExpectationFailure("success at \(path): \(text)") }
-        return try JSON(parsing: text).object?["value"] ?? .null
+        return try JSONValue(parsing: text).object?["value"] ?? .null
     }
 }

@@ -64,18 +64,22 @@ package final class HandmadeIssuer: Sendable {
     deinit { server.stop() }
 
     /// Publishes metadata with more members than an issuer and a token endpoint, at another place than usual.
-    package func publish(_ members: JSON.Object = JSON.Object(), headers: [String] = [], at path: String? = nil) {
+    package func publish(
+        _ members: JSONValue.Object = JSONValue.Object(),
+        headers: [String] = [],
+        at path: String? = nil
+    ) {
         script.answers.withLock { $0[Self.openIDPath] = nil }
         publishAlso(members, headers: headers, at: path ?? Self.openIDPath)
     }
 
     /// Publishes this metadata in addition.
-    package func publishAlso(_ members: JSON.Object, headers: [String] = [], at path: String) {
-        var metadata = JSON.Object([
+    package func publishAlso(_ members: JSONValue.Object, headers: [String] = [], at path: String) {
+        var metadata = JSONValue.Object([
             ("issuer", .string(issuer)), ("token_endpoint", .string(issuer + "/token")),
         ])
         for (name, value) in members.members { metadata[name] = value }
-        answer(Answer(headers: headers, JSON.object(metadata).serialized), at: path)
+        answer(Answer(headers: headers, JSONValue.object(metadata).serialized), at: path)
     }
 
     /// The next responses at a path, in order; the last one is repeated.

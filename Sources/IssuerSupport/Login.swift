@@ -34,7 +34,7 @@ package struct Login: Sendable {
                 ("scope", scope.text + " openid profile offline_access"), types,
             ]
         )
-        let body = try JSON(parsing: answer.body.reveal())
+        let body = try JSONValue(parsing: answer.body.reveal())
         guard let object = body.object else { throw ExpectationFailure("a token response") }
         return TokenResponse(object)
     }
@@ -73,7 +73,7 @@ package struct Login: Sendable {
     }
 
     private func token(_ response: HTTPResponse) throws -> String {
-        let object = try JSON(parsing: response.body.reveal()).object
+        let object = try JSONValue(parsing: response.body.reveal()).object
         guard let token = object?["continuation_token"]?.text else { throw ExpectationFailure("a continuation token") }
         return token
     }

@@ -74,7 +74,7 @@ public final class NativeAuthPublicClientApplication: Sendable {
         guard parameters.password?.count != 0 else { throw flow.emptyPassword(.invalidPassword) }
         let attributes = parameters.attributes?.serializedAttributes
         guard attributes != nil || parameters.attributes == nil else {
-            throw SignUpStartError(.generalError, JSON.Object.attributeFlaw, flow.correlationID)
+            throw SignUpStartError(.generalError, JSONValue.Object.attributeFlaw, flow.correlationID)
         }
         do {
             return .codeRequired(try await flow.startSignUp(parameters.password, attributes: attributes))

@@ -36,7 +36,7 @@ public final class NativeAuthUserAccount: Sendable {
     public func accessToken(
         for scope: Scope = Scope([]),
         forcesRefresh: Bool = false,
-        claims: JSON? = nil
+        claims: JSONValue? = nil
     ) async throws(RetrieveAccessTokenError) -> TokenResult {
         let retrieval = TokenRetrieval(application: application, account: account, signInScope: signInScope)
         let result = try await retrieval.token(scope, forcesRefresh: forcesRefresh, claims: claims)
@@ -76,7 +76,7 @@ struct TokenRetrieval: Sendable {
     func token(
         _ scope: Scope,
         forcesRefresh: Bool,
-        claims: JSON?
+        claims: JSONValue?
     ) async throws(RetrieveAccessTokenError) -> TokenResult {
         guard scope.reservedTokens.isEmpty else {
             let reason = "\(scope.reservedTokens.joined(separator: " ")) is asked for by itself; leave it out"

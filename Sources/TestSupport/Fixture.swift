@@ -32,19 +32,19 @@ public enum Fixture {
 
     /// `client_info` as the token endpoint sends it.
     public static func clientInfo(_ uid: String, _ utid: String) -> String {
-        let info: JSON = ["uid": .string(uid), "utid": .string(utid)]
+        let info: JSONValue = ["uid": .string(uid), "utid": .string(utid)]
         return Base64URL.encode(info.serialized.utf8)
     }
 
     /// A compact JWT with a signature that is not checked.
-    public static func idToken(_ claims: JSON) -> String {
-        let header: JSON = ["alg": "none", "typ": "JWT"]
+    public static func idToken(_ claims: JSONValue) -> String {
+        let header: JSONValue = ["alg": "none", "typ": "JWT"]
         return [header, claims].map { Base64URL.encode($0.serialized.utf8) }.joined(separator: ".") + ".c2ln"
     }
 
     /// The claims of the default user, with others in their place or beside them.
-    public static func claims(_ others: KeyValuePairs<String, JSON> = [:]) -> JSON {
-        let claims: JSON = [
+    public static func claims(_ others: KeyValuePairs<String, JSONValue> = [:]) -> JSONValue {
+        let claims: JSONValue = [
             "iss": "https://login.microsoftonline.com/t1/v2.0", "aud": "cid", "sub": "s1", "oid": "u1", "tid": "t1",
             "preferred_username": "ada@example.net", "name": "Ada", "iat": 1_789_999_990, "exp": 1_790_003_590,
         ]
@@ -52,15 +52,15 @@ public enum Fixture {
     }
 }
 
-extension JSON {
+extension JSONValue {
     /// The object with members added, replaced, or (where the value is nil) taken away.
-    public func with(_ changes: KeyValuePairs<String, JSON>, without names: String...) -> JSON {
-        var object = self.object ?? JSON.Object()
+    public func with(_ changes: KeyValuePairs<String, JSONValue>, without names: String...) -> JSONValue {
+        var object = self.object ?? JSONValue.Object()
         for (name, value) in changes { object[name] = value }
         for name in names { object[name] = nil }
         return .object(object)
     }
 
     /// The member of an object, null if there is none.
-    public subscript(_ name: String) -> JSON { object?[name] ?? .null }
+    public subscript(_ name: String) -> JSONValue { object?[name] ?? .null }
 }

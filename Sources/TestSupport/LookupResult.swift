@@ -21,22 +21,22 @@ public enum LookupResult: Equatable, Sendable {
 
 extension TokenResponse {
     /// The response of a body.
-    public init(_ body: JSON) throws {
+    public init(_ body: JSONValue) throws {
         guard let object = body.object else { throw JSONError(reason: "not an object", offset: 0) }
         self.init(object)
     }
 
     /// The answer of the default token endpoint: a new access token and nothing else.
-    public static func new(_ changes: KeyValuePairs<String, JSON> = [:]) throws -> TokenResponse {
-        let body: JSON = ["access_token": "new", "token_type": "Bearer", "expires_in": 3600]
+    public static func new(_ changes: KeyValuePairs<String, JSONValue> = [:]) throws -> TokenResponse {
+        let body: JSONValue = ["access_token": "new", "token_type": "Bearer", "expires_in": 3600]
         return try TokenResponse(body.with(changes))
     }
 
     /// The answer to the default user's sign-in.
-    public static func signIn(_ changes: KeyValuePairs<String, JSON> = [:], without name: String = "") throws
+    public static func signIn(_ changes: KeyValuePairs<String, JSONValue> = [:], without name: String = "") throws
         -> TokenResponse
     {
-        let body: JSON = [
+        let body: JSONValue = [
             "access_token": "a", "token_type": "Bearer", "expires_in": 3600, "scope": "s3 s1 s2",
             "refresh_token": "r", "client_info": .string(Fixture.clientInfo("u1", "t1")),
             "id_token": .string(Fixture.idToken(Fixture.claims())),

@@ -44,12 +44,12 @@ public final class TestStore: Sendable {
     }
 
     /// A store that took in a document and is closed.
-    public static func closed(_ document: JSON) throws -> TestStore {
+    public static func closed(_ document: JSONValue) throws -> TestStore {
         try TestStore(isClosed: true) { try $0.take(document.serialized) }
     }
 
     /// A store that took in a document.
-    public convenience init(_ document: JSON) throws {
+    public convenience init(_ document: JSONValue) throws {
         try self.init()
         try take(document)
     }
@@ -71,13 +71,13 @@ public final class TestStore: Sendable {
     public func another() throws -> TokenStore { try TokenStore.open(at: path, options: options) }
 
     @discardableResult
-    public func take(_ document: JSON) throws -> ImportReport { try store.take(document.serialized) }
+    public func take(_ document: JSONValue) throws -> ImportReport { try store.take(document.serialized) }
 
     /// What an export holds.
-    public func export() throws -> JSON { try store.exported() }
+    public func export() throws -> JSONValue { try store.exported() }
 
     /// The entities of a bucket of an export.
-    public func rows(_ bucket: String) throws -> [JSON] { try store.rows(bucket) }
+    public func rows(_ bucket: String) throws -> [JSONValue] { try store.rows(bucket) }
 
     /// What a silent request of the default client for the default user finds.
     public func request(
@@ -164,10 +164,10 @@ extension TokenStore {
     }
 
     /// What an export holds.
-    public func exported() throws -> JSON { try JSON(parsing: exportedText()) }
+    public func exported() throws -> JSONValue { try JSONValue(parsing: exportedText()) }
 
     /// The entities of a bucket of an export.
-    public func rows(_ bucket: String) throws -> [JSON] {
+    public func rows(_ bucket: String) throws -> [JSONValue] {
         try exported()[bucket].object?.members.map(\.value) ?? []
     }
 }

@@ -4,24 +4,24 @@ import TokenStorage
 
 extension AcquisitionError {
     /// The failure as a throttle keeps it: codes and numbers, none of the issuer's prose.
-    var throttled: JSON.Object {
+    var throttled: JSONValue.Object {
         switch self {
         case .unavailable(let error, _):
-            JSON.Object([
+            JSONValue.Object([
                 ("kind", "unavailable"), ("status", .number("\(error.status)")),
                 ("error", error.error.map { .string($0.rawValue) } ?? .null),
             ])
         case .interactionRequired(.refusedWithoutReason(let status)):
-            JSON.Object([("kind", "unusable"), ("status", .number("\(status)"))])
+            JSONValue.Object([("kind", "unusable"), ("status", .number("\(status)"))])
         case .interactionRequired(.refused(let error, _)), .policyRequired(let error),
             .interactionRequired(.passwordReset(let error)):
             Self.members(error, kind: "refused")
         case .possiblyConsumed(let error, let since, let program, _):
-            JSON.Object(
+            JSONValue.Object(
                 Self.members(error ?? OAuthError(code: .invalidGrant), kind: "possiblyConsumed").members
                     + [("since", .number("\(since)")), ("program", .string(program))]
             )
-        default: JSON.Object()
+        default: JSONValue.Object()
         }
     }
 
@@ -58,15 +58,15 @@ extension AcquisitionError {
         }
     }
 
-    private static func members(_ error: OAuthError, kind: String) -> JSON.Object {
-        JSON.Object([
+    private static func members(_ error: OAuthError, kind: String) -> JSONValue.Object {
+        JSONValue.Object([
             ("kind", .string(kind)), ("error", .string(error.code.rawValue)),
             ("suberror", error.suberror.map { .string($0) } ?? .null),
             ("error_codes", .array(error.numbers.map { .number("\($0)") })), ("status", .number("\(error.status)")),
         ])
     }
 
-    private static func error(_ failure: JSON.Object) -> OAuthError {
+    private static func error(_ failure: JSONValue.Object) -> OAuthError {
         OAuthError(failure, status: failure["status"]?.seconds.map(Int.init) ?? 400)
             ?? OAuthError(code: .invalidGrant)
     }

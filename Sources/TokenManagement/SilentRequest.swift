@@ -18,7 +18,7 @@ public struct SilentRequest: Hashable, Sendable {
     public var authority: Authority?
 
     /// A claims challenge of a web API: the stored token is passed over, and the claims are sent.
-    public var claims: JSON?
+    public var claims: JSONValue?
 
     /// Passes over the stored token, and over the wait that an earlier failure asked for.
     public var forcesRefresh = false
@@ -73,9 +73,9 @@ public struct SilentRequest: Hashable, Sendable {
     }
 }
 
-extension JSON {
+extension JSONValue {
     /// The `claims` parameter: what a web API asked for, with what the client can do.
-    static func merging(claims: JSON?, capabilities: [String]) -> JSON? {
+    static func merging(claims: JSONValue?, capabilities: [String]) -> JSONValue? {
         guard !capabilities.isEmpty else { return claims }
         var request = claims?.object ?? Object()
         var accessToken = request["access_token"]?.object ?? Object()

@@ -47,13 +47,13 @@ struct LocalIDP: AsyncParsableCommand {
         try claims?.serve(&configuration)
         let provider = try await LocalIdentityProvider.start(configuration)
         provider.proofs.set { $0.demandsNonce = dpopNonce }
-        var members = JSON.Object([
-            ("addresses", .array(provider.addresses.map(JSON.string))),
+        var members = JSONValue.Object([
+            ("addresses", .array(provider.addresses.map(JSONValue.string))),
             ("note", "development provider: loopback only, in memory, do not use real passwords"),
         ])
-        members["adminKey"] = configuration.adminKey.map(JSON.string)
-        members["claimsProvider"] = (claims?.url).map(JSON.string)
-        print(JSON.object(members).serialized)
+        members["adminKey"] = configuration.adminKey.map(JSONValue.string)
+        members["claimsProvider"] = (claims?.url).map(JSONValue.string)
+        print(JSONValue.object(members).serialized)
         fflush(nil)
         await InterruptHandler.wait()
         await provider.stop()

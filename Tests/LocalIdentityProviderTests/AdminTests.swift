@@ -7,7 +7,8 @@ import Testing
 struct AdminTests {
     private static let key = ["x-admin-key": "test-key"]
 
-    private func admin(_ site: Site, _ method: String, _ path: String, _ body: JSON? = nil) async throws -> Answer {
+    private func admin(_ site: Site, _ method: String, _ path: String, _ body: JSONValue? = nil) async throws -> Answer
+    {
         try await site.send(
             method,
             "\(site.provider.baseURL)/admin/\(path)",
@@ -34,7 +35,7 @@ struct AdminTests {
     @Test func `the outbox holds the code and no answer does`() async throws {
         try await Site.open { site in
             let challenged = try await site.challenged("otp-app", Site.bo)
-            let message = try await JSON(parsing: admin(site, "GET", "outbox?to=bo@example.org").body).array?.last
+            let message = try await JSONValue(parsing: admin(site, "GET", "outbox?to=bo@example.org").body).array?.last
             let code = message?["code"].text ?? ""
             #expect(code.wholeMatch(of: /[0-9]{8}/) != nil)
             #expect(!challenged.text.contains(code))
@@ -53,7 +54,7 @@ struct AdminTests {
 
     @Test func `faults are added and removed over HTTP`() async throws {
         try await Site.open { site in
-            let fault: JSON = ["route": "token", "status": 429, "retryAfter": "3", "times": 1]
+            let fault: JSONValue = ["route": "token", "status": 429, "retryAfter": "3", "times": 1]
             #expect(try await admin(site, "POST", "faults", fault).status == 200)
             #expect(try await site.refresh("x", client: "pwd-app").header("retry-after") == "3")
             #expect(try await site.refresh("x", client: "pwd-app").status == 400)

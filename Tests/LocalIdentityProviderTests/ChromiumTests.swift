@@ -17,7 +17,7 @@ struct ChromiumTests {
         _ policy: String,
         _ more: [String: String] = [:],
         steps: () async throws -> Void
-    ) async throws -> JSON {
+    ) async throws -> JSONValue {
         let authority = "\(site.provider.baseURL)/tfp/fabrikvine.onmicrosoft.com/\(policy)"
         // Nothing is at this path of the provider either; only the address counts.
         let callback = site.provider.baseURL + "/"

@@ -42,7 +42,7 @@ struct ClaimsProviderTests {
             for absent in ["vip", "other", "tier", "subject", "Tier"] { #expect(token[absent].isNull) }
             #expect(token["sub"].text?.count == 43)
             let request = server.requests.last ?? ""
-            let event = try JSON(parsing: request.utf8.drop { $0 != UInt8(ascii: "{") })
+            let event = try JSONValue(parsing: request.utf8.drop { $0 != UInt8(ascii: "{") })
             #expect(event["type"] == "microsoft.graph.authenticationEvent.tokenIssuanceStart")
             #expect(event["data"]["authenticationContext"]["user"]["mail"].text == Site.bo)
         }

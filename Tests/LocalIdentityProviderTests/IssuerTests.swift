@@ -19,7 +19,7 @@ struct IssuerTests {
             #expect(try metadata.text("token_endpoint").contains("/tfp/") == path.hasPrefix("/tfp/"))
             let keys = try await site.get(metadata.text("jwks_uri"))["keys"].array ?? []
             #expect(keys.count >= 2)
-            let algorithm: JSON = path.contains("tailspin") ? "ES256" : "RS256"
+            let algorithm: JSONValue = path.contains("tailspin") ? "ES256" : "RS256"
             #expect(Set(keys.map { $0["alg"] }) == [algorithm])
             #expect(Set(keys.map { $0["use"] }) == ["sig"])
             #expect(keys.allSatisfy { $0["d"].isNull }, "a private key")
@@ -40,7 +40,7 @@ struct IssuerTests {
             let announced = try await JWTCheck(site).keys().compactMap { $0["kid"].text }
             try await site.provider.rotateKeys(tenant: "fabrikvine")
             let new = try await site.signInWithPassword().text("id_token")
-            let header = try JSON(parsing: Answer.base64URL(String(new.prefix { $0 != "." })))
+            let header = try JSONValue(parsing: Answer.base64URL(String(new.prefix { $0 != "." })))
             #expect(header["kid"].text == announced[1])
             #expect(try await JWTCheck(site).verify(old))
             #expect(try await JWTCheck(site).verify(new))

@@ -60,7 +60,7 @@ struct MSALTests {
         """#
 
     private func run(_ kind: String, _ path: String, _ site: Site, _ authority: PrivateAuthority, _ more: [String])
-        async throws -> JSON
+        async throws -> JSONValue
     {
         guard let python = Self.python else { throw ExpectationFailure("python") }
         let url = site.provider.baseURL + path
@@ -69,7 +69,7 @@ struct MSALTests {
         let arguments = ["-c", Self.script, kind, url, authority.path] + more
         let result = try await python.run(arguments, environment: trust)
         guard result.status == 0 else { throw ExpectationFailure("success of MSAL: \(result)") }
-        return try JSON(parsing: result.output)
+        return try JSONValue(parsing: result.output)
     }
 
     @Test(.enabled(why) { try await isReady() })

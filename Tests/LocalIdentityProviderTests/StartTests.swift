@@ -56,7 +56,7 @@ struct StartTests {
     }
 
     /// Runs the program until `test` is done with the line it printed.
-    private func program(_ arguments: [String], _ test: (JSON) async throws -> Void) async throws {
+    private func program(_ arguments: [String], _ test: (JSONValue) async throws -> Void) async throws {
         let directory = try TemporaryDirectory()
         let output = URL(filePath: try directory.write("", to: "output"))
         let process = Process()
@@ -65,7 +65,7 @@ struct StartTests {
         process.standardOutput = try FileHandle(forWritingTo: output)
         try process.run()
         defer { kill(process.processIdentifier, SIGKILL) }
-        try await test(JSON(parsing: Self.line(of: output)))
+        try await test(JSONValue(parsing: Self.line(of: output)))
     }
 
     @Test func `the program prints one line of JSON and serves the seed it was given`() async throws {

@@ -125,7 +125,7 @@ struct TokenUseTests {
             #expect(try await variant("text").header("content-type") == "text/plain")
             #expect(try await variant("array").text == #"["first","second"]"#)
             let broken = try await variant("broken")
-            #expect(throws: (any Error).self) { try JSON(parsing: broken.body) }
+            #expect(throws: (any Error).self) { try JSONValue(parsing: broken.body) }
         }
     }
 

@@ -118,7 +118,7 @@ struct AccessTokenTests {
             #expect(error.isRefreshTokenExpired)
             #expect(error.suberror == "bad_token")
             #expect(try scene.store.refreshTokens(of: id, client: "pwd-app").isEmpty)
-            let token = try JSON(parsing: child.body.reveal()).object.map { TokenResponse($0) }?.refreshToken
+            let token = try JSONValue(parsing: child.body.reveal()).object.map { TokenResponse($0) }?.refreshToken
             #expect(try await Self.refresh(#require(token), scene).status == 400)
         }
     }

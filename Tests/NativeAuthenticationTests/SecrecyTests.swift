@@ -25,7 +25,7 @@ struct SecrecyTests {
             ]
             for exchange in exchanges {
                 for (name, value) in exchange.form where names.contains(name) { values.insert(value) }
-                guard let object = try? JSON(parsing: exchange.answer).object else { continue }
+                guard let object = try? JSONValue(parsing: exchange.answer).object else { continue }
                 for name in names { if let text = object[name]?.text { values.insert(text) } }
             }
         }

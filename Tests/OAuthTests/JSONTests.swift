@@ -10,7 +10,7 @@ struct JSONTests {
         ]
     )
     func `a parsed document is written without change`(text: String) throws {
-        #expect(try JSON(parsing: text).serialized == text)
+        #expect(try JSONValue(parsing: text).serialized == text)
     }
 
     @Test(
@@ -24,7 +24,7 @@ struct JSONTests {
         ]
     )
     func `malformed JSON is refused with its position`(text: String) {
-        let error = #expect(throws: JSONError.self) { try JSON(parsing: text) }
+        let error = #expect(throws: JSONError.self) { try JSONValue(parsing: text) }
         #expect(error.map { (0...text.utf8.count).contains($0.offset) } == true)
     }
 
@@ -37,7 +37,7 @@ struct JSONTests {
     )
     func `invalid UTF-8 is refused, with escapes and without`(bytes: [UInt8], escape: String) {
         let text = [UInt8(ascii: "\"")] + Array(escape.utf8) + bytes + [UInt8(ascii: "\"")]
-        #expect(throws: JSONError.self) { try text.withUnsafeBytes { try JSON(parsing: $0) } }
+        #expect(throws: JSONError.self) { try text.withUnsafeBytes { try JSONValue(parsing: $0) } }
     }
 
     @Test(
@@ -48,16 +48,16 @@ struct JSONTests {
         ]
     )
     func `escapes are decoded`(text: String, value: String) throws {
-        #expect(try JSON(parsing: text) == .string(value))
-        #expect(try JSON(parsing: JSON.string(value).serialized) == .string(value))
+        #expect(try JSONValue(parsing: text) == .string(value))
+        #expect(try JSONValue(parsing: JSONValue.string(value).serialized) == .string(value))
     }
 
     @Test func `every control character is escaped`() throws {
         for code in UInt8(0)..<0x20 {
             let text = "a\(Unicode.Scalar(code))b"
-            let written = JSON.string(text).serialized
+            let written = JSONValue.string(text).serialized
             #expect(written.utf8.allSatisfy { $0 >= 0x20 })
-            #expect(try JSON(parsing: written) == .string(text))
+            #expect(try JSONValue(parsing: written) == .string(text))
         }
     }
 
@@ -66,7 +66,7 @@ struct JSONTests {
         for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
             let inner = open == "[" ? "" : "1"
             let text = String(repeating: open, count: depth) + inner + String(repeating: close, count: depth)
-            #expect(((try? JSON(parsing: text)) != nil) == isRead)
+            #expect(((try? JSONValue(parsing: text)) != nil) == isRead)
         }
     }
 
@@ -75,31 +75,33 @@ struct JSONTests {
             (#""a\ud800b""#, "a\u{FFFD}b"), (#""\ud83d\ud83d\ude00""#, "\u{FFFD}\u{1F600}"),
             (#""\udc00\n""#, "\u{FFFD}\n"),
             ("[NaN,Infinity,-Infinity,1]", [nil, nil, nil, 1]), (#"{"\ud800":1}"#, ["\u{FFFD}": 1]),
-        ] as [(String, JSON)]
+        ] as [(String, JSONValue)]
     )
-    func `repair mends one odd value and leaves the others`(text: String, value: JSON) throws {
-        #expect(try JSON.mended(text) == value)
+    func `repair mends one odd value and leaves the others`(text: String, value: JSONValue) throws {
+        #expect(try JSONValue.mended(text) == value)
     }
 
     @Test(arguments: ["[1", "{\"a\":}", "[1 2]", "nan", "\"\\ud8\"", "{\"a\":1,}", "[]]", "\"a\nb\""])
     func `repair refuses malformed JSON`(text: String) {
-        #expect(throws: JSONError.self) { try JSON.mended(text) }
-        #expect(throws: JSONError.self) { try JSON.mended(String(repeating: "[", count: 300) + text) }
+        #expect(throws: JSONError.self) { try JSONValue.mended(text) }
+        #expect(throws: JSONError.self) { try JSONValue.mended(String(repeating: "[", count: 300) + text) }
     }
 
     @Test func `for a repeated name the last value counts, and all are kept`() throws {
-        let value = try JSON(parsing: #"{"a":1,"b":2,"a":3}"#)
+        let value = try JSONValue(parsing: #"{"a":1,"b":2,"a":3}"#)
         #expect(value.object?["a"] == 3)
         #expect(value.object?.members.count == 3)
         #expect(value.serialized == #"{"a":1,"b":2,"a":3}"#)
     }
 
     @Test func `objects are equal in any order, lists are not, and numbers are their text`() throws {
-        #expect(try JSON(parsing: #"{"a":1,"b":[1,2]}"#) == JSON(parsing: #"{"b":[1,2],"a":1}"#))
-        #expect(try JSON(parsing: "[1,2]") != JSON(parsing: "[2,1]"))
-        #expect(try JSON(parsing: "1.0") != JSON(parsing: "1"))
-        #expect(try JSON(parsing: #"{"a":1}"#) != JSON(parsing: #"{"a":1,"b":null}"#))
-        #expect(try JSON(parsing: #"{"b":{"d":1,"c":2},"a":1}"#).canonical.serialized == #"{"a":1,"b":{"c":2,"d":1}}"#)
+        #expect(try JSONValue(parsing: #"{"a":1,"b":[1,2]}"#) == JSONValue(parsing: #"{"b":[1,2],"a":1}"#))
+        #expect(try JSONValue(parsing: "[1,2]") != JSONValue(parsing: "[2,1]"))
+        #expect(try JSONValue(parsing: "1.0") != JSONValue(parsing: "1"))
+        #expect(try JSONValue(parsing: #"{"a":1}"#) != JSONValue(parsing: #"{"a":1,"b":null}"#))
+        #expect(
+            try JSONValue(parsing: #"{"b":{"d":1,"c":2},"a":1}"#).canonical.serialized == #"{"a":1,"b":{"c":2,"d":1}}"#
+        )
     }
 
     @Test(
@@ -108,9 +110,9 @@ struct JSONTests {
             (.number("1.79e9"), 1_790_000_000), ("-5", -5), ("", nil), ("soon", nil), (nil, nil), (true, nil),
             ([], nil),
             ("nan", nil), ("inf", nil), (.number("1e400"), nil), ("9223372036854775807", nil), (.number("1e16"), nil),
-        ] as [(JSON, Int64?)]
+        ] as [(JSONValue, Int64?)]
     )
-    func `seconds are read from whole numbers and text within bounds`(value: JSON, seconds: Int64?) {
+    func `seconds are read from whole numbers and text within bounds`(value: JSONValue, seconds: Int64?) {
         #expect(value.seconds == seconds)
     }
 }

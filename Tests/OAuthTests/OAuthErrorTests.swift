@@ -4,7 +4,7 @@ import Testing
 /// What is kept of the names that issuers give their errors.
 struct OAuthErrorTests {
     private func read(_ name: String) -> OAuthError? {
-        OAuthError(JSON.Object([("error", .string(name)), ("suberror", .string(name))]), status: 400)
+        OAuthError(JSONValue.Object([("error", .string(name)), ("suberror", .string(name))]), status: 400)
     }
 
     @Test(arguments: ["moon_phase", "AADB2C90118", "a.b-c_D9", "0", String(repeating: "x", count: 64)])

@@ -1,3 +1,4 @@
+import Foundation
 import OAuth
 import TestSupport
 import Testing
@@ -48,7 +49,7 @@ struct ScopeTests {
 }
 
 struct ClaimsTests {
-    private func claims(_ text: String) throws -> Claims { Claims(try #require(JSON(parsing: text).object)) }
+    private func claims(_ text: String) throws -> Claims { Claims(try #require(JSONValue(parsing: text).object)) }
 
     @Test(arguments: [(#"{"aud":"a"}"#, ["a"]), (#"{"aud":["a","b"]}"#, ["a", "b"]), ("{}", []), (#"{"aud":1}"#, [])])
     func `an audience is text or a list`(text: String, audiences: [String]) throws {
@@ -92,9 +93,11 @@ struct ClaimsTests {
     }
 
     @Test func `an ID token is decoded without loss`() throws {
-        let payload: JSON = ["exp": .number("1790003590.25"), "aud": ["a"], "n": .number("1.0"), "o": ["p": [nil]]]
+        let payload: JSONValue = [
+            "exp": .number("1790003590.25"), "aud": ["a"], "n": .number("1.0"), "o": ["p": [nil]],
+        ]
         let token = try IDToken(decoding: Secret(Fixture.idToken(payload)))
-        #expect(JSON.object(token.claims.payload).serialized == payload.serialized)
+        #expect(JSONValue.object(token.claims.payload).serialized == payload.serialized)
     }
 
     @Test(arguments: ["", "a.b", "a.b.c.d", "a.!!.c", "a.bm90anNvbg.c", "a.W10.c", "a.bnVsbA.c", "..", "a.e30=e30.c"])
@@ -139,6 +142,16 @@ struct TokenResponseTests {
         #expect(response.familyID == "1")
     }
 
+    @Test(arguments: [(Duration.milliseconds(1), Int64(1)), (.seconds(2), 2), (.milliseconds(-500), 0), (.zero, 0)])
+    func `a part of a second is rounded up to a whole one`(time: Duration, seconds: Int64) {
+        #expect(time.secondsRoundedUp == seconds)
+    }
+
+    @Test(arguments: [(1.9, Int64(1)), (-0.1, -1), (1e300, 1 << 53), (-1e300, -1 << 53)])
+    func `a moment beyond any calendar is the last that counts`(moment: TimeInterval, seconds: Int64) {
+        #expect(Date(timeIntervalSince1970: moment).unixSeconds == seconds)
+    }
+
     @Test func `empty and null fields are absent`() throws {
         let response = try TokenResponse(["access_token": "", "refresh_token": nil, "foci": "", "id_token": 7])
         #expect(response == TokenResponse())
@@ -148,9 +161,9 @@ struct TokenResponseTests {
         arguments: [
             (["expires_in": 5, "expires_on": 1_790_000_900], 5), (["expires_on": 1_790_000_900], 900), ([:], 600),
             (["expires_in": -5], 0), (["expires_on": 5], 0), (["expires_in": 0], 0),
-        ] as [(JSON, Int64)]
+        ] as [(JSONValue, Int64)]
     )
-    func `a relative lifetime goes before an absolute one`(body: JSON, lifetime: Int64) throws {
+    func `a relative lifetime goes before an absolute one`(body: JSONValue, lifetime: Int64) throws {
         #expect(try TokenResponse(body).lifetime(at: Fixture.now) == lifetime)
     }
 }

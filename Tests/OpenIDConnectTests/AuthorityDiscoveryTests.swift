@@ -14,7 +14,7 @@ struct AuthorityDiscoveryTests {
 
     private func metadata(_ issuer: String, host: String, keys: String? = nil) throws -> IssuerMetadata {
         try IssuerMetadata(
-            JSON.Object([
+            JSONValue.Object([
                 ("issuer", .string(issuer)), ("token_endpoint", .string("https://\(host)/token")),
                 ("jwks_uri", .string(keys ?? "https://\(host)/keys")),
             ])
@@ -112,9 +112,9 @@ struct AuthorityDiscoveryTests {
             "authorization_endpoint", "device_authorization_endpoint", "revocation_endpoint", "end_session_endpoint",
             "jwks_uri",
         ],
-        ["", .null] as [JSON]
+        ["", .null] as [JSONValue]
     )
-    func `an empty or null endpoint counts as absent`(name: String, value: JSON) throws {
+    func `an empty or null endpoint counts as absent`(name: String, value: JSONValue) throws {
         for authority in [try Authority(issuer: "https://i.example"), try Authority(parsing: "\(Self.entra)/common")] {
             let issuer = authority.issuer ?? "\(Self.entra)/{tenantid}/v2.0"
             var document = try metadata(issuer, host: authority.issuer == nil ? authority.environment : "i.example")
@@ -131,7 +131,7 @@ struct AuthorityDiscoveryTests {
     }
 
     @Test func `a token endpoint that is empty is missing`() throws {
-        let document = JSON.Object([("issuer", "https://i.example"), ("token_endpoint", "")])
+        let document = JSONValue.Object([("issuer", "https://i.example"), ("token_endpoint", "")])
         #expect(throws: MetadataError.incomplete("token_endpoint")) { try IssuerMetadata(document) }
     }
 

@@ -22,12 +22,12 @@ struct DeviceAuthorizationEndpointTests {
         return authorization
     }
 
-    private func body(_ changes: KeyValuePairs<String, JSON?> = [:]) -> String {
-        var object = JSON.Object([
+    private func body(_ changes: KeyValuePairs<String, JSONValue?> = [:]) -> String {
+        var object = JSONValue.Object([
             ("device_code", "d"), ("user_code", "ABCD-EFGH"), ("verification_uri", "https://i.example/device"),
         ])
         for (name, value) in changes { object[name] = value }
-        return JSON.object(object).serialized
+        return JSONValue.object(object).serialized
     }
 
     @Test func `absent fields have their default, and extreme values are bounded`() async throws {
@@ -66,9 +66,9 @@ struct DeviceAuthorizationEndpointTests {
             ("user_code", .string(String(repeating: "A", count: 65))), ("verification_uri", nil),
             ("verification_uri", "http://i.example/device"), ("verification_uri", "file:///etc/passwd"),
             ("verification_uri", "https://i.example/\u{1B}]8;;"), ("verification_uri", "javascript:alert(1)"),
-        ] as [(String, JSON?)]
+        ] as [(String, JSONValue?)]
     )
-    func `an answer that cannot be used or shown is refused`(name: String, value: JSON?) async throws {
+    func `an answer that cannot be used or shown is refused`(name: String, value: JSONValue?) async throws {
         await #expect(throws: DeviceAuthorizationError.incomplete(name)) {
             try await answer(body([name: value]))
         }

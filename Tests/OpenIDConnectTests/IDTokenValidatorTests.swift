@@ -22,7 +22,7 @@ struct IDTokenValidatorTests {
 
     private func keys(
         _ algorithm: String = "ES256",
-        _ changes: KeyValuePairs<String, JSON?> = [:]
+        _ changes: KeyValuePairs<String, JSONValue?> = [:]
     ) throws -> JSONWebKeySet {
         JSONWebKeySet(try KeyPair.of(algorithm).own.set(changes))
     }
@@ -35,15 +35,15 @@ struct IDTokenValidatorTests {
             (["crv": "P-384", "kty": "EC"], .unsuitableKey), (["kty": nil], .unsuitableKey),
             (["x": "AA", "n": "AA"], .weakKey), (["kid": "other"], .unknownKey),
             (["issuer": "https://j.example"], .unsuitableKey),
-        ] as [([String: JSON?], IDTokenFlaw)]
+        ] as [([String: JSONValue?], IDTokenFlaw)]
     )
     func `a key checks only what it is published for`(
         algorithm: String,
-        row: (changes: [String: JSON?], flaw: IDTokenFlaw)
+        row: (changes: [String: JSONValue?], flaw: IDTokenFlaw)
     ) throws {
         var key = try KeyPair.of(algorithm).own.jwk
         for (name, value) in row.changes { key[name] = value }
-        let keys = JSONWebKeySet(JSON.Object([("keys", .array([.object(key)]))]))
+        let keys = JSONWebKeySet(JSONValue.Object([("keys", .array([.object(key)]))]))
         let isRSA = key["kty"] == "RSA"
         let flaw = row.flaw == .weakKey && !isRSA ? .unsuitableKey : row.flaw
         #expect(throws: flaw) { try validator.checkSignature(of: token(algorithm), keys: keys) }
@@ -70,7 +70,7 @@ struct IDTokenValidatorTests {
     @Test(arguments: ["ES256", "ES384", "ES512"], ["ES256", "ES384", "ES512"])
     func `a curve fits one algorithm, with or without alg in the key`(algorithm: String, claimed: String) throws {
         let token = try token(algorithm) { $0.setHeader("alg", "\"\(claimed)\"") }
-        for alg in [nil, .string(claimed)] as [JSON?] {
+        for alg in [nil, .string(claimed)] as [JSONValue?] {
             let keys = try keys(algorithm, ["alg": alg])
             if claimed == algorithm {
                 #expect(throws: Never.self) { try validator.checkSignature(of: token, keys: keys) }
@@ -84,12 +84,12 @@ struct IDTokenValidatorTests {
         arguments: [
             ["use": .null], ["key_ops": .null], ["key_ops": []], ["use": .null, "key_ops": []],
             ["key_ops": ["sign", "verify"]],
-        ] as [[String: JSON]]
+        ] as [[String: JSONValue]]
     )
-    func `a key with absent, null or empty key_ops may be used for anything`(changes: [String: JSON]) throws {
+    func `a key with absent, null or empty key_ops may be used for anything`(changes: [String: JSONValue]) throws {
         var key = try KeyPair.of("ES256").own.jwk
         for (name, value) in changes { key[name] = value }
-        let keys = JSONWebKeySet(JSON.Object([("keys", .array([.object(key)]))]))
+        let keys = JSONWebKeySet(JSONValue.Object([("keys", .array([.object(key)]))]))
         #expect(throws: Never.self) { try validator.checkSignature(of: token(), keys: keys) }
     }
 
@@ -103,7 +103,7 @@ struct IDTokenValidatorTests {
 
     @Test func `keys with the same kid are all tried, and without kid each key is`() throws {
         let (own, other) = try KeyPair.of("ES256")
-        func set(_ keys: JSON...) -> JSONWebKeySet { JSONWebKeySet(JSON.Object([("keys", .array(keys))])) }
+        func set(_ keys: JSONValue...) -> JSONWebKeySet { JSONWebKeySet(JSONValue.Object([("keys", .array(keys))])) }
         var nameless = own.jwk
         nameless["kid"] = nil
         for keys in [
@@ -203,7 +203,7 @@ struct IDTokenValidatorTests {
 
     @Test(arguments: ["alice\u{1F}alice", "\u{0}", "a\u{7F}", "a\u{85}b", "\n"])
     func `a user whose name has control characters cannot sign in`(user: String) throws {
-        let token = try token { $0.set("sub", JSON.string(user).serialized) }
+        let token = try token { $0.set("sub", JSONValue.string(user).serialized) }
         #expect(throws: IDTokenFlaw.subjectText) { try validator.checkClaims(of: token, clocks: [Draft.now]) }
         // A session that began before they were refused continues.
         var later = validator

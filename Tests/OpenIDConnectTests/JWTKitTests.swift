@@ -29,7 +29,7 @@ struct JWTKitTests {
 
     private func isAcceptedByPeer(_ token: String, _ draft: Draft) async throws -> Bool {
         let keys = JWTKeyCollection()
-        try await keys.add(jwksJSON: JSON.object(draft.pair.set()).serialized)
+        try await keys.add(jwksJSON: JSONValue.object(draft.pair.set()).serialized)
         do {
             _ = try await keys.verify(token, as: PeerClaims.self)
             return true
@@ -60,7 +60,7 @@ struct JWTKitTests {
     )
     func `both accept a token that is in order`(algorithm: String, change: String) async throws {
         var draft = try Self.draft(algorithm)
-        let members = change.isEmpty ? [] : try JSON(parsing: change).object?.members ?? []
+        let members = change.isEmpty ? [] : try JSONValue(parsing: change).object?.members ?? []
         for (name, value) in members { draft.set(name, value.serialized) }
         let token = try draft.token
         #expect(throws: Never.self) { try ours(token, draft) }

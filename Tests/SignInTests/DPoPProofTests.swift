@@ -68,13 +68,13 @@ struct DPoPProofTests {
         for (url, target) in addresses {
             let proof = try DPoPKey().proof(of: HTTPRequest("PUT", url), nonce: "n", at: 7)
             let parts = try proof.split(separator: ".").map { try #require(Base64URL.decode($0.utf8)) }
-            let claims = try JSON(parsing: String(decoding: parts[1], as: UTF8.self)).object
+            let claims = try JSONValue(parsing: String(decoding: parts[1], as: UTF8.self)).object
             #expect(claims?["htu"]?.text == target)
             #expect(claims?["htm"]?.text == "PUT")
             #expect(claims?["nonce"]?.text == "n")
             #expect(claims?["iat"]?.seconds == 7)
             #expect(claims?["ath"] == nil)
-            let header = try JSON(parsing: String(decoding: parts[0], as: UTF8.self)).object
+            let header = try JSONValue(parsing: String(decoding: parts[0], as: UTF8.self)).object
             #expect(header?["typ"]?.text == "dpop+jwt")
             #expect(header?["jwk"]?.object?["d"] == nil)
         }

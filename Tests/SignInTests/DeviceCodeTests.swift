@@ -109,7 +109,7 @@ struct DeviceCodeTests {
         try await DeviceScene.open { (scene: DeviceScene) async throws in
             let issuer = try HandmadeIssuer()
             let places = [("device_authorization_endpoint", "/device"), ("jwks_uri", "/keys")]
-            issuer.publish(JSON.Object(places.map { ($0.0, .string(issuer.issuer + $0.1)) }))
+            issuer.publish(JSONValue.Object(places.map { ($0.0, .string(issuer.issuer + $0.1)) }))
             issuer.answer(.init(#"{"keys":[]}"#), at: "/op/keys")
             let page = #""verification_uri":"\#(issuer.baseURL)/page""#
             issuer.answer(.init(#"{"device_code":"d","user_code":"W",\#(page),"interval":5}"#), at: "/op/device")
@@ -264,7 +264,7 @@ struct DeviceCodeTests {
     @Test func `an issuer without a device endpoint is an error that says so`() async throws {
         try await DeviceScene.open { (scene: DeviceScene) async throws in
             let issuer = try HandmadeIssuer()
-            issuer.publish(JSON.Object([("jwks_uri", .string(issuer.issuer + "/keys"))]))
+            issuer.publish(JSONValue.Object([("jwks_uri", .string(issuer.issuer + "/keys"))]))
             issuer.answer(.init(#"{"keys":[]}"#), at: "/op/keys")
             let error = SignInError.noDeviceEndpoint(issuer.issuer)
             await #expect(throws: error) { try await scene.begin(at: Authority(issuer: issuer.issuer)) }

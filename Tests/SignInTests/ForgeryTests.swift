@@ -105,7 +105,7 @@ struct ForgeryTests {
 
     @Test func `an expired token, another client's and another issuer's are refused`() async throws {
         let issuer = try ForgedIssuer()
-        let rows: [(String, JSON, IDTokenFlaw)] = [
+        let rows: [(String, JSONValue, IDTokenFlaw)] = [
             ("exp", .number("1"), .expired), ("aud", "other", .audience), ("iss", "https://other.example", .issuer),
         ]
         for (name, value, flaw) in rows {

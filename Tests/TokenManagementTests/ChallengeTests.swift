@@ -58,7 +58,7 @@ struct ChallengeTests {
                 #expect(scene.tokenRequestCount == 1)
                 #expect(headers.count == 2)
                 #expect(Set(headers).count == 2)
-                let (sent, wanted) = (try JSON(parsing: forms.last("claims")), try JSON(parsing: Self.claims))
+                let (sent, wanted) = (try JSONValue(parsing: forms.last("claims")), try JSONValue(parsing: Self.claims))
                 #expect(sent == wanted)
             }
         }

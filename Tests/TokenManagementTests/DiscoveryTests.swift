@@ -31,7 +31,7 @@ struct DiscoveryTests {
     @Test func `an endpoint in one of two documents is used, and replaces none of the other's`() async throws {
         let scene = try OpenScene()
         let base = scene.issuer.issuer
-        scene.issuer.publish(JSON.Object([("revocation_endpoint", .null)]))
+        scene.issuer.publish(JSONValue.Object([("revocation_endpoint", .null)]))
         let revoke = (name: "revocation_endpoint", place: base + "/revoke")
         let others: [([(name: String, place: String)], String?)] = [
             ([revoke], base + "/revoke"), ([("device_authorization_endpoint", base + "/device")], nil),
@@ -41,7 +41,7 @@ struct DiscoveryTests {
         ]
         for (document, revocation) in others {
             scene.issuer.publishAlso(
-                JSON.Object(document.map { ($0.name, .string($0.place)) }),
+                JSONValue.Object(document.map { ($0.name, .string($0.place)) }),
                 at: Self.oauthPath
             )
             let (metadata, lifetime) = try await Self.discovery.metadata(of: Authority(issuer: base))
@@ -57,7 +57,7 @@ struct DiscoveryTests {
         let scene = try OpenScene()
         let base = scene.issuer.issuer
         scene.issuer.publish(
-            JSON.Object([
+            JSONValue.Object([
                 ("revocation_endpoint", .string(base + "/revoke")),
                 ("device_authorization_endpoint", .string(base + "/device")),
             ])
@@ -68,7 +68,7 @@ struct DiscoveryTests {
 
     @Test func `a sign-out revokes at an endpoint that only the RFC 8414 document names`() async throws {
         let scene = try OpenScene()
-        let revoke = JSON.Object([("revocation_endpoint", .string(scene.issuer.issuer + "/revoke"))])
+        let revoke = JSONValue.Object([("revocation_endpoint", .string(scene.issuer.issuer + "/revoke"))])
         scene.issuer.publishAlso(revoke, at: Self.oauthPath)
         scene.issuer.answer(.init(), at: "/op/revoke")
         #expect(try await scene.manager().signOut(scene.account) == .revoked)
@@ -110,7 +110,7 @@ struct DiscoveryTests {
 
     @Test func `another issuer's metadata is refused before anything is sent`() async throws {
         let scene = try OpenScene()
-        scene.issuer.publish(JSON.Object([("issuer", "https://other.example")]))
+        scene.issuer.publish(JSONValue.Object([("issuer", "https://other.example")]))
         scene.expire()
         guard case .metadata(.otherIssuer(_, "https://other.example")) = try await scene.failure() else {
             throw ExpectationFailure("otherIssuer")
@@ -121,7 +121,7 @@ struct DiscoveryTests {
     @Test(arguments: ["https://192.0.2.1/token", "http://login.example/token", "token"])
     func `C76: an endpoint outside the authority's hosts receives nothing`(endpoint: String) async throws {
         let scene = try OpenScene()
-        scene.issuer.publish(JSON.Object([("token_endpoint", .string(endpoint))]))
+        scene.issuer.publish(JSONValue.Object([("token_endpoint", .string(endpoint))]))
         scene.expire()
         guard case .interactionRequired(.foreignEndpoint) = try await scene.failure() else {
             throw ExpectationFailure("foreignEndpoint")

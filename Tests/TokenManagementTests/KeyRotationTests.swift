@@ -14,7 +14,7 @@ struct KeyRotationTests {
     /// An issuer with published keys that sign nothing of what it sends.
     private func scene() throws -> OpenScene {
         let scene = try OpenScene()
-        scene.issuer.publish(JSON.Object([("jwks_uri", .string(scene.issuer.baseURL + Self.path))]))
+        scene.issuer.publish(JSONValue.Object([("jwks_uri", .string(scene.issuer.baseURL + Self.path))]))
         scene.issuer.answer(.init(try Self.keys("old", P256.Signing.PrivateKey())), at: Self.path)
         return scene
     }

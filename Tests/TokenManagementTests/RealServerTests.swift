@@ -167,8 +167,8 @@ struct RealServerTests {
         reason: String
     ) async throws {
         let scene = try OpenScene()
-        let endpoint = JSON.string(scene.issuer.issuer + "/revoke")
-        scene.issuer.publish(JSON.Object([("revocation_endpoint", endpoint)]))
+        let endpoint = JSONValue.string(scene.issuer.issuer + "/revoke")
+        scene.issuer.publish(JSONValue.Object([("revocation_endpoint", endpoint)]))
         scene.issuer.answer(.init(status: status, body), at: "/op/revoke")
         guard case .failed(let said) = try await scene.manager().signOut(scene.account) else {
             throw ExpectationFailure("a reason")

@@ -119,7 +119,7 @@ struct SignOutTests {
     func `a revocation that fails names its endpoint`(status: Int, words: String) async throws {
         let scene = try OpenScene()
         let url = scene.issuer.issuer + "/revoke"
-        scene.issuer.publish(JSON.Object([("revocation_endpoint", .string(url))]))
+        scene.issuer.publish(JSONValue.Object([("revocation_endpoint", .string(url))]))
         scene.issuer.answer(
             .init(status: status, status == 400 ? #"{"error":"invalid_client"}"# : ""),
             at: "/op/revoke"

@@ -1,6 +1,6 @@
 import TokenStoreKit
 
-func tasks(at url: String) async throws -> JSON {
+func tasks(at url: String) async throws -> JSONValue {
     let app = try PublicClientApplication(clientID: "my-app", issuer: "https://login.example.com")
     let session = if let known = try await app.sessions().first { known } else { try await app.signIn(scope: "read") }
     // From the store, or refreshed; never prompts. AcquisitionError says when a person has to sign in again.

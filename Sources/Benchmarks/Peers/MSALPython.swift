@@ -146,7 +146,7 @@ extension MSALPython {
     /// Nil if the file is not a cache.
     private func accounts(in cache: String) throws -> Int {
         let text = try Data(contentsOf: URL(fileURLWithPath: cache))
-        guard let document = try? JSON(parsing: String(decoding: text, as: UTF8.self)) else { return 0 }
+        guard let document = try? JSONValue(parsing: String(decoding: text, as: UTF8.self)) else { return 0 }
         return document.object?["Account"]?.object?.members.count ?? 0
     }
 }

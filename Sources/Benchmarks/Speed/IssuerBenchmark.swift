@@ -44,8 +44,8 @@ enum IssuerBenchmark: Benchmark {
             let form = "client_id=\(BenchIssuer.client)&grant_type=refresh_token&refresh_token=\(token.reveal())"
             request.body = Secret(form)
             let answer = try await transport.send(request, limits: .issuer)
-            let object = try JSON(parsing: answer.body.reveal()).object
-            token = try refreshToken(of: TokenResponse(object ?? JSON.Object()))
+            let object = try JSONValue(parsing: answer.body.reveal()).object
+            token = try refreshToken(of: TokenResponse(object ?? JSONValue.Object()))
         }
         return token
     }

@@ -241,7 +241,7 @@ struct EditJudge {
     /// A program that reads the exported document uses each secret as its row says.
     private mutating func export(_ store: TokenStore) throws {
         guard let text = try answer({ try store.exportedText() }) else { return }
-        let document = try JSON(parsing: text)
+        let document = try JSONValue(parsing: text)
         for (_, row) in document["AccessToken"].object?.members ?? [] {
             guard let own = planted.accessTokens[row["secret"].text ?? ""] else { continue }
             judge(row, of: own.session, [own.session.client])
@@ -255,7 +255,7 @@ struct EditJudge {
         }
     }
 
-    private mutating func judge(_ row: JSON, of session: PlantedStore.Session, _ clients: [String]) {
+    private mutating func judge(_ row: JSONValue, of session: PlantedStore.Session, _ clients: [String]) {
         require(row["home_account_id"].text == session.account.homeAccountID, "a token exported for another account")
         require(clients.contains(row["client_id"].text ?? ""), "a token exported for another client")
         let host = row["environment"].text ?? ""

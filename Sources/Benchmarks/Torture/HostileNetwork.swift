@@ -32,7 +32,7 @@ final class HostileNetwork: HTTPTransport {
 
     private static func answer(to request: HTTPRequest, _ form: [String: String]) -> HTTPResponse {
         if let token = form["refresh_token"] {
-            var answer: JSON = [
+            var answer: JSONValue = [
                 "access_token": .string("fresh-\(token)"), "token_type": "Bearer", "expires_in": 3600,
             ]
             if request.url.contains("login.microsoftonline.com") { answer = answer.with(["foci": "1"]) }
@@ -40,14 +40,14 @@ final class HostileNetwork: HTTPTransport {
         }
         let suffix = "/.well-known/openid-configuration"
         guard request.url.hasSuffix(suffix) else {
-            let keys: JSON = ["keys": []]
+            let keys: JSONValue = ["keys": []]
             return HTTPResponse(status: request.url.hasSuffix("/keys") ? 200 : 404, body: Secret(keys.serialized))
         }
         let document = metadata(at: String(request.url.dropLast(suffix.count)))
-        return HTTPResponse(status: 200, body: Secret(JSON.object(document).serialized))
+        return HTTPResponse(status: 200, body: Secret(JSONValue.object(document).serialized))
     }
 
-    static func metadata(of authority: Authority) -> JSON.Object {
+    static func metadata(of authority: Authority) -> JSONValue.Object {
         metadata(at: authority.issuer ?? authority.url + "/v2.0")
     }
 
@@ -60,13 +60,13 @@ final class HostileNetwork: HTTPTransport {
     }
 
     /// The metadata of an issuer; a user flow's names its tenant.
-    private static func metadata(at base: String) -> JSON.Object {
+    private static func metadata(at base: String) -> JSONValue.Object {
         var issuer = base
         if let flow = base.firstRange(of: "/tfp/") {
             let tenant = base[flow.upperBound...].prefix { $0 != "/" }
             issuer = "\(base[..<flow.lowerBound])/\(tenant)/v2.0"
         }
-        return JSON.Object([
+        return JSONValue.Object([
             ("issuer", .string(issuer)), ("token_endpoint", .string(base + "/token")),
             ("jwks_uri", .string(base + "/keys")), ("revocation_endpoint", .string(base + "/revoke")),
             ("device_authorization_endpoint", .string(base + "/device")),

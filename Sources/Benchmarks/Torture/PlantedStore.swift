@@ -200,7 +200,7 @@ struct PlantedStore: Sendable {
 
     private static func idToken(of session: Session, realm: String) -> String {
         let issuer = session.authority.issuer ?? "https://\(session.authority.environment)/\(realm)/v2.0"
-        var claims: JSON = [
+        var claims: JSONValue = [
             "iss": .string(issuer), "aud": .string(session.client), "sub": .string(session.home),
             "preferred_username": .string(session.username), "name": .string(session.name),
             "department": .string(session.department), "iat": .number("\(start)"), "exp": .number("\(start + 3_600)"),
@@ -217,7 +217,7 @@ struct PlantedStore: Sendable {
             let document = HostileNetwork.metadata(of: authority)
             try store.saveIssuerDocument(document, url: authority.url, lifetime: 86_400)
             let keys = HostileNetwork.keysAddress(of: authority)
-            try store.saveIssuerDocument(JSON.Object([("keys", [])]), url: keys, lifetime: 86_400)
+            try store.saveIssuerDocument(JSONValue.Object([("keys", [])]), url: keys, lifetime: 86_400)
         }
     }
 
@@ -229,7 +229,7 @@ struct PlantedStore: Sendable {
             }
             _ = try store.beginRefresh(with: token)
             var consequence = RefreshConsequence(token: .possiblyConsumed)
-            let failure = JSON.Object([("error", "temporarily_unavailable")])
+            let failure = JSONValue.Object([("error", "temporarily_unavailable")])
             consequence.throttle = Throttle(beganAt: Self.start, expiresAt: Self.start + 900, failure: failure)
             consequence.event = "unavailable"
             let query = TokenQuery(account: session.account, clientID: session.client, scope: Scope(Self.scopes[1]))
@@ -270,20 +270,20 @@ struct PlantedStore: Sendable {
 
     /// Entries that are kept aside, and accounts that signed out while their tokens stayed, as MSAL writes them.
     private func plantImport(in store: TokenStore) throws {
-        var items: [(name: String, value: JSON)] = []
+        var items: [(name: String, value: JSONValue)] = []
         let signedOut = sessions.filter(\.isSignedOut)
         for session in signedOut {
-            let item: JSON = [
+            let item: JSONValue = [
                 "client_id": .string(session.client), "home_account_id": .string(session.account.homeAccountID),
                 "sign_in_state": "signed_out",
             ]
             items.append((session.account.homeAccountID, item))
         }
-        let record: JSON = [
-            "client_id": .string(Self.clients[1]), "account_metadata_map": .object(JSON.Object(items)),
+        let record: JSONValue = [
+            "client_id": .string(Self.clients[1]), "account_metadata_map": .object(JSONValue.Object(items)),
         ]
-        let quarantined = JSON.accessToken("kept", "s1", ["expires_on": "soon"])
-        let document: JSON = [
+        let quarantined = JSONValue.accessToken("kept", "s1", ["expires_on": "soon"])
+        let document: JSONValue = [
             "AccountMetadataMap": ["record": record], "Notes": ["first": ["k": "v"], "second": ["k": "w"]],
             "AccessToken": ["odd": quarantined],
         ]

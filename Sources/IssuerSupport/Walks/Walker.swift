@@ -57,10 +57,10 @@ struct Walker {
 
     mutating func knownPassword() -> Secret { isHonest || chance(3, in: 4) ? password : Secret("Equivocada-1-No") }
 
-    mutating func attributes() -> JSON.Object {
-        let right = JSON.Object([("country", "Ecuador"), ("city", "Loja")])
+    mutating func attributes() -> JSONValue.Object {
+        let right = JSONValue.Object([("country", "Ecuador"), ("city", "Loja")])
         if isHonest || chance(1, in: 2) { return right }
-        let others: [JSON.Object] = [
+        let others: [JSONValue.Object] = [
             .init([("country", "1")]), .init([("city", "Loja")]), .init([("jobTitle", "Baker")]), .init(),
             .init([("country", .number("NaN"))]),
         ]

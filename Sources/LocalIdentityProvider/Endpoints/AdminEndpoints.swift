@@ -11,7 +11,7 @@ extension ProviderState {
         switch (exchange.method, exchange.rest.first ?? "") {
         case (.get, "outbox"): return try encoded(outbox.messages(to: exchange.query["to"]))
         case (.get, "clock"): break
-        case (.post, "clock"): try moveClock(JSON(parsing: exchange.body))
+        case (.post, "clock"): try moveClock(JSONValue(parsing: exchange.body))
         case (.get, "faults"): return try encoded(faults.all)
         case (.post, "faults"):
             let fault = try JSONDecoder().decode(Fault.self, from: Data(exchange.body))
@@ -23,19 +23,19 @@ extension ProviderState {
         case (.delete, "faults"): faults.removeAll()
         case (.get, "audit"):
             return try .object([
-                "counts": JSON(audit.counts.mapValues(JSON.integer)), "summary": .string(audit.summary),
-                "entries": JSON(parsing: encoded(audit.entries).body),
+                "counts": JSONValue(audit.counts.mapValues(JSONValue.integer)), "summary": .string(audit.summary),
+                "entries": JSONValue(parsing: encoded(audit.entries).body),
             ])
         case (.delete, "audit"): audit.reset()
         case (.post, "keys"):
-            let body = try JSON(parsing: exchange.body)
+            let body = try JSONValue(parsing: exchange.body)
             try await keys.rotate(realm(tenant: body["tenant"]?.text ?? "", policy: body["policy"]?.text))
         default: throw ProtocolError.unknownRoute
         }
         return .object(["now": .integer(Int(clock.now.timeIntervalSince1970))])
     }
 
-    private func moveClock(_ body: JSON) throws {
+    private func moveClock(_ body: JSONValue) throws {
         if let seconds = body["advance"]?.seconds {
             clock.advance(by: TimeInterval(seconds))
         } else if let now = body["now"]?.seconds {

@@ -8,7 +8,7 @@ extension ClientEndpoints {
 
     func user(of flow: Flow) async throws -> User { try await state.users.user(flow.userID ?? "") }
 
-    private func again(_ flow: Flow) async throws -> JSON {
+    private func again(_ flow: Flow) async throws -> JSONValue {
         .string(try await state.flows.reissue(flow, at: exchange.route))
     }
 

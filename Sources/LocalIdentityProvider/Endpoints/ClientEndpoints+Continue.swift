@@ -50,7 +50,7 @@ extension ClientEndpoints {
     // MARK: Moving on
 
     /// Invalidates the step's tokens and returns one for `step`.
-    private func token(_ flow: Flow, for step: Flow.Step) async throws -> JSON {
+    private func token(_ flow: Flow, for step: Flow.Step) async throws -> JSONValue {
         var flow = flow
         flow.step = step
         let token = try await state.flows.advance(flow, at: exchange.route)
@@ -59,7 +59,7 @@ extension ClientEndpoints {
     }
 
     private func advance(_ flow: Flow, to step: Flow.Step) async throws -> Reply {
-        let expiry = JSON.integer(Lifetime.continuationToken)
+        let expiry = JSONValue.integer(Lifetime.continuationToken)
         return .object(["continuation_token": try await token(flow, for: step), "expires_in": expiry])
     }
 

@@ -89,7 +89,7 @@ struct ClientEndpoints: Sendable {
         members["token_type"] = claims["cnf"] == nil ? "Bearer" : "DPoP"
         members["client_id"] = claims["azp"]
         members["scope"] = claims["scp"]
-        return .json(JSON(members))
+        return .json(JSONValue(members))
     }
 }
 

@@ -10,7 +10,7 @@ struct IssuerEndpoints: Sendable {
     /// OpenID Connect Discovery section 3.
     func metadata() throws -> Reply {
         let scopes = ScopeRequest.openIDScopes + realm.tenant.resources.flatMap(\.scopeNames)
-        let secrets: [JSON] = ["client_secret_post", "client_secret_basic"]
+        let secrets: [JSONValue] = ["client_secret_post", "client_secret_basic"]
         return .object([
             "issuer": .string(realm.issuer),
             "authorization_endpoint": .string(url(.authorize)),
@@ -23,7 +23,7 @@ struct IssuerEndpoints: Sendable {
             "jwks_uri": .string(url(.keys)),
             "response_types_supported": ["code"],
             "response_modes_supported": ["query", "fragment", "form_post"],
-            "grant_types_supported": .array(ClientEndpoints.grantTypes.map(JSON.string)),
+            "grant_types_supported": .array(ClientEndpoints.grantTypes.map(JSONValue.string)),
             "subject_types_supported": ["pairwise"],
             "id_token_signing_alg_values_supported": [.string(realm.tenant.algorithm.rawValue)],
             "code_challenge_methods_supported": ["S256"],
@@ -33,7 +33,7 @@ struct IssuerEndpoints: Sendable {
             "prompt_values_supported": ["none", "login", "consent", "select_account", "create"],
             "claims_parameter_supported": true,
             "request_uri_parameter_supported": false,
-            "scopes_supported": .array(scopes.map(JSON.string)),
+            "scopes_supported": .array(scopes.map(JSONValue.string)),
             "dpop_signing_alg_values_supported": state.proofs.settings.isSupported ? ["ES256"] : nil,
         ])
     }
@@ -68,6 +68,6 @@ struct IssuerEndpoints: Sendable {
         members["name"] = scopes.contains("profile") ? .string(user.name) : nil
         members["preferred_username"] = scopes.contains("profile") ? .string(user.email) : nil
         members["email"] = scopes.contains("email") ? .string(user.email) : nil
-        return .json(JSON(members))
+        return .json(JSONValue(members))
     }
 }

@@ -8,7 +8,7 @@ struct TokenMint: Sendable {
     let endpoints: ClientEndpoints
     let user: User
     let scopes: ScopeRequest
-    let addedClaims: [String: JSON]
+    let addedClaims: [String: JSONValue]
 
     private var realm: Realm { endpoints.realm }
     private var client: Client { endpoints.client }
@@ -26,13 +26,13 @@ struct TokenMint: Sendable {
         let key = try await endpoints.state.keys.active(for: realm)
         let now = Int(endpoints.state.clock.now.timeIntervalSince1970)
         let lifetime = realm.policy?.accessTokenLifetime ?? Lifetime.accessToken
-        let clientInfo: JSON = ["uid": .string(realm.accountID(of: user.id)), "utid": .string(realm.tenant.id)]
+        let clientInfo: JSONValue = ["uid": .string(realm.accountID(of: user.id)), "utid": .string(realm.tenant.id)]
         var access = accessClaims(of: family).merging(times(now, lifetime)) { $1 }
         access["cnf"] = thumbprint.map { ["jkt": .string($0)] }
         var idToken: String?
         if scopes.openID.contains("openid") {
             var claims = idClaims(of: family).merging(times(now, Lifetime.idToken)) { $1 }
-            claims["nonce"] = nonce.map(JSON.string)
+            claims["nonce"] = nonce.map(JSONValue.string)
             idToken = try await signed(claims, by: key)
         }
         let ownRefreshToken = scopes.openID.contains("offline_access") ? family.token : nil
@@ -44,18 +44,18 @@ struct TokenMint: Sendable {
             "expires_in": isPolicy ? .string("\(lifetime)") : .integer(lifetime),
             "not_before": isPolicy ? .string("\(now)") : nil,
             "access_token": .string(try await key.sign(SignedClaims(access))),
-            "refresh_token": (refreshToken ?? ownRefreshToken).map(JSON.string),
-            "id_token": idToken.map(JSON.string),
+            "refresh_token": (refreshToken ?? ownRefreshToken).map(JSONValue.string),
+            "id_token": idToken.map(JSONValue.string),
             "client_info": .string(clientInfo.encoded.base64URL),
         ])
     }
 
-    private func times(_ now: Int, _ lifetime: Int) -> [String: JSON] {
+    private func times(_ now: Int, _ lifetime: Int) -> [String: JSONValue] {
         ["iat": .integer(now), "nbf": .integer(now), "exp": .integer(now + lifetime)]
     }
 
-    private var identity: [String: JSON] {
-        var claims: [String: JSON] = [
+    private var identity: [String: JSONValue] {
+        var claims: [String: JSONValue] = [
             "iss": .string(realm.issuer), "sub": .string(Self.subject(of: user.id, for: client.id)),
             "oid": .string(user.id), "tid": .string(realm.tenant.id), "ver": "2.0",
         ]
@@ -63,7 +63,7 @@ struct TokenMint: Sendable {
         return claims
     }
 
-    private func accessClaims(of family: Grants.Family) -> [String: JSON] {
+    private func accessClaims(of family: Grants.Family) -> [String: JSONValue] {
         var claims = identity
         let names = scopes.granted.map { $0.split(separator: "/").last.map(String.init) ?? $0 }
         claims["aud"] = .string(scopes.resource?.audience ?? realm.userInfoAudience)
@@ -73,23 +73,23 @@ struct TokenMint: Sendable {
         claims["jti"] = .string(RandomToken.make(bytes: 16))
         claims["sid"] = .string(family.id)
         let contexts = family.signedIn.contexts
-        claims["acrs"] = contexts.isEmpty ? nil : .array(contexts.map(JSON.string))
+        claims["acrs"] = contexts.isEmpty ? nil : .array(contexts.map(JSONValue.string))
         return claims
     }
 
-    private func idClaims(of family: Grants.Family) -> [String: JSON] {
+    private func idClaims(of family: Grants.Family) -> [String: JSONValue] {
         var claims = identity
         claims["aud"] = .string(client.id)
         claims["name"] = .string(user.name)
         claims["preferred_username"] = .string(user.email)
         claims["email"] = .string(user.email)
         claims["auth_time"] = .integer(Int(family.signedIn.at.timeIntervalSince1970))
-        claims["amr"] = .array(family.signedIn.methods.map(JSON.string))
+        claims["amr"] = .array(family.signedIn.methods.map(JSONValue.string))
         return claims.merging(realm.tenant.claims(of: user.attributes)) { $1 }.merging(addedClaims) { $1 }
     }
 
     /// Signs an ID token, wrong in the way that a fault asks for.
-    private func signed(_ claims: [String: JSON], by key: SigningKey) async throws -> String {
+    private func signed(_ claims: [String: JSONValue], by key: SigningKey) async throws -> String {
         var claims = claims
         switch endpoints.exchange.flaw {
         case .issuer: claims["iss"] = "https://elsewhere.example/v2.0"
@@ -112,13 +112,13 @@ struct TokenMint: Sendable {
 }
 
 struct SignedClaims: JWTPayload, Sendable {
-    let values: [String: JSON]
+    let values: [String: JSONValue]
 
-    subscript(name: String) -> JSON? { values[name] }
+    subscript(name: String) -> JSONValue? { values[name] }
 
     var scopes: Set<String> { Set((values["scp"]?.text ?? "").split(separator: " ").map(String.init)) }
 
-    init(_ values: [String: JSON]) { self.values = values }
+    init(_ values: [String: JSONValue]) { self.values = values }
 
     init(from decoder: any Decoder) throws {
         values = try [String: CodableJSON](from: decoder).mapValues(\.value)
@@ -139,7 +139,7 @@ struct SignedClaims: JWTPayload, Sendable {
     }
 
     /// The claims if a key of `keySet` signed them.
-    static func verified(_ token: String, by keySet: JSON) async throws -> SignedClaims? {
+    static func verified(_ token: String, by keySet: JSONValue) async throws -> SignedClaims? {
         let keys = try await JWTKeyCollection().add(jwksJSON: keySet.serialized)
         return try? await keys.verify(token, as: SignedClaims.self)  // for any reason: it is not one of our tokens
     }
@@ -147,9 +147,9 @@ struct SignedClaims: JWTPayload, Sendable {
 
 /// A JSON value for Swift's coders.
 private struct CodableJSON: Codable {
-    let value: JSON
+    let value: JSONValue
 
-    init(_ value: JSON) { self.value = value }
+    init(_ value: JSONValue) { self.value = value }
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
@@ -166,7 +166,7 @@ private struct CodableJSON: Codable {
         } else if let elements = try? container.decode([CodableJSON].self) {
             value = .array(elements.map(\.value))
         } else {
-            value = JSON(try container.decode([String: CodableJSON].self).mapValues(\.value))
+            value = JSONValue(try container.decode([String: CodableJSON].self).mapValues(\.value))
         }
     }
 

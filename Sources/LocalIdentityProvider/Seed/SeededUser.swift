@@ -46,7 +46,7 @@ package struct SecondFactorMethod: Codable, Sendable {
     }
 
     /// As native clients are told of it.
-    var json: JSON {
+    var json: JSONValue {
         [
             "id": .string(id), "challenge_type": "oob", "challenge_channel": .string(channel),
             "login_hint": .string(masked),

@@ -25,8 +25,9 @@ package struct Tenant: Codable, Sendable {
         attributes.first { $0.name == name } ?? AttributeDefinition.builtIn.first { $0.name == name }
     }
 
-    func claims(of attributes: [String: String]) -> [String: JSON] {
-        let claims = attributes.compactMap { name, value in attribute(name)?.claim.map { ($0, JSON.string(value)) } }
+    func claims(of attributes: [String: String]) -> [String: JSONValue] {
+        let claims = attributes.compactMap { name, value in attribute(name)?.claim.map { ($0, JSONValue.string(value)) }
+        }
         return Dictionary(claims) { $1 }
     }
 
@@ -35,7 +36,7 @@ package struct Tenant: Codable, Sendable {
     /// Unknown names are ignored; refused values are named all at once.
     func accepted(_ text: String?) throws -> [String: String] {
         guard let text else { return [:] }
-        guard let submitted = (try? JSON(parsing: text))?.members else {  // text that is not JSON is refused
+        guard let submitted = (try? JSONValue(parsing: text))?.members else {  // text that is not JSON is refused
             throw ProtocolError.attributesNotJSON
         }
         let known = submitted.filter { attribute($0.key) != nil }
@@ -98,7 +99,7 @@ package struct AttributeDefinition: Codable, Sendable {
         return (try? Regex(regex)) != nil  // the question is whether it parses
     }
 
-    func accepts(_ value: JSON) -> Bool {
+    func accepts(_ value: JSONValue) -> Bool {
         guard let text = value.text, !text.isEmpty, text.count <= maximumLength ?? 256 else { return false }
         if type == "integer", Int(text) == nil { return false }
         guard let regex else { return true }
@@ -106,10 +107,10 @@ package struct AttributeDefinition: Codable, Sendable {
     }
 
     /// As `required_attributes` lists it.
-    var requirement: JSON {
-        var members: [String: JSON] = ["name": .string(name), "type": .string(type ?? "string"), "required": true]
+    var requirement: JSONValue {
+        var members: [String: JSONValue] = ["name": .string(name), "type": .string(type ?? "string"), "required": true]
         members["options"] = regex.map { ["regex": .string($0)] }
-        return JSON(members)
+        return JSONValue(members)
     }
 }
 

@@ -34,14 +34,16 @@ package struct SampleClaimsServer: Sendable {
     private struct Responder: HTTPResponder {
         func respond(to request: Request, context: Gateway.Context) async throws -> Response {
             let body = try await request.body.collect(upTo: Exchange.maximumBody)
-            let mail = (try? JSON(parsing: Array(body.readableBytesView)))?["data"]?["authenticationContext"]?["user"]?[
+            let mail = (try? JSONValue(parsing: Array(body.readableBytesView)))?["data"]?["authenticationContext"]?[
+                "user"
+            ]?[
                 "mail"
             ]
             guard let domain = mail?.text?.split(separator: "@").last else { return Response(status: .badRequest) }
-            let claims: JSON = ["tier": "gold", "domains": [.string(String(domain))]]
-            let action: JSON = ["@odata.type": .string(ClaimsProviderCall.responseType), "claims": claims]
-            let type: JSON = "microsoft.graph.onTokenIssuanceStartResponseData"
-            let answer: JSON = ["data": ["@odata.type": type, "actions": [action]]]
+            let claims: JSONValue = ["tier": "gold", "domains": [.string(String(domain))]]
+            let action: JSONValue = ["@odata.type": .string(ClaimsProviderCall.responseType), "claims": claims]
+            let type: JSONValue = "microsoft.graph.onTokenIssuanceStartResponseData"
+            let answer: JSONValue = ["data": ["@odata.type": type, "actions": [action]]]
             let text = ByteBuffer(bytes: answer.encoded)
             return Response(status: .ok, headers: [.contentType: "application/json"], body: .init(byteBuffer: text))
         }
@@ -61,7 +63,7 @@ struct ClaimsProviderCall: Sendable {
     let user: User
 
     /// The mapped claims; after two failures nothing, or an error if the seed says so.
-    func claims() async throws -> [String: JSON] {
+    func claims() async throws -> [String: JSONValue] {
         for _ in 1...2 {
             do {
                 return try mapped(await answer())
@@ -75,17 +77,17 @@ struct ClaimsProviderCall: Sendable {
         throw ProtocolError.claimsProvider
     }
 
-    private func answer() async throws -> JSON {
+    private func answer() async throws -> JSONValue {
         var call = HTTPClientRequest(url: provider.url)
         call.method = .POST
         call.headers.add(name: "content-type", value: "application/json")
         call.body = .bytes(event.encoded)
         let timeout = Duration.milliseconds(provider.timeoutMilliseconds ?? 2000)
-        return try await withThrowingTaskGroup(of: JSON.self) { group in
+        return try await withThrowingTaskGroup(of: JSONValue.self) { group in
             group.addTask { [call] in
                 let response = try await HTTPClient.shared.execute(call, timeout: .seconds(30))
                 guard response.status == .ok else { throw Disagreement() }
-                return try await JSON(parsing: Array(response.body.collect(upTo: 65_536).readableBytesView))
+                return try await JSONValue(parsing: Array(response.body.collect(upTo: 65_536).readableBytesView))
             }
             // The client's own deadline ends at the head; this one covers the body.
             group.addTask {
@@ -98,9 +100,9 @@ struct ClaimsProviderCall: Sendable {
         }
     }
 
-    private var event: JSON {
+    private var event: JSONValue {
         let (client, tenant) = (endpoints.client, endpoints.tenant)
-        let principal: JSON = ["appId": .string(client.id), "displayName": .string(client.displayName)]
+        let principal: JSONValue = ["appId": .string(client.id), "displayName": .string(client.displayName)]
         return [
             "type": "microsoft.graph.authenticationEvent.tokenIssuanceStart",
             "source": .string("/tenants/\(tenant.id)/applications/\(client.id)"),
@@ -125,16 +127,16 @@ struct ClaimsProviderCall: Sendable {
     }
 
     /// Strings and arrays of strings under the names the seed maps, all of them at most 3 KB.
-    private func mapped(_ answer: JSON) throws -> [String: JSON] {
+    private func mapped(_ answer: JSONValue) throws -> [String: JSONValue] {
         guard let action = answer["data"]?["actions"]?.array?.first,
             action["@odata.type"]?.text == Self.responseType, let claims = action["claims"]?.members
         else { throw Disagreement() }
-        var mapped: [String: JSON] = [:]
+        var mapped: [String: JSONValue] = [:]
         for (source, name) in provider.claims where !Self.reserved.contains(name) {
             guard let value = claims[source] else { continue }
             if (value.array ?? [value]).allSatisfy({ $0.text != nil }) { mapped[name] = value }
         }
-        guard JSON(mapped).encoded.count <= Self.maximumBytes else { throw Disagreement() }
+        guard JSONValue(mapped).encoded.count <= Self.maximumBytes else { throw Disagreement() }
         return mapped
     }
 }

@@ -86,7 +86,7 @@ package final class DPoPProofs: Sendable {
 
 /// The JWT of a `DPoP` header, whose signature is good (RFC 9449 section 4.2).
 private struct DPoPProof {
-    let claims: JSON
+    let claims: JSONValue
     let thumbprint: String
 
     init(_ text: String) throws {
@@ -94,7 +94,7 @@ private struct DPoPProof {
         let decoded = parts.compactMap { Base64URL.decode($0.utf8) }
         guard parts.count == 3, decoded.count == 3,
             // Whatever does not parse or is not on the curve, the proof is refused.
-            let header = try? JSON(parsing: decoded[0]), let claims = try? JSON(parsing: decoded[1]),
+            let header = try? JSONValue(parsing: decoded[0]), let claims = try? JSONValue(parsing: decoded[1]),
             header["typ"]?.text == "dpop+jwt", header["alg"]?.text == "ES256", let key = header["jwk"],
             key["kty"]?.text == "EC", key["crv"]?.text == "P-256", key["d"] == nil,
             let x = key["x"]?.text, let y = key["y"]?.text,

@@ -19,7 +19,7 @@ actor Keys {
     func active(for realm: Realm) async throws -> SigningKey { try await ring(of: realm)[0] }
 
     /// The issuer's key set as JSON (RFC 7517 section 5).
-    func published(for realm: Realm) async throws -> JSON {
+    func published(for realm: Realm) async throws -> JSONValue {
         let listed = try await ring(of: realm).filter { $0.retiresAt ?? .distantFuture > clock.now }
         return ["keys": .array(listed.map(\.jwk))]
     }
@@ -48,7 +48,7 @@ struct SigningKey: Sendable {
     let id: String
     let algorithm: SigningAlgorithm
     /// The public half as the key set shows it (RFC 7517).
-    let jwk: JSON
+    let jwk: JSONValue
     /// When the key set stops listing it; nil while it signs or waits to.
     var retiresAt: Date?
     let keys: JWTKeyCollection
@@ -61,7 +61,7 @@ struct SigningKey: Sendable {
     static func make(_ algorithm: SigningAlgorithm, pem: String?) async throws -> SigningKey {
         let id = RandomToken.bytes(12).base64URL
         let keys = JWTKeyCollection()
-        var jwk: [String: JSON] = ["kid": .string(id), "use": "sig", "alg": .string(algorithm.rawValue)]
+        var jwk: [String: JSONValue] = ["kid": .string(id), "use": "sig", "alg": .string(algorithm.rawValue)]
         switch algorithm {
         case .rs256:
             let key =
@@ -85,6 +85,6 @@ struct SigningKey: Sendable {
             jwk["x"] = .string(point.prefix(32).base64URL)
             jwk["y"] = .string(point.suffix(32).base64URL)
         }
-        return SigningKey(id: id, algorithm: algorithm, jwk: JSON(jwk), retiresAt: nil, keys: keys)
+        return SigningKey(id: id, algorithm: algorithm, jwk: JSONValue(jwk), retiresAt: nil, keys: keys)
     }
 }

@@ -1,24 +1,24 @@
 import OAuth
 
 /// Short forms for the documents that the provider writes and reads.
-extension JSON {
+extension JSONValue {
     /// An object; its members are in order of their names, so that one value has one text.
-    init(_ members: [String: JSON]) {
+    init(_ members: [String: JSONValue]) {
         self = .object(.init(members.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }))
     }
 
     init(parsing bytes: [UInt8]) throws(JSONError) {
         self = try bytes.withUnsafeBytes { bytes in
-            Result { () throws(JSONError) in try JSON(parsing: bytes) }
+            Result { () throws(JSONError) in try JSONValue(parsing: bytes) }
         }.get()
     }
 
-    static func integer(_ value: Int) -> JSON { .number(String(value)) }
+    static func integer(_ value: Int) -> JSONValue { .number(String(value)) }
 
-    subscript(name: String) -> JSON? { object?[name] }
+    subscript(name: String) -> JSONValue? { object?[name] }
 
     /// The members of an object by name; of a repeated name, the last.
-    var members: [String: JSON]? {
+    var members: [String: JSONValue]? {
         object.map { Dictionary($0.members.map { ($0.name, $0.value) }) { _, last in last } }
     }
 

@@ -11,11 +11,11 @@ struct Reply: Sendable {
     var outcome: String?
 
     /// Members that are nil are left out.
-    static func object(_ members: KeyValuePairs<String, JSON?>, outcome: String? = nil) -> Reply {
+    static func object(_ members: KeyValuePairs<String, JSONValue?>, outcome: String? = nil) -> Reply {
         json(.object(.init(members.compactMap { name, value in value.map { (name, $0) } })), outcome: outcome)
     }
 
-    static func json(_ value: JSON, status: Int = 200, outcome: String? = nil) -> Reply {
+    static func json(_ value: JSONValue, status: Int = 200, outcome: String? = nil) -> Reply {
         Reply(status: status, headers: ["content-type": json], body: value.encoded, outcome: outcome)
     }
 
@@ -28,12 +28,12 @@ struct Reply: Sendable {
     static func error(_ error: ProtocolError, correlationID: String, at now: Date) -> Reply {
         var members = error.members
         members["error"] = .string(error.error)
-        members["suberror"] = error.suberror.map(JSON.string)
+        members["suberror"] = error.suberror.map(JSONValue.string)
         members["error_description"] = .string(error.text)
         members["error_codes"] = [.integer(error.number)]
         members["correlation_id"] = .string(correlationID)
         members["timestamp"] = .string(now.formatted(.iso8601))
-        var reply = json(JSON(members), status: error.status, outcome: error.description)
+        var reply = json(JSONValue(members), status: error.status, outcome: error.description)
         reply.headers.merge(error.headers) { $1 }
         return reply
     }
@@ -46,7 +46,7 @@ struct ProtocolError: Error, Hashable, CustomStringConvertible {
     let text: String
     let suberror: String?
     let status: Int
-    var members: [String: JSON] = [:]
+    var members: [String: JSONValue] = [:]
     var headers: [String: String] = [:]
 
     init(_ error: String, _ number: Int, _ text: String, suberror: String? = nil, status: Int = 400) {
@@ -59,7 +59,7 @@ struct ProtocolError: Error, Hashable, CustomStringConvertible {
 
     var description: String { suberror.map { "\(error)/\($0)" } ?? error }
 
-    func with(_ members: [String: JSON] = [:], headers: [String: String] = [:]) -> Self {
+    func with(_ members: [String: JSONValue] = [:], headers: [String: String] = [:]) -> Self {
         var error = self
         error.members = members
         error.headers = headers

@@ -42,7 +42,7 @@ struct ScopeRequest: Sendable {
 enum ClaimsRequest {
     /// The values asked for under `acrs`; a value that is missing or not a JSON object requests none.
     static func contexts(_ text: String?) -> [String] {
-        let json = text.flatMap { try? JSON(parsing: $0) }
+        let json = text.flatMap { try? JSONValue(parsing: $0) }
         return ["access_token", "id_token"].compactMap { json?[$0]?["acrs"] }.flatMap { asked in
             ([asked["value"]] + (asked["values"]?.array ?? [])).compactMap { $0?.text }
         }

@@ -127,14 +127,14 @@ public enum MSALPromptType: UInt, Sendable {
 /// Claims that are asked for ([OpenID Connect Core
 /// §5.5](https://openid.net/specs/openid-connect-core-1_0.html#ClaimsParameter)).
 public final class MSALClaimsRequest: Sendable {
-    let claims: JSON
+    let claims: JSONValue
 
     /// Reads the JSON of a `claims` parameter, such as an API's challenge has it.
     ///
     /// - Throws: `NSError` of ``MSALErrorDomain`` with ``MSALInternalError/invalidParameter``.
     public init(jsonString: String) throws {
         do throws(JSONError) {
-            claims = try JSON(parsing: jsonString)
+            claims = try JSONValue(parsing: jsonString)
         } catch {
             throw NSError.msal(.invalidParameter, error.description)
         }

@@ -60,7 +60,7 @@ public final class MSALNativeAuthSignUpParameters {
         var parameters = SignUpParameters(
             username: username,
             password: password.map { Secret($0) },
-            attributes: attributes.map { JSON.Object(attributes: $0) }
+            attributes: attributes.map { JSONValue.Object(attributes: $0) }
         )
         parameters.correlationID = correlationId
         return parameters
@@ -141,18 +141,18 @@ public final class MSALNativeAuthChallengeAuthMethodParameters {
     }
 }
 
-extension JSON.Object {
+extension JSONValue.Object {
     /// Attributes as MSAL takes them; a value that JSON does not know becomes an invalid number, and is refused as
     /// such.
     init(attributes: [String: Any]) {
-        self.init(attributes.sorted { $0.key < $1.key }.map { (name: $0.key, value: JSON(attribute: $0.value)) })
+        self.init(attributes.sorted { $0.key < $1.key }.map { (name: $0.key, value: JSONValue(attribute: $0.value)) })
     }
 
     /// The members as MSAL gives claims: texts, numbers, truth values, lists and dictionaries.
     var dictionary: [String: Any] { Dictionary(members.map { ($0.name, $0.value.any) }) { $1 } }
 }
 
-extension JSON {
+extension JSONValue {
     fileprivate init(attribute: Any) {
         self =
             switch attribute {
@@ -160,7 +160,7 @@ extension JSON {
             case let truth as Bool: .bool(truth)
             case let number as any BinaryInteger: .number("\(number)")
             case let number as Double: .number("\(number)")
-            case let list as [Any]: .array(list.map { JSON(attribute: $0) })
+            case let list as [Any]: .array(list.map { JSONValue(attribute: $0) })
             case let members as [String: Any]: .object(Object(attributes: members))
             default: .number("no JSON")
             }

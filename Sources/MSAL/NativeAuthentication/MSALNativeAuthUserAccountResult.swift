@@ -62,7 +62,7 @@ public struct MSALNativeAuthUserAccountResult: Sendable {
     private func retrieve(
         _ scope: Scope,
         forceRefresh: Bool,
-        claims: JSON?,
+        claims: JSONValue?,
         returnsRefreshToken: Bool,
         _ delegate: any CredentialsDelegate
     ) {

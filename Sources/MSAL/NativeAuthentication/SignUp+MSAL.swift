@@ -224,7 +224,7 @@ extension SignUpPasswordRequiredState {
 extension SignUpAttributesRequiredState {
     /// Submits attributes of the user.
     public func submitAttributes(attributes: [String: Any], delegate: any SignUpAttributesRequiredDelegate) {
-        let attributes = JSON.Object(attributes: attributes)
+        let attributes = JSONValue.Object(attributes: attributes)
         Task {
             do throws(StepError<AttributesRequiredErrorKind, SignUpAttributesRequiredState>) {
                 switch try await submitAttributes(attributes) {

@@ -29,7 +29,7 @@ extension NativeFlow {
     }
 
     /// The flow for the sign-in that follows a sign-up or a reset.
-    func signingIn(_ scope: Scope, _ claims: JSON?) -> NativeFlow {
+    func signingIn(_ scope: Scope, _ claims: JSONValue?) -> NativeFlow {
         var flow = self
         flow.scope = scope
         flow.claims = claims

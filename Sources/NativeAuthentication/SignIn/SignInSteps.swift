@@ -18,7 +18,7 @@ public struct SignInParameters: Sendable {
 
     /// The `claims` parameter ([OpenID Connect Core
     /// §5.5](https://openid.net/specs/openid-connect-core-1_0.html#ClaimsParameter)).
-    public var claims: JSON?
+    public var claims: JSONValue?
 
     /// What the requests of the flow are marked with; nil: a new one.
     public var correlationID: UUID?
@@ -124,7 +124,7 @@ public struct SignInAfterSignUpState: Sendable {
     /// Signs in.
     public func signIn(
         scope: Scope = Scope([]),
-        claims: JSON? = nil
+        claims: JSONValue? = nil
     ) async throws(SignInAfterSignUpError) -> SignInResult {
         let flow = flow.signingIn(scope, claims)
         do {
@@ -145,7 +145,7 @@ public struct SignInAfterResetPasswordState: Sendable {
     /// Signs in.
     public func signIn(
         scope: Scope = Scope([]),
-        claims: JSON? = nil
+        claims: JSONValue? = nil
     ) async throws(SignInAfterResetPasswordError) -> SignInResult {
         let flow = flow.signingIn(scope, claims)
         do {

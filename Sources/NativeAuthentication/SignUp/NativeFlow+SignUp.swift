@@ -61,7 +61,7 @@ public struct RequiredAttribute: Hashable, Sendable {
     /// The pattern that a value has to match as a whole.
     public let regex: String?
 
-    init?(_ object: JSON.Object) {
+    init?(_ object: JSONValue.Object) {
         guard let name = object["name"]?.text else { return nil }
         self.name = name
         type = object["type"]?.text ?? "string"
@@ -78,13 +78,13 @@ public struct RequiredAttribute: Hashable, Sendable {
     }
 }
 
-extension JSON.Object {
+extension JSONValue.Object {
     static let attributeFlaw = "the attributes hold a value that JSON does not know; give texts"
 
     /// The attributes as they are sent; nil if JSON cannot hold a value.
     var serializedAttributes: String? {
-        let text = JSON.object(self).serialized
+        let text = JSONValue.object(self).serialized
         // A number is kept as it was written, whatever that is.
-        return (try? JSON(parsing: text)) == nil ? nil : text
+        return (try? JSONValue(parsing: text)) == nil ? nil : text
     }
 }

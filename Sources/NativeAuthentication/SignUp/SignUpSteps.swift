@@ -14,12 +14,12 @@ public struct SignUpParameters: Sendable {
     public var password: Secret?
 
     /// The person's attributes, by name; several values of one attribute are joined by commas.
-    public var attributes: JSON.Object?
+    public var attributes: JSONValue.Object?
 
     /// What the requests of the flow are marked with; nil: a new one.
     public var correlationID: UUID?
 
-    public init(username: String, password: Secret? = nil, attributes: JSON.Object? = nil) {
+    public init(username: String, password: Secret? = nil, attributes: JSONValue.Object? = nil) {
         self.username = username
         self.password = password
         self.attributes = attributes
@@ -146,10 +146,10 @@ public struct SignUpAttributesRequiredState: Sendable {
     ///
     /// - Throws: the error, with this state for another try where nothing was sent.
     public func submitAttributes(
-        _ attributes: JSON.Object
+        _ attributes: JSONValue.Object
     ) async throws(StepError<AttributesRequiredErrorKind, SignUpAttributesRequiredState>) -> SignUpAttributesResult {
         guard let text = attributes.serializedAttributes else {
-            let reason = AttributesRequiredError(.generalError, JSON.Object.attributeFlaw, flow.correlationID)
+            let reason = AttributesRequiredError(.generalError, JSONValue.Object.attributeFlaw, flow.correlationID)
             throw StepError(reason, self)
         }
         do throws(NativeRequestFailure) {

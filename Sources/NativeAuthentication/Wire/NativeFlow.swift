@@ -14,7 +14,7 @@ struct NativeFlow: Sendable {
     let application: NativeAuthPublicClientApplication
     let username: String
     var scope = Scope([])
-    var claims: JSON?
+    var claims: JSONValue?
 
     /// What the requests are marked with.
     let correlationID: UUID

@@ -13,7 +13,7 @@ struct NativeRequestFailure: Error {
         case redirect(reason: String?)
 
         /// The issuer refused; the object is the whole answer.
-        case refused(OAuthError, JSON.Object)
+        case refused(OAuthError, JSONValue.Object)
 
         /// No usable response was received.
         case failed(any Error)

@@ -9,7 +9,7 @@ import Foundation
 /// A successful answer.
 struct NativeResponse: Sendable {
     let endpoint: NativeEndpoint
-    let object: JSON.Object
+    let object: JSONValue.Object
     let correlationID: UUID
 
     /// What the issuer's clock said, in Unix seconds.
@@ -70,7 +70,7 @@ public struct CodeDelivery: Hashable, Sendable {
     /// How long until another code may be asked for, where the issuer says so.
     public let resendInterval: Duration?
 
-    init?(_ object: JSON.Object) {
+    init?(_ object: JSONValue.Object) {
         guard let target = (object["challenge_target_label"] ?? object["challenge_target"])?.text,
             let channel = object["challenge_channel"]?.text, let length = object["code_length"]?.seconds,
             (0...1_000).contains(length)
@@ -93,7 +93,7 @@ public struct AuthMethod: Hashable, Sendable, Identifiable {
     /// The address or number, masked.
     public let loginHint: String?
 
-    init?(_ object: JSON.Object) {
+    init?(_ object: JSONValue.Object) {
         guard let id = object["id"]?.text, let type = object["challenge_type"]?.text,
             let channel = object["challenge_channel"]?.text
         else { return nil }

@@ -23,7 +23,7 @@ package struct JSONReader {
     }
 
     /// The next value, whole.
-    package mutating func value() throws(JSONError) -> JSON {
+    package mutating func value() throws(JSONError) -> JSONValue {
         skipWhitespace()
         switch current {
         case UInt8(ascii: "{") where isTooDeep, UInt8(ascii: "[") where isTooDeep:
@@ -31,11 +31,11 @@ package struct JSONReader {
             try skipValue()
             return .null
         case UInt8(ascii: "{"):
-            var object: [(name: String, value: JSON)] = []
+            var object: [(name: String, value: JSONValue)] = []
             try members { name, reader throws(JSONError) in object.append((name, try reader.value())) }
             return .object(.init(object))
         case UInt8(ascii: "["):
-            var array: [JSON] = []
+            var array: [JSONValue] = []
             try elements { reader throws(JSONError) in array.append(try reader.value()) }
             return .array(array)
         case UInt8(ascii: "\""): return .string(try string())
@@ -181,7 +181,7 @@ package struct JSONReader {
         }
     }
 
-    private mutating func word(_ word: StaticString, _ value: JSON) throws(JSONError) -> JSON {
+    private mutating func word(_ word: StaticString, _ value: JSONValue) throws(JSONError) -> JSONValue {
         let end = offset + word.utf8CodeUnitCount
         guard end <= bytes.count else { throw error("the document ends too early") }
         for index in 0..<word.utf8CodeUnitCount where bytes[offset + index] != word.utf8Start[index] {

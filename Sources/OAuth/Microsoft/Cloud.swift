@@ -54,7 +54,7 @@ package struct ClientInfo: Hashable, Sendable {
     package init?(decoding text: String) {
         guard let bytes = Base64URL.decode(text.utf8),
             // Not decodable counts as not sent: the ID token says who it is as well.
-            let payload = try? JSON(parsing: String(decoding: bytes, as: UTF8.self)).object,
+            let payload = try? JSONValue(parsing: String(decoding: bytes, as: UTF8.self)).object,
             let uid = payload["uid"]?.text, !uid.isEmpty, let utid = payload["utid"]?.text, !utid.isEmpty,
             !uid.hasControlCharacters, !utid.hasControlCharacters
         else { return nil }

@@ -61,7 +61,7 @@ public struct OAuthError: Error, Hashable, Sendable {
     }
 
     /// Reads the JSON of a response body; nil if it names no error.
-    public init?(_ object: JSON.Object, status: Int) {
+    public init?(_ object: JSONValue.Object, status: Int) {
         guard let code = object["error"]?.text, !code.isEmpty else { return nil }
         self.code = .named(code)
         suberror = object["suberror"]?.text.flatMap(Self.name)

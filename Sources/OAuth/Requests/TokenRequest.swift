@@ -19,7 +19,7 @@ public struct TokenRequest: Sendable {
 
     /// The `claims` parameter ([OpenID Connect Core
     /// §5.5](https://openid.net/specs/openid-connect-core-1_0.html#ClaimsParameter)).
-    public var claims: JSON?
+    public var claims: JSONValue?
 
     /// The key a proof-of-possession token is bound to.
     public var keyID: String?
@@ -108,7 +108,7 @@ public struct TokenResponse: Equatable, Sendable {
     /// Reads the members of a response body.
     ///
     /// A fault in one field does not affect the others: a refresh token that was rotated is nowhere else.
-    public init(_ object: JSON.Object) {
+    public init(_ object: JSONValue.Object) {
         accessToken = token(object, "access_token")
         tokenType = object["token_type"]?.text.flatMap { $0.isEmpty ? nil : $0 }
         if let type = tokenType, !AccessToken.isType(type) {
@@ -128,7 +128,7 @@ public struct TokenResponse: Equatable, Sendable {
     }
 
     /// The token under `name`, if there is one that may be.
-    private mutating func token(_ object: JSON.Object, _ name: String) -> Secret? {
+    private mutating func token(_ object: JSONValue.Object, _ name: String) -> Secret? {
         guard let text = object[name]?.text, !text.isEmpty else { return nil }
         let token = Secret(text)
         if token.isTokenText { return token }

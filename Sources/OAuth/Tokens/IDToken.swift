@@ -26,9 +26,9 @@ public struct IDToken: Equatable, Sendable {
         )
     }
 
-    private static func object(_ payload: [UInt8]) throws(IDTokenError) -> JSON.Object {
+    private static func object(_ payload: [UInt8]) throws(IDTokenError) -> JSONValue.Object {
         let parsed = payload.withUnsafeBytes { bytes in
-            Result { () throws(JSONError) in try JSON(parsing: bytes) }
+            Result { () throws(JSONError) in try JSONValue(parsing: bytes) }
         }
         guard case .success(.object(let object)) = parsed else { throw .notAnObject }
         return object
@@ -54,9 +54,9 @@ public enum IDTokenError: Error, Hashable, CustomStringConvertible {
 /// §2](https://openid.net/specs/openid-connect-core-1_0.html#IDToken)).
 public struct Claims: Hashable, Sendable {
     /// The payload without loss.
-    public let payload: JSON.Object
+    public let payload: JSONValue.Object
 
-    public init(_ payload: JSON.Object) { self.payload = payload }
+    public init(_ payload: JSONValue.Object) { self.payload = payload }
 
     public var issuer: String? { payload["iss"]?.text }
     public var subject: String? { payload["sub"]?.text }
@@ -83,14 +83,14 @@ public struct Claims: Hashable, Sendable {
     public var localAccountID: String? { text("oid") ?? text("sub") }
 
     /// The value at a name, or at names separated by dots that reach into objects; a whole name wins over a path.
-    public subscript(path path: String) -> JSON? { payload.value(at: path) }
+    public subscript(path path: String) -> JSONValue? { payload.value(at: path) }
 
     private func text(_ name: String) -> String? {
         payload[name]?.text.flatMap { $0.isEmpty ? nil : $0 }
     }
 }
 
-extension JSON {
+extension JSONValue {
     /// The texts of a list; a single text counts as a list of one, as in `aud`.
     fileprivate var texts: [String] {
         switch self {
@@ -101,8 +101,8 @@ extension JSON {
     }
 }
 
-extension JSON.Object {
-    fileprivate func value(at path: String) -> JSON? {
+extension JSONValue.Object {
+    fileprivate func value(at path: String) -> JSONValue? {
         if let value = self[path] { return value }
         for dot in path.indices where path[dot] == "." {
             let rest = String(path[path.index(after: dot)...])

@@ -44,17 +44,19 @@ package struct DPoPKey: Sendable {
         at now: Int64
     ) throws -> String {
         guard let target = Self.target(request.url) else { throw DPoPError.badAddress(request.description) }
-        var claims = JSON.Object()
+        var claims = JSONValue.Object()
         claims["jti"] = .string(SymmetricKey(size: .bits128).withUnsafeBytes { Base64URL.encode($0) })
         claims["htm"] = .string(request.method)
         claims["htu"] = .string(target)
         claims["iat"] = .number("\(now)")
         claims["ath"] = accessToken.map { .string($0.withUnsafeBytes { Base64URL.encode(SHA256.hash(data: $0)) }) }
         claims["nonce"] = nonce.map { .string($0) }
-        let header = JSON.Object([
+        let header = JSONValue.Object([
             ("typ", "dpop+jwt"), ("alg", "ES256"), ("jwk", .object(Self.members(of: key.publicKey))),
         ])
-        let signed = [header, claims].map { Base64URL.encode(JSON.object($0).serialized.utf8) }.joined(separator: ".")
+        let signed = [header, claims].map { Base64URL.encode(JSONValue.object($0).serialized.utf8) }.joined(
+            separator: "."
+        )
         let signature = try key.signature(for: Array(signed.utf8))
         return signed + "." + Base64URL.encode(signature.rawRepresentation)
     }
@@ -68,12 +70,12 @@ package struct DPoPKey: Sendable {
 
     /// RFC 7638 §3.1: the members in the order of their names.
     private static func thumbprint(of key: P256.Signing.PublicKey) -> String {
-        Base64URL.encode(SHA256.hash(data: Array(JSON.object(members(of: key)).serialized.utf8)))
+        Base64URL.encode(SHA256.hash(data: Array(JSONValue.object(members(of: key)).serialized.utf8)))
     }
 
-    private static func members(of key: P256.Signing.PublicKey) -> JSON.Object {
+    private static func members(of key: P256.Signing.PublicKey) -> JSONValue.Object {
         let point = key.rawRepresentation
-        return JSON.Object([
+        return JSONValue.Object([
             ("crv", "P-256"), ("kty", "EC"), ("x", .string(Base64URL.encode(point.prefix(32)))),
             ("y", .string(Base64URL.encode(point.suffix(32)))),
         ])

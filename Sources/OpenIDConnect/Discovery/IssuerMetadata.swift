@@ -5,13 +5,13 @@ package import OAuth
 /// [OpenID Connect Discovery](https://openid.net/specs/openid-connect-discovery-1_0.html)).
 package struct IssuerMetadata: Hashable, Sendable {
     /// The document as published.
-    package let document: JSON.Object
+    package let document: JSONValue.Object
 
     package let issuer: String
     package let tokenEndpoint: String
 
     /// - Throws: ``MetadataError/incomplete(_:)`` if the issuer or its token endpoint is missing.
-    package init(_ document: JSON.Object) throws(MetadataError) {
+    package init(_ document: JSONValue.Object) throws(MetadataError) {
         guard let issuer = document["issuer"]?.text, !issuer.isEmpty else { throw .incomplete("issuer") }
         guard let tokenEndpoint = Self.endpoint("token_endpoint", in: document) else {
             throw .incomplete("token_endpoint")
@@ -38,7 +38,7 @@ package struct IssuerMetadata: Hashable, Sendable {
     /// What an issuer may leave out of a document.
     static let optionalEndpoints = ["device_authorization_endpoint", "revocation_endpoint"]
 
-    private static func endpoint(_ name: String, in document: JSON.Object) -> String? {
+    private static func endpoint(_ name: String, in document: JSONValue.Object) -> String? {
         document[name]?.text.flatMap { $0.isEmpty ? nil : $0 }
     }
 
@@ -113,7 +113,7 @@ package struct MetadataDiscovery: Sendable {
     /// Fetches the keys that an issuer signs with, with the seconds that they may be kept.
     ///
     /// - Throws: ``MetadataError``, ``IssuerUnavailable``, `HTTPTransportError`.
-    package func keys(at url: String) async throws -> (keys: JSON.Object, lifetime: Int64) {
+    package func keys(at url: String) async throws -> (keys: JSONValue.Object, lifetime: Int64) {
         let (keys, lifetime) = try await document(at: url)
         guard keys["keys"]?.array != nil else { throw MetadataError.incomplete("keys") }
         return (keys, lifetime)
@@ -124,12 +124,12 @@ package struct MetadataDiscovery: Sendable {
         HTTPLimits(head: limits.head / 4, total: limits.total / 4, bodySize: limits.bodySize)
     }
 
-    private func document(at url: String, limits: HTTPLimits? = nil) async throws -> (JSON.Object, Int64) {
+    private func document(at url: String, limits: HTTPLimits? = nil) async throws -> (JSONValue.Object, Int64) {
         let request = HTTPRequest("GET", url, headers: ["accept": "application/json"])
         let response = try await transport.send(request, limits: limits ?? self.limits)
         if response.status == 429 || response.status >= 500 { throw IssuerUnavailable(response) }
         // Input that is not a JSON object is not metadata, even if it has other faults.
-        guard response.isSuccess, let object = try? response.body.withUnsafeBytes({ try JSON(parsing: $0).object })
+        guard response.isSuccess, let object = try? response.body.withUnsafeBytes({ try JSONValue(parsing: $0).object })
         else { throw MetadataError.notMetadata(url: url, status: response.status) }
         return (object, Self.lifetime(response.headers))
     }

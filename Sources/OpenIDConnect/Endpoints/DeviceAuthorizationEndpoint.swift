@@ -21,7 +21,7 @@ package struct DeviceAuthorizationEndpoint: Sendable {
         let response = try await transport.send(.form(parameters, to: url), limits: limits)
         if response.status == 429 || response.status >= 500 { throw IssuerUnavailable(response, now: now) }
         // Only an object can carry codes or an error; everything else is judged by its status.
-        let object = try? response.body.withUnsafeBytes { try JSON(parsing: $0).object }
+        let object = try? response.body.withUnsafeBytes { try JSONValue(parsing: $0).object }
         if let refusal = object.flatMap({ OAuthError($0, status: response.status) }) {
             throw parameters.redacting(refusal)
         }
@@ -59,7 +59,7 @@ public struct DeviceAuthorization: Sendable {
     ///
     /// - Throws: ``DeviceAuthorizationError`` if the device code is missing, or the user code cannot be shown: it is
     ///   written to a terminal, which obeys control characters.
-    init(_ object: JSON.Object) throws(DeviceAuthorizationError) {
+    init(_ object: JSONValue.Object) throws(DeviceAuthorizationError) {
         guard let deviceCode = object["device_code"]?.text, !deviceCode.isEmpty else {
             throw .incomplete("device_code")
         }

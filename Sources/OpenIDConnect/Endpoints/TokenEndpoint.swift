@@ -25,7 +25,7 @@ package struct TokenEndpoint: Sendable {
         request.isIdempotent = grant == .deviceCode
         let response = try await transport.send(request, limits: limits)
         // Only an object can carry tokens or an error; everything else is judged by its status.
-        let object = try? response.body.withUnsafeBytes { try JSON(mending: $0).object }
+        let object = try? response.body.withUnsafeBytes { try JSONValue(mending: $0).object }
         if response.status == 429 || response.status >= 500 { throw IssuerUnavailable(response, now: now) }
         // Some issuers send errors with status 200.
         if var refusal = object.flatMap({ OAuthError($0, status: response.status) }) {
@@ -154,7 +154,7 @@ package struct RevocationEndpoint: Sendable {
         guard !response.isSuccess else { return }
         if response.status == 429 || response.status >= 500 { throw IssuerUnavailable(response) }
         // Only an object can carry an OAuth error; everything else is judged by its status.
-        let object = try? response.body.withUnsafeBytes { try JSON(parsing: $0).object }
+        let object = try? response.body.withUnsafeBytes { try JSONValue(parsing: $0).object }
         if let refusal = object.flatMap({ OAuthError($0, status: response.status) }) { throw form.redacting(refusal) }
         throw UnusableAnswer(status: response.status, isJSON: object != nil)
     }

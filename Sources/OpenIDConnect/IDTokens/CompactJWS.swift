@@ -48,9 +48,9 @@ struct CompactJWS: Sendable {
         return bytes
     }
 
-    private static func object(_ bytes: [UInt8]) throws(IDTokenFlaw) -> JSON.Object {
+    private static func object(_ bytes: [UInt8]) throws(IDTokenFlaw) -> JSONValue.Object {
         // The position of a JSON error is of no use to the person who signs in.
-        let object = bytes.withUnsafeBytes { try? JSON(parsing: $0).object }
+        let object = bytes.withUnsafeBytes { try? JSONValue(parsing: $0).object }
         guard let object else { throw .unreadable }
         guard !object.repeatsName else { throw .repeatedMember }
         return object
@@ -58,13 +58,13 @@ struct CompactJWS: Sendable {
 
     /// Whether the token says that it is of another type, such as `at+jwt`
     /// ([RFC 8725 §3.11](https://www.rfc-editor.org/rfc/rfc8725#section-3.11)).
-    private static func isOtherType(_ type: JSON?) -> Bool {
+    private static func isOtherType(_ type: JSONValue?) -> Bool {
         guard let type else { return false }
         return type.text?.lowercased().hasSuffix("+jwt") ?? true
     }
 }
 
-extension JSON.Object {
+extension JSONValue.Object {
     /// Whether two members have one name, of which readers take the one or the other.
     var repeatsName: Bool {
         var seen: Set<String> = []

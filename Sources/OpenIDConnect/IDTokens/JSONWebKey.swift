@@ -31,7 +31,7 @@ struct JSONWebKey: Sendable {
     private let material: Result<Material, IDTokenFlaw>
 
     /// nil if it is not a key; a key that cannot verify anything says why when it is used.
-    init?(_ value: JSON) {
+    init?(_ value: JSONValue) {
         guard let object = value.object else { return nil }
         id = object["kid"]?.text
         issuer = object["issuer"]?.text
@@ -39,7 +39,7 @@ struct JSONWebKey: Sendable {
         material = Result { () throws(IDTokenFlaw) in try Self.material(object) }
     }
 
-    private static func material(_ object: JSON.Object) throws(IDTokenFlaw) -> Material {
+    private static func material(_ object: JSONValue.Object) throws(IDTokenFlaw) -> Material {
         guard !object.repeatsName, isForSignatures(object) else { throw .unsuitableKey }
         func bytes(_ name: String) -> [UInt8]? { object[name]?.text.flatMap { Base64URL.decode($0.utf8) } }
         let material: Material?
@@ -71,7 +71,7 @@ struct JSONWebKey: Sendable {
 
     /// Whether the key is published for signatures, or for nothing in particular: some servers write null or an empty
     /// list where others leave the member out.
-    private static func isForSignatures(_ object: JSON.Object) -> Bool {
+    private static func isForSignatures(_ object: JSONValue.Object) -> Bool {
         if let use = object["use"], !use.isNull, use.text != "sig" { return false }
         guard let operations = object["key_ops"], !operations.isNull, operations.array?.isEmpty != true else {
             return true
@@ -147,7 +147,7 @@ extension P521.Signing.PublicKey {
 package struct JSONWebKeySet: Sendable {
     private let keys: [JSONWebKey]
 
-    package init(_ document: JSON.Object) {
+    package init(_ document: JSONValue.Object) {
         keys = (document["keys"]?.array ?? []).compactMap(JSONWebKey.init)
     }
 

@@ -26,7 +26,7 @@ public struct InteractiveRequest: Sendable {
 
     /// The `claims` parameter ([OpenID Connect Core
     /// §5.5](https://openid.net/specs/openid-connect-core-1_0.html#ClaimsParameter)).
-    public var claims: JSON?
+    public var claims: JSONValue?
 
     /// Parameters that the issuer knows and OAuth does not, such as `ui_locales`.
     public var extraParameters: [String: String] = [:]

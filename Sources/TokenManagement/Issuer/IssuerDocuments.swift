@@ -49,11 +49,11 @@ package struct IssuerDocuments: Sendable {
         }
     }
 
-    private func kept(_ url: String) async throws -> JSON.Object? {
+    private func kept(_ url: String) async throws -> JSONValue.Object? {
         try await cache?.perform { try $0.issuerDocument(url) }
     }
 
-    private func keep(_ document: JSON.Object, _ url: String, _ lifetime: Int64) async throws {
+    private func keep(_ document: JSONValue.Object, _ url: String, _ lifetime: Int64) async throws {
         try await cache?.perform { try $0.saveIssuerDocument(document, url: url, lifetime: lifetime) }
     }
 }
@@ -104,7 +104,7 @@ extension IssuerDocuments {
     /// Fetches once a minute at most; callers in between get the result of the last fetch.
     private func newKeys(at url: String, for token: IDToken, _ cache: TokenStore) async throws -> JSONWebKeySet {
         // What another program has fetched meanwhile may do.
-        let known = JSONWebKeySet(try await kept(url) ?? JSON.Object())
+        let known = JSONWebKeySet(try await kept(url) ?? JSONValue.Object())
         guard known.isOutdated(for: token) else { return known }
         let mark = url + "#fetched-anew"
         let isOurs = try await cache.perform {
@@ -141,10 +141,10 @@ private enum Refetch: String {
     case done
     case failed
 
-    init?(_ document: JSON.Object?) {
+    init?(_ document: JSONValue.Object?) {
         guard let state = document?["state"]?.text.flatMap(Self.init) else { return nil }
         self = state
     }
 
-    var document: JSON.Object { JSON.Object([("state", .string(rawValue))]) }
+    var document: JSONValue.Object { JSONValue.Object([("state", .string(rawValue))]) }
 }

@@ -133,7 +133,7 @@ struct RefreshExchange: Sendable {
         form.append("refresh_token", token.secret)
         form.append("scope", scope)
         if issuer.authority.issuer == nil { form.append("client_info", "1") }
-        let claims = JSON.merging(claims: request.claims, capabilities: options.clientCapabilities)
+        let claims = JSONValue.merging(claims: request.claims, capabilities: options.clientCapabilities)
         form.append("claims", claims?.serialized)
         return form
     }

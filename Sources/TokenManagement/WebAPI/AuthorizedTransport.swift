@@ -50,11 +50,11 @@ public struct AuthorizedTransport: HTTPTransport {
     /// The JSON that the API answers to `request`, or to a GET of its own address.
     ///
     /// - Throws: ``WebAPIError``, and what ``send(_:limits:)`` throws.
-    public func json(_ request: HTTPRequest? = nil, limits: HTTPLimits = .webAPI) async throws -> JSON {
+    public func json(_ request: HTTPRequest? = nil, limits: HTTPLimits = .webAPI) async throws -> JSONValue {
         let response = try await send(request ?? HTTPRequest("GET", api.url), limits: limits)
         guard response.isSuccess else { throw WebAPIError.status(response.status) }
         // The position of a JSON error is of no use to the caller.
-        guard let value = try? response.body.withUnsafeBytes({ try JSON(parsing: $0) }) else {
+        guard let value = try? response.body.withUnsafeBytes({ try JSONValue(parsing: $0) }) else {
             throw WebAPIError.notJSON
         }
         return value
@@ -220,7 +220,7 @@ public enum WebAPIError: Error, Hashable, CustomStringConvertible {
 /// What a web API asks for that refused a token ([RFC 6750 §3](https://www.rfc-editor.org/rfc/rfc6750#section-3)).
 struct BearerChallenge {
     /// The claims that a new token has to have; nil: the token is merely no good any more.
-    let claims: JSON?
+    let claims: JSONValue?
 
     /// nil if another token would fare no better.
     init?(_ response: HTTPResponse) {
@@ -231,9 +231,9 @@ struct BearerChallenge {
     }
 
     /// The claims travel as JSON in base64, of either alphabet; any other value is ignored.
-    private static func claims(_ text: String) -> JSON? {
+    private static func claims(_ text: String) -> JSONValue? {
         let encoded = text.replacing("+", with: "-").replacing("/", with: "_")
-        guard let bytes = Base64URL.decode(encoded.utf8) else { return try? JSON(parsing: text) }
-        return bytes.withUnsafeBytes { try? JSON(parsing: $0) }
+        guard let bytes = Base64URL.decode(encoded.utf8) else { return try? JSONValue(parsing: text) }
+        return bytes.withUnsafeBytes { try? JSONValue(parsing: $0) }
     }
 }

@@ -25,11 +25,8 @@ public struct AccountPolicy: Hashable, Sendable {
     private init(_ criteria: AccountCriterion...) { alternatives = [Alternative(criteria: criteria)] }
     private init(alternatives: [Alternative]) { self.alternatives = alternatives }
 
-    /// Every account.
+    /// Every account; where one is asked for, the one there is.
     public static let all = AccountPolicy(alternatives: [Alternative()])
-
-    /// The one account there is.
-    public static let only = all
 
     /// Of the accounts that fit, the one last signed in, refreshed or imported.
     public static let mostRecentlyUsed = AccountPolicy(alternatives: [Alternative(prefersMostRecent: true)])
@@ -69,7 +66,7 @@ public struct AccountPolicy: Hashable, Sendable {
     public static func claim(_ name: String) -> AccountPolicy { AccountPolicy(.claim(.present(name))) }
 
     /// Accounts with a value of a claim, compared without regard to case; a list matches when one element does.
-    public static func claim(_ name: String, equals value: JSON) -> AccountPolicy {
+    public static func claim(_ name: String, equals value: JSONValue) -> AccountPolicy {
         AccountPolicy(.claim(.equals(name, value.claimText.folded)))
     }
 
@@ -160,7 +157,7 @@ enum ClaimCriterion: Hashable, Sendable {
     }
 }
 
-extension JSON {
+extension JSONValue {
     /// The elements of a list, and of lists in it; a value that is not a list is its only element.
-    fileprivate var leaves: [JSON] { array?.flatMap(\.leaves) ?? [self] }
+    fileprivate var leaves: [JSONValue] { array?.flatMap(\.leaves) ?? [self] }
 }

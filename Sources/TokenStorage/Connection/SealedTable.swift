@@ -67,7 +67,7 @@ final class SealedTable: Sendable {
     func selection(after id: String) -> String { selection + "WHERE t.id > \(id) ORDER BY t.id" }
 
     /// What the proof of a row holds that has nothing to say.
-    var absentProof: Secret { sealed[0] == "extra" ? Secret(JSON.Object()) : Secret("") }
+    var absentProof: Secret { sealed[0] == "extra" ? Secret(JSONValue.Object()) : Secret("") }
 
     /// Whether a row may be without its proof: what a purge deletes, and so that it was one, needs no key.
     func needsNoProof(_ row: Row) -> Bool {

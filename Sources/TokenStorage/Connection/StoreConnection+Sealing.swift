@@ -59,9 +59,9 @@ extension StoreConnection {
     var isWithoutKey: Bool { keyRing == nil && !options.unlocks }
 
     /// The JSON members of a sealed column; none where it is absent.
-    func openMembers(_ row: Row, of table: SealedTable, _ index: Int = 0) throws -> JSON.Object {
-        guard let secret = try openIfPresent(row, of: table, index) else { return JSON.Object() }
-        let members = try? secret.withUnsafeBytes { bytes in try JSON(parsing: bytes) }.object
+    func openMembers(_ row: Row, of table: SealedTable, _ index: Int = 0) throws -> JSONValue.Object {
+        guard let secret = try openIfPresent(row, of: table, index) else { return JSONValue.Object() }
+        let members = try? secret.withUnsafeBytes { bytes in try JSONValue(parsing: bytes) }.object
         guard let members else { throw SealingError.damaged(table.location(index, of: row)) }
         return members
     }
@@ -213,13 +213,13 @@ extension SealedTable {
 
 extension Secret {
     /// JSON members as text.
-    init(_ members: JSON.Object) {
+    init(_ members: JSONValue.Object) {
         guard !members.isEmpty else {
             self = Secret("{}")
             return
         }
         var bytes: [UInt8] = []
-        JSON.object(members).write(to: &bytes)
+        JSONValue.object(members).write(to: &bytes)
         defer { bytes.withUnsafeMutableBytes { wipe($0) } }
         self = bytes.withUnsafeBytes { Secret(copying: $0) }
     }

@@ -11,7 +11,7 @@ extension StoreConnection {
 
     /// Reads the sign-in states and authority maps of a record, but for accounts up to `newest`, for which it has been
     /// read before.
-    func saveAccountMetadata(_ record: JSON, after newest: Int64 = 0) throws {
+    func saveAccountMetadata(_ record: JSONValue, after newest: Int64 = 0) throws {
         for (homeAccountID, item) in record.object?[accountMap]?.object?.members ?? [] {
             guard let item = item.object, let client = Self.client(of: item, in: record) else { continue }
             let accounts = try accounts(called: homeAccountID, after: newest)
@@ -31,7 +31,7 @@ extension StoreConnection {
     }
 
     /// A record with the sign-in states of now, for accounts that are in the store.
-    func currentAccountMetadata(_ record: JSON) throws -> JSON {
+    func currentAccountMetadata(_ record: JSONValue) throws -> JSONValue {
         guard var object = record.object, var items = object[accountMap]?.object else { return record }
         for (homeAccountID, item) in items.members {
             guard var item = item.object, let client = Self.client(of: item, in: record) else { continue }
@@ -47,18 +47,18 @@ extension StoreConnection {
         return .object(object)
     }
 
-    private static func client(of item: JSON.Object, in record: JSON) -> String? {
+    private static func client(of item: JSONValue.Object, in record: JSONValue) -> String? {
         (item["client_id"] ?? record.object?["client_id"])?.text
     }
 }
 
-extension JSON {
+extension JSONValue {
     /// A record of account metadata without the accounts that `isForgotten` tells by their id; nil if none is left.
-    func removingAccountMetadata(where isForgotten: (String) -> Bool) -> JSON? {
+    func removingAccountMetadata(where isForgotten: (String) -> Bool) -> JSONValue? {
         guard var object, let items = object[accountMap]?.object else { return self }
         let kept = items.members.filter { !isForgotten($0.name) }
         guard kept.count < items.members.count else { return self }
-        object[accountMap] = .object(JSON.Object(kept))
+        object[accountMap] = .object(JSONValue.Object(kept))
         if let principal = object["principal_home_account_id"]?.text, isForgotten(principal) {
             for field in ["home_account_id", "username", "account_environment"] { object["principal_\(field)"] = nil }
         }

@@ -5,7 +5,7 @@ import Sealing
 
 extension StoreConnection {
     /// Calls `body` with each entity of a bucket, and the keys it may stand under, best first.
-    func forEachEntity(of bucket: MSALBucket, _ body: ([String], JSON) throws -> Void) throws {
+    func forEachEntity(of bucket: MSALBucket, _ body: ([String], JSONValue) throws -> Void) throws {
         switch bucket {
         case .accessToken, .boundAccessToken: try forEachAccessToken(bucket, body)
         case .refreshToken: try forEachRefreshToken(body)
@@ -15,10 +15,10 @@ extension StoreConnection {
         }
     }
 
-    private func forEachAccessToken(_ bucket: MSALBucket, _ body: ([String], JSON) throws -> Void) throws {
+    private func forEachAccessToken(_ bucket: MSALBucket, _ body: ([String], JSONValue) throws -> Void) throws {
         try forEachAccessToken(ofType: bucket.rawValue) { token, homeAccountID in
             let keyID = token.keyID.isEmpty ? nil : token.keyID
-            let entity = JSON.Object(
+            let entity = JSONValue.Object(
                 entity: [
                     ("credential_type", token.extra["credential_type"]?.text ?? bucket.rawValue),
                     ("secret", token.secret.reveal()), ("home_account_id", homeAccountID),
@@ -41,10 +41,10 @@ extension StoreConnection {
         }
     }
 
-    private func forEachRefreshToken(_ body: ([String], JSON) throws -> Void) throws {
+    private func forEachRefreshToken(_ body: ([String], JSONValue) throws -> Void) throws {
         try forEachRefreshToken { token, id in
             let (environment, client, target) = (token.environment, token.clientID, token.target)
-            let entity = JSON.Object(
+            let entity = JSONValue.Object(
                 entity: [
                     ("credential_type", token.credentialType), ("secret", token.secret.reveal()),
                     ("home_account_id", id), ("environment", environment), ("client_id", client), ("target", target),
@@ -57,10 +57,10 @@ extension StoreConnection {
         }
     }
 
-    private func forEachIDToken(_ body: ([String], JSON) throws -> Void) throws {
+    private func forEachIDToken(_ body: ([String], JSONValue) throws -> Void) throws {
         try forEachIDToken { token, id in
             let (environment, client, realm) = (token.environment, token.clientID, token.realm)
-            let entity = JSON.Object(
+            let entity = JSONValue.Object(
                 entity: [
                     ("credential_type", token.credentialType), ("secret", token.secret.reveal()),
                     ("home_account_id", id), ("environment", environment), ("realm", realm), ("client_id", client),
@@ -71,9 +71,9 @@ extension StoreConnection {
         }
     }
 
-    private func forEachProfile(_ body: ([String], JSON) throws -> Void) throws {
+    private func forEachProfile(_ body: ([String], JSONValue) throws -> Void) throws {
         try forEachTenantProfile { profile, id in
-            let entity = JSON.Object(
+            let entity = JSONValue.Object(
                 entity: [
                     ("home_account_id", id), ("environment", profile.environment), ("realm", profile.realm),
                     ("local_account_id", profile.localAccountID), ("username", profile.username),
@@ -85,9 +85,9 @@ extension StoreConnection {
         }
     }
 
-    private func forEachAppMetadata(_ body: ([String], JSON) throws -> Void) throws {
+    private func forEachAppMetadata(_ body: ([String], JSONValue) throws -> Void) throws {
         try forEachAppMetadata { row in
-            let entity = JSON.Object(
+            let entity = JSONValue.Object(
                 entity: [("client_id", row.clientID), ("environment", row.environment), ("family_id", row.familyID)],
                 extra: row.extra
             )
@@ -99,11 +99,11 @@ extension StoreConnection {
     private static func key(_ parts: [String]) -> String { parts.joined(separator: "-").lowercased() }
 }
 
-extension JSON.Object {
+extension JSONValue.Object {
     /// The known fields that have a value, then the unknown ones.
     fileprivate init(
         entity: [(name: String, value: String?)],
-        extra: JSON.Object,
+        extra: JSONValue.Object,
         nullable: Set<String> = []
     ) {
         self.init(

@@ -30,10 +30,10 @@ final class MSALCacheExporter {
         var unrecognized = try UnrecognizedBuckets(session)
         let hosts = try MSALHosts(session)
         for bucket in MSALBucket.allCases {
-            let name = JSON.string(bucket.rawValue).serialized
+            let name = JSONValue.string(bucket.rawValue).serialized
             try session.forEachEntity(of: bucket) { keys, entity in
                 let (keys, entity) = hosts.naming(keys, entity)
-                try add(keys.map { JSON.string($0).serialized }, to: name) { entity.write(to: &$0) }
+                try add(keys.map { JSONValue.string($0).serialized }, to: name) { entity.write(to: &$0) }
             }
             try add(unrecognized.remove(name), to: name)
         }
@@ -58,7 +58,7 @@ final class MSALCacheExporter {
         try endBucket()
     }
 
-    private static func write(_ value: JSON, _ raw: String?, to bytes: inout [UInt8]) {
+    private static func write(_ value: JSONValue, _ raw: String?, to bytes: inout [UInt8]) {
         if let raw { bytes.append(contentsOf: raw.utf8) } else { value.write(to: &bytes) }
     }
 

@@ -107,7 +107,7 @@ struct MSALCacheImporter {
         _ = try session.saveUnrecognizedEntry(entry)
     }
 
-    private mutating func take(_ bucket: MSALBucket, _ value: JSON) throws {
+    private mutating func take(_ bucket: MSALBucket, _ value: JSONValue) throws {
         let entity = try MSALEntity(session.namingPort(value))
         switch bucket {
         case .idToken: try takeIDToken(entity)
@@ -121,7 +121,7 @@ struct MSALCacheImporter {
     /// A value of the document.
     private struct Value {
         /// What it says, as well as it can be read.
-        let json: JSON
+        let json: JSONValue
 
         /// The value as it was written, and why it cannot be read to the letter; nil where it can.
         let raw: String?

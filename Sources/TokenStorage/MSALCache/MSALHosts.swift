@@ -22,7 +22,7 @@ struct MSALHosts {
     }
 
     /// An entity and its keys as MSAL would write them.
-    func naming(_ keys: [String], _ entity: JSON) -> ([String], JSON) {
+    func naming(_ keys: [String], _ entity: JSONValue) -> ([String], JSONValue) {
         guard var object = entity.object, let environment = object["environment"]?.text,
             let host = Self.host(environment), !kept.contains(environment)
         else { return (keys, entity) }
@@ -42,7 +42,7 @@ struct MSALHosts {
 
 extension StoreConnection {
     /// An entity of an import with the port of its host, where an account with the same id is known to be at one.
-    func namingPort(_ entity: JSON) throws -> JSON {
+    func namingPort(_ entity: JSONValue) throws -> JSONValue {
         guard var object = entity.object, let host = object["environment"]?.text, !host.isEmpty,
             !host.utf8.contains(UInt8(ascii: ":")), !Cloud.contains(host)
         else { return entity }
@@ -53,7 +53,7 @@ extension StoreConnection {
     }
 
     /// The environments at `host` that are known for the account of an entity, or for its client where it names none.
-    private func environments(host: String, of entity: JSON.Object) throws -> [String] {
+    private func environments(host: String, of entity: JSONValue.Object) throws -> [String] {
         if let id = entity["home_account_id"]?.text?.folded {
             return try environments(host: host, ofAccount: id)
         }

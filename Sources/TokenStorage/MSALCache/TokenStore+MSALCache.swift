@@ -2,6 +2,12 @@ import OAuth
 import SQL
 import SQLite
 
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 extension TokenStore {
     /// Takes in an MSAL unified cache, in one commit.
     ///
@@ -11,6 +17,17 @@ extension TokenStore {
     /// - Throws: ``TokenStoreError/Code/notAnMSALCache``. Unless `isKnownFormat`, that includes an object without any
     ///   bucket of a cache.
     public func importMSALCache(
+        _ document: Data,
+        isKnownFormat: Bool = false,
+        progress: ((TokenStore.Progress) -> Void)? = nil
+    ) throws -> ImportReport {
+        try document.withUnsafeBytes {
+            try importMSALCache($0, isKnownFormat: isKnownFormat, progress: progress)
+        }
+    }
+
+    /// The same from bytes that are elsewhere, such as a file that is mapped.
+    package func importMSALCache(
         _ document: UnsafeRawBufferPointer,
         isKnownFormat: Bool = false,
         progress: ((TokenStore.Progress) -> Void)? = nil
@@ -29,9 +46,16 @@ extension TokenStore {
         _ = try MSALCacheIndex(document, isKnownFormat: isKnownFormat)
     }
 
-    /// Writes everything as an MSAL unified cache, in pieces, with what imports did not understand.
+    /// Everything as an MSAL unified cache, with what imports did not understand.
     ///
     /// The document holds every token in the clear.
+    public func exportMSALCache() throws -> Data {
+        var document = Data()
+        try exportMSALCache { document.append(contentsOf: $0) }
+        return document
+    }
+
+    /// The same in pieces, so that memory does not grow with the store; a piece is good until `write` returns.
     public func exportMSALCache(
         progress: ((TokenStore.Progress) -> Void)? = nil,
         write: (UnsafeRawBufferPointer) throws -> Void
@@ -101,9 +125,9 @@ enum MSALBucket: String, CaseIterable {
 /// The fields of an entity of the unified cache, taken one by one; what was not taken is kept as it is.
 struct MSALEntity {
     /// Fields not known here, and known ones whose value is `null` or of no use.
-    private(set) var rest: JSON.Object
+    private(set) var rest: JSONValue.Object
 
-    init(_ value: JSON) throws(MSALRejection) {
+    init(_ value: JSONValue) throws(MSALRejection) {
         guard let object = value.object else { throw MSALRejection("the entry is \(value.kind), not an object") }
         rest = object
     }

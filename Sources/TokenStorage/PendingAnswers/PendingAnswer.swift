@@ -31,7 +31,7 @@ extension PendingAnswer {
     /// The answer as bytes to be sealed, which the caller wipes.
     func encoded() -> [UInt8] {
         var header: [UInt8] = []
-        JSON.object(head).write(to: &header)
+        JSONValue.object(head).write(to: &header)
         var bytes: [UInt8] = []
         let secrets = [
             response.accessToken, response.refreshToken, response.idToken, used?.secret, request.newKey?.secret,
@@ -55,7 +55,7 @@ extension PendingAnswer {
     init(decoding bytes: UnsafeRawBufferPointer) throws {
         var rest = bytes[...]
         guard let text = try Self.next(&rest) else { throw Malformed() }
-        guard let head = try JSON(parsing: text).object, head["format"]?.seconds == Self.format,
+        guard let head = try JSONValue(parsing: text).object, head["format"]?.seconds == Self.format,
             let receivedAt = head["receivedAt"]?.seconds, let lastEvent = head["lastEvent"]?.seconds,
             let request = head["request"]?.object, let response = head["response"]?.object
         else { throw Malformed() }
@@ -80,8 +80,8 @@ extension PendingAnswer {
         self.request = asked
     }
 
-    private var head: JSON.Object {
-        var head = JSON.Object()
+    private var head: JSONValue.Object {
+        var head = JSONValue.Object()
         head["format"] = .number("\(Self.format)")
         head["receivedAt"] = .number("\(receivedAt)")
         head["lastEvent"] = .number("\(lastEvent)")
@@ -113,8 +113,8 @@ extension PendingAnswer {
 }
 
 extension TokenRequest {
-    fileprivate var pendingMembers: JSON.Object {
-        var members = JSON.Object()
+    fileprivate var pendingMembers: JSONValue.Object {
+        var members = JSONValue.Object()
         members["clientID"] = .string(clientID)
         members["authority"] = .string(authority.url)
         members["isIssuer"] = .bool(authority.issuer != nil)
@@ -127,7 +127,7 @@ extension TokenRequest {
         return members
     }
 
-    fileprivate init(pending members: JSON.Object) throws {
+    fileprivate init(pending members: JSONValue.Object) throws {
         guard let client = members["clientID"]?.text, let address = members["authority"]?.text,
             let scope = members["scope"]?.text, let grant = members["grant"]?.text
         else { throw PendingAnswer.Malformed() }
@@ -147,8 +147,8 @@ extension TokenRequest {
 
 extension TokenResponse {
     /// All but the secrets.
-    fileprivate var pendingMembers: JSON.Object {
-        var members = JSON.Object()
+    fileprivate var pendingMembers: JSONValue.Object {
+        var members = JSONValue.Object()
         let numbers = [
             ("expiresIn", expiresIn?.secondsRoundedUp), ("expiresOn", expiresOn?.unixSeconds),
             ("extendedExpiresIn", extendedExpiresIn?.secondsRoundedUp), ("refreshIn", refreshIn?.secondsRoundedUp),
@@ -162,7 +162,7 @@ extension TokenResponse {
         return members
     }
 
-    fileprivate init(pending members: JSON.Object) {
+    fileprivate init(pending members: JSONValue.Object) {
         self.init(expiresIn: members["expiresIn"]?.duration)
         expiresOn = members["expiresOn"]?.seconds.map { Date(unixSeconds: $0) }
         extendedExpiresIn = members["extendedExpiresIn"]?.duration
@@ -177,8 +177,8 @@ extension TokenResponse {
 
 extension StoredRefreshToken {
     /// All but the secret.
-    fileprivate var pendingMembers: JSON.Object {
-        var members = JSON.Object()
+    fileprivate var pendingMembers: JSONValue.Object {
+        var members = JSONValue.Object()
         members["clientID"] = .string(clientID)
         members["familyID"] = familyID.map { .string($0) }
         members["authority"] = .string(account.issuer)
@@ -189,7 +189,7 @@ extension StoredRefreshToken {
         return members
     }
 
-    fileprivate init(pending members: JSON.Object, secret: Secret) throws {
+    fileprivate init(pending members: JSONValue.Object, secret: Secret) throws {
         guard let client = members["clientID"]?.text, let authority = members["authority"]?.text,
             let account = members["homeAccountID"]?.text, let row = members["rowID"]?.seconds,
             let generation = members["generation"]?.seconds

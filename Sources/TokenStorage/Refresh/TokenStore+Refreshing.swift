@@ -49,7 +49,7 @@ extension TokenStore {
                     client: query.clientID,
                     environment: environment,
                     family: nil,
-                    extra: JSON.Object()
+                    extra: JSONValue.Object()
                 )
             }
             if let throttle = consequence.throttle, let row = try session.accountRow(query.account) {

@@ -223,7 +223,7 @@ struct AccessTokenRow: Equatable {
     var expiresOn: Int64
     var extendedExpiresOn: Int64?
     var refreshOn: Int64?
-    var extra = JSON.Object()
+    var extra = JSONValue.Object()
     var secret: Secret
 
     var scope: Scope { Scope(target) }
@@ -238,7 +238,7 @@ struct AccessTokenRow: Equatable {
 
 extension AccessTokenRow {
     /// A row that was selected with ``SealedTable/selection``.
-    init(_ row: Row, secret: Secret, extra: JSON.Object) {
+    init(_ row: Row, secret: Secret, extra: JSONValue.Object) {
         typealias Column = AccessTokenColumn
         self.init(
             clientID: row.text(Column.clientID),

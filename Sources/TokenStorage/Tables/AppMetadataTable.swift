@@ -19,7 +19,7 @@ struct AppMetadataRow {
     let familyID: String?
 
     /// Every field not known here.
-    let extra: JSON.Object
+    let extra: JSONValue.Object
 }
 
 extension StoreConnection {
@@ -46,7 +46,7 @@ extension StoreConnection {
     /// Records the family of a client.
     ///
     /// - Returns: whether anything changed.
-    func saveAppMetadata(client: String, environment: String, family: String?, extra: JSON.Object) throws -> Bool {
+    func saveAppMetadata(client: String, environment: String, family: String?, extra: JSONValue.Object) throws -> Bool {
         let table = SealedTable.appMetadata
         let known = try connection.first(Self.metadataAlike, .text(client.folded), .text(environment)) { row in
             (

@@ -29,14 +29,14 @@ struct UnrecognizedEntry {
         var rawKey: String?
 
         /// The names as JSON.
-        var bucketJSON: String { rawBucket ?? JSON.string(bucket).serialized }
-        var keyJSON: String { rawKey ?? JSON.string(key ?? "").serialized }
+        var bucketJSON: String { rawBucket ?? JSONValue.string(bucket).serialized }
+        var keyJSON: String { rawKey ?? JSONValue.string(key ?? "").serialized }
     }
 
     let path: Path
 
     /// What the entry says, as well as it can be read.
-    let value: JSON
+    let value: JSONValue
 
     /// The value as it was written, where it is odd JSON, such as half of a character.
     var raw: String?
@@ -44,8 +44,8 @@ struct UnrecognizedEntry {
     /// Why it is quarantined; nil if it is only unknown.
     let rejection: String?
 
-    fileprivate var members: JSON.Object {
-        var members = JSON.Object([("bucket", .string(bucket))])
+    fileprivate var members: JSONValue.Object {
+        var members = JSONValue.Object([("bucket", .string(bucket))])
         if let key { members["key"] = .string(key) }
         let raws = [("rawBucket", path.rawBucket), ("rawKey", path.rawKey), ("raw", raw)]
         for case (let name, let raw?) in raws { members[name] = .string(raw) }
@@ -75,7 +75,7 @@ struct UnrecognizedEntry {
     var bucket: String { path.bucket }
     var key: String? { path.key }
 
-    fileprivate init(_ members: JSON.Object, rejection: String?) {
+    fileprivate init(_ members: JSONValue.Object, rejection: String?) {
         path = Path(
             bucket: members["bucket"]?.text ?? "",
             key: members["key"]?.text,
@@ -84,11 +84,11 @@ struct UnrecognizedEntry {
         )
         raw = members["raw"]?.text
         // It was read before it was kept.
-        value = raw.map { (try? JSON.mended($0)) ?? .null } ?? members["value"] ?? .null
+        value = raw.map { (try? JSONValue.mended($0)) ?? .null } ?? members["value"] ?? .null
         self.rejection = rejection
     }
 
-    init(_ path: Path, value: JSON, raw: String? = nil, rejection: String?) {
+    init(_ path: Path, value: JSONValue, raw: String? = nil, rejection: String?) {
         self.path = path
         self.value = value
         self.raw = raw
@@ -264,7 +264,7 @@ extension StoreConnection {
 }
 
 extension UnrecognizedEntry {
-    fileprivate func replacing(value: JSON) -> UnrecognizedEntry {
+    fileprivate func replacing(value: JSONValue) -> UnrecognizedEntry {
         UnrecognizedEntry(path, value: value, rejection: rejection)
     }
 

@@ -19,7 +19,7 @@ struct IDTokenRow: Equatable {
     var realm: String
     var realmFold: String
     var credentialType = "IdToken"
-    var extra = JSON.Object()
+    var extra = JSONValue.Object()
     var secret: Secret
 }
 
@@ -222,7 +222,7 @@ struct ClaimIndex {
 
     func value(_ path: String, _ value: String) -> [UInt8] { sealer.claimValueHash(name: path, value: value.folded) }
 
-    private func add(_ value: JSON, at path: String, to entries: inout [Entry]) {
+    private func add(_ value: JSONValue, at path: String, to entries: inout [Entry]) {
         switch value {
         case .array(let elements) where !elements.isEmpty:
             for element in elements { add(element, at: path, to: &entries) }
@@ -235,7 +235,7 @@ struct ClaimIndex {
     }
 }
 
-extension JSON {
+extension JSONValue {
     /// The text that a claim's value is compared by.
     var claimText: String { text ?? serialized }
 }

@@ -14,12 +14,12 @@ extension SealedTable {
 
 extension TokenStore {
     /// What an issuer published at `url`, if it may still be used and was not altered.
-    package func issuerDocument(_ url: String) throws -> JSON.Object? {
+    package func issuerDocument(_ url: String) throws -> JSONValue.Object? {
         try read { session in try session.issuerDocument(url) }
     }
 
     /// Keeps what an issuer publishes at `url` for some seconds.
-    package func saveIssuerDocument(_ document: JSON.Object, url: String, lifetime: Int64) throws {
+    package func saveIssuerDocument(_ document: JSONValue.Object, url: String, lifetime: Int64) throws {
         try write { session in
             try session.deleteOldIssuerDocuments()
             try session.writeIssuerDocument(document, url: url, lifetime: lifetime)
@@ -28,7 +28,7 @@ extension TokenStore {
 
     /// Keeps a document that no issuer published at `url` for some seconds, unless one is there: of all tasks and
     /// processes that try, one succeeds.
-    package func claimIssuerDocument(_ document: JSON.Object, url: String, lifetime: Int64) throws -> Bool {
+    package func claimIssuerDocument(_ document: JSONValue.Object, url: String, lifetime: Int64) throws -> Bool {
         try write { session in
             guard try session.issuerDocument(url) == nil else { return false }
             try session.writeIssuerDocument(document, url: url, lifetime: lifetime)
@@ -44,20 +44,20 @@ extension StoreConnection {
     )
 
     /// What is kept for a URL; nil where it is too old, was altered, or is not a JSON object.
-    func issuerDocument(_ url: String) throws -> JSON.Object? {
+    func issuerDocument(_ url: String) throws -> JSONValue.Object? {
         try connection.first(Self.documentOfURL, .text(url), .integer(now)) { row in
             guard try intact({ try verify(row, of: .issuerDocument) }) != nil else { return nil }
             // What cannot be read is fetched again.
-            return (try? JSON(parsing: row.text(SealedTable.issuerDocument["document"])))?.object
+            return (try? JSONValue(parsing: row.text(SealedTable.issuerDocument["document"])))?.object
         } ?? nil
     }
 
-    func writeIssuerDocument(_ document: JSON.Object, url: String, lifetime: Int64) throws {
+    func writeIssuerDocument(_ document: JSONValue.Object, url: String, lifetime: Int64) throws {
         let known = try connection.integer("SELECT id FROM issuer_document WHERE url = ?1", .text(url))
         try write(
             .issuerDocument,
             id: known ?? nextID("SELECT max(id) FROM issuer_document"),
-            clear: [.text(url), .text(JSON.object(document).serialized), .integer(now), .integer(now + lifetime)],
+            clear: [.text(url), .text(JSONValue.object(document).serialized), .integer(now), .integer(now + lifetime)],
             sealed: [Secret("")]
         )
     }

@@ -29,7 +29,7 @@ struct RefreshTokenRow {
 
     /// Unix seconds; 0 if it is not known.
     var modifiedAt: Int64
-    var extra = JSON.Object()
+    var extra = JSONValue.Object()
     var secret: Secret
 }
 

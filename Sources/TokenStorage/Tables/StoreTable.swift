@@ -61,12 +61,12 @@ package struct StoreHeader {
     }
 
     static func text(_ parameters: [String: String]) -> String {
-        JSON.object(.init(parameters.sorted { $0.key < $1.key }.map { ($0.key, .string($0.value)) })).serialized
+        JSONValue.object(.init(parameters.sorted { $0.key < $1.key }.map { ($0.key, .string($0.value)) })).serialized
     }
 
     /// Parameters that cannot be read are missing ones, of which the key source then says what it lacks.
     private static func parameters(_ text: String) -> [String: String] {
-        let members = (try? JSON(parsing: text))?.object?.members ?? []
+        let members = (try? JSONValue(parsing: text))?.object?.members ?? []
         return Dictionary(members.compactMap { member in member.value.text.map { (member.name, $0) } }) { $1 }
     }
 }

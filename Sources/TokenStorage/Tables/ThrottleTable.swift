@@ -41,7 +41,7 @@ extension StoreConnection {
             ) { row -> Throttle? in
                 guard try isIntact(row, of: table) else { return nil }
                 // A failure that cannot be read is one without details; the wait counts all the same.
-                let failure = (try? JSON(parsing: row.text(table["failure"])))?.object ?? JSON.Object()
+                let failure = (try? JSONValue(parsing: row.text(table["failure"])))?.object ?? JSONValue.Object()
                 return Throttle(
                     beganAt: failure[Self.beganAt]?.seconds ?? now,
                     expiresAt: row.integer(table["ends_at"]),
@@ -72,7 +72,8 @@ extension StoreConnection {
             id: nextID("SELECT max(id) FROM throttle"),
             account: account,
             clear: [
-                .blob(key), .text(client.folded), .integer(throttle.expiresAt), .text(JSON.object(failure).serialized),
+                .blob(key), .text(client.folded), .integer(throttle.expiresAt),
+                .text(JSONValue.object(failure).serialized),
             ],
             sealed: [Secret("")]
         )
@@ -98,9 +99,9 @@ package struct Throttle: Hashable, Sendable {
     package let expiresAt: Int64
 
     /// What the issuer answered, as the caller that recorded it wrote it.
-    package let failure: JSON.Object
+    package let failure: JSONValue.Object
 
-    package init(beganAt: Int64, expiresAt: Int64, failure: JSON.Object) {
+    package init(beganAt: Int64, expiresAt: Int64, failure: JSONValue.Object) {
         self.beganAt = beganAt
         self.expiresAt = expiresAt
         self.failure = failure

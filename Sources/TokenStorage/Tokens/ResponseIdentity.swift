@@ -43,7 +43,7 @@ struct ResponseIdentity {
 
     /// What the profile row is to say.
     func tenantProfile(account: AccountProfile, environment: String, grant: Grant) -> TenantProfileRow {
-        var extra = JSON.Object()
+        var extra = JSONValue.Object()
         for name in ["name", "given_name", "middle_name", "family_name"] {
             if let value = claims?.payload[name]?.text { extra[name] = .string(value) }
         }

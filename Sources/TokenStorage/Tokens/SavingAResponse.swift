@@ -151,7 +151,7 @@ extension StoreConnection {
             client: request.clientID,
             environment: request.authority.environment,
             family: response.familyID,
-            extra: JSON.Object()
+            extra: JSONValue.Object()
         )
     }
 
@@ -213,7 +213,7 @@ extension AccessTokenRow {
             expiresOn: expiresOn,
             extendedExpiresOn: response.extendedExpiresIn.map { now + max(0, $0.secondsRoundedUp) } ?? expiresOn,
             refreshOn: response.refreshDelay(at: now).map { now + $0 },
-            extra: JSON.Object(request.claims.map { [("requested_claims", .string($0.serialized))] } ?? []),
+            extra: JSONValue.Object(request.claims.map { [("requested_claims", .string($0.serialized))] } ?? []),
             secret: secret
         )
     }

@@ -120,28 +120,28 @@ struct TokenVariant {
     /// Empty for an ordinary token, else a hash.
     let text: String
 
-    init(requestedClaims: JSON?) {
+    init(requestedClaims: JSONValue?) {
         self.init(parts: requestedClaims.map { ["requested_claims": $0] } ?? [:])
     }
 
     /// Of an imported row.
-    init(of entity: JSON.Object) {
-        var parts: [String: JSON] = [:]
+    init(of entity: JSONValue.Object) {
+        var parts: [String: JSONValue] = [:]
         for name in ["user_assertion_hash", "ext_cache_key", "application_cache_identifier", "requested_claims"] {
             guard let value = entity[name]?.text, !value.isEmpty else { continue }
             // Requested claims are JSON inside text; other text is taken as it is.
-            parts[name] = (try? JSON(parsing: value)) ?? .string(value)
+            parts[name] = (try? JSONValue(parsing: value)) ?? .string(value)
         }
         self.init(parts: parts)
     }
 
-    private init(parts: [String: JSON]) {
+    private init(parts: [String: JSONValue]) {
         guard !parts.isEmpty else {
             text = ""
             return
         }
         let members = parts.map { (name: $0.key, value: $0.value) }
-        let canonical = JSON.object(.init(members)).canonical.serialized
+        let canonical = JSONValue.object(.init(members)).canonical.serialized
         text = Base64URL.encode(SHA256.hash(data: Array(canonical.utf8)).prefix(16))
     }
 }

@@ -19,7 +19,7 @@ public struct TokenQuery: Hashable, Sendable {
     package var requiresDPoP = false
 
     /// A token minted for exactly these claims; nil: for none.
-    public var requestedClaims: JSON?
+    public var requestedClaims: JSONValue?
     public var buffer = ExpiryBuffer.standard
 
     /// Whether a token serves that the issuer gave for just this scope, although it did not grant all of it.

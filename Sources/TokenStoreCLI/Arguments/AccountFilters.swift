@@ -98,7 +98,7 @@ extension TokenStore {
     /// The one account that `filters` select, and the client whose tokens are meant.
     func account(_ filters: AccountFilters) throws -> (Account, client: String) {
         let policy = filters.policy()
-        let account = try account(policy ?? .only, isNamed: policy != nil)
+        let account = try account(policy ?? .all, isNamed: policy != nil)
         if let client = filters.clientID { return (account, client) }
         let clients = try summary(of: account.id)?.clientIDs ?? []
         guard let client = clients.first else {

@@ -131,7 +131,7 @@ private struct CheckReport {
                     $0.member("problem", problem.problem)
                 }
             }
-            guard let repair else { return $0.member("repair", JSON.null) }
+            guard let repair else { return $0.member("repair", JSONValue.null) }
             $0.object("repair") {
                 $0.member("damagedCopy", repair.damagedCopy)
                 $0.array("salvaged", repair.salvaged) { table, json in

@@ -39,7 +39,7 @@ struct ClaimsCommand: ParsableCommand {
         }
         let word = try accountWord(in: store)
         let names = Array(words.dropFirst(word == nil ? 0 : 1))
-        let account = try store.account(filters.policy(account: word) ?? .only, isNamed: isNamed)
+        let account = try store.account(filters.policy(account: word) ?? .all, isNamed: isNamed)
         let tokens = try store.idTokens(of: account.id).filter { filters.includes(tenant: $0.tenantID) }
         if tokens.isEmpty { console.note("no ID token is stored for \(account.username)") }
         let report = ClaimsReport(account: try store.summary(of: account.id), profiles: Self.newest(tokens))
@@ -87,7 +87,7 @@ private struct ClaimsReport {
             if let account {
                 $0.object("account") { $0.members(of: account) }
             } else {
-                $0.member("account", JSON.null)
+                $0.member("account", JSONValue.null)
             }
             $0.array("profiles", profiles) { profile, json in
                 json.object {
@@ -122,18 +122,18 @@ private struct ClaimsReport {
         try console.output.flush()
     }
 
-    private func first(_ name: String) -> JSON? {
+    private func first(_ name: String) -> JSONValue? {
         profiles.lazy.compactMap { $0.idToken.claims[path: name] }.first
     }
 
     /// The payload as issued, or only the claims that were named.
-    private static func claims(of profile: StoredIDToken, _ names: [String]) -> JSON.Object {
+    private static func claims(of profile: StoredIDToken, _ names: [String]) -> JSONValue.Object {
         let claims = profile.idToken.claims
         guard !names.isEmpty else { return claims.payload }
-        return JSON.Object(names.map { ($0, claims[path: $0] ?? .null) })
+        return JSONValue.Object(names.map { ($0, claims[path: $0] ?? .null) })
     }
 
-    private static func text(_ value: JSON, of name: String, on console: Console) -> String {
+    private static func text(_ value: JSONValue, of name: String, on console: Console) -> String {
         guard times.contains(name), case .number = value, let epoch = value.seconds else {
             return (value.text ?? value.serialized).printable
         }

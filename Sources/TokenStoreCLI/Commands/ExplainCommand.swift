@@ -41,7 +41,7 @@ struct ExplainCommand: ParsableCommand {
     }
 
     private func explain(_ store: TokenStore, in explanation: inout Explanation) throws {
-        let selection = try store.select(filters.policy() ?? .only)
+        let selection = try store.select(filters.policy() ?? .all)
         explanation.accounts = selection.considered
         explanation.accountCount = try store.accountCount()
         guard case .account(let account) = selection.outcome else {

@@ -69,7 +69,7 @@ struct LogoutCommand: ParsableCommand {
     }
 
     private func plan(in store: TokenStore) throws -> LogoutPlan {
-        let account = try store.account(filters.policy(account: account) ?? .only)
+        let account = try store.account(filters.policy(account: account) ?? .all)
         let known = try store.summary(of: account.id)?.clientIDs ?? []
         return LogoutPlan(account: account, clients: filters.clientID.map { [$0] } ?? known, isLocal: localOnly)
     }

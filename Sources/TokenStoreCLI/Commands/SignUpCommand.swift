@@ -75,12 +75,12 @@ struct AttributeArguments: ParsableArguments {
     }
 
     /// nil if there are none.
-    var object: JSON.Object? {
+    var object: JSONValue.Object? {
         guard !pairs.isEmpty else { return nil }
         let members = pairs.map { pair in
             let parts = pair.unicodeScalars.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            return (String(parts[0]), JSON.string(String(parts[1])))
+            return (String(parts[0]), JSONValue.string(String(parts[1])))
         }
-        return JSON.Object(members)
+        return JSONValue.Object(members)
     }
 }

@@ -131,9 +131,9 @@ struct TokenArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp("The claims challenge of a web API, as JSON.", valueName: "json"),
-        transform: { try JSON(parsing: $0) }
+        transform: { try JSONValue(parsing: $0) }
     )
-    var claims: JSON?
+    var claims: JSONValue?
 
     @Option(
         help: ArgumentHelp("The authority that issues the token. Default: that of the sign-in.", valueName: "url"),

@@ -40,7 +40,7 @@ struct WhoamiCommand: ParsableCommand {
             if arguments.json { try AccountReport.noAccount(on: console) }
             return
         }
-        let found = try store.account(policy ?? .only, isNamed: policy != nil)
+        let found = try store.account(policy ?? .all, isNamed: policy != nil)
         let guest = try filters.tenant.flatMap { _ in
             try store.idTokens(of: found.id).first { filters.includes(tenant: $0.tenantID) }
         }
@@ -82,8 +82,8 @@ struct AccountReport {
     /// What JSON says of a store that is not there yet.
     static func noAccount(on console: Console) throws {
         try console.document {
-            $0.member("displayName", JSON.null)
-            $0.member("account", JSON.null)
+            $0.member("displayName", JSONValue.null)
+            $0.member("account", JSONValue.null)
         }
     }
 

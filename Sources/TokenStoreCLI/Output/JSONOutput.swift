@@ -70,7 +70,7 @@ struct JSONOutput {
         raw(instant.map { String($0.epoch) } ?? "null")
     }
 
-    mutating func member(_ name: StaticString, _ value: JSON) {
+    mutating func member(_ name: StaticString, _ value: JSONValue) {
         self.name(name)
         write(value)
     }
@@ -161,7 +161,7 @@ extension JSONOutput {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    private mutating func write(_ value: JSON) {
+    private mutating func write(_ value: JSONValue) {
         switch value {
         case .null: raw("null")
         case .bool(let flag): raw(flag ? "true" : "false")

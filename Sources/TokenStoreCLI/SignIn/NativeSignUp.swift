@@ -6,7 +6,7 @@ struct NativeSignUp {
     let application: NativeAuthPublicClientApplication
     let prompter: TerminalPrompter
     let username: String
-    let attributes: JSON.Object?
+    let attributes: JSONValue.Object?
 
     /// Makes the account.
     func run() throws -> SignInAfterSignUpState {

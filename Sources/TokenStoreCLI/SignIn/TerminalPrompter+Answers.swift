@@ -103,10 +103,10 @@ extension TerminalPrompter {
     /// The values of the attributes that the tenant requires; `given` were given before, `refused` were not taken.
     func attributes(
         _ wanted: [RequiredAttribute],
-        given: JSON.Object?,
+        given: JSONValue.Object?,
         refused: [String]
-    ) throws -> JSON.Object {
-        var values: [(String, JSON)] = []
+    ) throws -> JSONValue.Object {
+        var values: [(String, JSONValue)] = []
         for attribute in wanted {
             if let value = given?[attribute.name], !refused.contains(attribute.name) {
                 values.append((attribute.name, value))
@@ -114,7 +114,7 @@ extension TerminalPrompter {
                 values.append((attribute.name, .string(value)))
             }
         }
-        return JSON.Object(values)
+        return JSONValue.Object(values)
     }
 
     /// nil: one that may be left out was.

@@ -29,7 +29,7 @@ struct NativeSignInTests {
             #expect(try !answer.text("refresh_token").isEmpty)
             #expect(answer["scope"] == "openid profile offline_access")
             #expect(answer["expires_in"] == 3600)
-            let info = try JSON(parsing: Answer.base64URL(answer.text("client_info")))
+            let info = try JSONValue(parsing: Answer.base64URL(answer.text("client_info")))
             #expect(info["uid"] == claims["oid"])
             #expect(info["utid"] == claims["tid"])
         }

@@ -171,7 +171,7 @@ struct NativeSignUpTests {
     @Test func `N28: a required attribute comes with name, type and regex`() async throws {
         try await Site.open { site in
             let attribute = try await countryPage(site)["required_attributes"].array?.first
-            let expected: JSON = [
+            let expected: JSONValue = [
                 "name": "country", "type": "string", "required": true, "options": ["regex": "^[A-Za-z ]{2,60}$"],
             ]
             #expect(attribute == expected)

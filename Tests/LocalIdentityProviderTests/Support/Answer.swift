@@ -16,8 +16,8 @@ struct Answer: Sendable, CustomStringConvertible {
     func header(_ name: String) -> String? { headers.first { $0.0 == name }?.1 }
 
     /// A member of the body, null if there is none.
-    subscript(name: String) -> JSON {
-        (try? JSON(parsing: body))?[name] ?? .null  // what is not JSON has no members
+    subscript(name: String) -> JSONValue {
+        (try? JSONValue(parsing: body))?[name] ?? .null  // what is not JSON has no members
     }
 
     func text(_ name: String) throws -> String {
@@ -31,12 +31,12 @@ struct Answer: Sendable, CustomStringConvertible {
     var number: Int? { self["error_codes"].array?.first?.seconds.map { Int($0) } }
 
     /// The claims of a token in the answer, unverified.
-    func claims(of name: String) throws -> JSON { try Self.claims(in: text(name)) }
+    func claims(of name: String) throws -> JSONValue { try Self.claims(in: text(name)) }
 
-    static func claims(in token: String) throws -> JSON {
+    static func claims(in token: String) throws -> JSONValue {
         let parts = token.split(separator: ".")
         guard parts.count == 3 else { throw ExpectationFailure("a token") }
-        return try JSON(parsing: base64URL(String(parts[1])))
+        return try JSONValue(parsing: base64URL(String(parts[1])))
     }
 
     static func base64URL(_ text: String) throws -> Data {
@@ -54,8 +54,8 @@ struct Answer: Sendable, CustomStringConvertible {
     }
 }
 
-extension JSON {
+extension JSONValue {
     init(parsing bytes: some Sequence<UInt8>) throws {
-        self = try Array(bytes).withUnsafeBytes { try JSON(parsing: $0) }
+        self = try Array(bytes).withUnsafeBytes { try JSONValue(parsing: $0) }
     }
 }

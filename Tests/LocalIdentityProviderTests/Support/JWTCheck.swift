@@ -16,7 +16,7 @@ struct JWTCheck {
         self.path = path
     }
 
-    func keys() async throws -> [JSON] {
+    func keys() async throws -> [JSONValue] {
         let answer = try await site.get(site.provider.baseURL + path + "/discovery/v2.0/keys")
         guard let keys = answer["keys"].array else { throw ExpectationFailure("keys") }
         return keys
@@ -24,7 +24,7 @@ struct JWTCheck {
 
     func verify(_ token: String) async throws -> Bool {
         let parts = token.split(separator: ".").map(String.init)
-        let header = try JSON(parsing: Answer.base64URL(parts[0]))
+        let header = try JSONValue(parsing: Answer.base64URL(parts[0]))
         guard let key = try await keys().first(where: { $0["kid"] == header["kid"] }), key["alg"] == header["alg"]
         else {
             return false

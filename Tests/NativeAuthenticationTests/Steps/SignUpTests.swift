@@ -8,9 +8,9 @@ import TokenManagement
 import TokenStorage
 
 struct SignUpTests {
-    private static let country: JSON.Object = .init([("country", "Ecuador")])
-    private static let city: JSON.Object = .init([("city", "Loja")])
-    private static let both: JSON.Object = .init([("country", "Ecuador"), ("city", "Loja")])
+    private static let country: JSONValue.Object = .init([("country", "Ecuador")])
+    private static let city: JSONValue.Object = .init([("city", "Loja")])
+    private static let both: JSONValue.Object = .init([("country", "Ecuador"), ("city", "Loja")])
 
     private func start(_ scene: NativeScene, _ client: String = "pwd-app") async throws -> SignUpCodeRequiredState {
         try await scene.app(client).signUp(SignUpParameters(username: NativeScene.new)).codeState
@@ -213,7 +213,7 @@ struct SignUpTests {
 
     @Test func `N75: attributes that are not JSON are refused without a request`() async throws {
         try await NativeScene.open { scene in
-            let attributes = JSON.Object([("country", .number("NaN"))])
+            let attributes = JSONValue.Object([("country", .number("NaN"))])
             let parameters = SignUpParameters(username: NativeScene.new, attributes: attributes)
             let error = try await failure(of: scene.app("pwd-app").signUp, parameters)
             #expect(error.kind == .generalError)

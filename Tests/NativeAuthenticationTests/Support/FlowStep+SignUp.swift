@@ -3,7 +3,7 @@ import NativeAuthentication
 import OAuth
 
 extension FlowStep {
-    private static let attributes = JSON.Object([("country", "Ecuador"), ("city", "Loja")])
+    private static let attributes = JSONValue.Object([("country", "Ecuador"), ("city", "Loja")])
 
     func failSignUp(_ scene: NativeScene, _ spoil: () -> Void) async throws -> FailedStep {
         let start = try await scene.app("pwd-app").signUp(SignUpParameters(username: NativeScene.new)).codeState

@@ -101,7 +101,7 @@ struct Attack: Sendable, CustomTestStringConvertible {
         },
         Attack("a key id that is not published", .unknownKey, peerRefuses: false) { $0.setHeader("kid", #""other""#) },
         Attack("a key inside the token", .signature) { draft in
-            draft.setHeader("jwk", JSON.object(draft.otherPair.jwk).serialized)
+            draft.setHeader("jwk", JSONValue.object(draft.otherPair.jwk).serialized)
             draft.sign = draft.otherPair.sign
         },
         Attack("an address of keys inside the token", .signature) { draft in

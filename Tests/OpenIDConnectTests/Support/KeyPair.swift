@@ -8,7 +8,7 @@ import Testing
 /// A key pair that signs anything, in order or not, and its public half as a key set shows it.
 struct KeyPair: Sendable, CustomTestStringConvertible {
     let algorithm: String
-    let jwk: JSON.Object
+    let jwk: JSONValue.Object
     let sign: @Sendable (String) throws -> Data
 
     /// Lets jwt-kit sign with the pair, under the key id `k`.
@@ -17,10 +17,10 @@ struct KeyPair: Sendable, CustomTestStringConvertible {
     var testDescription: String { algorithm }
 
     /// The public key as a list of one, with other members replacing its own.
-    func set(_ changes: KeyValuePairs<String, JSON?> = [:]) -> JSON.Object {
+    func set(_ changes: KeyValuePairs<String, JSONValue?> = [:]) -> JSONValue.Object {
         var key = jwk
         for (name, value) in changes { key[name] = value }
-        return JSON.Object([("keys", .array([.object(key)]))])
+        return JSONValue.Object([("keys", .array([.object(key)]))])
     }
 
     /// One pair for each algorithm that has to be accepted, and another that is not published.
@@ -99,7 +99,7 @@ struct KeyPair: Sendable, CustomTestStringConvertible {
         )
     }
 
-    private static func jwk(_ algorithm: String, curve: String, point: Data) -> JSON.Object {
+    private static func jwk(_ algorithm: String, curve: String, point: Data) -> JSONValue.Object {
         let size = point.count / 2
         return jwk("EC", algorithm, curve: curve, [("x", point.prefix(size)), ("y", point.suffix(size))])
     }
@@ -109,8 +109,8 @@ struct KeyPair: Sendable, CustomTestStringConvertible {
         _ algorithm: String,
         curve: String? = nil,
         _ numbers: [(String, Data)]
-    ) -> JSON.Object {
-        JSON.Object(
+    ) -> JSONValue.Object {
+        JSONValue.Object(
             [("kty", .string(type)), ("kid", "k"), ("use", "sig"), ("alg", .string(algorithm))]
                 + (curve.map { [("crv", .string($0))] } ?? [])
                 + numbers.map { ($0.0, .string(Base64URL.encode($0.1))) }

@@ -4,18 +4,18 @@ import OAuth
 /// A transport between a client and an issuer that sends less than ours does, or something else.
 struct ChangedAnswers: HTTPTransport {
     private let transport: any HTTPTransport
-    private let change: @Sendable (HTTPRequest, inout JSON.Object) -> Void
+    private let change: @Sendable (HTTPRequest, inout JSONValue.Object) -> Void
 
-    init(_ transport: any HTTPTransport, _ change: @escaping @Sendable (HTTPRequest, inout JSON.Object) -> Void) {
+    init(_ transport: any HTTPTransport, _ change: @escaping @Sendable (HTTPRequest, inout JSONValue.Object) -> Void) {
         self.transport = transport
         self.change = change
     }
 
     func send(_ request: HTTPRequest, limits: HTTPLimits) async throws -> HTTPResponse {
         let response = try await transport.send(request, limits: limits)
-        guard var object = try? JSON(parsing: response.body.reveal()).object else { return response }
+        guard var object = try? JSONValue(parsing: response.body.reveal()).object else { return response }
         change(request, &object)
-        let body = Secret(JSON.object(object).serialized)
+        let body = Secret(JSONValue.object(object).serialized)
         return HTTPResponse(status: response.status, headers: response.headers, body: body)
     }
 }

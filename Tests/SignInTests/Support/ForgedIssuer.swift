@@ -32,13 +32,13 @@ final class ForgedIssuer: Sendable {
     func asked(_ name: String) -> String? { request.withLock { $0[name] } }
 
     /// Publishes what an issuer in order would, but for some members of its metadata.
-    init(_ metadata: KeyValuePairs<String, JSON> = [:]) throws {
+    init(_ metadata: KeyValuePairs<String, JSONValue> = [:]) throws {
         issuer = try HandmadeIssuer()
         directory = try TemporaryDirectory()
         var options = StoreOptions()
         options.now = { Self.now }
         store = try TokenStore.open(at: StorePath(directory.file("tokenstore.db")), options: options)
-        var members = JSON.Object([
+        var members = JSONValue.Object([
             ("authorization_endpoint", .string(issuer.issuer + "/authorize")),
             ("jwks_uri", .string(issuer.issuer + "/keys")),
         ])
@@ -47,15 +47,15 @@ final class ForgedIssuer: Sendable {
         publish(keys: [Self.publicKey(of: key)])
     }
 
-    func publish(keys: [JSON]) {
-        let document = JSON.object(JSON.Object([("keys", .array(keys))]))
+    func publish(keys: [JSONValue]) {
+        let document = JSONValue.object(JSONValue.Object([("keys", .array(keys))]))
         issuer.answer(.init(document.serialized), at: "/op/keys")
     }
 
-    static func publicKey(of key: P256.Signing.PrivateKey) -> JSON {
+    static func publicKey(of key: P256.Signing.PrivateKey) -> JSONValue {
         let point = key.publicKey.rawRepresentation
         return .object(
-            JSON.Object([
+            JSONValue.Object([
                 ("kty", "EC"), ("crv", "P-256"), ("kid", "k1"), ("alg", "ES256"),
                 ("x", .string(Base64URL.encode(point.prefix(32)))), ("y", .string(Base64URL.encode(point.suffix(32)))),
             ])
@@ -63,22 +63,22 @@ final class ForgedIssuer: Sendable {
     }
 
     /// The claims of an ID token in order.
-    func claims(nonce: String) -> JSON.Object {
+    func claims(nonce: String) -> JSONValue.Object {
         let now = Int64(Self.now.timeIntervalSince1970)
-        return JSON.Object([
+        return JSONValue.Object([
             ("iss", .string(issuer.issuer)), ("aud", .string(Self.client)), ("sub", "s-1"), ("nonce", .string(nonce)),
             ("iat", .number("\(now)")), ("exp", .number("\(now + 600)")), ("name", "Noa Vidal"),
         ])
     }
 
     /// A compact JWT; `sign` makes the third part of the first two.
-    func token(_ header: String, _ claims: JSON.Object, sign: (Data) throws -> Data) rethrows -> String {
-        let head = Base64URL.encode(header.utf8) + "." + Base64URL.encode(JSON.object(claims).serialized.utf8)
+    func token(_ header: String, _ claims: JSONValue.Object, sign: (Data) throws -> Data) rethrows -> String {
+        let head = Base64URL.encode(header.utf8) + "." + Base64URL.encode(JSONValue.object(claims).serialized.utf8)
         return head + "." + Base64URL.encode(try sign(Data(head.utf8)))
     }
 
     /// An ID token that this issuer's own key signs.
-    func genuine(_ claims: JSON.Object) throws -> String {
+    func genuine(_ claims: JSONValue.Object) throws -> String {
         try token(#"{"alg":"ES256","kid":"k1"}"#, claims) { try key.signature(for: $0).rawRepresentation }
     }
 

@@ -50,7 +50,7 @@ extension Scene {
         return request(Bool.random(using: &random) ? Self.toDo : Self.demo) {
             $0.forcesRefresh = wishes == 0
             $0.minimumLifetime = wishes == 1 ? .seconds(1_000) : .zero
-            $0.claims = wishes == 2 ? .object(JSON.Object()) : nil
+            $0.claims = wishes == 2 ? .object(JSONValue.Object()) : nil
         }
     }
 
@@ -79,7 +79,7 @@ extension Scene {
         guard Bool.random(using: &random), let token = try refreshTokens.first else { return }
         var consequence = RefreshConsequence(token: .possiblyConsumed)
         let kind = draw(["unavailable", "unavailable", "unavailable", "refused", "possiblyConsumed", "unusable"])
-        let failure = JSON.Object([("kind", .string(kind)), ("status", 503), ("error", "invalid_grant")])
+        let failure = JSONValue.Object([("kind", .string(kind)), ("status", 503), ("error", "invalid_grant")])
         consequence.throttle = Throttle(beganAt: now, expiresAt: now + 30, failure: failure)
         let decider = try manager().decider
         guard let account = try store.account(account) else { return }

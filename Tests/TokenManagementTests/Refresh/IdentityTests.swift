@@ -12,7 +12,9 @@ struct IdentityTests {
     private static func signInOther(_ scene: OpenScene) throws -> Account.ID {
         var response = TokenResponse(accessToken: Secret("at-other"), expiresIn: .seconds(3_600))
         response.refreshToken = Secret("rt-other")
-        let claims: JSON = ["iss": .string(scene.issuer.issuer), "sub": "Subject", "aud": .string(OpenScene.client)]
+        let claims: JSONValue = [
+            "iss": .string(scene.issuer.issuer), "sub": "Subject", "aud": .string(OpenScene.client),
+        ]
         response.idToken = Secret(Fixture.idToken(claims))
         let request = TokenRequest(
             clientID: OpenScene.client,
@@ -83,9 +85,11 @@ struct IdentityTests {
         ("https://idp.example.com:8443/op", "uid.\(tenant)", "https://idp.example.com:8443/op"),
     ])
     func `an imported account is refreshed at the port of its issuer`(issuer: String, id: String, url: String) throws {
-        let place: KeyValuePairs<String, JSON> = ["home_account_id": .string(id), "environment": "idp.example.com"]
-        let claims: JSON = ["iss": .string(issuer), "sub": "subject", "aud": "cid"]
-        let document = JSON.cache(
+        let place: KeyValuePairs<String, JSONValue> = [
+            "home_account_id": .string(id), "environment": "idp.example.com",
+        ]
+        let claims: JSONValue = ["iss": .string(issuer), "sub": "subject", "aud": "cid"]
+        let document = JSONValue.cache(
             refreshTokens: [.refreshToken("r").with(place)],
             idTokens: [.idToken(claims).with(place)],
             accounts: [.account().with(place)]

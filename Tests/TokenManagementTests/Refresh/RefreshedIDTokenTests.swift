@@ -11,13 +11,13 @@ import TokenStorage
 struct RefreshedIDTokenTests {
     /// Signs in at an issuer whose ID token has `nonce`, and lets the access token end.
     private static func scene(nonce: String? = nil) throws -> OpenScene {
-        let members: [(String, JSON)] = nonce.map { [("nonce", .string($0))] } ?? []
+        let members: [(String, JSONValue)] = nonce.map { [("nonce", .string($0))] } ?? []
         let scene = try OpenScene(idTokenMembers: members)
         scene.expire()
         return scene
     }
 
-    private static func answer(_ scene: OpenScene, _ members: [(String, JSON)]) {
+    private static func answer(_ scene: OpenScene, _ members: [(String, JSONValue)]) {
         let idToken = scene.idToken(at: scene.clock.seconds, members)
         scene.issuer.answer(
             .init(#"{"access_token":"new","refresh_token":"rt-1","expires_in":3600,"id_token":"\#(idToken)"}"#)
@@ -51,8 +51,9 @@ struct RefreshedIDTokenTests {
         #expect(try await scene.acquire().source == .refresh)
     }
 
-    @Test(arguments: [.string("n-2"), .string("N-1"), .string(""), .number("1"), .null] as [JSON])
-    func `tokens beside an ID token of another nonce are refused, the session continues`(nonce: JSON) async throws {
+    @Test(arguments: [.string("n-2"), .string("N-1"), .string(""), .number("1"), .null] as [JSONValue])
+    func `tokens beside an ID token of another nonce are refused, the session continues`(nonce: JSONValue) async throws
+    {
         let scene = try Self.scene(nonce: "n-1")
         Self.answer(scene, [("nonce", nonce)])
         guard case .invalidIDToken(.nonce) = try await scene.failure() else {

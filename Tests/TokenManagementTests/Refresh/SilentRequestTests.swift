@@ -14,12 +14,12 @@ struct SilentRequestTests {
             let sent = SentForms()
             let transport = InterceptingTransport(Scene.transport) { sent.keep($0) }
             let manager = try scene.manager({ $0.clientCapabilities = ["CP1"] }, transport: transport)
-            let claims = try JSON(parsing: #"{"access_token":{"nbf":null}}"#)
+            let claims = try JSONValue(parsing: #"{"access_token":{"nbf":null}}"#)
             let result = try await manager.acquireTokenSilently(scene.request { $0.claims = claims })
             #expect(result.source == .refresh)
             #expect(scene.tokenRequestCount == 1)
-            let wanted = try JSON(parsing: #"{"access_token":{"nbf":null,"xms_cc":{"values":["CP1"]}}}"#)
-            #expect(try JSON(parsing: sent.last("claims")) == wanted)
+            let wanted = try JSONValue(parsing: #"{"access_token":{"nbf":null,"xms_cc":{"values":["CP1"]}}}"#)
+            #expect(try JSONValue(parsing: sent.last("claims")) == wanted)
             #expect(
                 try await manager.acquireTokenSilently(scene.request()).accessToken.secret == result.accessToken.secret
             )

@@ -24,7 +24,7 @@ struct OpenScene: Sendable {
 
     /// Signs in; the access token ends in an hour.
     init(
-        idTokenMembers members: [(String, JSON)] = [],
+        idTokenMembers members: [(String, JSONValue)] = [],
         _ change: (inout TokenResponse) -> Void = { _ in }
     ) throws {
         issuer = try HandmadeIssuer()
@@ -96,9 +96,9 @@ struct OpenScene: Sendable {
     }
 
     /// An unsigned ID token of the person, issued at a time in Unix seconds.
-    static func idToken(_ issuer: HandmadeIssuer, at issued: Int64, _ members: [(String, JSON)] = []) -> String {
-        let claims = JSON.object(
-            JSON.Object(
+    static func idToken(_ issuer: HandmadeIssuer, at issued: Int64, _ members: [(String, JSONValue)] = []) -> String {
+        let claims = JSONValue.object(
+            JSONValue.Object(
                 [
                     ("iss", .string(issuer.issuer)), ("sub", "subject"), ("aud", .string(client)), ("name", "Mara"),
                     ("iat", .number("\(issued)")), ("nbf", .number("\(issued)")), ("exp", .number("\(issued + 600)")),
@@ -109,7 +109,7 @@ struct OpenScene: Sendable {
         return parts.joined(separator: ".")
     }
 
-    func idToken(at issued: Int64, _ members: [(String, JSON)] = []) -> String {
+    func idToken(at issued: Int64, _ members: [(String, JSONValue)] = []) -> String {
         Self.idToken(issuer, at: issued, members)
     }
 }

@@ -29,7 +29,7 @@ struct ChangesTests {
         #expect(await next(&changes) == .tokensReplaced(Fixture.account))
         try writer.removeAccount(Fixture.account, client: "cid")
         #expect(await next(&changes) == .signedOut(Fixture.account))
-        try writer.take(JSON.standardCache(.accessToken("b", "s1")).serialized)
+        try writer.take(JSONValue.standardCache(.accessToken("b", "s1")).serialized)
         #expect(await next(&changes) == .many)
     }
 

@@ -62,7 +62,7 @@ struct OneIdentityTests {
     }
 
     @Test func `rows without an ID token at another host belong to the subject they name`() throws {
-        let host: JSON = "idp.example.com"
+        let host: JSONValue = "idp.example.com"
         let fixture = try TestStore(
             .cache(
                 accessTokens: ["Alice", "alice"].map {
@@ -78,11 +78,11 @@ struct OneIdentityTests {
 
     @Test func `a sign-in as a guest keeps the username of the home tenant`() throws {
         let fixture = try TestStore()
-        func signIn(_ claims: JSON, at tenant: String) throws {
+        func signIn(_ claims: JSONValue, at tenant: String) throws {
             let response = try TokenResponse.signIn(["id_token": .string(Fixture.idToken(claims))])
             try fixture.signIn(response, at: "https://login.microsoftonline.com/\(tenant)")
         }
-        let guest: KeyValuePairs<String, JSON> = [
+        let guest: KeyValuePairs<String, JSONValue> = [
             "tid": "t2", "oid": "g1", "name": "Ada (guest)", "preferred_username": "ada#EXT#@guest.example",
         ]
         try signIn(Fixture.claims(guest), at: "t2")
@@ -106,7 +106,7 @@ struct ClientInfoTests {
     private static let tenant = "7c2f6d1e-5a43-4b8f-9d10-0e6b1a2c3d4e"
 
     private static func response(_ subject: String, issuer: String) throws -> TokenResponse {
-        let claims: JSON = ["iss": .string(issuer), "sub": .string(subject), "aud": "cid"]
+        let claims: JSONValue = ["iss": .string(issuer), "sub": .string(subject), "aud": "cid"]
         return try TokenResponse([
             "access_token": .string("at-" + subject), "refresh_token": .string("rt-" + subject), "expires_in": 3600,
             "id_token": .string(Fixture.idToken(claims)), "client_info": .string(Fixture.clientInfo("victim", tenant)),
@@ -160,14 +160,16 @@ struct ClientInfoTests {
     @Test func `client_info of an imported row counts when the issuer names the tenant`() throws {
         let id = "Victim." + Self.tenant
         let issuers = ["https://idp.example.com/a", "https://idp.example.com/b"]
-        let places: KeyValuePairs<String, JSON> = ["home_account_id": .string(id), "environment": "idp.example.com"]
+        let places: KeyValuePairs<String, JSONValue> = [
+            "home_account_id": .string(id), "environment": "idp.example.com",
+        ]
         let fixture = try TestStore(
             .cache(
                 accessTokens: issuers.enumerated().map { index, issuer in
                     .accessToken("at-" + issuer, "s1", ["realm": .string("r\(index)")]).with(places)
                 },
                 idTokens: issuers.enumerated().map { index, issuer in
-                    let claims: JSON = ["iss": .string(issuer), "sub": "s", "aud": "cid"]
+                    let claims: JSONValue = ["iss": .string(issuer), "sub": "s", "aud": "cid"]
                     return .idToken(claims, ["realm": .string("r\(index)")]).with(places)
                 }
             )

@@ -5,7 +5,7 @@ import TokenStorage
 
 struct PolicyTests {
     /// Ada and Bob of one tenant, Cy of a user flow, Dot of another provider.
-    private static let people = JSON.cache(
+    private static let people = JSONValue.cache(
         accessTokens: [
             .accessToken("a", "s1"), .accessToken("b", "s1", expiresIn: -10, ["home_account_id": "u2.t1"]),
         ],
@@ -155,11 +155,11 @@ struct PolicyTests {
     @Test func `an empty store and a damaged one are not the same`() throws {
         let fixture = try TestStore()
         #expect(try fixture.store.accounts().isEmpty)
-        guard case .none = try fixture.store.select(.only).outcome else {
+        guard case .none = try fixture.store.select(.all).outcome else {
             Issue.record("no user has signed in")
             return
         }
-        #expect(try fixture.store.account(matching: .only) == nil)
+        #expect(try fixture.store.account(matching: .all) == nil)
     }
 
     @Test func `claims are found by what the newest ID token says`() throws {

@@ -70,7 +70,7 @@ struct SubjectTests {
     }
 
     @Test func `imported rows belong to the subject they name`() throws {
-        func row(_ row: JSON, _ subject: String) -> JSON {
+        func row(_ row: JSONValue, _ subject: String) -> JSONValue {
             row.with(["home_account_id": .string(subject), "environment": "login.example.org", "realm": ""])
         }
         let fixture = try TestStore(
@@ -88,9 +88,9 @@ struct SubjectTests {
 
     @Test func `account metadata does not apply to a subject that differs in case`() throws {
         let fixture = try Self.store()
-        let item: JSON = ["client_id": "cid", "sign_in_state": "signed_out"]
-        let items: JSON = ["Zm9vYg": item, "ZM9VYG": item, "zM9vYg": item]
-        let record: JSON = ["client_id": "cid", "account_metadata_map": items]
+        let item: JSONValue = ["client_id": "cid", "sign_in_state": "signed_out"]
+        let items: JSONValue = ["Zm9vYg": item, "ZM9VYG": item, "zM9vYg": item]
+        let record: JSONValue = ["client_id": "cid", "account_metadata_map": items]
         try fixture.take(["AccountMetadataMap": ["cid": record], "Account": [:]])
         let states = try Self.ids.map { try fixture.store.signInState(of: $0, client: "cid") }
         #expect(states == [.signedOut, .signedOut, .signedIn])

@@ -5,21 +5,21 @@ import TokenStorage
 
 /// Rules C80 to C86: listing, finding and removing accounts.
 struct AccountCases {
-    private func row(_ name: String) -> JSON {
+    private func row(_ name: String) -> JSONValue {
         .account(["home_account_id": .string("\(name).t1"), "username": .string(name)])
     }
 
-    private func refreshToken(_ name: String) -> JSON {
+    private func refreshToken(_ name: String) -> JSONValue {
         .refreshToken("r-\(name)", ["home_account_id": .string("\(name).t1")])
     }
 
     @Test func `C80: a refresh token or the state signs an account in, until a sign-out`() throws {
         let names = ["a", "b", "c", "d"]
-        let states: JSON = [
+        let states: JSONValue = [
             "b.t1": ["client_id": "cid", "sign_in_state": "signed_in"],
             "c.t1": ["client_id": "cid", "sign_in_state": "signed_out"],
         ]
-        let document = JSON.cache(refreshTokens: [refreshToken("a"), refreshToken("c")], accounts: names.map(row))
+        let document = JSONValue.cache(refreshTokens: [refreshToken("a"), refreshToken("c")], accounts: names.map(row))
         let fixture = try TestStore(
             document.with(["AccountMetadataMap": ["cid": ["client_id": "cid", "account_metadata_map": states]]])
         )
@@ -37,7 +37,7 @@ struct AccountCases {
                 accounts: [.account(["realm": "t2", "local_account_id": "g1"]), .account()]
             )
         )
-        let account = try #require(try fixture.store.account(matching: .only))
+        let account = try #require(try fixture.store.account(matching: .all))
         #expect(account.tenantProfiles.map(\.tenantID) == ["t1", "t2"])
         #expect(account.tenantProfiles.map(\.isHome) == [true, false])
         #expect(account.tenantProfiles.map(\.localAccountID) == ["u1", "g1"])
@@ -63,7 +63,7 @@ struct AccountCases {
     }
 
     @Test func `C82: a username that two accounts have is ambiguous`() throws {
-        let rows = ["u1.t1", "u2.t1"].map { JSON.account(["home_account_id": .string($0)]) }
+        let rows = ["u1.t1", "u2.t1"].map { JSONValue.account(["home_account_id": .string($0)]) }
         let fixture = try TestStore(.cache(accounts: rows))
         let error = #expect(throws: TokenStoreError.self) { try fixture.store.account(username: "ADA@example.net") }
         #expect(error?.code == .ambiguousAccount)
@@ -71,8 +71,8 @@ struct AccountCases {
     }
 
     private func twoClients() throws -> TestStore {
-        let hosts = [Fixture.host, Fixture.aliasHost].map { JSON.string($0) }
-        let places = ["cid", "cid2"].flatMap { client in hosts.map { (JSON.string(client), $0) } }
+        let hosts = [Fixture.host, Fixture.aliasHost].map { JSONValue.string($0) }
+        let places = ["cid", "cid2"].flatMap { client in hosts.map { (JSONValue.string(client), $0) } }
         return try TestStore(
             .cache(
                 accessTokens: places.map { .accessToken("a", "s1", ["client_id": $0, "environment": $1]) },
@@ -119,9 +119,9 @@ struct AccountCases {
 
     @Test func `C85: the current account is the only one there is`() throws {
         let fixture = try TestStore(.cache(accounts: [row("a")]))
-        #expect(try fixture.store.account(matching: .only)?.username == "a")
+        #expect(try fixture.store.account(matching: .all)?.username == "a")
         try fixture.take(.cache(accounts: [row("b")]))
-        let error = #expect(throws: TokenStoreError.self) { try fixture.store.account(matching: .only) }
+        let error = #expect(throws: TokenStoreError.self) { try fixture.store.account(matching: .all) }
         #expect(error?.code == .ambiguousAccount)
     }
 

@@ -42,7 +42,7 @@ struct ImportExportCases {
     }
 
     @Test func `C04: a mixed-case key and the credential type IDToken are found`() throws {
-        let document: JSON = [
+        let document: JSONValue = [
             "AccessToken": ["U1.T1-Login.MicrosoftOnline.com-AccessToken-CID-T1-s1": .accessToken("a", "s1")],
             "IdToken": ["x": .idToken(Fixture.claims(), ["credential_type": "IDToken"])],
             "Account": ["x": .account()],
@@ -55,10 +55,10 @@ struct ImportExportCases {
     @Test(arguments: [true, false])
     func `C05: of two keys that differ in case the lower-cased one wins`(isLowerFirst: Bool) throws {
         let key = "u1.t1-login.microsoftonline.com-accesstoken-cid-t1-s1"
-        let entries: [(name: String, value: JSON)] = [
+        let entries: [(name: String, value: JSONValue)] = [
             (key, .accessToken("new", "s1")), (key.uppercased(), .accessToken("old", "s1")),
         ]
-        let bucket = JSON.object(.init(isLowerFirst ? entries : entries.reversed()))
+        let bucket = JSONValue.object(.init(isLowerFirst ? entries : entries.reversed()))
         let fixture = try TestStore(["AccessToken": bucket])
         #expect(try fixture.rows("AccessToken").map { $0["secret"] } == ["new"])
     }
@@ -73,7 +73,7 @@ struct ImportExportCases {
 
     @Test func `C92: an access token without an expiry is in quarantine and never used`() throws {
         let fixture = try TestStore()
-        let row = JSON.accessToken("a", "s1").with([:], without: "expires_on")
+        let row = JSONValue.accessToken("a", "s1").with([:], without: "expires_on")
         let report = try fixture.take(.standardCache(row))
         #expect(report.rejected.map(\.bucket) == ["AccessToken"])
         #expect(try fixture.store.status().quarantined == 1)
@@ -83,8 +83,8 @@ struct ImportExportCases {
 
     @Test func `C07: unknown fields and buckets outlive a refresh`() throws {
         let fixture = try TestStore()
-        let strange: JSON = ["deep": [1, .number("1.50"), nil, "ü"], "deeper": ["a": ["b": true]]]
-        let document = JSON.standardCache(.accessToken("a", "s1", ["x_trace": strange]))
+        let strange: JSONValue = ["deep": [1, .number("1.50"), nil, "ü"], "deeper": ["a": ["b": true]]]
+        let document = JSONValue.standardCache(.accessToken("a", "s1", ["x_trace": strange]))
         try fixture.take(document.with(["HarborPrivateBucket": ["k1": strange]]))
         try fixture.refresh(.new(["scope": "s1"]))
         let row = try #require(try fixture.rows("AccessToken").first)
@@ -119,7 +119,7 @@ struct ImportExportCases {
 
     @Test(arguments: ["key_id", "keyid", "kid"])
     func `C10: a key id is read under each of its names`(name: String) throws {
-        let row = JSON.accessToken("a", "s1", ["token_type": "pop", name: "k1"])
+        let row = JSONValue.accessToken("a", "s1", ["token_type": "pop", name: "k1"])
         let fixture = try TestStore(.standardCache(row))
         let answer = try fixture.request("s1") {
             $0.tokenType = "pop"
@@ -132,7 +132,7 @@ struct ImportExportCases {
     }
 
     @Test func `C11: the misspelled authority map of MSAL for Apple's systems is followed`() throws {
-        let metadata: JSON = [
+        let metadata: JSONValue = [
             "cid": [
                 "client_id": "cid",
                 "account_metadata_map": [
@@ -147,7 +147,7 @@ struct ImportExportCases {
                 ],
             ]
         ]
-        let document = JSON.standardCache(
+        let document = JSONValue.standardCache(
             .accessToken("home", "s1"),
             .accessToken("mapped", "s1", ["realm": "t2"])
         )
@@ -157,9 +157,9 @@ struct ImportExportCases {
         #expect(try fixture.store.signInState(of: Fixture.account, client: "cid") == .signedIn)
     }
 
-    @Test(arguments: [(nil, 600), ("3599", 3599), (-5, 0)] as [(JSON?, Int64)])
+    @Test(arguments: [(nil, 600), ("3599", 3599), (-5, 0)] as [(JSONValue?, Int64)])
     func `C12: a lifetime is text or a number, has a default and is never negative`(
-        expiresIn: JSON?,
+        expiresIn: JSONValue?,
         lifetime: Int64
     ) throws {
         let fixture = try TestStore()

@@ -33,13 +33,13 @@ struct LookupCases {
 
     @Test(arguments: [(300, LookupResult.hit("a")), (299, .refresh(["r1"]))] as [(Int64, LookupResult)])
     func `C33: a token is returned while it is valid for 300 seconds`(left: Int64, answer: LookupResult) throws {
-        let row = JSON.accessToken("a", "s1", expiresIn: left, ["cached_at": .seconds(Fixture.now - 3000)])
+        let row = JSONValue.accessToken("a", "s1", expiresIn: left, ["cached_at": .seconds(Fixture.now - 3000)])
         #expect(try TestStore(.standardCache(row)).request("s1") == answer)
     }
 
     @Test(arguments: [(150, LookupResult.hit("a")), (50, .refresh(["r1"]))] as [(Int64, LookupResult)])
     func `C34: the buffer can be chosen`(left: Int64, answer: LookupResult) throws {
-        let row = JSON.accessToken("a", "s1", expiresIn: left, ["cached_at": .seconds(Fixture.now - 3000)])
+        let row = JSONValue.accessToken("a", "s1", expiresIn: left, ["cached_at": .seconds(Fixture.now - 3000)])
         let fixture = try TestStore(.standardCache(row))
         #expect(try fixture.request("s1") { $0.buffer = ExpiryBuffer(.seconds(100)) } == answer)
     }
@@ -49,13 +49,13 @@ struct LookupCases {
             as [(Int64, LookupResult)]
     )
     func `C35: a token cached more than a minute in the future has ended`(ahead: Int64, answer: LookupResult) throws {
-        let row = JSON.accessToken("a", "s1", expiresIn: 7200, ["cached_at": .seconds(Fixture.now + ahead)])
+        let row = JSONValue.accessToken("a", "s1", expiresIn: 7200, ["cached_at": .seconds(Fixture.now + ahead)])
         #expect(try TestStore(.standardCache(row)).request("s1") == answer)
     }
 
     @Test(arguments: [true, false])
     func `C36: an expired token does not hide a valid one`(isExpiredFirst: Bool) throws {
-        let rows: [JSON] = [.accessToken("old", "s1 s2", expiresIn: -10), .accessToken("ok", "s1 s3")]
+        let rows: [JSONValue] = [.accessToken("old", "s1 s2", expiresIn: -10), .accessToken("ok", "s1 s3")]
         let ordered = isExpiredFirst ? rows : rows.reversed()
         let fixture = try TestStore(.cache(accessTokens: ordered, refreshTokens: [.refreshToken("r1")]))
         #expect(try fixture.request("s1") == .hit("ok"))
@@ -63,14 +63,16 @@ struct LookupCases {
 
     @Test(arguments: [true, false])
     func `C37: the exact set of scopes comes first`(isExactFirst: Bool) throws {
-        let rows: [JSON] = [.accessToken("x", "s1", expiresIn: 900), .accessToken("y", "s1 s2")]
+        let rows: [JSONValue] = [.accessToken("x", "s1", expiresIn: 900), .accessToken("y", "s1 s2")]
         let fixture = try TestStore(.cache(accessTokens: isExactFirst ? rows : rows.reversed()))
         #expect(try fixture.request("s1") == .hit("x"))
     }
 
     @Test func `after the fewest scopes freshness, the latest expiry and the newest row count`() throws {
-        func answer(_ rows: JSON...) throws -> LookupResult { try TestStore(.cache(accessTokens: rows)).request("s1") }
-        let aging: KeyValuePairs<String, JSON> = ["refresh_on": .seconds(Fixture.now - 1)]
+        func answer(_ rows: JSONValue...) throws -> LookupResult {
+            try TestStore(.cache(accessTokens: rows)).request("s1")
+        }
+        let aging: KeyValuePairs<String, JSONValue> = ["refresh_on": .seconds(Fixture.now - 1)]
         #expect(try answer(.accessToken("x", "s1 s2 s3"), .accessToken("y", "s1 s4", expiresIn: 900)) == .hit("y"))
         #expect(
             try answer(.accessToken("x", "s1 s2", expiresIn: 7200, aging), .accessToken("y", "s1 s3")) == .hit("y")
@@ -80,8 +82,8 @@ struct LookupCases {
     }
 
     @Test func `C38: a token minted for claims answers only a request for these claims`() throws {
-        let claims: JSON = ["access_token": ["nbf": ["essential": true]]]
-        let row = JSON.accessToken("a", "s1", ["requested_claims": .string(claims.serialized)])
+        let claims: JSONValue = ["access_token": ["nbf": ["essential": true]]]
+        let row = JSONValue.accessToken("a", "s1", ["requested_claims": .string(claims.serialized)])
         let fixture = try TestStore(.standardCache(row))
         #expect(try fixture.request("s1") == .refresh(["r1"]))
         #expect(try fixture.request("s1") { $0.requestedClaims = claims } == .hit("a"))
@@ -101,8 +103,8 @@ struct LookupCases {
         #expect(try fixture.rows("AccessToken").map { $0["secret"] } == ["a"])
     }
 
-    @Test(arguments: ["", nil, "bearer"] as [JSON])
-    func `C40: a missing token type is Bearer`(type: JSON) throws {
+    @Test(arguments: ["", nil, "bearer"] as [JSONValue])
+    func `C40: a missing token type is Bearer`(type: JSONValue) throws {
         let fixture = try TestStore(.standardCache(.accessToken("a", "s1", ["token_type": type])))
         #expect(try fixture.request("s1") == .hit("a"))
     }
@@ -122,7 +124,7 @@ struct LookupCases {
 
     @Test func `C43: a valid token does not answer a claims challenge`() throws {
         let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
-        let challenge: JSON = ["access_token": ["nbf": nil]]
+        let challenge: JSONValue = ["access_token": ["nbf": nil]]
         #expect(try fixture.request("s1") { $0.requestedClaims = challenge } == .refresh(["r1"]))
     }
 
@@ -145,7 +147,9 @@ struct LookupCases {
     }
 
     @Test func `of several refresh tokens the client's own and newest come first`() throws {
-        func row(_ secret: String, _ changes: KeyValuePairs<String, JSON>) -> JSON { .refreshToken(secret, changes) }
+        func row(_ secret: String, _ changes: KeyValuePairs<String, JSONValue>) -> JSONValue {
+            .refreshToken(secret, changes)
+        }
         let fixture = try TestStore(
             .cache(refreshTokens: [
                 row("old", ["target": "s1", "last_modification_time": "1789990000"]),

@@ -24,7 +24,7 @@ struct SaveCases {
     }
 
     @Test func `C49: tokens of another realm, account, client, key or claims are untouched`() throws {
-        let others: [JSON] = [
+        let others: [JSONValue] = [
             .accessToken("realm", "s1", ["realm": "t2"]), .accessToken("account", "s1", ["home_account_id": "u2.t1"]),
             .accessToken("client", "s1", ["client_id": "cid2"]), .accessToken("key", "s1", ["kid": "k1"]),
             .accessToken("claims", "s1", ["requested_claims": "{\"a\":1}"]),

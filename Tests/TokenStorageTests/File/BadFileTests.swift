@@ -131,7 +131,7 @@ struct BadFileTests {
         expectError(.damaged) { _ = try store.accounts() }
         expectError(.damaged) { _ = try store.accounts(matching: .username("ada@example.net")) }
         expectError(.damaged) { _ = try store.signedInAccounts(client: "cid") }
-        expectError(.damaged) { _ = try store.account(matching: .only) }
+        expectError(.damaged) { _ = try store.account(matching: .all) }
         expectError(.damaged) { _ = try store.status() }
         #expect(try !store.check().isEmpty)
     }

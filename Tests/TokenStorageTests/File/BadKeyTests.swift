@@ -96,7 +96,7 @@ struct BadKeyTests {
         #expect(try other.accounts(matching: .claim("department", equals: "sales")).isEmpty)
         try fixture.take(.standardCache(.accessToken("b", "s1")))
         #expect(try other.rows("AccessToken").map { $0["secret"] } == ["b"])
-        try other.take(JSON.standardCache(.accessToken("c", "s2")).serialized)
+        try other.take(JSONValue.standardCache(.accessToken("c", "s2")).serialized)
         #expect(try fixture.another().check() == [])
         #expect(try fixture.another().accounts().count == 1)
     }

@@ -23,7 +23,7 @@ struct InspectionTests {
         return usernames
     }
 
-    private let document = JSON.standardCache(.accessToken("a", "s1"))
+    private let document = JSONValue.standardCache(.accessToken("a", "s1"))
 
     @Test func `inspecting a closed store changes no file`() throws {
         let fixture = try TestStore.closed(document)

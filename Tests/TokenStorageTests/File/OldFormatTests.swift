@@ -63,7 +63,7 @@ struct OldFormatTests {
         #expect(try TokenStore.purgeAll(at: path, options: options, dryRun: true).accounts == 2)
         #expect(try TokenStore.purgeAll(at: path, options: options).refreshTokens == 2)
         let store = try TokenStore.open(at: path, options: options)
-        try store.take(JSON.standardCache(.accessToken("new", "s1")).serialized)
+        try store.take(JSONValue.standardCache(.accessToken("new", "s1")).serialized)
         #expect(try store.accounts().count == 1)
         #expect(try store.check() == [])
     }

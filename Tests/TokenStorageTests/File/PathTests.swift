@@ -49,7 +49,7 @@ struct PathTests {
         #expect(path.lock == directory.file("\u{301}a/\u{301}b.lock"))
         let options = TestStore.options(TestClock()) { $0.keySource = .file(directory.file("\u{301}a/\u{301}key")) }
         let store = try TokenStore.open(at: path, options: options)
-        try store.take(JSON.standardCache(.accessToken("a", "s1")).serialized)
+        try store.take(JSONValue.standardCache(.accessToken("a", "s1")).serialized)
         let names = try FileManager.default.contentsOfDirectory(atPath: path.directory).sorted()
         #expect(names == ["\u{301}b.db", "\u{301}b.db-shm", "\u{301}b.db-wal", "\u{301}b.lock", "\u{301}key"])
         let files = StoreFiles(path, source: options.keySource)
@@ -60,7 +60,7 @@ struct PathTests {
         let directory = try TemporaryDirectory()
         let path = StorePath(directory.file("deep/er/tokenstore.db"))
         let store = try TokenStore.open(at: path, options: TestStore.options(TestClock()))
-        try store.take(JSON.standardCache(.accessToken("a", "s1")).serialized)
+        try store.take(JSONValue.standardCache(.accessToken("a", "s1")).serialized)
         func mode(_ path: String) throws -> Int? {
             try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
         }
@@ -122,8 +122,8 @@ struct PathTests {
             for number in 0..<16 {
                 group.addTask {
                     let store = try TokenStore.open(at: path, options: options)
-                    let row = JSON.account(["home_account_id": .string("u\(number).t1")])
-                    try store.take(JSON.cache(accounts: [row]).serialized)
+                    let row = JSONValue.account(["home_account_id": .string("u\(number).t1")])
+                    try store.take(JSONValue.cache(accounts: [row]).serialized)
                     return try store.status().createdAt
                 }
             }

@@ -7,7 +7,7 @@ import TokenStorage
 
 /// A store follows its name: what it writes is where the next process looks.
 struct ReplacedFileTests {
-    private func store(_ document: JSON) throws -> TestStore {
+    private func store(_ document: JSONValue) throws -> TestStore {
         let fixture = try TestStore { $0.replacementLookInterval = .zero }
         try fixture.take(document)
         return fixture

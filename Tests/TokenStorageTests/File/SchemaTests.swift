@@ -63,7 +63,7 @@ struct SchemaTests {
     @Test func `an older program reads and writes a newer store as far as its floors allow`() throws {
         let fixture = try store(with: Self.step(Self.next, "CREATE TABLE extra (id INTEGER PRIMARY KEY) STRICT"))
         let old = try TokenStore.open(at: fixture.path, options: fixture.options)
-        try old.take(JSON.cache(accounts: [.account(["home_account_id": "u2.t1"])]).serialized)
+        try old.take(JSONValue.cache(accounts: [.account(["home_account_id": "u2.t1"])]).serialized)
         #expect(try old.accounts().count == 2)
         #expect(try old.status().schemaVersion == Self.next)
     }

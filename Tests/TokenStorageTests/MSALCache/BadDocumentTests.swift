@@ -44,11 +44,11 @@ struct BadDocumentTests {
 
     @Test(
         arguments: ["AccessToken", "RefreshToken", "IdToken", "Account", "AppMetadata"],
-        [[], "text", 1, true] as [JSON]
+        [[], "text", 1, true] as [JSONValue]
     )
-    func `a bucket of the wrong type is named and kept, and the others go in`(bucket: String, value: JSON) throws {
+    func `a bucket of the wrong type is named and kept, and the others go in`(bucket: String, value: JSONValue) throws {
         let fixture = try TestStore()
-        let report = try fixture.take(JSON.cache(accounts: [.account()]).with([bucket: value]))
+        let report = try fixture.take(JSONValue.cache(accounts: [.account()]).with([bucket: value]))
         #expect(report.rejected.map(\.bucket) == [bucket])
         #expect(report.rejected.map(\.key) == [nil])
         #expect(report.rejected.allSatisfy { $0.reason.contains("not an object") })
@@ -84,11 +84,11 @@ struct BadDocumentTests {
             ("Account", .account().with([:], without: "home_account_id")),
             ("Account", .account().with([:], without: "environment")),
             ("AppMetadata", .appMetadata().with([:], without: "client_id")),
-        ] as [(String, JSON)]
+        ] as [(String, JSONValue)]
     )
-    func `an invalid row is kept in quarantine and exported`(bucket: String, row: JSON) throws {
+    func `an invalid row is kept in quarantine and exported`(bucket: String, row: JSONValue) throws {
         let fixture = try TestStore()
-        let document = JSON.cache().with([bucket: ["odd key": row]])
+        let document = JSONValue.cache().with([bucket: ["odd key": row]])
         let report = try fixture.take(document.with(["Other": ["k": 1]]))
         #expect(report.rejected.map(\.bucket) == [bucket])
         #expect(report.rejected.map(\.key) == ["odd key"])
@@ -108,7 +108,7 @@ struct BadDocumentTests {
     @Test(arguments: odd)
     func `a row that JSON cannot say is named and kept to the letter, and the others go in`(value: String) throws {
         let fixture = try TestStore()
-        let good = JSON.accessToken("a", "s1").serialized
+        let good = JSONValue.accessToken("a", "s1").serialized
         let row = #"{"home_account_id":"u1.t1","secret":"s","name":"# + value + "}"
         let text =
             #"{"AccessToken":{"good":"# + good + #","odd\ud800":"# + row + #","odd\ud801":"# + row + "},"
@@ -135,8 +135,8 @@ struct BadDocumentTests {
         #expect(try !fixture.store.exportedText().contains(#""secret":"s""#))
     }
 
-    @Test(arguments: ["1790003600.9", .number("1790003600.9"), .number("1.7900036e9"), 1_790_003_600] as [JSON])
-    func `a time may be a number or a fraction`(time: JSON) throws {
+    @Test(arguments: ["1790003600.9", .number("1790003600.9"), .number("1.7900036e9"), 1_790_003_600] as [JSONValue])
+    func `a time may be a number or a fraction`(time: JSONValue) throws {
         let fixture = try TestStore(.standardCache(.accessToken("a", "s1", ["expires_on": time])))
         #expect(try fixture.request("s1") == .hit("a"))
         #expect(try fixture.rows("AccessToken")[0]["expires_on"] == "1790003600")
@@ -165,8 +165,8 @@ struct BadDocumentTests {
 
     @Test func `of a field that is repeated the last comes back out`() throws {
         let fixture = try TestStore()
-        let row = JSON.accessToken("a", "s1").with([:], without: "cached_at").object?.members ?? []
-        let repeated: [(name: String, value: JSON)] = [("cached_at", "0895000000"), ("cached_at", "soon")]
+        let row = JSONValue.accessToken("a", "s1").with([:], without: "cached_at").object?.members ?? []
+        let repeated: [(name: String, value: JSONValue)] = [("cached_at", "0895000000"), ("cached_at", "soon")]
         try fixture.take(["AccessToken": ["k": .object(.init(row + repeated))]])
         #expect(try fixture.rows("AccessToken").map { $0["cached_at"] } == ["soon"])
         #expect(try fixture.rows("AccessToken")[0].object?.members.count == row.count + 1)
@@ -188,7 +188,7 @@ struct BadDocumentTests {
     @Test(arguments: ["Ünï", "a b", "quote\"back\\slash\n\u{1}", "\u{1F600}", String(repeating: "k", count: 70_000)])
     func `keys and values may hold any text`(text: String) throws {
         let fixture = try TestStore()
-        let row = JSON.accessToken("a", "s1", ["x": .string(text), text: 1, "client_id": .string(text)])
+        let row = JSONValue.accessToken("a", "s1", ["x": .string(text), text: 1, "client_id": .string(text)])
         try fixture.take(["AccessToken": [text: row], text: [text: .string(text)]])
         #expect(try fixture.rows("AccessToken") == [row])
         #expect(try fixture.export()[text] == [text: .string(text)])

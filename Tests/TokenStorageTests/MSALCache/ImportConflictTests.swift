@@ -6,7 +6,7 @@ import TokenStorage
 /// Rows that stand in each other's way, in one document or in two.
 struct ImportConflictTests {
     /// Every name in a document, with those of the objects in it.
-    private func expectOwnNames(_ document: JSON, sourceLocation: SourceLocation = #_sourceLocation) {
+    private func expectOwnNames(_ document: JSONValue, sourceLocation: SourceLocation = #_sourceLocation) {
         guard let members = document.object?.members else { return }
         #expect(Set(members.map { Array($0.name.utf8) }).count == members.count, sourceLocation: sourceLocation)
         for member in members { expectOwnNames(member.value, sourceLocation: sourceLocation) }
@@ -61,7 +61,7 @@ struct ImportConflictTests {
     }
 
     @Test func `an invalid row does not hide the one behind it`() throws {
-        let document: JSON = ["AccessToken": ["KEY": .accessToken("a", "s1"), "key": ["foo": "bar"]]]
+        let document: JSONValue = ["AccessToken": ["KEY": .accessToken("a", "s1"), "key": ["foo": "bar"]]]
         let fixture = try TestStore()
         let report = try fixture.take(document)
         #expect(report.accessTokens == 1)
@@ -73,11 +73,11 @@ struct ImportConflictTests {
 
     @Test(arguments: [true, false])
     func `rows of a tenant and of its alias do not replace each other by turns`(isWordFirst: Bool) throws {
-        func rows(_ row: JSON, _ secret: KeyValuePairs<String, JSON>) -> [JSON] {
+        func rows(_ row: JSONValue, _ secret: KeyValuePairs<String, JSONValue>) -> [JSONValue] {
             let rows = [row.with(["realm": "organizations"]), row.with(secret)]
             return isWordFirst ? rows : rows.reversed()
         }
-        let document = JSON.cache(
+        let document = JSONValue.cache(
             accessTokens: rows(.accessToken("word", "s1"), ["secret": "tenant"]),
             idTokens: rows(.idToken(), ["secret": .string(Fixture.idToken(Fixture.claims(["jti": "2"])))]),
             accounts: rows(.account(), [:])
@@ -108,8 +108,8 @@ struct ImportConflictTests {
     }
 
     @Test(arguments: ["harbor.onmicrosoft.com", "t9"])
-    func `a user flow has one tenant under all names in its rows`(realm: JSON) throws {
-        let row: KeyValuePairs<String, JSON> = [
+    func `a user flow has one tenant under all names in its rows`(realm: JSONValue) throws {
+        let row: KeyValuePairs<String, JSONValue> = [
             "home_account_id": .string(Fixture.b2cHome), "environment": .string(Fixture.b2cHost), "realm": realm,
         ]
         let fixture = try TestStore(.cache(accessTokens: [.accessToken("a", "s1", row)]))
@@ -117,8 +117,8 @@ struct ImportConflictTests {
     }
 
     @Test func `a domain means the tenant that the account's ID token names`() throws {
-        let realm: KeyValuePairs<String, JSON> = ["realm": "contoso.onmicrosoft.com"]
-        let document = JSON.cache(
+        let realm: KeyValuePairs<String, JSONValue> = ["realm": "contoso.onmicrosoft.com"]
+        let document = JSONValue.cache(
             accessTokens: [.accessToken("a", "s1", realm)],
             idTokens: [.idToken(Fixture.claims(), realm)]
         )

@@ -6,7 +6,7 @@ import TokenStorage
 
 struct ImportTests {
     /// What an export must say of a document: the same values under any keys, with times and types normalised.
-    private func entities(_ document: JSON) -> Set<JSON> {
+    private func entities(_ document: JSONValue) -> Set<JSONValue> {
         Set(
             (document.object?.members ?? []).flatMap { bucket, value in
                 (value.object?.members ?? []).map { _, entity in
@@ -16,22 +16,22 @@ struct ImportTests {
         )
     }
 
-    private func expectRoundTrip(_ document: JSON, sourceLocation: SourceLocation = #_sourceLocation) throws {
+    private func expectRoundTrip(_ document: JSONValue, sourceLocation: SourceLocation = #_sourceLocation) throws {
         let fixture = try TestStore()
         let report = try fixture.take(document)
         let export = try fixture.store.exportedText()
-        #expect(try entities(JSON(parsing: export)) == entities(document), sourceLocation: sourceLocation)
+        #expect(try entities(JSONValue(parsing: export)) == entities(document), sourceLocation: sourceLocation)
         let again = try fixture.take(document)
         #expect(again.unchanged == entities(document).count - report.rejected.count, sourceLocation: sourceLocation)
         #expect(try fixture.store.exportedText() == export, sourceLocation: sourceLocation)
         #expect(try fixture.store.events().count == 1, sourceLocation: sourceLocation)
-        let copy = try TestStore(JSON(parsing: export))
+        let copy = try TestStore(JSONValue(parsing: export))
         #expect(try entities(copy.export()) == entities(document), sourceLocation: sourceLocation)
     }
 
     @Test func `the shipped fixture is exported as it was imported`() throws {
         let file = Repository.root.appending(path: "Tests/Fixtures/harbor.json")
-        try expectRoundTrip(JSON(parsing: String(contentsOf: file, encoding: .utf8)))
+        try expectRoundTrip(JSONValue(parsing: String(contentsOf: file, encoding: .utf8)))
     }
 
     @Test func `overlapping access tokens are all kept`() throws {
@@ -41,7 +41,7 @@ struct ImportTests {
     }
 
     @Test func `access tokens that differ in one property are all kept`() throws {
-        let changes: [KeyValuePairs<String, JSON>] = [
+        let changes: [KeyValuePairs<String, JSONValue>] = [
             [:], ["realm": "t2"], ["client_id": "cid2"], ["environment": .string(Fixture.aliasHost)],
             ["token_type": "pop"],
             ["key_id": "k1", "kid": "k1"], ["requested_claims": "{\"a\":1}"], ["user_assertion_hash": "h"],
@@ -74,7 +74,7 @@ struct ImportTests {
     }
 
     @Test func `an account with two usernames in two tenants is exported with both`() throws {
-        let rows: [JSON] = [
+        let rows: [JSONValue] = [
             .account(["realm": "t2", "username": "ada_example.net#EXT#@guest.net"]), .account(),
             .account(["realm": "t3", "username": "other"]),
         ]
@@ -85,11 +85,11 @@ struct ImportTests {
 
     @Test(arguments: ["tfp", "harbor.onmicrosoft.com", "t9"])
     func `a refresh leaves the tokens of a user flow where the imported cache has them`(realm: String) throws {
-        let place: KeyValuePairs<String, JSON> = [
+        let place: KeyValuePairs<String, JSONValue> = [
             "home_account_id": .string(Fixture.b2cHome), "environment": .string(Fixture.b2cHost),
             "realm": .string(realm),
         ]
-        let claims: JSON = ["iss": "https://harbor.b2clogin.com/t9/v2.0/", "sub": "o1", "tfp": "B2C_1_SignIn"]
+        let claims: JSONValue = ["iss": "https://harbor.b2clogin.com/t9/v2.0/", "sub": "o1", "tfp": "B2C_1_SignIn"]
         let fixture = try TestStore(
             .cache(
                 accessTokens: [.accessToken("a", "s1", expiresIn: -10).with(place)],
@@ -121,7 +121,7 @@ struct ImportTests {
                 idTokens: [.idToken(Fixture.claims(["iat": 1_790_000_005, "name": "New"]))]
             )
         )
-        let older = JSON.cache(
+        let older = JSONValue.cache(
             accessTokens: [.accessToken("a1", "s1", ["cached_at": "1790000001"])],
             refreshTokens: [.refreshToken("r1", ["last_modification_time": "1790000001"])],
             idTokens: [.idToken(Fixture.claims(["iat": 1_790_000_001, "name": "Old"]))]
@@ -129,7 +129,7 @@ struct ImportTests {
         let before = try fixture.store.exportedText()
         #expect(try fixture.take(older).unchanged == 3)
         #expect(try fixture.store.exportedText() == before)
-        let newer = JSON.cache(
+        let newer = JSONValue.cache(
             accessTokens: [.accessToken("a3", "s1", ["cached_at": "1790000009"])],
             refreshTokens: [.refreshToken("r3", ["last_modification_time": "1790000009"])]
         )
@@ -151,7 +151,7 @@ struct ImportTests {
 
     @Test func `a long import reports its progress`() throws {
         let fixture = try TestStore()
-        var document = JSON.cache(accounts: (0..<1100).map { .account(["home_account_id": .string("u\($0).t1")]) })
+        var document = JSONValue.cache(accounts: (0..<1100).map { .account(["home_account_id": .string("u\($0).t1")]) })
             .serialized
         var steps: [Int] = []
         _ = try document.withUTF8 {

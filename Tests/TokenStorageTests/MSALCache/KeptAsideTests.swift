@@ -7,30 +7,30 @@ import TokenStorage
 
 /// What an import keeps beside the tables goes with the account it is of, and says what is true now.
 struct KeptAsideTests {
-    private static func metadata(_ state: String, home: String = Fixture.home) -> JSON {
-        let item: JSON = [
+    private static func metadata(_ state: String, home: String = Fixture.home) -> JSONValue {
+        let item: JSONValue = [
             "client_id": "cid", "home_account_id": .string(home), "sign_in_state": .string(state),
             "athority_map": [
                 "URLMap-": ["https://login.microsoftonline.com/common": "https://login.microsoftonline.com/t2"]
             ],
         ]
-        let record: JSON = [
+        let record: JSONValue = [
             "client_id": "cid", "principal_home_account_id": .string(home),
-            "account_metadata_map": .object(JSON.Object([(home, item), ("u9.t1", item)])),
+            "account_metadata_map": .object(JSONValue.Object([(home, item), ("u9.t1", item)])),
         ]
         return ["AccountMetadataMap": ["cid": record]]
     }
 
-    private static let document = JSON.standardCache(
+    private static let document = JSONValue.standardCache(
         .accessToken("a", "s1"),
         .accessToken("mapped", "s2", ["realm": "t2"])
     )
 
-    private static func signedOut() -> JSON {
+    private static func signedOut() -> JSONValue {
         document.with(["AccountMetadataMap": metadata("signed_out")["AccountMetadataMap"]])
     }
 
-    private func items(_ fixture: TestStore) throws -> JSON {
+    private func items(_ fixture: TestStore) throws -> JSONValue {
         try fixture.export()["AccountMetadataMap"]["cid"]["account_metadata_map"]
     }
 
@@ -48,12 +48,12 @@ struct KeptAsideTests {
 
     @Test(arguments: Removal.allCases)
     func `rows in quarantine are removed with their account`(removal: Removal) throws {
-        let quarantined: [JSON] = [
+        let quarantined: [JSONValue] = [
             .accessToken("q1", "s1", ["expires_on": nil]), .accessToken("q2", "s1", ["expires_on": "soon"]),
             .accessToken("other", "s1", ["expires_on": nil, "home_account_id": "u2.t1"]),
             .accessToken("host", "s1", ["expires_on": nil, "environment": "login.example.org"]),
         ]
-        let tokens = JSON.cache(accessTokens: quarantined)["AccessToken"]
+        let tokens = JSONValue.cache(accessTokens: quarantined)["AccessToken"]
             .with(["U1.T1-\(Fixture.host)-accesstoken-cid-t1-s3": ["secret": "q3"], "u1.t12-x": ["secret": "kept"]])
         let fixture = try TestStore(.cache(refreshTokens: [.refreshToken("r1")], accounts: [.account()]))
         try fixture.take(["AccessToken": tokens, "Notes": ["n": ["home_account_id": "U1.T1", "client_id": "CID"]]])
@@ -64,7 +64,7 @@ struct KeptAsideTests {
     }
 
     /// Entries of two people in quarantine and unknown ones, and a sign-in of the first.
-    private static let crowd = JSON.cache(refreshTokens: [.refreshToken("r1")], accounts: [.account()]).with([
+    private static let crowd = JSONValue.cache(refreshTokens: [.refreshToken("r1")], accounts: [.account()]).with([
         "Notes": [
             "a": ["home_account_id": "U1.T1", "secret": "own"], "u1.t1-x": ["secret": "own key"],
             "b": ["home_account_id": "u2.t1", "secret": "other"], "u2.t1-x": ["secret": "other key"],
@@ -128,8 +128,8 @@ struct KeptAsideTests {
     }
 
     @Test func `a sign-out of one client leaves the rows of another`() throws {
-        let rows: [JSON] = ["cid", "cid2"].map { .accessToken($0, "s1", ["client_id": .string($0)]) }
-        let bad: [JSON] = rows.map { $0.with(["target": nil]) }
+        let rows: [JSONValue] = ["cid", "cid2"].map { .accessToken($0, "s1", ["client_id": .string($0)]) }
+        let bad: [JSONValue] = rows.map { $0.with(["target": nil]) }
         let fixture = try TestStore(.cache(accessTokens: rows + bad, accounts: [.account()]))
         try fixture.store.removeAccount(Fixture.account, client: "cid")
         #expect(try fixture.rows("AccessToken").map { $0["secret"] } == ["cid2", "cid2"])
@@ -195,7 +195,7 @@ struct KeptAsideTests {
 extension TokenStore {
     /// An import of a newer refresh token takes a sign-out back.
     fileprivate func signInAgain() throws {
-        let newer: KeyValuePairs<String, JSON> = ["last_modification_time": .seconds(Fixture.now)]
-        try take(JSON.cache(refreshTokens: [.refreshToken("newer", newer)]).serialized)
+        let newer: KeyValuePairs<String, JSONValue> = ["last_modification_time": .seconds(Fixture.now)]
+        try take(JSONValue.cache(refreshTokens: [.refreshToken("newer", newer)]).serialized)
     }
 }

@@ -14,14 +14,14 @@ struct ForgettingTests {
     ]
 
     /// Everything a cache can hold, with a secret in each field that is sealed.
-    private static func document() -> JSON {
+    private static func document() -> JSONValue {
         let claims = Fixture.claims(["name": "planted-name", "planted_claim_name": ["planted-claim-value"]])
-        let tokens: JSON = [
+        let tokens: JSONValue = [
             "key 1": .accessToken("planted-access-token", "s1", ["x_field": ["deep": "planted-field"]]),
             "key 2": .accessToken("planted-access-token-2", "s2", ["requested_claims": "\"planted-requested-claims\""]),
             "planted-key-of-row": ["foo": "planted-quarantine"],
         ]
-        return JSON.cache(
+        return JSONValue.cache(
             refreshTokens: [.refreshToken("planted-refresh-token", ["x": "planted-field"])],
             idTokens: [.idToken(claims, ["x": "planted-field"])],
             accounts: [.account(["name": "planted-name", "x": "planted-field"])],
@@ -151,7 +151,7 @@ struct ForgettingTests {
         let fixture = try TestStore()
         let ids = (0..<24).map { Account.ID(issuer: Fixture.account.issuer, homeAccountID: "u\($0).t1") }
         for index in ids.indices {
-            let info = JSON.string(Fixture.clientInfo("u\(index)", "t1"))
+            let info = JSONValue.string(Fixture.clientInfo("u\(index)", "t1"))
             try fixture.signIn(.signIn(["client_info": info], without: "id_token"))
         }
         let erasures = try await withThrowingTaskGroup(of: Erasure.self) { group in

@@ -138,9 +138,9 @@ struct KeySourceChangeTests {
     }
 }
 
-extension JSON {
+extension JSONValue {
     /// A user who signs in while a rekey is under way.
-    static let newcomer = JSON.cache(
+    static let newcomer = JSONValue.cache(
         refreshTokens: [.refreshToken("rn", ["home_account_id": "new.t1"])]
     )
 }

@@ -28,8 +28,10 @@ struct NoiseTests {
     @Test(arguments: 0..<4)
     func `a damaged database is a typed error or the right accounts, never fewer`(seed: UInt64) throws {
         let count = 12
-        let rows = (0..<count).map { JSON.account(["home_account_id": .string("u\($0).t1"), "name": "Ada"]) }
-        let tokens = (0..<count).map { JSON.accessToken("a\($0)", "s1", ["home_account_id": .string("u\($0).t1")]) }
+        let rows = (0..<count).map { JSONValue.account(["home_account_id": .string("u\($0).t1"), "name": "Ada"]) }
+        let tokens = (0..<count).map {
+            JSONValue.accessToken("a\($0)", "s1", ["home_account_id": .string("u\($0).t1")])
+        }
         let fixture = try TestStore.closed(.cache(accessTokens: tokens, accounts: rows))
         let sound = try DamagedFile(fixture.path.database).bytes()
         var generator = SeededGenerator(seed: seed)
@@ -71,8 +73,12 @@ struct NoiseTests {
     func `a damaged document is refused or imported, and the store stays sound`(seed: UInt64) throws {
         let fixture = try TestStore(.standardCache(.accessToken("kept", "s9")))
         let document = Array(
-            JSON.standardCache(.accessToken("a", "s1", ["x": ["ü", 1, nil]]), .accessToken("b", "s2"), ["foo": "bar"])
-                .with(["Private": ["k": [1, "\u{1F600}"]]]).serialized.utf8
+            JSONValue.standardCache(
+                .accessToken("a", "s1", ["x": ["ü", 1, nil]]),
+                .accessToken("b", "s2"),
+                ["foo": "bar"]
+            )
+            .with(["Private": ["k": [1, "\u{1F600}"]]]).serialized.utf8
         )
         var generator = SeededGenerator(seed: seed)
         var refused = 0

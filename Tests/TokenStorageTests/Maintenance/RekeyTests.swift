@@ -11,7 +11,7 @@ struct RekeyTests {
     struct Interruption: Error {}
 
     /// More rows than one transaction of a rekey takes.
-    private static let crowd = JSON.cache(
+    private static let crowd = JSONValue.cache(
         refreshTokens: (0..<300).map { .refreshToken("r\($0)", ["home_account_id": .string("u\($0).t1")]) },
         idTokens: (0..<300).map {
             .idToken(
@@ -95,7 +95,7 @@ struct RekeyTests {
         let next = try TokenStore.open(at: StorePath(directory.path), options: fixture.options)
         #expect(try store.status().isRekeyUnfinished)
         try expectEverythingReadable(store, export)
-        try store.take(JSON.newcomer.serialized)
+        try store.take(JSONValue.newcomer.serialized)
         #expect(try next.rekey().resumed)
         #expect(try !store.status().isRekeyUnfinished)
         #expect(try store.accounts().count == 301)
@@ -110,7 +110,7 @@ struct RekeyTests {
         let directory = try cutOffRekey(fixture, after: steps)
         let store = try TokenStore.open(at: StorePath(directory.path), options: fixture.options)
         #expect(try store.take(export).changes == 0)
-        let other: JSON = ["AppMetadata": [:], "Private": ["k": "w"]]
+        let other: JSONValue = ["AppMetadata": [:], "Private": ["k": "w"]]
         try store.take(other.serialized)
         #expect(try store.rekey().resumed)
         #expect(try store.exported()["Private"] == ["k": "w"])
@@ -159,11 +159,11 @@ struct RekeyTests {
     }
 
     @Test func `a rotation in the middle of a rekey leaves no copy of the spent refresh token`() throws {
-        let place: KeyValuePairs<String, JSON> = ["home_account_id": "u0.t1"]
-        let copy = JSON.refreshToken("r0", ["family_id": "1"]).with(place)
+        let place: KeyValuePairs<String, JSONValue> = ["home_account_id": "u0.t1"]
+        let copy = JSONValue.refreshToken("r0", ["family_id": "1"]).with(place)
         // The token and its copy are further apart than one transaction of a rekey reaches.
-        let tokens = (0..<600).map { JSON.refreshToken("r\($0)", ["home_account_id": .string("u\($0).t1")]) }
-        let fixture = try TestStore(JSON.cache(refreshTokens: tokens + [copy]))
+        let tokens = (0..<600).map { JSONValue.refreshToken("r\($0)", ["home_account_id": .string("u\($0).t1")]) }
+        let fixture = try TestStore(JSONValue.cache(refreshTokens: tokens + [copy]))
         let account = Account.ID(issuer: Fixture.account.issuer, homeAccountID: "u0.t1")
         var isRotated = false
         _ = try fixture.store.rekey { _ in

@@ -23,14 +23,16 @@ struct RemovedAccountTests {
 
     /// A store with two accounts of which every table knows something.
     private static func store() throws -> TestStore {
-        let item: JSON = [
+        let item: JSONValue = [
             "client_id": "cid", "sign_in_state": "signed_in",
             "athority_map": ["URLMap-": ["https://login.example.org/common": "https://login.example.org/t2"]],
         ]
-        let items: JSON = ["Zm9vYg": item, "U1.T1": item]
-        let place: KeyValuePairs<String, JSON> = ["home_account_id": "Zm9vYg", "environment": "login.example.org"]
-        let claims: JSON = ["iss": "https://login.example.org", "sub": "Zm9vYg", "aud": "cid", "name": "Mara Planted"]
-        let document = JSON.cache(
+        let items: JSONValue = ["Zm9vYg": item, "U1.T1": item]
+        let place: KeyValuePairs<String, JSONValue> = ["home_account_id": "Zm9vYg", "environment": "login.example.org"]
+        let claims: JSONValue = [
+            "iss": "https://login.example.org", "sub": "Zm9vYg", "aud": "cid", "name": "Mara Planted",
+        ]
+        let document = JSONValue.cache(
             accessTokens: [
                 .accessToken("a", "s1").with(place), .accessToken("q", "s1", ["expires_on": nil]).with(place),
             ],
@@ -42,13 +44,13 @@ struct RemovedAccountTests {
         try fixture.signIn(.signIn(["client_info": .string(Fixture.clientInfo("U1", "T1"))]), at: common) {
             $0.newKey = BoundKey(thumbprint: "planted", secret: Secret("key"))
         }
-        let metadata: JSON = ["cid": ["client_id": "cid", "account_metadata_map": items]]
+        let metadata: JSONValue = ["cid": ["client_id": "cid", "account_metadata_map": items]]
         try fixture.take(["AccountMetadataMap": metadata, "Account": [:]])
         for account in [subject, Fixture.account] {
             let token = try fixture.currentRefreshToken(of: account)
             _ = try fixture.store.beginRefresh(with: token)
             var consequence = RefreshConsequence(token: .possiblyConsumed)
-            consequence.throttle = Throttle(beganAt: 0, expiresAt: Fixture.now + 60, failure: JSON.Object())
+            consequence.throttle = Throttle(beganAt: 0, expiresAt: Fixture.now + 60, failure: JSONValue.Object())
             consequence.event = "refused"
             let query = TokenQuery(account: account, clientID: "cid", scope: "s1")
             try fixture.store.endRefresh(with: token, of: query, authority: "a", consequence)

@@ -6,7 +6,7 @@ import Testing
 import TokenStorage
 
 struct RepairTests {
-    static let crowd = JSON.cache(
+    static let crowd = JSONValue.cache(
         accessTokens: (0..<60).map {
             .accessToken(
                 "a\($0)",

@@ -15,7 +15,11 @@ extension BindingTests {
         func end(_ token: StoredRefreshToken) throws {
             _ = try fixture.store.beginRefresh(with: token)
             var consequence = RefreshConsequence(token: .possiblyConsumed)
-            consequence.throttle = Throttle(beganAt: Fixture.now, expiresAt: Fixture.now + 60, failure: JSON.Object())
+            consequence.throttle = Throttle(
+                beganAt: Fixture.now,
+                expiresAt: Fixture.now + 60,
+                failure: JSONValue.Object()
+            )
             try fixture.store.endRefresh(with: token, of: query, authority: "https://login.example.org", consequence)
         }
         func candidate() throws -> RefreshCandidate? {

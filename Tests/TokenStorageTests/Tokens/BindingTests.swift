@@ -133,12 +133,12 @@ struct BindingTests {
     func `an altered document of an issuer is fetched again`(assignment: String) throws {
         let fixture = try TestStore()
         let url = "https://login.example.org"
-        try fixture.store.saveIssuerDocument(JSON.Object([("issuer", .string(url))]), url: url, lifetime: 60)
+        try fixture.store.saveIssuerDocument(JSONValue.Object([("issuer", .string(url))]), url: url, lifetime: 60)
         #expect(try fixture.store.issuerDocument(url) != nil)
         try edit(fixture, "UPDATE issuer_document SET \(assignment)")
         #expect(try fixture.store.issuerDocument(url) == nil)
         #expect(try fixture.store.check().count == 1)
-        try fixture.store.saveIssuerDocument(JSON.Object([("issuer", .string(url))]), url: url, lifetime: 60)
+        try fixture.store.saveIssuerDocument(JSONValue.Object([("issuer", .string(url))]), url: url, lifetime: 60)
         #expect(try fixture.store.check() == [])
     }
 
@@ -151,8 +151,8 @@ struct BindingTests {
     }
 
     @Test func `a sign-out that was altered to a sign-in hands out no token`() throws {
-        let item: JSON = ["client_id": "cid", "home_account_id": "u1.t1", "sign_in_state": "signed_out"]
-        let record: JSON = ["client_id": "cid", "account_metadata_map": ["u1.t1": item]]
+        let item: JSONValue = ["client_id": "cid", "home_account_id": "u1.t1", "sign_in_state": "signed_out"]
+        let record: JSONValue = ["client_id": "cid", "account_metadata_map": ["u1.t1": item]]
         let fixture = try TestStore(
             .standardCache(.accessToken("a", "s1")).with(["AccountMetadataMap": ["cid": record]])
         )

@@ -108,7 +108,7 @@ struct QueryPlanTests {
 
     @Test func `importing scans no table`() throws {
         let fixture = try TestStore()
-        let document = JSON.standardCache(.accessToken("a", "s1"), ["foo": "bar"]).with(["Private": ["k": "v"]])
+        let document = JSONValue.standardCache(.accessToken("a", "s1"), ["foo": "bar"]).with(["Private": ["k": "v"]])
         let scans = try writing(fixture) { try fixture.take(document) }
         // Quarantined entries are read once for any document.
         #expect(scans.count { $0.contains("FROM foreign_entry") } <= 1)

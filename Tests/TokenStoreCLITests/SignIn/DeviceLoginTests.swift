@@ -12,7 +12,7 @@ struct DeviceLoginTests {
     private func issuer(_ decision: HandmadeIssuer.Answer? = nil) throws -> HandmadeIssuer {
         let issuer = try HandmadeIssuer()
         issuer.publish(
-            JSON.Object([
+            JSONValue.Object([
                 ("device_authorization_endpoint", .string(issuer.issuer + "/device")),
                 ("jwks_uri", .string(issuer.issuer + "/keys")),
             ])
@@ -110,7 +110,7 @@ struct DeviceLoginTests {
 
     @Test func `device login without an endpoint or with browser options is an error`() async throws {
         let (issuer, scratch) = (try HandmadeIssuer(), try ScratchDirectory())
-        issuer.publish(JSON.Object([("jwks_uri", .string(issuer.issuer + "/keys"))]))
+        issuer.publish(JSONValue.Object([("jwks_uri", .string(issuer.issuer + "/keys"))]))
         issuer.answer(.init(#"{"keys":[]}"#), at: "/op/keys")
         let outcome = try await login(issuer, scratch)
         #expect(outcome.status == 1)

@@ -111,10 +111,10 @@ struct LogoutCommandTests {
 
     @Test func `concurrent sign-outs of many processes all succeed`() async throws {
         let scratch = try ScratchDirectory()
-        let rows = (0..<24).map { JSON.account(["home_account_id": .string("u\($0).t1")]) }
-        let tokens = (0..<24).map { JSON.refreshToken("r\($0)", ["home_account_id": .string("u\($0).t1")]) }
+        let rows = (0..<24).map { JSONValue.account(["home_account_id": .string("u\($0).t1")]) }
+        let tokens = (0..<24).map { JSONValue.refreshToken("r\($0)", ["home_account_id": .string("u\($0).t1")]) }
         let store = try TokenStore.open(at: StorePath(scratch.store))
-        try store.take(JSON.cache(refreshTokens: tokens, accounts: rows).serialized)
+        try store.take(JSONValue.cache(refreshTokens: tokens, accounts: rows).serialized)
         let statuses = try await withThrowingTaskGroup(of: Int32.self) { group in
             for index in 0..<24 {
                 let command = Command(

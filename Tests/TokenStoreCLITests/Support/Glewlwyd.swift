@@ -94,7 +94,7 @@ struct Glewlwyd: Sendable {
     private func configure(_ algorithm: Algorithm) async throws {
         let admin = try await session("admin", "password")
         let key = try algorithm.key
-        let parameters: JSON = [
+        let parameters: JSONValue = [
             "iss": .string(issuer), "jwt-type": .string(algorithm.rawValue), "jwt-key-size": "256",
             "key": .string(key.private), "cert": .string(key.public),
             "access-token-duration": 3_600, "refresh-token-duration": 86_400, "code-duration": 600,
@@ -104,15 +104,15 @@ struct Glewlwyd: Sendable {
             "address-claim": ["type": "no"], "pkce-allowed": true, "introspection-revocation-allowed": true,
             "introspection-revocation-auth-scope": [], "introspection-revocation-allow-target-client": true,
         ]
-        let module: JSON = [
+        let module: JSONValue = [
             "module": "oidc", "name": "oidc", "display_name": "oidc", "enabled": true, "parameters": parameters,
         ]
-        let scope: JSON = ["name": "read", "display_name": "read", "password_required": false, "scheme": [:]]
-        let user: JSON = [
+        let scope: JSONValue = ["name": "read", "display_name": "read", "password_required": false, "scheme": [:]]
+        let user: JSONValue = [
             "username": "dev", "name": "Dev", "password": "devpassword", "scope": ["openid", "read", "g_profile"],
             "enabled": true,
         ]
-        let client: JSON = [
+        let client: JSONValue = [
             "client_id": .string(Self.client), "name": "app", "confidential": false, "scope": ["openid", "read"],
             "authorization_type": ["code", "refresh_token"], "enabled": true,
             "redirect_uri": ["http://127.0.0.1/", .string(redirectURI)],
@@ -160,7 +160,7 @@ struct Glewlwyd: Sendable {
 
     /// The cookie of a user who gave a password; the server may still be starting.
     private func session(_ user: String, _ password: String) async throws -> String {
-        let body: JSON = ["username": .string(user), "password": .string(password)]
+        let body: JSONValue = ["username": .string(user), "password": .string(password)]
         for _ in 0..<200 {
             do {
                 let response = try await call("POST", "/api/auth/", body, session: "")
@@ -174,7 +174,9 @@ struct Glewlwyd: Sendable {
     }
 
     @discardableResult
-    private func call(_ method: String, _ path: String, _ body: JSON?, session: String) async throws -> HTTPResponse {
+    private func call(_ method: String, _ path: String, _ body: JSONValue?, session: String) async throws
+        -> HTTPResponse
+    {
         var request = HTTPRequest(method, base + path, headers: ["content-type": "application/json"])
         if !session.isEmpty { request.headers["cookie"] = session }
         request.body = body.map { Secret($0.serialized) }

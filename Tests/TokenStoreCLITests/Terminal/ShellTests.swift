@@ -54,7 +54,7 @@ struct ShellTests {
     ])
     func `a malformed token is refused when it arrives, and the session continues`(token: String) async throws {
         try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
-            let body = JSON.object(.init([("access_token", .string(token)), ("expires_in", 3_600)])).serialized
+            let body = JSONValue.object(.init([("access_token", .string(token)), ("expires_in", 3_600)])).serialized
             scene.provider.faults.add(.answer(body: body, at: "token"))
             let outcome = try await scene.tokens(1, "--format", "env")[0]
             #expect(outcome.status == 1)
@@ -68,7 +68,7 @@ struct ShellTests {
     @Test func `a token of printable ASCII comes out of every shell as it is`() async throws {
         try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
             let token = #"a'b"c\d$(id)`id`!x;{} #~"#
-            let body = JSON.object(.init([("access_token", .string(token)), ("expires_in", 3_600)])).serialized
+            let body = JSONValue.object(.init([("access_token", .string(token)), ("expires_in", 3_600)])).serialized
             scene.provider.faults.add(.answer(body: body, at: "token"))
             let assignment = try await scene.tokens(1, "--format", "env")[0].output
             for shell in [UnixShell.dash, .bash, .zsh] where shell.isInstalled {
@@ -81,9 +81,9 @@ struct ShellTests {
     @Test(arguments: ["token_type", "refresh_token", "id_token"])
     func `a line break in another field is refused and loses no session`(field: String) async throws {
         try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
-            var members = JSON.Object([("access_token", "a"), ("expires_in", 3_600)])
+            var members = JSONValue.Object([("access_token", "a"), ("expires_in", 3_600)])
             members[field] = "Bearer\r\nX-Evil: 1"
-            scene.provider.faults.add(.answer(body: JSON.object(members).serialized, at: "token"))
+            scene.provider.faults.add(.answer(body: JSONValue.object(members).serialized, at: "token"))
             let outcome = try await scene.tokens(1, "--format", "header")[0]
             #expect(outcome.status == 1)
             #expect(outcome.output.isEmpty)

@@ -83,7 +83,7 @@ struct ProviderTokenTests {
 
     @Test func `an error has a bounded length for any answer of the issuer`() async throws {
         let session = try Session(scope: "read", lifetime: 0)
-        session.issuer.publish(JSON.Object([("issuer", .string(String(repeating: "x", count: 500_000)))]))
+        session.issuer.publish(JSONValue.Object([("issuer", .string(String(repeating: "x", count: 500_000)))]))
         let outcome = try await session.token("--scope", "read")
         #expect(outcome.status == 1)
         #expect(outcome.error.utf8.count < 4_000)

@@ -12,5 +12,7 @@ struct UserTasks: Sendable {
     }
 
     /// `user` is what the server keeps in the session that its cookie names; it is not a secret.
-    func tasks(of user: Account.ID) async throws -> JSON { try await manager.authorized(api, account: user).json() }
+    func tasks(of user: Account.ID) async throws -> JSONValue {
+        try await manager.authorized(api, account: user).json()
+    }
 }

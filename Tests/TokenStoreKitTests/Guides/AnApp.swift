@@ -13,7 +13,7 @@ actor CurrentUser {
 
     func signIn() async throws { session = try await app.signIn(scope: api.scope) }
 
-    func tasks() async throws -> JSON? {
+    func tasks() async throws -> JSONValue? {
         guard let session else { return nil }
         do {
             return try await session.api(api).json()

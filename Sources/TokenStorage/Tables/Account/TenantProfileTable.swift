@@ -25,7 +25,7 @@ struct TenantProfileRow: Equatable {
     var authorityType: String
 
     /// Names, `client_info`, and every field not known here.
-    var extra: JSON.Object
+    var extra: JSONValue.Object
 }
 
 /// A tenant as a row names it, and as rows are compared.
@@ -182,9 +182,9 @@ extension StoreConnection {
     }
 }
 
-extension JSON.Object {
+extension JSONValue.Object {
     /// The members of both; where a name is in both, the value of `newer`.
-    func merging(_ newer: JSON.Object) -> JSON.Object {
+    func merging(_ newer: JSONValue.Object) -> JSONValue.Object {
         var merged = self
         for (name, value) in newer.members { merged[name] = value }
         return merged

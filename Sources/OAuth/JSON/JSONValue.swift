@@ -1,23 +1,23 @@
 /// A JSON value, without loss: numbers keep their text and objects the order of their members.
 ///
 /// `JSONDecoder` would round numbers and drop unknown fields; a token cache must return both unchanged.
-public enum JSON: Sendable {
+public enum JSONValue: Sendable {
     case null
     case bool(Bool)
     /// A number as it was written, such as `1.50` or `1e400`.
     case number(String)
     case string(String)
-    case array([JSON])
+    case array([JSONValue])
     case object(Object)
 
     /// The members of an object, in order.
     public struct Object: Sendable {
-        public private(set) var members: [(name: String, value: JSON)]
+        public private(set) var members: [(name: String, value: JSONValue)]
 
-        public init(_ members: [(name: String, value: JSON)] = []) { self.members = members }
+        public init(_ members: [(name: String, value: JSONValue)] = []) { self.members = members }
 
         /// The value of the last member called `name`, the one most readers see when a name is repeated.
-        public subscript(name: String) -> JSON? {
+        public subscript(name: String) -> JSONValue? {
             get { members.last { $0.name == name }?.value }
             set {
                 if let newValue, let index = members.lastIndex(where: { $0.name == name }) {
@@ -34,7 +34,7 @@ public enum JSON: Sendable {
     }
 }
 
-extension JSON {
+extension JSONValue {
     /// The text of a string.
     public var text: String? {
         if case .string(let text) = self { text } else { nil }
@@ -44,7 +44,7 @@ extension JSON {
         if case .object(let object) = self { object } else { nil }
     }
 
-    public var array: [JSON]? {
+    public var array: [JSONValue]? {
         if case .array(let elements) = self { elements } else { nil }
     }
 
@@ -78,7 +78,7 @@ extension JSON {
     }
 }
 
-extension JSON.Object: Hashable {
+extension JSONValue.Object: Hashable {
     /// Whether both have the same names with the same values; the order of members carries no meaning in JSON.
     public static func == (lhs: Self, rhs: Self) -> Bool {
         guard lhs.members.count == rhs.members.count else { return false }
@@ -93,7 +93,7 @@ extension JSON.Object: Hashable {
     }
 }
 
-extension JSON: Hashable {}
+extension JSONValue: Hashable {}
 
 extension Int64 {
     /// Whole seconds from decimal text such as `1790003600` or `1790000000.125`; nil if it is not a number in range.
@@ -119,7 +119,7 @@ public struct JSONError: Error, Hashable, CustomStringConvertible {
     public var description: String { "not JSON: \(reason) at byte \(offset)" }
 }
 
-extension JSON {
+extension JSONValue {
     /// Reads one JSON document.
     public init(parsing bytes: UnsafeRawBufferPointer) throws(JSONError) {
         var reader = JSONReader(bytes)
@@ -139,7 +139,7 @@ extension JSON {
         }
     }
 
-    private static func mended(_ bytes: UnsafeRawBufferPointer) throws(JSONError) -> JSON {
+    private static func mended(_ bytes: UnsafeRawBufferPointer) throws(JSONError) -> JSONValue {
         var reader = JSONReader(bytes, mends: true)
         let value = try reader.value()
         try reader.end()
@@ -147,7 +147,7 @@ extension JSON {
     }
 
     /// Reads one JSON document as well as it can be read.
-    package static func mended(_ text: String) throws(JSONError) -> JSON {
+    package static func mended(_ text: String) throws(JSONError) -> JSONValue {
         var text = text
         return try text.withUTF8 { bytes in
             Result { () throws(JSONError) in try mended(UnsafeRawBufferPointer(bytes)) }
@@ -158,7 +158,7 @@ extension JSON {
     public init(parsing text: String) throws(JSONError) {
         var text = text
         self = try text.withUTF8 { bytes in
-            Result { () throws(JSONError) in try JSON(parsing: UnsafeRawBufferPointer(bytes)) }
+            Result { () throws(JSONError) in try JSONValue(parsing: UnsafeRawBufferPointer(bytes)) }
         }.get()
     }
 
@@ -170,7 +170,7 @@ extension JSON {
     }
 
     /// The value as JSON with the members of every object in order of their names, for hashing and comparing.
-    package var canonical: JSON {
+    package var canonical: JSONValue {
         switch self {
         case .array(let elements): .array(elements.map(\.canonical))
         case .object(let object):
@@ -185,7 +185,7 @@ extension JSON {
         case .null: bytes.append(contentsOf: "null".utf8)
         case .bool(let value): bytes.append(contentsOf: (value ? "true" : "false").utf8)
         case .number(let text): bytes.append(contentsOf: text.utf8)
-        case .string(let text): JSON.write(text, to: &bytes)
+        case .string(let text): JSONValue.write(text, to: &bytes)
         case .array(let elements):
             bytes.append(UInt8(ascii: "["))
             for (index, element) in elements.enumerated() {
@@ -197,7 +197,7 @@ extension JSON {
             bytes.append(UInt8(ascii: "{"))
             for (index, member) in object.members.enumerated() {
                 if index > 0 { bytes.append(UInt8(ascii: ",")) }
-                JSON.write(member.name, to: &bytes)
+                JSONValue.write(member.name, to: &bytes)
                 bytes.append(UInt8(ascii: ":"))
                 member.value.write(to: &bytes)
             }
@@ -226,15 +226,15 @@ extension JSON {
     }
 }
 
-extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral {
+extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral {
     public init(stringLiteral value: String) { self = .string(value) }
     public init(integerLiteral value: Int64) { self = .number(String(value)) }
     public init(booleanLiteral value: Bool) { self = .bool(value) }
 }
 
-extension JSON: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral, ExpressibleByNilLiteral {
-    public init(arrayLiteral elements: JSON...) { self = .array(elements) }
-    public init(dictionaryLiteral elements: (String, JSON)...) {
+extension JSONValue: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral, ExpressibleByNilLiteral {
+    public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+    public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self = .object(.init(elements.map { (name: $0.0, value: $0.1) }))
     }
     public init(nilLiteral: ()) { self = .null }
