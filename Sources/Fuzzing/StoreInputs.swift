@@ -64,7 +64,7 @@ final class ScratchStore: Sendable {
 
     func open() throws -> TokenStore { try TokenStore.open(at: path, options: options) }
 
-    func inspect() throws -> TokenStore? { try TokenStore.inspect(at: path, options: options) }
+    func inspect() throws -> StoreInspection? { try TokenStore.inspect(at: path, options: options) }
 
     func repair() throws -> RepairReport { try TokenStore.repair(at: path, options: options) }
 }
@@ -116,7 +116,7 @@ struct DatabaseInput: FuzzInput {
         try attempt { _ = try store.check() }
     }
 
-    private func checkTokens(_ store: TokenStore) throws {
+    private func checkTokens(_ store: StoreInspection) throws {
         let query = TokenQuery(account: account, clientID: "app", scope: "read")
         if case .usable(let token, _) = try store.cachedToken(for: query) {
             try hold(token.secret == Secret("access-of-mara"), "a token is the right one")

@@ -155,7 +155,9 @@ extension TokenStore {
             try importMSALCache(UnsafeRawBufferPointer($0), isKnownFormat: isKnownFormat)
         }
     }
+}
 
+extension StoreReading {
     /// The text of an export.
     public func exportedText() throws -> String {
         var document: [UInt8] = []

@@ -31,7 +31,7 @@ public final class TokenManager: Sendable {
     /// The nonces of issuers and web APIs.
     let dpopServers = DPoPServers()
 
-    package var decider: TokenDecider { TokenDecider(store: store, clientID: clientID, options: options) }
+    package var decider: TokenDecider<TokenStore> { TokenDecider(store: store, clientID: clientID, options: options) }
 
     public init(
         store: TokenStore,

@@ -173,12 +173,10 @@ struct FaultTests {
 
     @Test func `a store that cannot be written is an error before tokens are requested`() async throws {
         try await NativeScene.open { scene in
-            var options = StoreOptions()
-            options.now = { [clock = scene.provider.clock] in clock.now }
-            let app = try scene.app(store: try TokenStore.inspect(at: scene.store.path, options: options))
+            let app = try scene.app(store: .deferred(at: StorePath("/dev/null/tokenstore.db")))
             let state = try await app.signIn(SignInParameters(username: NativeScene.bo)).codeState
             let error = try await failure(of: state.submitCode, scene.code())
-            #expect((error.underlyingError as? TokenStoreError)?.code == .invalidArgument)
+            #expect((error.underlyingError as? TokenStoreError)?.code == .file)
             #expect(scene.provider.audit.count(of: "token") == 0)
         }
     }

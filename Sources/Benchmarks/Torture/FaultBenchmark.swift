@@ -181,7 +181,7 @@ final class FullDisk {
     }
 
     /// How many of the first `stored` accounts are missing, and what a check finds.
-    private func problems(_ store: TokenStore?, _ stored: Int) throws -> Int {
+    private func problems(_ store: (any StoreReading)?, _ stored: Int) throws -> Int {
         guard let store else { return stored }
         let missing = try (0..<stored).count { number in
             guard case .usable = try store.cachedToken(for: SampleAccount(number).query()) else { return true }

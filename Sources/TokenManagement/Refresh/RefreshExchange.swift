@@ -14,7 +14,7 @@ import Foundation
 struct RefreshExchange: Sendable {
     let request: SilentRequest
     let issuer: Issuer
-    let decider: TokenDecider
+    let decider: TokenDecider<TokenStore>
     let dpopServers: DPoPServers
 
     var store: TokenStore { decider.store }

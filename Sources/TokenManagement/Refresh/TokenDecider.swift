@@ -9,12 +9,12 @@ import Foundation
 #endif
 
 /// Decides a silent request by what the store knows; the manager acts on it, and `explain` prints it.
-package struct TokenDecider: Sendable {
-    let store: TokenStore
+package struct TokenDecider<Store: StoreReading>: Sendable {
+    let store: Store
     let clientID: String
     let options: TokenManagerOptions
 
-    package init(store: TokenStore, clientID: String, options: TokenManagerOptions) {
+    package init(store: Store, clientID: String, options: TokenManagerOptions) {
         self.store = store
         self.clientID = clientID
         self.options = options

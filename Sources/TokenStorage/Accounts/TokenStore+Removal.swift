@@ -47,11 +47,10 @@ extension TokenStore {
     }
 
     /// Deletes access tokens that have ended, and nothing else; needs no key.
-    public func purgeExpired(dryRun: Bool = false) throws -> PurgeCounts {
-        try removing(dryRun: dryRun, takesIn: false) { session in
-            var counts = PurgeCounts()
-            counts.accessTokens = try session.expiredAccessTokenCount()
-            if !dryRun, counts.accessTokens > 0 {
+    public func purgeExpired() throws -> PurgeCounts {
+        try removing(takesIn: false) { session in
+            let counts = try session.expired()
+            if counts.accessTokens > 0 {
                 try session.deleteExpiredAccessTokens()
                 try session.record(.purge, outcome: "expired")
             }
@@ -60,12 +59,11 @@ extension TokenStore {
     }
 
     /// Deletes the accounts that `policy` leaves with all their tokens and claims.
-    public func purge(_ policy: AccountPolicy, dryRun: Bool = false) throws -> PurgeCounts {
-        try removing(dryRun: dryRun) { session in
-            var counts = PurgeCounts()
+    public func purge(_ policy: AccountPolicy) throws -> PurgeCounts {
+        try removing { session in
             let rows = try session.accountRows(matching: policy)
-            for row in rows { try session.count(row, in: &counts) }
-            guard !dryRun, !rows.isEmpty else { return counts }
+            let counts = try session.counts(of: rows)
+            guard !rows.isEmpty else { return counts }
             try session.deleteUnrecognizedEntries(of: rows.compactMap { try session.accountID($0) })
             for row in rows { try session.deleteAccount(row) }
             try session.record(.purge, outcome: "\(counts.accounts) accounts")
@@ -79,12 +77,9 @@ extension TokenStore {
     ///   the rows are deleted all the same.
     @discardableResult
     package func removing<Result: Sendable>(
-        dryRun: Bool = false,
         takesIn: Bool = true,
         _ body: (StoreConnection) throws -> Result
     ) throws -> Result {
-        // A dry run must not create the store it looks at, nor wait for a writer.
-        if dryRun { return try read(body) }
         let (result, erasure) = try erasing(takesIn: takesIn, body)
         if case .unfinished(let error) = erasure { throw error }
         return result
@@ -102,6 +97,30 @@ extension TokenStore {
             let result = try session.write { try body(session) }
             return (result, try session.emptiedLog())
         }
+    }
+}
+
+extension StoreReading {
+    /// What ``TokenStore/purgeExpired()`` would delete.
+    public func previewPurgeExpired() throws -> PurgeCounts { try read { try $0.expired() } }
+
+    /// What ``TokenStore/purge(_:)`` would delete.
+    public func previewPurge(_ policy: AccountPolicy) throws -> PurgeCounts {
+        try read { session in try session.counts(of: session.accountRows(matching: policy)) }
+    }
+}
+
+extension StoreConnection {
+    fileprivate func expired() throws -> PurgeCounts {
+        var counts = PurgeCounts()
+        counts.accessTokens = try expiredAccessTokenCount()
+        return counts
+    }
+
+    fileprivate func counts(of rows: [Int64]) throws -> PurgeCounts {
+        var counts = PurgeCounts()
+        for row in rows { try count(row, in: &counts) }
+        return counts
     }
 }
 

@@ -45,7 +45,9 @@ extension TokenStore {
     package static func requireMSALCache(_ document: UnsafeRawBufferPointer, isKnownFormat: Bool) throws {
         _ = try MSALCacheIndex(document, isKnownFormat: isKnownFormat)
     }
+}
 
+extension StoreReading {
     /// Everything as an MSAL unified cache, with what imports did not understand.
     ///
     /// The document holds every token in the clear.

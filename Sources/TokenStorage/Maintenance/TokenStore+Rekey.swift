@@ -18,7 +18,7 @@ extension TokenStore {
         progress: ((TokenStore.Progress) -> Void)? = nil
     ) throws -> RekeyReport {
         // Readers that wait were given the old key; a new one takes the writer's.
-        defer { if source != nil { closeReaders() } }
+        defer { if source != nil { connections.closeReaders() } }
         return try withWriter { session in
             let lock = try KernelLock(.rekey, of: path, timeout: options.busyTimeout)
             defer { withExtendedLifetime(lock) {} }

@@ -1,7 +1,7 @@
 package import OAuth
 import SQLite
 
-extension TokenStore {
+extension StoreReading {
     /// All that decides a request for an access token, from one moment.
     ///
     /// - Throws: as ``cachedToken(for:)``.
@@ -13,7 +13,9 @@ extension TokenStore {
             }
         }
     }
+}
 
+extension TokenStore {
     /// Commits that `token` is about to be sent.
     ///
     /// - Returns: an earlier use of this very token whose answer was not stored; nil where there was none.

@@ -81,7 +81,7 @@ extension StoreConnection {
     }
 }
 
-extension TokenStore {
+extension StoreReading {
     /// How many sessions are bound to a key, and so are in no export.
     package func boundSessionCount() throws -> Int {
         try read { session in Int(try session.connection.integer("SELECT count(*) FROM dpop_key") ?? 0) }

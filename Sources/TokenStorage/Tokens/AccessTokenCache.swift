@@ -22,7 +22,7 @@ final class AccessTokenCache: Sendable {
     }
 
     private struct State {
-        var version: TokenStore.DataVersion?
+        var version: StoreConnections.DataVersion?
 
         /// By ``AccessTokenCache/hash(_:)``; of two queries with one hash the later is kept.
         var entries: [Int: Entry] = [:]
@@ -39,7 +39,7 @@ final class AccessTokenCache: Sendable {
     func token(
         for query: TokenQuery,
         at now: Int64,
-        version: TokenStore.DataVersion,
+        version: StoreConnections.DataVersion,
         _ lookUp: () throws -> CachedToken
     ) throws -> CachedToken {
         let hash = Self.hash(query)

@@ -1,7 +1,7 @@
 package import OAuth
 import SQLite
 
-extension TokenStore {
+extension StoreReading {
     /// The access tokens of an account, at most a few dozen, with the reason each answers `query` or does not.
     package func consideredTokens(for query: TokenQuery) throws -> [AccessTokenExplanation] {
         try read { session in try session.connection.read { try session.consideredTokens(query) } }

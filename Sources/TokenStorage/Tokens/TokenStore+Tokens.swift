@@ -87,21 +87,23 @@ public struct SavedTokens: Sendable {
 }
 
 extension TokenStore {
-    /// What the store has for `query`: a usable token, refresh tokens to get one with, or neither.
-    ///
-    /// Nothing is written. An access token is returned only while it is valid for longer than the query's buffer.
-    ///
-    /// - Throws: ``TokenStoreError/Code/invalidArgument`` if the scope is empty,
-    ///   ``TokenStoreError/Code/userFlowMismatch`` if the account signed in with another user flow.
     public func cachedToken(for query: TokenQuery) throws -> CachedToken {
-        // Microsoft's access tokens are each for one API, which OpenID's scopes do not name.
-        guard !query.scope.isEmpty || query.account.hasIssuer && !query.scope.tokens.isEmpty else {
-            throw TokenStoreError.invalidArgument("no scope of an API was asked for", .correct("name at least one"))
-        }
-        guard let version = try dataVersion() else { return try storedToken(for: query) }
+        try query.requireScope()
+        let version = try connections.dataVersion()
         return try opened.token(for: query, at: options.seconds, version: version) { try storedToken(for: query) }
     }
+}
 
+extension TokenQuery {
+    func requireScope() throws(TokenStoreError) {
+        // Microsoft's access tokens are each for one API, which OpenID's scopes do not name.
+        guard !scope.isEmpty || account.hasIssuer && !scope.tokens.isEmpty else {
+            throw .invalidArgument("no scope of an API was asked for", .correct("name at least one"))
+        }
+    }
+}
+
+extension StoreReading {
     /// The scope that the account has signed in to `client` for, as far as its tokens tell.
     package func sessionScope(of account: Account.ID, client: String) throws -> Scope? {
         let granted = try refreshTokens(of: account, client: client).lazy.compactMap(\.scope)
@@ -141,7 +143,9 @@ extension TokenStore {
     ) throws -> [StoredRefreshToken] {
         try read { session in try session.refreshTokens(of: account, client: client, family: family) }
     }
+}
 
+extension TokenStore {
     /// Removes exactly `token`, as the issuer has refused it.
     ///
     /// - Returns: false if another one is in its place by now, which stays.

@@ -94,7 +94,7 @@ struct ClaimCondition {
     }
 }
 
-extension TokenStore {
+extension StoreReading {
     /// The one account that `filters` select, and the client whose tokens are meant.
     func account(_ filters: AccountFilters) throws -> (Account, client: String) {
         let policy = filters.policy()
@@ -121,7 +121,7 @@ extension CommandFailure {
     }
 }
 
-extension TokenStore {
+extension StoreReading {
     /// The one account that `policy` selects; it fails otherwise, in words that depend on whether a person named an
     /// account (`isNamed`) or relied on there being only one.
     func account(_ policy: AccountPolicy, isNamed: Bool = true) throws -> Account {

@@ -94,7 +94,7 @@ extension StoreArguments {
     }
 
     /// Opens the store for reading only, and once; nil, after a line that says how to fill it, if there is none.
-    func inspect(_ console: Console, unlocks: Bool = true) throws -> TokenStore? {
+    func inspect(_ console: Console, unlocks: Bool = true) throws -> StoreInspection? {
         console.log(.debug, "inspecting \(path.database)")
         guard let store = try inspected(unlocks: unlocks) else {
             console.note("no store at \(path.database) yet; \(CommandFailure.filling)")
@@ -104,14 +104,14 @@ extension StoreArguments {
     }
 
     /// The store for reading only, nil if it does not exist; release it before the store is opened for writing.
-    func inspected(unlocks: Bool = true) throws -> TokenStore? {
+    func inspected(unlocks: Bool = true) throws -> StoreInspection? {
         var options = options(unlocks: unlocks)
         options.keepsInspectionOpen = true
         return try TokenStore.inspect(at: path, options: options)
     }
 
     /// Opens the store for reading its accounts, after the answers that wait in files were stored.
-    func inspectAccounts(_ console: Console) throws -> TokenStore? {
+    func inspectAccounts(_ console: Console) throws -> StoreInspection? {
         // A command that only reads does not wait long for another process that writes.
         try takeInAnswers(console, within: .seconds(1))
         return try inspect(console)

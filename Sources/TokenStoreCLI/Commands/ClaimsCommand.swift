@@ -54,7 +54,7 @@ struct ClaimsCommand: ParsableCommand {
     }
 
     /// The argument that names the account; beside a filter the first one may be the name of a claim as well.
-    private func accountWord(in store: TokenStore) throws -> String? {
+    private func accountWord(in store: StoreInspection) throws -> String? {
         guard filters.account == nil, let word = words.first else { return nil }
         guard let filter = filters.filter else { return word }
         if case .none = try store.outcome(of: .identifier(word).and(filter)).outcome { return nil }

@@ -40,7 +40,7 @@ struct ExplainCommand: ParsableCommand {
         try explanation.write(arguments, on: console)
     }
 
-    private func explain(_ store: TokenStore, in explanation: inout Explanation) throws {
+    private func explain(_ store: StoreInspection, in explanation: inout Explanation) throws {
         let selection = try store.select(filters.policy() ?? .all)
         explanation.accounts = selection.considered
         explanation.accountCount = try store.accountCount()

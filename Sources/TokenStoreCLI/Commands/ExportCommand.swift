@@ -96,7 +96,7 @@ struct ExportCommand: ParsableCommand {
     }
 
     private func export(
-        _ store: TokenStore,
+        _ store: StoreInspection,
         _ console: Console,
         to write: (UnsafeRawBufferPointer) throws -> Void
     ) throws {

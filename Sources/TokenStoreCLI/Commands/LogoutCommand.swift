@@ -68,7 +68,7 @@ struct LogoutCommand: ParsableCommand {
         try LogoutReport(account: account, outcome: outcome).write(arguments, on: console)
     }
 
-    private func plan(in store: TokenStore) throws -> LogoutPlan {
+    private func plan(in store: some StoreReading) throws -> LogoutPlan {
         let account = try store.account(filters.policy(account: account) ?? .all)
         let known = try store.summary(of: account.id)?.clientIDs ?? []
         return LogoutPlan(account: account, clients: filters.clientID.map { [$0] } ?? known, isLocal: localOnly)

@@ -81,15 +81,20 @@ struct PurgeCommand: ParsableCommand {
     private func purge(_ console: Console, isTrial: Bool) throws -> PurgeCounts {
         let options = arguments.options(unlocks: filters.needsKey)
         if all { return try TokenStore.purgeAll(at: arguments.path, options: options, dryRun: isTrial) }
-        let open = isTrial ? arguments.inspect : arguments.open
-        guard let store = try open(console, filters.needsKey) else { return PurgeCounts() }
+        guard isTrial else {
+            let store = try arguments.open(console, unlocks: filters.needsKey)
+            return try policy(console, in: store).map { try store.purge($0) } ?? store.purgeExpired()
+        }
+        guard let store = try arguments.inspect(console, unlocks: filters.needsKey) else { return PurgeCounts() }
+        return try policy(console, in: store).map { try store.previewPurge($0) } ?? store.previewPurgeExpired()
+    }
+
+    /// The accounts to delete; nil where only access tokens are.
+    private func policy(_ console: Console, in store: some StoreReading) throws -> AccountPolicy? {
         let selected = filters.policy()
         if filters.account != nil, let selected { _ = try store.account(selected) }
         let unused = olderThan.map { AccountPolicy.unused(since: Date(unixSeconds: max(0, console.now - $0.seconds))) }
-        guard let policy = selected.map({ policy in unused.map { policy.and($0) } ?? policy }) ?? unused else {
-            return try store.purgeExpired(dryRun: isTrial)
-        }
-        return try store.purge(policy, dryRun: isTrial)
+        return selected.map { policy in unused.map { policy.and($0) } ?? policy } ?? unused
     }
 }
 

@@ -73,7 +73,7 @@ struct TokenCommand: ParsableCommand {
 
     /// The account and client; nil if there is none, and an answer waits in a file, which an opening for writing
     /// stores.
-    private func selected(_ store: TokenStore) throws -> (Account, String)? {
+    private func selected(_ store: StoreInspection) throws -> (Account, String)? {
         do {
             return try store.account(filters)
         } catch {
@@ -103,7 +103,7 @@ struct TokenCommand: ParsableCommand {
         }
     }
 
-    private func request(_ account: Account, of client: String, in store: TokenStore) throws -> SilentRequest {
+    private func request(_ account: Account, of client: String, in store: some StoreReading) throws -> SilentRequest {
         try token.request(for: account, in: filters.tenant, of: client, in: store, timeout: arguments.timeout)
     }
 }
@@ -152,7 +152,7 @@ struct TokenArguments: ParsableArguments {
         for account: Account,
         in tenant: String?,
         of client: String,
-        in store: TokenStore,
+        in store: some StoreReading,
         timeout: Double
     ) throws -> SilentRequest {
         let scope = try scopes.tokens.isEmpty ? store.sessionScope(of: account.id, client: client) : scopes

@@ -37,6 +37,16 @@ struct WrongMoveTests {
         #expect(refused == Array(lines.indices))
     }
 
+    @Test func `what writes to a store does not compile with an inspection of it`() throws {
+        let writes = [
+            "save", "removeAccount", "removeRefreshToken", "purge", "purgeExpired", "importMSALCache", "rekey",
+            "changes",
+        ]
+        let lines = (writes + ["path"]).map { "func use(_ store: StoreInspection) { _ = store.\($0) }" }
+        let refused = try Compiler().refusals(of: lines, importing: "TokenStorage") { $0.contains("has no member") }
+        #expect(refused == Array(writes.indices))
+    }
+
     @Test func `a switch over a result that leaves a case out does not compile`() throws {
         let lines = [
             "func end(_ step: SignInResult) { switch step { case .completed: break } }",

@@ -17,10 +17,14 @@ struct Compiler {
     }()
 
     /// Which of `lines`, each a declaration of an app's, are refused with a message that fits.
-    func refusals(of lines: [String], because fits: (Substring) -> Bool) throws -> [Int] {
+    func refusals(
+        of lines: [String],
+        importing module: String = "NativeAuthentication",
+        because fits: (Substring) -> Bool
+    ) throws -> [Int] {
         let folder = try TemporaryDirectory()
         let source = folder.path + "/App.swift"
-        try Data((["import NativeAuthentication"] + lines).joined(separator: "\n").utf8)
+        try Data((["import \(module)"] + lines).joined(separator: "\n").utf8)
             .write(to: URL(filePath: source))
         let maps = try Self.moduleMaps().flatMap { ["-Xcc", "-fmodule-map-file=" + $0] }
         let arguments =

@@ -78,7 +78,7 @@ struct BadFileTests {
         // An index page, big-endian: its kind, then the first free block, the number of entries and where they begin.
         try file.change { $0.replaceSubrange(start..<start + 8, with: [10, 0, 0, 0, 0, 16, 0, 0]) }
         try expectRefusal(.damaged, fixture, of: ["inspect"])
-        for look: (TokenStore) throws -> Void in [
+        for look: (StoreInspection) throws -> Void in [
             { _ = try $0.status() }, { _ = try $0.account(username: "ada@example.net") },
             { try $0.forEachAccount { _ in } },
         ] {

@@ -17,10 +17,12 @@ struct BadKeyTests {
         var error: TokenStoreError?
         for isInspection in [true, false] {
             error = expectError(.keyUnavailable, sourceLocation: sourceLocation) {
-                let store =
-                    try isInspection
-                    ? TokenStore.inspect(at: fixture.path, options: options)
-                    : TokenStore.open(at: fixture.path, options: options)
+                let store: (any StoreReading)? =
+                    if isInspection {
+                        try TokenStore.inspect(at: fixture.path, options: options)
+                    } else {
+                        try TokenStore.open(at: fixture.path, options: options)
+                    }
                 _ = try store?.exported()
             }
         }

@@ -25,7 +25,7 @@ struct OldFormatTests {
     }
 
     private func expectEverythingReadable(
-        _ store: TokenStore,
+        _ store: some StoreReading,
         sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
         for home in ["u1", "u2"] {

@@ -93,10 +93,11 @@ struct SchemaTests {
         let before = try DamagedFile(fixture.path.database).bytes()
         for isInspection in [true, false] {
             let error = expectError(.newerStore) {
-                _ =
-                    try isInspection
-                    ? TokenStore.inspect(at: fixture.path, options: fixture.options)
-                    : TokenStore.open(at: fixture.path, options: fixture.options)
+                if isInspection {
+                    _ = try TokenStore.inspect(at: fixture.path, options: fixture.options)
+                } else {
+                    _ = try TokenStore.open(at: fixture.path, options: fixture.options)
+                }
             }
             #expect(error?.description.contains("may not read") == true)
         }

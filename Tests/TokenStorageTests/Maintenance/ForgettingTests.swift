@@ -126,7 +126,7 @@ struct ForgettingTests {
     @Test func `purging expired tokens takes their sealed bytes from the files`() throws {
         let fixture = try TestStore(.standardCache(.accessToken("a", "s1", expiresIn: -10), .accessToken("b", "s2")))
         let before = try sealedValues(fixture)
-        #expect(try fixture.store.purgeExpired(dryRun: true).accessTokens == 1)
+        #expect(try fixture.store.previewPurgeExpired().accessTokens == 1)
         #expect(try sealedValues(fixture) == before)
         #expect(try fixture.store.purgeExpired().accessTokens == 1)
         let after = try sealedValues(fixture)

@@ -61,7 +61,7 @@ struct NoiseTests {
         #expect(errors > 7)
     }
 
-    private func isDamageFound(_ store: TokenStore) -> Bool {
+    private func isDamageFound(_ store: StoreInspection) -> Bool {
         do {
             return try !store.check().isEmpty
         } catch {

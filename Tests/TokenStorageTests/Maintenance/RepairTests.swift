@@ -247,7 +247,7 @@ struct RepairTests {
     }
 }
 
-extension TokenStore {
+extension StoreReading {
     /// Whether reading everything says that the file is damaged.
     fileprivate func damageReported() throws -> Bool {
         do {

@@ -1,7 +1,7 @@
 public import OAuth
 import SQLite
 
-extension TokenStore {
+extension StoreReading {
     /// The accounts that `policy` leaves, by username.
     public func accounts(matching policy: AccountPolicy = .all) throws -> [Account] {
         try read { session in

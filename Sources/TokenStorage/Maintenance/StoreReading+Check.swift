@@ -3,7 +3,7 @@ import SQL
 import SQLite
 import Sealing
 
-extension TokenStore {
+extension StoreReading {
     /// Looks at everything: the pages of the file, the schema, references between rows, and every sealed value.
     ///
     /// Nothing is written.

@@ -7,7 +7,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-extension TokenStore {
+extension StoreReading {
     /// Calls `body` with a summary of each account that `policy` leaves; memory does not grow with their number.
     ///
     /// All of it is read from one moment, while others may write.

@@ -8,7 +8,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-extension TokenStore {
+extension StoreReading {
     /// What the store is, and who could read it; works without the key too.
     public func status() throws -> StoreStatus {
         try read { session in try session.connection.read { try session.status() } }

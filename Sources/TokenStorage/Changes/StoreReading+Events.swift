@@ -8,7 +8,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-extension TokenStore {
+extension StoreReading {
     /// The record of use, newest first: what was done, by which program.
     public func events(limit: Int = 100) throws -> [StoreEvent] {
         try read { session in Array(try session.events(after: 0).suffix(limit).reversed()) }

@@ -1,0 +1,37 @@
+/// What can be read of a store: of a ``TokenStore``, or of a ``StoreInspection``, which does nothing else.
+public protocol StoreReading: Sendable {
+    /// What it reads through; only this package can use it.
+    var connections: StoreConnections { get }
+
+    /// What the store has for `query`: a usable token, refresh tokens to get one with, or neither.
+    ///
+    /// Nothing is written. An access token is returned only while it is valid for longer than the query's buffer.
+    ///
+    /// - Throws: ``TokenStoreError/Code/invalidArgument`` if the scope is empty,
+    ///   ``TokenStoreError/Code/userFlowMismatch`` if the account signed in with another user flow.
+    func cachedToken(for query: TokenQuery) throws -> CachedToken
+}
+
+extension StoreReading {
+    public var path: StorePath { connections.path }
+    package var options: StoreOptions { connections.options }
+
+    /// Runs `body` with a connection for reading; it may read again inside.
+    package func read<Result: Sendable>(_ body: (StoreConnection) throws -> Result) throws -> Result {
+        try connections.read(body)
+    }
+}
+
+/// A store that is read and never written, not even its log or a lock: ``TokenStore/inspect(at:options:)``.
+///
+/// ```swift
+/// let names = try TokenStore.inspect(at: .standard)?.accounts().map(\.username)
+/// ```
+public struct StoreInspection: StoreReading {
+    public let connections: StoreConnections
+
+    public func cachedToken(for query: TokenQuery) throws -> CachedToken {
+        try query.requireScope()
+        return try storedToken(for: query)
+    }
+}
