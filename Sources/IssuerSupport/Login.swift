@@ -56,7 +56,7 @@ package struct Login: Sendable {
             grant: Grant(rawValue: "password")
         )
         request.username = Self.ana
-        guard let account = try store.save(response, for: request).account else {
+        guard let account = try await store.save(response, for: request).account else {
             throw ExpectationFailure("an account")
         }
         return account

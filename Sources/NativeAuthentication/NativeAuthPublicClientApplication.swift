@@ -173,9 +173,8 @@ extension NativeAuthPublicClientApplication {
 
     /// Stores the tokens of a sign-in in one commit.
     func keep(_ tokens: SignedInTokens, scope: Scope) async throws -> NativeAuthUserAccount {
-        try await store.perform { [self] store in
-            try adopt(try store.save(tokens), scope: scope, in: store)
-        }
+        let result = try await store.save(tokens)
+        return try await store.perform { [self] store in try adopt(result, scope: scope, in: store) }
     }
 
     /// The account of a stored sign-in; signs out the previous account unless several are allowed.

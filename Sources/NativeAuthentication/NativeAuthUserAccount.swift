@@ -49,15 +49,15 @@ public final class NativeAuthUserAccount: Sendable {
         application.manager.authorized(api, account: account.id)
     }
 
-    /// Removes everything that this client knows of the account from this machine, and ends the session at the issuer
-    /// if it is to.
+    /// Ends the session at the issuer where that offers it, and removes everything that this client knows of the
+    /// account from this machine.
     ///
     /// Doing it twice is not an error.
     ///
     /// - Throws: `TokenStoreError`.
     @discardableResult
-    public func signOut(atIssuer isGlobal: Bool = false) async throws -> SignOutReport {
-        try await application.manager.signOut(account.id, isGlobal ? .everywhere : .thisDevice)
+    public func signOut(_ scope: SignOutScope = .everywhere) async throws -> SignOutReport {
+        try await application.manager.signOut(account.id, scope)
     }
 
     private func replace(_ newer: (account: Account, idToken: IDToken)) { current.withLock { $0 = newer } }
@@ -108,7 +108,7 @@ struct TokenRetrieval: Sendable {
         let configuration = application.configuration
         var query = TokenQuery(account: account.id, clientID: configuration.clientID, scope: Scope([]))
         query.buffer = configuration.tokenOptions.buffer
-        return try await application.store.perform { [query] in try $0.newestAccessToken(for: query) }
+        return try await application.store.performRead { [query] in try $0.newestAccessToken(for: query) }
     }
 
     /// The account as the store has it after a refresh.

@@ -76,7 +76,7 @@ struct Tour: Sendable {
         }
         kill(helper.processIdentifier, SIGKILL)
         say("  kill -9 \(helper.processIdentifier), which had sent a refresh token and waited for the answer")
-        say("  problems found in the store: \(try store.check().count)")
+        say("  problems found in the store: \(try await store.check().count)")
         var request = SilentRequest(account: try account(person).id, scope: World.tasks)
         request.forcesRefresh = true
         let result = try await application(person).acquireTokenSilently(request)

@@ -53,7 +53,9 @@ extension TokenManager {
     }
 
     private func tokens(of account: Account.ID, _ clients: [String]) async throws -> [StoredRefreshToken] {
-        try await store.perform { store in try clients.flatMap { try store.refreshTokens(of: account, client: $0) } }
+        try await store.performRead { store in
+            try clients.flatMap { try store.refreshTokens(of: account, client: $0) }
+        }
     }
 
     /// The right to refresh, first for all clients and then for their families, as a refresh takes them.
@@ -75,7 +77,7 @@ extension TokenManager {
     }
 
     private func revocation(of id: Account.ID) async throws -> Revocation {
-        guard let account = try await store.perform({ try $0.account(id) }) else { return .nothing }
+        guard let account = try await store.performRead({ try $0.account(id) }) else { return .nothing }
         do {
             let authority = try Authority(of: account, requested: nil)
             let metadata = try await documents(of: authority, over: transport).metadata()

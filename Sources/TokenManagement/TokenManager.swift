@@ -64,7 +64,7 @@ public final class TokenManager: Sendable {
 
     private func result(for request: SilentRequest) async throws -> TokenResult {
         let fallback: FallbackToken?
-        switch try decider.decide(request) {
+        switch try await decision(request) {
         case .serve(let result): return result
         case .fail(let error): throw error
         case .refresh(_, at: _, fallback: let standIn): fallback = standIn
@@ -86,6 +86,12 @@ public final class TokenManager: Sendable {
             options.logger.info("a refresh failed; the stored token serves", metadata: ["reason": "\(error.reason)"])
             return result
         }
+    }
+
+    /// What is in memory is served at once; to read the file may mean to wait for another process.
+    private func decision(_ request: SilentRequest) async throws -> TokenDecision {
+        if let decision = try decider.decideAtOnce(request) { return decision }
+        return try await store.performRead { [decider] _ in try decider.decide(request) }
     }
 
     /// Unix seconds.
@@ -136,7 +142,7 @@ public final class TokenManager: Sendable {
         while true {
             let now = try await passedOverToken(request)
             let request = now == nil || now == before ? request : request.easier
-            switch try await store.perform({ [decider] _ in try decider.decide(request, since: since) }) {
+            switch try await store.performRead({ [decider] _ in try decider.decide(request, since: since) }) {
             case .serve(let result): return result
             case .fail(let error): throw error
             case .refresh(let candidates, at: let authority, fallback: _):
@@ -185,9 +191,8 @@ public final class TokenManager: Sendable {
     private func passedOverToken(_ request: SilentRequest) async throws -> AccessToken? {
         guard request.forcesRefresh || request.minimumLifetime > .zero, request.claims == nil else { return nil }
         let query = decider.query(request.easier)
-        guard case .usable(let token, isAging: _) = try await store.perform({ try $0.storedToken(for: query) }) else {
-            return nil
-        }
+        let stored = try await store.performRead { try $0.storedToken(for: query) }
+        guard case .usable(let token, isAging: _) = stored else { return nil }
         return token
     }
 }

@@ -1,4 +1,3 @@
-import Dispatch
 import OAuth
 
 #if canImport(FoundationEssentials)
@@ -10,7 +9,7 @@ import Foundation
 /// Accounts, claims and tokens that last: a sealed SQLite file that any number of processes share.
 ///
 /// Its methods may be called from any thread. They block for as long as a disk write takes, or another process holds
-/// the store; asynchronous code calls those that write through ``perform(_:)``.
+/// the store. Asynchronous code gets forms of the same names that do not block.
 ///
 /// ```swift
 /// let store = try TokenStore.open(at: .standard(environment: ProcessInfo.processInfo.environment))
@@ -82,19 +81,4 @@ extension TokenStore {
     /// - Returns: whether none is in use.
     @discardableResult
     package func close() -> Bool { connections.close() }
-}
-
-extension TokenStore {
-    /// Runs `body` away from the threads of Swift concurrency, which a disk write must not block.
-    public func perform<Result: Sendable>(
-        _ body: @escaping @Sendable (TokenStore) throws -> Result
-    ) async throws -> Result {
-        try await withCheckedThrowingContinuation { continuation in
-            Self.queue.async {
-                continuation.resume(with: Swift.Result { try body(self) })
-            }
-        }
-    }
-
-    private static let queue = DispatchQueue(label: "tokenstore", attributes: .concurrent)
 }

@@ -64,9 +64,9 @@ struct AccountTests {
 
     @Test func `N46: a session ends at the issuer only when the caller asks for it`() async throws {
         try await NativeScene.open { (scene: NativeScene) async throws in
-            #expect(try await scene.signInAna().signOut() == .localOnly)
+            #expect(try await scene.signInAna().signOut(.thisDevice) == .localOnly)
             #expect(scene.requests["revoke"] == nil)
-            #expect(try await scene.signInAna().signOut(atIssuer: true) == .revoked)
+            #expect(try await scene.signInAna().signOut() == .revoked)
         }
     }
 
@@ -88,7 +88,7 @@ struct AccountTests {
                 scope: NativeScene.toDo,
                 grant: .authorizationCode
             )
-            let userFlow = try #require(try scene.store.save(response, for: flow).account)
+            let userFlow = try #require(try await scene.store.save(response, for: flow).account)
             let bo = try await scene.signInBo(in: app)
             #expect(try app.currentAccount()?.account.id == bo.account.id)
             let ana = try await scene.signInAna(in: app)

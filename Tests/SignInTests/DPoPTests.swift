@@ -24,7 +24,7 @@ struct DPoPTests {
             let demand = demandsNonce ? ["use_dpop_nonce"] : []
             #expect(scene.outcomes("token") == demand + ["200"] + demand + ["200"])
             #expect(scene.outcomes("api").count { $0 == "200" } == 2)
-            #expect(try scene.store.check() == [])
+            #expect(try await scene.store.check() == [])
         }
     }
 
@@ -164,7 +164,7 @@ struct DPoPTests {
         try await DPoPScene.open { (scene: DPoPScene) async throws in
             let account = try await scene.signIn().account
             let key = try #require(try scene.key(account.id))
-            _ = try scene.store.rekey()
+            _ = try await scene.store.rekey()
             #expect(try scene.key(account.id) == key)
             scene.expire()
             #expect(try await scene.call(account).status == 200)

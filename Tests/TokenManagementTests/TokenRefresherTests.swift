@@ -78,7 +78,7 @@ struct TokenRefresherTests {
     @Test func `it ends where a person has to sign in, and says so once`() async throws {
         let scene = try OpenScene()
         scene.expire()
-        try scene.store.removeAccount(scene.account)
+        try await scene.store.removeAccount(scene.account)
         let failures = LockedValue<[any Error]>([])
         let refresher = scene.manager().keepFresh(
             scene.account,

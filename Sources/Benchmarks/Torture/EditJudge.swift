@@ -56,7 +56,7 @@ struct EditJudge {
         let store: TokenStore
         do {
             store = try TokenStore.open(at: path, options: PlantedStore.options(at: PlantedStore.now))
-            verdict.isFound = try !store.check().isEmpty
+            verdict.isFound = try await !store.check().isEmpty
         } catch is TokenStoreError {
             verdict.isFound = true
             return

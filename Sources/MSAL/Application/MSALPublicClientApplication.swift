@@ -146,7 +146,7 @@ public class MSALPublicClientApplication: @unchecked Sendable {
         try await translatingErrors {
             let token = try await application.acquireTokenSilently(request)
             let client = application.configuration.clientID
-            let (account, idToken) = try await application.store.perform { store in
+            let (account, idToken) = try await application.store.performRead { store in
                 let idTokens = try store.idTokens(of: request.account, client: client)
                 return (try store.account(request.account), idTokens.first?.idToken)
             }

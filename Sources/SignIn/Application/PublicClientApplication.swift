@@ -59,7 +59,7 @@ public final class PublicClientApplication: Sendable {
         defer { end(reception) }
         let agent: any UserAgent = userAgent ?? self.userAgent
         let tokens = try await flow.signIn(request, at: authority, in: agent, reception)
-        let result = try await store.perform { try $0.save(tokens) }
+        let result = try await store.save(tokens)
         guard !request.requiresAllScopes || result.declinedScope.isEmpty else {
             throw SignInError.declinedScopes(result.declinedScope)
         }
@@ -153,7 +153,18 @@ extension TokenStore {
     ///
     /// - Throws: `TokenStoreError.Code.notStored` with the response, if it could not be stored.
     public func save(_ tokens: SignedInTokens) throws -> AuthenticationResult {
-        let saved = try save(tokens.response, for: tokens.request, in: tokens.space)
+        try result(of: save(tokens.response, for: tokens.request, in: tokens.space), tokens)
+    }
+
+    /// Stores the tokens of a sign-in in one commit, even if the task is cancelled.
+    ///
+    /// - Throws: `TokenStoreError.Code.notStored` with the response, if it could not be stored.
+    public func save(_ tokens: SignedInTokens) async throws -> AuthenticationResult {
+        let saved = try await save(tokens.response, for: tokens.request, in: tokens.space)
+        return try await performRead { try $0.result(of: saved, tokens) }
+    }
+
+    private func result(of saved: SavedTokens, _ tokens: SignedInTokens) throws -> AuthenticationResult {
         guard let account = try saved.described ?? saved.account.flatMap({ try account($0) }) else {
             throw SignInError.noIDToken
         }

@@ -31,7 +31,7 @@ public struct UserSession: Sendable, Identifiable {
     /// - Throws: `TokenStoreError`.
     public func claims() async throws -> Claims? {
         let (id, client) = (account.id, application.configuration.clientID)
-        return try await application.store.perform { try $0.idTokens(of: id, client: client).first?.idToken.claims }
+        return try await application.store.performRead { try $0.idTokens(of: id, client: client).first?.idToken.claims }
     }
 
     /// An access token that is good to use for `scope`, refreshed if needed; never prompts.
@@ -182,6 +182,6 @@ extension PublicClientApplication {
     /// - Throws: `TokenStoreError`.
     public func sessions() async throws -> [UserSession] {
         let client = configuration.clientID
-        return try await store.perform { try $0.signedInAccounts(client: client) }.map { session(for: $0) }
+        return try await store.performRead { try $0.signedInAccounts(client: client) }.map { session(for: $0) }
     }
 }

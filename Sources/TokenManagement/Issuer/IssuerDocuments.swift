@@ -50,7 +50,7 @@ package struct IssuerDocuments: Sendable {
     }
 
     private func kept(_ url: String) async throws -> JSONValue.Object? {
-        try await cache?.perform { try $0.issuerDocument(url) }
+        try await cache?.performRead { try $0.issuerDocument(url) }
     }
 
     private func keep(_ document: JSONValue.Object, _ url: String, _ lifetime: Int64) async throws {

@@ -11,9 +11,12 @@ extension RefreshExchange {
         let idToken = try await checkedIDToken(answered, in: space)
         let saved: SavedTokens
         do {
-            saved = try await store.perform {
-                try $0.save(answered.answer.response, for: answered.request, refreshing: answered.token, in: space)
-            }
+            saved = try await store.save(
+                answered.answer.response,
+                for: answered.request,
+                refreshing: answered.token,
+                in: space
+            )
         } catch let error as TokenStoreError where error.code == .otherAccount {
             throw AcquisitionError.accountMismatch
         }

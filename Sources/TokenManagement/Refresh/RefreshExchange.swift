@@ -98,7 +98,7 @@ struct RefreshExchange: Sendable {
     }
 
     private func earlierNonces() async throws -> Set<String> {
-        let tokens = try await store.perform { [request, decider] in
+        let tokens = try await store.performRead { [request, decider] in
             try $0.idTokens(of: request.account, client: decider.clientID)
         }
         return Set(tokens.compactMap { $0.idToken.claims.payload["nonce"]?.text })
@@ -154,7 +154,7 @@ struct RefreshExchange: Sendable {
     ) async throws -> RefreshFailure {
         let own = RefreshAttempt(startedAt: now, program: store.options.program, processID: 0)
         let doubt = doubt ?? (unanswered.isPossiblyConsumed ? own : nil)
-        let events = try await store.perform { try $0.events(of: token) }
+        let events = try await store.performRead { try $0.events(of: token) }
         let authority = issuer.authority
         var failure = try RefreshFailure(unanswered.failure, at: authority, doubt: doubt, now: now, events: events)
         // Microsoft's clouds say the same where only something that was asked for is wrong.

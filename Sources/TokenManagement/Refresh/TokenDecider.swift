@@ -80,7 +80,7 @@ package struct TokenDecider<Store: StoreReading>: Sendable {
         return query
     }
 
-    private func result(_ token: AccessToken, _ request: SilentRequest) -> TokenResult {
+    fileprivate func result(_ token: AccessToken, _ request: SilentRequest) -> TokenResult {
         TokenResult(token, account: request.account, source: .cache)
     }
 
@@ -93,6 +93,14 @@ package struct TokenDecider<Store: StoreReading>: Sendable {
 
     private func isAllowed(_ token: StoredRefreshToken) -> Bool {
         options.usesFamilyTokens || token.clientID.folded == clientID.folded
+    }
+}
+
+extension TokenDecider<TokenStore> {
+    /// The decision to serve a token that is in memory; nil where the file has to be read.
+    func decideAtOnce(_ request: SilentRequest) throws -> TokenDecision? {
+        guard !request.passesOverCache, let token = try store.tokenInMemory(for: query(request)) else { return nil }
+        return .serve(result(token, request))
     }
 }
 

@@ -88,7 +88,9 @@ public struct AuthorizedTransport: HTTPTransport {
             let token = try await manager.acquireTokenSilently(wanted).accessToken
             guard token.isDPoP else { return (token, nil) }
             let client = manager.clientID
-            let stored = try await manager.store.perform { [account] in try $0.boundKey(of: account, client: client) }
+            let stored = try await manager.store.performRead { [account] in
+                try $0.boundKey(of: account, client: client)
+            }
             guard let stored, stored.thumbprint == token.keyID else { continue }
             do {
                 return (token, try DPoPKey(stored))

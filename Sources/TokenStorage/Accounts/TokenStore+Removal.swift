@@ -101,10 +101,10 @@ extension TokenStore {
 }
 
 extension StoreReading {
-    /// What ``TokenStore/purgeExpired()`` would delete.
+    /// What `TokenStore.purgeExpired()` would delete.
     public func previewPurgeExpired() throws -> PurgeCounts { try read { try $0.expired() } }
 
-    /// What ``TokenStore/purge(_:)`` would delete.
+    /// What `TokenStore.purge(_:)` would delete.
     public func previewPurge(_ policy: AccountPolicy) throws -> PurgeCounts {
         try read { session in try session.counts(of: session.accountRows(matching: policy)) }
     }

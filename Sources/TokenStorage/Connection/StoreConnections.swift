@@ -1,5 +1,6 @@
 import OAuth
 import SQLite
+import Synchronization
 
 #if canImport(Glibc)
 import Glibc
@@ -23,6 +24,15 @@ public final class StoreConnections: Sendable {
 
     /// Notices commits; it reads nothing else, and so never misses one.
     private let observer = LockedConnection()
+    private let wasObserved = Atomic(false)
+
+    /// Where the writes of asynchronous callers wait: the file has one writer, and a second thread would only wait.
+    package let writing = WorkQueue("writing", threads: 1)
+
+    /// What an issuer answered does not wait behind other writes.
+    package let answering = WorkQueue("answering", threads: 1)
+    let filing = WorkQueue("filing", threads: 8)
+    package let reading = WorkQueue("reading", threads: 8)
 
     /// How many calls that write are under way, and since when there is any.
     private let writes = LockedValue((count: 0, since: ContinuousClock.now))
@@ -183,12 +193,17 @@ public final class StoreConnections: Sendable {
 
     /// What changes with every commit, of this process or another.
     func dataVersion() throws -> DataVersion {
-        try followingName {
+        let version = try followingName {
             try observer.withSession(checking: { try $0.requireNameNowAndThen() }, or: openReader) { session in
                 DataVersion(file: session.file, number: try session.connection.dataVersion())
             }
         }
+        if !isObserved { wasObserved.store(true, ordering: .relaxed) }
+        return version
     }
+
+    /// Whether ``dataVersion()`` need not open the file, which may wait for another process.
+    var isObserved: Bool { wasObserved.load(ordering: .relaxed) }
 
     /// The commits of one file, counted.
     struct DataVersion: Equatable {

@@ -52,29 +52,42 @@ extension TokenStore {
     ///
     /// - Throws: ``TokenStoreError/Code/notStored`` if neither is possible.
     func keep(_ answer: PendingAnswer, in space: AnswerSpace?) throws -> SavedTokens {
+        let start = ContinuousClock.now
         do {
-            return try commit(answer)
+            return try commit(answer, since: start)
+        } catch let error as UncommittedAnswer {
+            return try setAside(answer, in: space, because: error.cause, since: start)
+        }
+    }
+
+    /// Stores `answer` in one commit.
+    ///
+    /// The store is waited for from `start` on, so that of many answers none waits for the time limits of those before.
+    ///
+    /// - Throws: ``UncommittedAnswer`` where a file may take it.
+    func commit(_ answer: PendingAnswer, since start: ContinuousClock.Instant) throws -> SavedTokens {
+        do {
+            let limit = max(.zero, options.answerWait - (.now - start))
+            let saved = try withWriter(within: limit) { session in try session.write { try session.save(answer) } }
+            guard let saved else {
+                throw TokenStoreError.busy("another thread holds \(path.database)", .retryLater)
+            }
+            return saved
         } catch is MismatchedAccount {
             throw TokenStoreError.otherAccount(answer.response)
         } catch let error as TokenStoreError {
-            return try setAside(answer, in: space, because: error)
+            throw UncommittedAnswer(cause: error)
         } catch {
             throw TokenStoreError.notStored(answer.response, reason: "\(error)")
         }
     }
 
-    private func commit(_ answer: PendingAnswer) throws -> SavedTokens {
-        let saved = try withWriter(within: options.answerWait) { session in
-            try session.write { try session.save(answer) }
-        }
-        guard let saved else { throw TokenStoreError.busy("another thread holds \(path.database)", .retryLater) }
-        return saved
-    }
-
-    private func setAside(
+    /// Puts `answer` into a file, and from there into the store if that can be had in time.
+    func setAside(
         _ answer: PendingAnswer,
         in space: AnswerSpace?,
-        because cause: TokenStoreError
+        because cause: TokenStoreError,
+        since start: ContinuousClock.Instant
     ) throws -> SavedTokens {
         do {
             // The file first: it is safe whatever happens to this process while it waits for the store.
@@ -82,7 +95,7 @@ extension TokenStore {
             var answer = answer
             answer.lastEvent = room.lastEvent
             let file = try write(answer, in: room)
-            if cause.code == .busy, let saved = try takeIn(file) { return saved }
+            if cause.code == .busy, let saved = try takeIn(file, since: start) { return saved }
             return try answer.pending(because: cause.problem)
         } catch {
             throw TokenStoreError.notStored(answer.response, reason: cause.problem, cause.remedy)
@@ -119,16 +132,22 @@ extension TokenStore {
     }
 
     /// Stores the answer in `file` if the store can be had in time; nil if not.
-    private func takeIn(_ file: PendingFile) throws -> SavedTokens? {
+    private func takeIn(_ file: PendingFile, since start: ContinuousClock.Instant) throws -> SavedTokens? {
         do {
-            let lock = try KernelLock(.pendingAnswers, of: path, timeout: options.pendingWait)
+            let limit = max(.zero, options.pendingWait - (.now - start))
+            let lock = try KernelLock(.pendingAnswers, of: path, timeout: limit)
             defer { withExtendedLifetime(lock) {} }
-            return try withWriter(within: options.pendingWait) { try $0.takeInAnswers()[file] } ?? nil
+            return try withWriter(within: limit) { try $0.takeInAnswers()[file] } ?? nil
         } catch {
             // The file stays, and is the answer's place until the next process comes.
             return nil
         }
     }
+}
+
+/// The store could not take an answer.
+struct UncommittedAnswer: Error {
+    let cause: TokenStoreError
 }
 
 extension PendingAnswer {

@@ -43,14 +43,7 @@ final class AccessTokenCache: Sendable {
         _ lookUp: () throws -> CachedToken
     ) throws -> CachedToken {
         let hash = Self.hash(query)
-        let kept = state.withLock { state -> Entry? in
-            guard state.version == version else {
-                state = State(version: version)
-                return nil
-            }
-            return state.entries[hash]
-        }
-        if let kept, kept.seconds.contains(now), kept.query == query { return .usable(kept.token, isAging: false) }
+        if let kept = entry(for: query, hash, at: now, version) { return .usable(kept.token, isAging: false) }
         let found = try lookUp()
         if case .usable(let token, isAging: false) = found, let entry = Entry.of(query, token, now: now) {
             state.withLock { state in
@@ -60,6 +53,28 @@ final class AccessTokenCache: Sendable {
             }
         }
         return found
+    }
+
+    /// The token that is kept for `query`.
+    func token(for query: TokenQuery, at now: Int64, version: StoreConnections.DataVersion) -> AccessToken? {
+        entry(for: query, Self.hash(query), at: now, version)?.token
+    }
+
+    private func entry(
+        for query: TokenQuery,
+        _ hash: Int,
+        at now: Int64,
+        _ version: StoreConnections.DataVersion
+    ) -> Entry? {
+        let kept = state.withLock { state -> Entry? in
+            guard state.version == version else {
+                state = State(version: version)
+                return nil
+            }
+            return state.entries[hash]
+        }
+        guard let kept, kept.seconds.contains(now), kept.query == query else { return nil }
+        return kept
     }
 
     /// A hash of what tells the queries of a program apart; the entry itself is compared as a whole.

@@ -94,6 +94,14 @@ extension TokenStore {
     }
 }
 
+extension TokenStore {
+    /// The token in memory that ``cachedToken(for:)`` would return; nil where that reads the file, and so may wait.
+    package func tokenInMemory(for query: TokenQuery) throws -> AccessToken? {
+        guard connections.isObserved else { return nil }
+        return opened.token(for: query, at: options.seconds, version: try connections.dataVersion())
+    }
+}
+
 extension TokenQuery {
     func requireScope() throws(TokenStoreError) {
         // Microsoft's access tokens are each for one API, which OpenID's scopes do not name.

@@ -29,7 +29,7 @@ struct BrowserLogin {
                 isOnDevice
                 ? try await device.signIn(request.scope, at: authority)
                 : try await page.signIn(request, at: authority, in: browser)
-            return try await store.perform { try $0.save(tokens) }
+            return try await store.save(tokens)
         }
         if let reason = result.pendingReason { console.notePending(reason) }
         if !result.declinedScope.isEmpty { console.note("the issuer did not grant \(result.declinedScope.text)") }

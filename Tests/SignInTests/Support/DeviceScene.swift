@@ -72,7 +72,7 @@ struct DeviceScene: Sendable {
     /// Waits for the person and stores the tokens.
     func signedIn(_ device: PendingDevice) async throws -> AuthenticationResult {
         let tokens = try await device.tokens()
-        return try await store.perform { try $0.save(tokens) }
+        return try await store.save(tokens)
     }
 
     /// The error of a sign-in that fails.

@@ -2,12 +2,35 @@ import IssuerSupport
 import LocalIdentityProvider
 import OAuth
 import OpenIDConnect
+import TestSupport
 import Testing
 import TokenManagement
 import TokenStorage
 
 /// A silent request and a token whose scopes or lifetime differ from what was asked.
 struct GrantedTokenTests {
+    @Test func `a token in memory is served while every reading thread is busy`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            let manager = try scene.manager()
+            #expect(try await manager.acquireTokenSilently(scene.request()).source == .cache)
+            let occupation = try await OccupiedQueue(manager.store.connections.reading, threads: 8)
+            #expect(try await manager.acquireTokenSilently(scene.request()).source == .cache)
+            occupation.end()
+        }
+    }
+
+    @Test func `a token that has to be read from the file is read on a thread for reading`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            let manager = try scene.manager()
+            let occupation = try await OccupiedQueue(manager.store.connections.reading, threads: 8)
+            let request = scene.request()
+            let first = Task { try await manager.acquireTokenSilently(request) }
+            #expect(await occupation.hasWaiting(1))
+            occupation.end()
+            #expect(try await first.value.source == .cache)
+        }
+    }
+
     @Test func `a token with fewer scopes is returned with the missing ones, or an error`()
         async throws
     {

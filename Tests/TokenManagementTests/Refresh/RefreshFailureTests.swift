@@ -74,7 +74,7 @@ struct RefreshFailureTests {
 
     @Test func `C64: the stored token is returned without a refresh token, and says so`() async throws {
         try await Self.aging { (scene: Scene) async throws in
-            for token in try scene.refreshTokens { try scene.store.removeRefreshToken(token) }
+            for token in try scene.refreshTokens { try await scene.store.removeRefreshToken(token) }
             let result = try await scene.manager().acquireTokenSilently(scene.request())
             #expect(result.freshness == .aging)
             #expect(result.interactionSoon)

@@ -112,7 +112,7 @@ struct SilentRequestTests {
 
     @Test func `C42: without a refresh token nothing can be forced, and the good token stays`() async throws {
         try await Scene.open { (scene: Scene) async throws in
-            for token in try scene.refreshTokens { try scene.store.removeRefreshToken(token) }
+            for token in try scene.refreshTokens { try await scene.store.removeRefreshToken(token) }
             let manager = try scene.manager()
             let error = try await acquisitionError {
                 try await manager.acquireTokenSilently(scene.request { $0.forcesRefresh = true })

@@ -14,7 +14,7 @@ extension Scene {
             .response(client: Self.client, scope: scope)
         let count = provider.audit.count(of: "token")
         if client != Self.client { response.idToken = nil }
-        try store.save(response, for: wire(client: client, scope: scope))
+        try await store.save(response, for: wire(client: client, scope: scope))
         if count > 0, client != Self.client { provider.audit.reset() }
     }
 

@@ -23,11 +23,11 @@ struct ChangesTests {
             scope: "s1",
             grant: .authorizationCode
         )
-        try writer.save(.signIn(), for: request)
+        try await writer.save(.signIn(), for: request)
         #expect(await next(&changes) == .signedIn(Fixture.account))
-        try writer.save(.new(), for: request, refreshing: fixture.currentRefreshToken())
+        try await writer.save(.new(), for: request, refreshing: fixture.currentRefreshToken())
         #expect(await next(&changes) == .tokensReplaced(Fixture.account))
-        try writer.removeAccount(Fixture.account, client: "cid")
+        try await writer.removeAccount(Fixture.account, client: "cid")
         #expect(await next(&changes) == .signedOut(Fixture.account))
         try writer.take(JSONValue.standardCache(.accessToken("b", "s1")).serialized)
         #expect(await next(&changes) == .many)
@@ -39,7 +39,7 @@ struct ChangesTests {
         try fixture.signIn(.signIn())
         var first = try fixture.store.changes().makeAsyncIterator()
         var second = try fixture.another().changes().makeAsyncIterator()
-        try fixture.store.removeAccount(Fixture.account)
+        try await fixture.store.removeAccount(Fixture.account)
         #expect(await next(&first) == .signedOut(Fixture.account))
         #expect(await next(&second) == .signedOut(Fixture.account))
     }

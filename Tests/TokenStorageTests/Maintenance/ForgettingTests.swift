@@ -157,7 +157,7 @@ struct ForgettingTests {
         let erasures = try await withThrowingTaskGroup(of: Erasure.self) { group in
             for id in ids {
                 let store = try fixture.another()
-                group.addTask { try await store.perform { try $0.removeAccount(id, client: Fixture.client) } }
+                group.addTask { try await store.removeAccount(id, client: Fixture.client) }
             }
             return try await group.reduce(into: []) { $0.append($1) }
         }

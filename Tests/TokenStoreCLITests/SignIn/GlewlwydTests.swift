@@ -19,7 +19,7 @@ struct GlewlwydTests {
                 scope: "read",
                 grant: .authorizationCode
             )
-            try TokenStore.open(at: StorePath(scratch.store)).save(response, for: request)
+            try await TokenStore.open(at: StorePath(scratch.store)).save(response, for: request)
             let race = try await Self.token(16, in: scratch)
             #expect(race.allSatisfy { $0.status == 0 }, "\(Set(race.map(\.error)))")
             #expect(Set(race.map(\.output)).count == 1)

@@ -7,5 +7,5 @@ func signIn(to issuer: String, storeAt path: StorePath = .standard) async throws
         .begin("read", at: Authority(issuer: issuer))
     print("open \(device.authorization.verificationURI) and enter \(device.authorization.userCode)")
     let tokens = try await device.tokens()
-    return try await store.perform { try $0.save(tokens).account }
+    return try await store.save(tokens).account
 }

@@ -1,0 +1,127 @@
+import Dispatch
+import OAuth
+
+/// Runs work that blocks, in the order in which it came, on no more than a given number of threads.
+///
+/// The threads of Swift concurrency are as few as the machine's cores. One that waits for a disk or for another process
+/// keeps every task waiting, and a thread for each call would be a hundred threads that wait for one lock.
+package final class WorkQueue: Sendable {
+    private struct State {
+        var waiting: [@Sendable () -> Void] = []
+        var threads = 0
+    }
+
+    private let limit: Int
+    private let queue: DispatchQueue
+    private let state = LockedValue(State())
+
+    package init(_ name: String, threads limit: Int) {
+        self.limit = limit
+        queue = DispatchQueue(label: "tokenstore.\(name)", attributes: .concurrent)
+    }
+
+    /// How much work has not begun yet.
+    package var waitingCount: Int { state.withLock { $0.waiting.count } }
+
+    /// Runs `body`, whatever becomes of the task that waits for it.
+    package func run<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
+        let work = Work(body)
+        return try await withCheckedThrowingContinuation { continuation in
+            submit { continuation.resume(with: work.result()) }
+        }
+    }
+
+    /// Runs `body` unless the task that waits for it is cancelled before it begins.
+    ///
+    /// - Throws: `CancellationError` then, at once.
+    package func runUnlessCancelled<Result: Sendable>(
+        _ body: @escaping @Sendable () throws -> Result
+    ) async throws -> Result {
+        let (work, caller) = (Work(body), Caller<Result>())
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                guard caller.wait(continuation) else { return continuation.resume(throwing: CancellationError()) }
+                submit { caller.take()?.resume(with: work.result()) }
+            }
+        } onCancel: {
+            guard let continuation = caller.take() else { return }
+            work.letGo()
+            continuation.resume(throwing: CancellationError())
+        }
+    }
+
+    private func submit(_ work: @escaping @Sendable () -> Void) {
+        let isThreadFree = state.withLock { state in
+            state.waiting.append(work)
+            guard state.threads < limit else { return false }
+            state.threads += 1
+            return true
+        }
+        if isThreadFree { queue.async { self.work() } }
+    }
+
+    /// Runs on one thread until nothing waits.
+    private func work() {
+        while let next = next() { next() }
+    }
+
+    private func next() -> (@Sendable () -> Void)? {
+        state.withLock { state in
+            guard !state.waiting.isEmpty else {
+                state.threads -= 1
+                return nil
+            }
+            return state.waiting.removeFirst()
+        }
+    }
+}
+
+/// Work that lets go of what it holds before its caller goes on: a store that is in use no more closes its files then.
+private final class Work<Result: Sendable>: Sendable {
+    private let body: LockedValue<(@Sendable () throws -> Result)?>
+
+    init(_ body: @escaping @Sendable () throws -> Result) { self.body = LockedValue(body) }
+
+    func result() -> Swift.Result<Result, any Error> {
+        guard let body = taken() else { return .failure(CancellationError()) }
+        return Swift.Result { try body() }
+    }
+
+    func letGo() { _ = taken() }
+
+    private func taken() -> (@Sendable () throws -> Result)? {
+        body.withLock { body in
+            defer { body = nil }
+            return body
+        }
+    }
+}
+
+/// The task that waits for work, until the work begins or the task is cancelled.
+private final class Caller<Result: Sendable>: Sendable {
+    private enum State {
+        case coming
+        case waiting(CheckedContinuation<Result, any Error>)
+        case gone
+    }
+
+    private let state = LockedValue(State.coming)
+
+    /// - Returns: false if the task was cancelled before.
+    func wait(_ continuation: CheckedContinuation<Result, any Error>) -> Bool {
+        state.withLock { state in
+            guard case .coming = state else { return false }
+            state = .waiting(continuation)
+            return true
+        }
+    }
+
+    /// The caller, for the first who asks.
+    func take() -> CheckedContinuation<Result, any Error>? {
+        state.withLock { state in
+            defer { state = .gone }
+            guard case .waiting(let continuation) = state else { return nil }
+            return continuation
+        }
+    }
+}

@@ -1,0 +1,147 @@
+public import OAuth
+public import Sealing
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+// The forms that asynchronous code gets of what blocks. Swift prefers them there (SE-0296), so that a task never waits
+// for the disk or for another process on a thread that other tasks need.
+
+extension TokenStore {
+    /// Runs `body` where this store's writes run: one after the other, away from the threads of Swift concurrency.
+    ///
+    /// It runs even if the task is cancelled.
+    public func perform<Result: Sendable>(
+        _ body: @escaping @Sendable (TokenStore) throws -> Result
+    ) async throws -> Result {
+        try await connections.writing.run { try body(self) }
+    }
+
+    /// Runs `body`, which only reads, away from the threads of Swift concurrency; it waits for no write.
+    package func performRead<Result: Sendable>(
+        _ body: @escaping @Sendable (TokenStore) throws -> Result
+    ) async throws -> Result {
+        try await connections.reading.run { try body(self) }
+    }
+
+    /// Stores a whole token response in one commit, even if the task is cancelled: a rotated token is nowhere else.
+    ///
+    /// - Throws: ``TokenStoreError/Code/notStored`` with the response, if neither the store nor a file beside it
+    ///   could take it.
+    @discardableResult
+    public func save(_ response: TokenResponse, for request: TokenRequest) async throws -> SavedTokens {
+        try await save(response, for: request, in: nil)
+    }
+
+    /// Stores the answer to a refresh with `used` in one commit, even if the task is cancelled.
+    ///
+    /// - Throws: ``TokenStoreError/Code/notStored`` with the response, if it could not be stored at all,
+    ///   ``TokenStoreError/Code/otherAccount`` if it names another account.
+    @discardableResult
+    public func save(
+        _ response: TokenResponse,
+        for request: TokenRequest,
+        refreshing used: StoredRefreshToken
+    ) async throws -> SavedTokens {
+        try await save(response, for: request, refreshing: used, in: nil)
+    }
+
+    /// Stores a response in room that was taken before its request was sent.
+    ///
+    /// Answers have a queue of their own: they do not wait behind a rekey or a purge, and one that the store cannot take
+    /// leaves the queue for a file.
+    @discardableResult
+    package func save(
+        _ response: TokenResponse,
+        for request: TokenRequest,
+        refreshing used: StoredRefreshToken? = nil,
+        in space: AnswerSpace?
+    ) async throws -> SavedTokens {
+        let answer = PendingAnswer(response: response, request: request, used: used, receivedAt: options.seconds)
+        let start = ContinuousClock.now
+        do {
+            return try await connections.answering.run { try self.commit(answer, since: start) }
+        } catch let error as UncommittedAnswer {
+            return try await connections.filing.run {
+                try self.setAside(answer, in: space, because: error.cause, since: start)
+            }
+        }
+    }
+
+    /// Signs an account out of a client, unless the task is cancelled before it is its turn.
+    @discardableResult
+    public func removeAccount(_ account: Account.ID, client: String) async throws -> Erasure {
+        try await writing { try $0.removeAccount(account, client: client) }
+    }
+
+    /// Removes an account with the tokens and claims of every client, unless the task is cancelled before its turn.
+    @discardableResult
+    public func removeAccount(_ account: Account.ID) async throws -> Erasure {
+        try await writing { try $0.removeAccount(account) }
+    }
+
+    /// Removes exactly `token`, as the issuer has refused it, unless the task is cancelled before its turn.
+    ///
+    /// - Returns: false if another one is in its place by now, which stays.
+    @discardableResult
+    public func removeRefreshToken(_ token: StoredRefreshToken) async throws -> Bool {
+        try await writing { try $0.removeRefreshToken(token) }
+    }
+
+    /// Deletes access tokens that have ended, unless the task is cancelled before its turn.
+    public func purgeExpired() async throws -> PurgeCounts { try await writing { try $0.purgeExpired() } }
+
+    /// Deletes the accounts that `policy` leaves, unless the task is cancelled before its turn.
+    public func purge(_ policy: AccountPolicy) async throws -> PurgeCounts {
+        try await writing { try $0.purge(policy) }
+    }
+
+    /// Takes in an MSAL unified cache, in one commit, unless the task is cancelled before its turn.
+    ///
+    /// - Throws: ``TokenStoreError/Code/notAnMSALCache``.
+    public func importMSALCache(
+        _ document: Data,
+        isKnownFormat: Bool = false,
+        progress: (@Sendable (TokenStore.Progress) -> Void)? = nil
+    ) async throws -> ImportReport {
+        try await writing { try $0.importMSALCache(document, isKnownFormat: isKnownFormat, progress: progress) }
+    }
+
+    /// Seals everything anew, or wraps the data keys under another key, unless the task is cancelled before its turn.
+    ///
+    /// - Throws: ``TokenStoreError/Code/busy`` if another process is rekeying.
+    public func rekey(
+        to source: KeySource? = nil,
+        afterLeak: Bool = false,
+        progress: (@Sendable (TokenStore.Progress) -> Void)? = nil
+    ) async throws -> RekeyReport {
+        try await writing { try $0.rekey(to: source, afterLeak: afterLeak, progress: progress) }
+    }
+
+    private func writing<Result: Sendable>(
+        _ body: @escaping @Sendable (TokenStore) throws -> Result
+    ) async throws -> Result {
+        try await connections.writing.runUnlessCancelled { try body(self) }
+    }
+}
+
+extension StoreReading {
+    /// Looks at everything, unless the task is cancelled before its turn.
+    ///
+    /// - Returns: what is wrong; empty if the store is sound.
+    public func check(progress: (@Sendable (TokenStore.Progress) -> Void)? = nil) async throws -> [StoreProblem] {
+        try await reading { try $0.check(progress: progress) }
+    }
+
+    /// Everything as an MSAL unified cache, with every token in the clear.
+    public func exportMSALCache() async throws -> Data { try await reading { try $0.exportMSALCache() } }
+
+    private func reading<Result: Sendable>(
+        _ body: @escaping @Sendable (Self) throws -> Result
+    ) async throws -> Result {
+        try await connections.reading.runUnlessCancelled { try body(self) }
+    }
+}
