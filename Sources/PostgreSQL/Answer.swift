@@ -2,7 +2,8 @@
 ///
 /// Questions that do not depend on each other are asked one after another and then read: one round trip for all.
 package final class Answer {
-    private let connection: Connection
+    /// Weak, as the connection holds an answer that it owes.
+    private weak var connection: Connection?
     private var outcome: Result<Rows, PostgreSQLError>?
 
     init(_ connection: Connection) { self.connection = connection }
@@ -13,8 +14,16 @@ package final class Answer {
 
     /// The rows, for which the call waits if they are not there yet.
     package func rows() throws -> Rows {
-        if outcome == nil { try connection.settle() }
-        guard let outcome else { throw PostgreSQLError(.connectionLost, "the statement was not sent", state: .lost) }
+        if outcome == nil {
+            do {
+                try connection?.settle()
+            } catch {
+                // Outside a transaction another question's failure is not one of this answer.
+                let isOwn = outcome == nil || connection?.isInTransaction == true
+                if isOwn || (error as? PostgreSQLError)?.code == .notReplicated { throw error }
+            }
+        }
+        guard let outcome else { throw PostgreSQLError(.connectionLost, "the connection was closed", state: .lost) }
         return try outcome.get()
     }
 

@@ -60,14 +60,13 @@ extension Connection {
     /// Ends the transaction without its effects; a connection that cannot do that is dropped.
     func rollBack() {
         transaction = nil
+        // Failures of the statements that are undone no longer matter.
+        pipeline.settleIgnoringFailures()
         do {
-            // The server skips what follows a failure, up to the end of its batch.
-            try pipeline.synchronize()
             try pipeline.send(statement("ROLLBACK"), [], role: .statement, number: nil, answer: nil)
             try pipeline.settle()
         } catch {
-            // A failure here is of a statement before, which no longer matters; what matters is how the server stands.
-            if !pipeline.isIdle { pipeline.close() }
+            pipeline.close()
         }
     }
 }

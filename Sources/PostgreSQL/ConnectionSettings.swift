@@ -131,7 +131,11 @@ struct ConnectionSettings {
 
     /// Adds what the file of services says of the service that the address or the environment names.
     mutating func addService(environment: (String) -> String?) throws(PostgreSQLError) {
-        guard let name = take("service") ?? environment("PGSERVICE") else { return }
+        let (own, other) = (take("service"), environment("PGSERVICE"))
+        guard let name = own ?? other else { return }
+        guard other == nil || other == name else {
+            throw ServerAddress.refused("PGSERVICE names another service, which libpq would use as well; unset it")
+        }
         var files = environment("PGSERVICEFILE").map { [$0] } ?? []
         if files.isEmpty, let home = environment("HOME") { files.append(home + "/.pg_service.conf") }
         // Debian's directory for libpq, where the environment names no other.

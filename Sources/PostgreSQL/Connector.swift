@@ -46,6 +46,8 @@ struct Connector {
         guard let handle = start(parameters(host, place, target)) else {
             throw PostgreSQLError(.unreachable, "there is no memory for a connection", state: .lost)
         }
+        // libpq would print a server's notices.
+        _ = library.call.pointee.PQsetNoticeReceiver(handle, { _, _ in }, nil)
         // The server's code stands in verbose messages alone.
         _ = library.call.pointee.PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
         do throws(PostgreSQLError) {
@@ -77,7 +79,7 @@ struct Connector {
         let call = library.call
         let deadline = ContinuousClock.now + address.connectPatience
         var isWriting = true
-        guard call.pointee.PQstatus(handle) != 1 else { throw refused(handle, host) }
+        guard call.pointee.PQstatus(handle) != CONNECTION_BAD else { throw refused(handle, host) }
         while true {
             let socket = call.pointee.PQsocket(handle)
             switch Socket.wait(socket, forReading: !isWriting, forWriting: isWriting, until: deadline) {

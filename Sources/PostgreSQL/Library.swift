@@ -63,5 +63,10 @@ package struct Library: @unchecked Sendable {
 }
 
 extension Library {
-    @inline(__always) func text(_ start: UnsafePointer<CChar>?) -> String? { start.map { String(cString: $0) } }
+    func text(_ start: UnsafePointer<CChar>?) -> String? { start.map { String(cString: $0) } }
+
+    /// A part of an error or a notice, by the letter of PostgreSQL's protocol.
+    func field(_ letter: Unicode.Scalar, of result: OpaquePointer) -> String? {
+        text(call.pointee.PQresultErrorField(result, CInt(letter.value)))
+    }
 }

@@ -58,6 +58,9 @@ final class Pipeline {
     func close() {
         guard let handle else { return }
         self.handle = nil
+        steps = []
+        firstOpen = 0
+        isSynchronized = true
         library.call.pointee.PQfinish(handle)
     }
 
@@ -76,33 +79,9 @@ final class Pipeline {
     func send(_ statement: Prepared, _ values: [Value], role: Role, number: Int?, answer: Answer?) throws {
         if steps.count - firstOpen >= Self.longest { try settle() }
         let handle = try open()
-        let call = library.call
         if statement.isKept, statement.name == nil || !statement.fits(values) { try prepare(statement, values, number) }
-        let sent = Parameters.with(values) { parameters in
-            if let name = statement.name, statement.isKept {
-                return call.pointee.PQsendQueryPrepared(
-                    handle,
-                    name.start,
-                    parameters.count,
-                    parameters.values,
-                    parameters.lengths,
-                    parameters.formats,
-                    1
-                )
-            }
-            statement.takeTypes(of: values)
-            return call.pointee.PQsendQueryParams(
-                handle,
-                statement.sql.start,
-                parameters.count,
-                statement.types,
-                parameters.values,
-                parameters.lengths,
-                parameters.formats,
-                1
-            )
-        }
-        guard sent == 1 else { throw lose() }
+        let isSent = statement.send(values, on: handle, library)
+        guard isSent else { throw lose() }
         steps.append(Step(kind: .execute, role: role, statement: statement, number: number, answer: answer))
         isSynchronized = false
     }
@@ -114,19 +93,9 @@ final class Pipeline {
             let deallocation = Prepared("DEALLOCATE \(String(cString: old.start))", isKept: false)
             try send(deallocation, [], role: .statement, number: number, answer: nil)
         }
-        statement.takeTypes(of: values)
         lastName += 1
-        let name = CString("t\(lastName)")
-        let count = CInt(statement.types.count)
-        let sent = library.call.pointee.PQsendPrepare(
-            try open(),
-            name.start,
-            statement.sql.start,
-            count,
-            statement.types
-        )
-        guard sent == 1 else { throw lose() }
-        statement.name = name
+        let isSent = statement.prepare(as: CString("t\(lastName)"), values, on: try open(), library)
+        guard isSent else { throw lose() }
         steps.append(Step(kind: .parse, statement: statement, number: number))
     }
 
@@ -145,7 +114,9 @@ final class Pipeline {
     }
 
     func open() throws(PostgreSQLError) -> OpaquePointer {
-        guard let handle else { throw loss ?? PostgreSQLError(.connectionLost, "it was closed", state: .lost) }
+        guard let handle else {
+            throw loss ?? PostgreSQLError(.connectionLost, "the connection was closed", state: .lost)
+        }
         return handle
     }
 
@@ -172,6 +143,11 @@ final class Pipeline {
         }
     }
 
+    /// Reads every open answer, whatever it says; a connection that does not give them is dropped.
+    func settleIgnoringFailures() {
+        do throws(PostgreSQLError) { try settle() } catch { failure = nil }
+    }
+
     /// Takes in what the server sent to an idle connection; false if that was the connection's end.
     func isAlive() -> Bool {
         guard let handle else { return false }
@@ -195,7 +171,7 @@ final class Pipeline {
             return
         }
         switch status {
-        case PGRES_COMMAND_OK, PGRES_TUPLES_OK:
+        case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY:
             if let answer = step.answer {
                 answer.complete(Rows(result, library))
             } else {
@@ -216,10 +192,10 @@ final class Pipeline {
 
     /// Notes what the server says against a statement; the rest of the batch is skipped by the server.
     private func fail(_ step: Step, _ result: OpaquePointer) throws(PostgreSQLError) {
-        let code = field("C", of: result)
-        let text = field("M", of: result)
+        let code = library.field("C", of: result)
+        let text = library.field("M", of: result)
         guard let code, let text else { throw lose() }
-        let severity = field("V", of: result)
+        let severity = library.field("V", of: result)
         let isGone = severity == "FATAL" || severity == "PANIC"
         let lost: PostgreSQLError.ConnectionState = step.role == .commit ? .lostAfterCommit : .lost
         let error = PostgreSQLError(
@@ -285,9 +261,6 @@ final class Pipeline {
     private func drop(_ error: PostgreSQLError) -> PostgreSQLError {
         loss = error
         for step in steps[firstOpen...] { step.answer?.fail(error) }
-        steps = []
-        firstOpen = 0
-        isSynchronized = true
         close()
         return error
     }
@@ -297,11 +270,9 @@ final class Pipeline {
     /// Heeds a warning: one that comes with a commit says that the commit did not wait for its standby.
     private func heed(_ notice: OpaquePointer) {
         guard firstOpen < steps.count, steps[firstOpen].role == .commit else { return }
-        let code = field("C", of: notice)
-        if field("V", of: notice) == "WARNING", code == "01000" || code == "57P01" { hasReplicationWarning = true }
-    }
-
-    private func field(_ name: Unicode.Scalar, of result: OpaquePointer) -> String? {
-        library.text(library.call.pointee.PQresultErrorField(result, CInt(name.value)))
+        let code = library.field("C", of: notice)
+        if library.field("V", of: notice) == "WARNING", code == "01000" || code == "57P01" {
+            hasReplicationWarning = true
+        }
     }
 }

@@ -46,8 +46,47 @@ final class Prepared {
         return true
     }
 
+    /// Has libpq put the preparation of the statement under a name behind what waits.
+    func prepare(as name: CString, _ values: [Value], on handle: OpaquePointer, _ library: Library) -> Bool {
+        takeTypes(of: values)
+        self.name = name
+        return library.call.pointee.PQsendPrepare(handle, name.start, sql.start, CInt(types.count), types) == 1
+    }
+
+    /// Has libpq put the statement behind what waits.
+    func send(_ values: [Value], on handle: OpaquePointer, _ library: Library) -> Bool {
+        let call = library.call
+        if !isKept { takeTypes(of: values) }
+        let sent = Parameters.with(values) { sent in
+            // The last number asks for the answer in the binary format.
+            if let name, isKept {
+                call.pointee.PQsendQueryPrepared(
+                    handle,
+                    name.start,
+                    sent.count,
+                    sent.values,
+                    sent.lengths,
+                    sent.formats,
+                    1
+                )
+            } else {
+                call.pointee.PQsendQueryParams(
+                    handle,
+                    sql.start,
+                    sent.count,
+                    types,
+                    sent.values,
+                    sent.lengths,
+                    sent.formats,
+                    1
+                )
+            }
+        }
+        return sent == 1
+    }
+
     /// Takes the types of the values; the type of a null is as it was.
-    func takeTypes(of values: [Value]) {
+    private func takeTypes(of values: [Value]) {
         let known = types
         types = values.indices.map { index in
             let type = values[index].objectID
@@ -77,7 +116,7 @@ struct Parameters {
     /// Runs `body` with one copy of all the values, which is gone afterwards.
     static func with<Result>(_ values: [Value], _ body: (Parameters) -> Result) -> Result {
         // One byte more, as a null pointer would be NULL: an empty text is not.
-        let size = values.reduce(1) { $0 + max($1.byteCount, 8) }
+        let size = 1 + values.byteCount + 8 * values.count
         return withUnsafeTemporaryAllocation(byteCount: size, alignment: 8) { bytes in
             withUnsafeTemporaryAllocation(of: UnsafePointer<CChar>?.self, capacity: values.count + 1) { starts in
                 withUnsafeTemporaryAllocation(of: CInt.self, capacity: 2 * values.count + 1) { numbers in

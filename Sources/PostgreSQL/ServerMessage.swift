@@ -41,7 +41,8 @@ extension PostgreSQLError {
         let code = Code(rawValue: sqlState)
         let sentence =
             switch code {
-            case .invalidPassword, .invalidAuthorization: "\(place) refused the user or the password: \(said)"
+            case .invalidPassword: "\(place) refused the user or the password"
+            case .invalidAuthorization: "\(place) does not let this user in: \(said)"
             case .unknownDatabase: "\(place) has no database \(address.database)"
             case .tooManyConnections: "\(place) has no connection left: \(said)"
             case .cannotConnectNow: "\(place) is starting or stopping: \(said)"

@@ -73,7 +73,7 @@ package final class Statement {
     /// SQLite reads texts and blobs where one copy of them all lies; a copy of each would cost a fifth of a lookup.
     @inlinable
     func withBound<Result>(_ values: [Value], _ body: () throws -> Result) throws -> Result {
-        let byteCount = values.reduce(0) { $0 + $1.byteCount }
+        let byteCount = values.byteCount
         return try withUnsafeTemporaryAllocation(byteCount: byteCount, alignment: 1) { bytes in
             defer { finish() }
             try bind(values, in: bytes)

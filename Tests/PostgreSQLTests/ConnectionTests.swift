@@ -2,13 +2,7 @@ import PostgreSQL
 import SQL
 import Testing
 
-extension Trait where Self == ConditionTrait {
-    static var ifServerIsInstalled: Self {
-        .enabled(if: TestServer.isInstalled, "PostgreSQL and libpq5 are installed")
-    }
-}
-
-@Suite(.ifServerIsInstalled)
+@Suite(.ifServerIsInstalled, .onOwnThread)
 struct ConnectionTests {
     private let server: TestServer
 
@@ -88,79 +82,6 @@ struct ConnectionTests {
         #expect(try connection.integer("SELECT sum(a) FROM t") == 50_005_000)
     }
 
-    @Test func `an error in the middle of a batch names its statement and ends the transaction`() throws {
-        let connection = try connection("a bigint PRIMARY KEY, b text")
-        let error = #expect(throws: PostgreSQLError.self) {
-            try connection.write {
-                for number in [1, 2, 3, 2, 5] {
-                    try connection.run("INSERT INTO t VALUES (?1, ?2)", .integer(number), .text("planted-\(number)"))
-                }
-            }
-        }
-        #expect(error?.code == .uniqueViolation)
-        #expect(error?.statement == 4)
-        #expect(error?.sql == "INSERT INTO t VALUES (?1, ?2)")
-        #expect(error?.state == .usable)
-        #expect(error?.description.contains("planted") == false)
-        #expect(try connection.integer("SELECT count(*) FROM t") == 0)
-        #expect(!connection.isInTransaction)
-    }
-
-    @Test func `a transaction whose error was kept from its end does not commit`() throws {
-        let connection = try connection("a bigint PRIMARY KEY")
-        let error = #expect(throws: PostgreSQLError.self) {
-            try connection.write {
-                try connection.run("INSERT INTO t VALUES (1)")
-                do { _ = try connection.integer("SELECT 1 / 0") } catch {}
-                do { try connection.run("INSERT INTO t VALUES (2)") } catch {}
-            }
-        }
-        #expect(error?.code.rawValue == "22012")
-        #expect(try connection.integer("SELECT count(*) FROM t") == 0)
-    }
-
-    @Test func `an error of the body undoes what was sent`() throws {
-        struct Stop: Error {}
-        let connection = try connection()
-        #expect(throws: Stop.self) {
-            try connection.write {
-                try connection.run("INSERT INTO t VALUES (1)")
-                throw Stop()
-            }
-        }
-        #expect(throws: Stop.self) {
-            try connection.write {
-                try connection.run("INSERT INTO absent VALUES (1)")
-                throw Stop()
-            }
-        }
-        #expect(try connection.integer("SELECT count(*) FROM t") == 0)
-    }
-
-    @Test func `a transaction inside another is part of it`() throws {
-        struct Stop: Error {}
-        let connection = try connection()
-        #expect(throws: Stop.self) {
-            try connection.write {
-                try connection.write { try connection.run("INSERT INTO t VALUES (1)") }
-                throw Stop()
-            }
-        }
-        #expect(try connection.integer("SELECT count(*) FROM t") == 0)
-    }
-
-    @Test func `a commit that the server refuses is an error and leaves the connection usable`() throws {
-        let connection = try connection("a bigint UNIQUE DEFERRABLE INITIALLY DEFERRED")
-        let error = #expect(throws: PostgreSQLError.self) {
-            try connection.write {
-                try connection.run("INSERT INTO t VALUES (1), (1)")
-            }
-        }
-        #expect(error?.code == .uniqueViolation)
-        #expect(error?.state == .usable)
-        #expect(try connection.integer("SELECT count(*) FROM t") == 0)
-    }
-
     @Test func `several questions are asked before the first is answered`() throws {
         let connection = try connection()
         try connection.write {
@@ -174,8 +95,21 @@ struct ConnectionTests {
         }
         let first = try connection.ask("SELECT 1 / ?1", .integer(0))
         let second = try connection.ask("SELECT ?1 + 1", .integer(1))
-        #expect(throws: PostgreSQLError.self) { try first.integer() }
         #expect(try second.integer() == 2)
+        #expect(throws: PostgreSQLError.self) { try first.integer() }
+        #expect(try connection.integer("SELECT 3") == 3)
+    }
+
+    @Test func `a connection with a question that was not answered is closed with its last use`() throws {
+        weak var gone: Connection?
+        let answer: Answer
+        do {
+            let connection = try server.connect()
+            answer = try connection.ask("SELECT 1")
+            gone = connection
+        }
+        #expect(gone == nil)
+        #expect(throws: PostgreSQLError.self) { try answer.rows() }
     }
 
     @Test func `changing returns the number of rows`() throws {
@@ -241,43 +175,6 @@ struct ConnectionTests {
         }
         let zero = #expect(throws: PostgreSQLError.self) { try connection.run("SELECT ?1", .text("a\u{0}b")) }
         #expect(zero?.code == .characterNotInRepertoire)
-    }
-
-    @Test func `serialization failures and deadlocks can be told from other errors`() throws {
-        let (one, two) = (try server.connect(), try server.connect())
-        let name = "s\(UInt32.random(in: 0...UInt32.max))"
-        try one.execute("CREATE TABLE \(name) (a bigint); INSERT INTO \(name) VALUES (1)")
-        defer { #expect(throws: Never.self) { try one.execute("DROP TABLE \(name)") } }
-        let update = one.prepare("UPDATE \(name) SET a = a + 1")
-        let error = #expect(throws: PostgreSQLError.self) {
-            try two.write {
-                try two.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-                _ = try two.prepare("SELECT a FROM \(name)").first([]) { $0.integer(0) }
-                try update.run([])
-                try two.prepare("UPDATE \(name) SET a = a + 1").run([])
-            }
-        }
-        #expect(error?.code == .serializationFailure)
-        #expect(error?.code.isRetryable == true)
-        #expect(try one.prepare("SELECT a FROM \(name)").first([]) { $0.integer(0) } == 2)
-    }
-
-    @Test func `a read sees one moment and may not write`() throws {
-        let (reader, writer) = (try server.connect(), try server.connect())
-        let name = "r\(UInt32.random(in: 0...UInt32.max))"
-        try writer.execute("CREATE TABLE \(name) (a bigint)")
-        defer { #expect(throws: Never.self) { try writer.execute("DROP TABLE \(name)") } }
-        let count = reader.prepare("SELECT count(*) FROM \(name)")
-        try reader.read {
-            #expect(try count.first([]) { $0.integer(0) } == 0)
-            try writer.execute("INSERT INTO \(name) VALUES (1)")
-            #expect(try count.first([]) { $0.integer(0) } == 0)
-        }
-        #expect(try count.first([]) { $0.integer(0) } == 1)
-        let error = #expect(throws: PostgreSQLError.self) {
-            try reader.read { try reader.execute("INSERT INTO \(name) VALUES (2)") }
-        }
-        #expect(error?.code == .readOnlyTransaction)
     }
 
     @Test func `a session has the settings of a store`() throws {

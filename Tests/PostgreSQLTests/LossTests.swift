@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What is known when a connection ends or a server falls silent.
-@Suite(.ifServerIsInstalled)
+@Suite(.ifServerIsInstalled, .onOwnThread)
 struct LossTests {
     private let server: TestServer
 

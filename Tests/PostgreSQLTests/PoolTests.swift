@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite(.ifServerIsInstalled)
+@Suite(.ifServerIsInstalled, .onOwnThread)
 struct PoolTests {
     private let server: TestServer
 
@@ -85,7 +85,7 @@ struct PoolTests {
     }
 }
 
-@Suite(.ifServerIsInstalled)
+@Suite(.ifServerIsInstalled, .onOwnThread)
 struct ListenerTests {
     private let server: TestServer
     private let channel = "c\(UInt32.random(in: 0...UInt32.max))"

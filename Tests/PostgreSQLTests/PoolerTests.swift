@@ -44,7 +44,11 @@ private final class Bouncer {
         process.standardInput = reading
         try process.run()
         try reading.close()
+        let deadline = Date.now + 20
+        while !log.contains("process up"), Date.now < deadline { usleep(10_000) }
     }
+
+    private var log: String { (try? String(contentsOfFile: directory + "/log", encoding: .utf8)) ?? "" }
 
     deinit {
         try? lifeline.close()
@@ -56,16 +60,11 @@ private final class Bouncer {
             "postgresql://owner@/tests?host=\(directory)&port=6432&schema=public" + pooler,
             origin: .argument
         ) { _ in nil }
-        let deadline = Date.now + 20
-        // The pooler takes a moment to start.
-        while !FileManager.default.fileExists(atPath: directory + "/.s.PGSQL.6432"), Date.now < deadline {
-            usleep(10_000)
-        }
         return try Connection(to: address)
     }
 }
 
-@Suite(.ifServerIsInstalled, .enabled(if: Bouncer.program != nil, "pgbouncer is installed"))
+@Suite(.ifServerIsInstalled, .onOwnThread, .enabled(if: Bouncer.program != nil, "pgbouncer is installed"))
 struct PoolerTests {
     @Test func `behind a transaction pooler nothing depends on the session`() throws {
         let server = try TestServer.shared.get()

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What a server or its certificate does not accept, and what the caller is told.
-@Suite(.ifServerIsInstalled)
+@Suite(.ifServerIsInstalled, .onOwnThread)
 struct RefusalTests {
     private let server: TestServer
 
@@ -121,7 +121,7 @@ private final class SilentHost {
 }
 
 /// TLS to a server on loopback, as it is off this machine.
-@Suite(.ifServerIsInstalled, .enabled(if: PrivateAuthority.isAvailable, "openssl is installed"))
+@Suite(.ifServerIsInstalled, .onOwnThread, .enabled(if: PrivateAuthority.isAvailable, "openssl is installed"))
 struct EncryptionTests {
     private struct Fixture {
         let authority: PrivateAuthority

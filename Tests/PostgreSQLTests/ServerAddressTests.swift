@@ -135,6 +135,8 @@ struct ServerAddressTests {
         let directory = try TemporaryDirectory()
         let services = try directory.write("[store]\nhost=localhost\nhostaddr=10.0.0.1\n", to: "services")
         #expect(problem("postgresql:///db?service=store", ["PGSERVICEFILE": services]).contains("hostaddr"))
+        let two = ["PGSERVICEFILE": services, "PGSERVICE": "other"]
+        #expect(problem("postgresql:///db?service=store", two).contains("PGSERVICE"))
         #expect(problem("postgresql:///db", ["PGHOSTADDR": "10.0.0.1"]).contains("PGHOSTADDR"))
     }
 }

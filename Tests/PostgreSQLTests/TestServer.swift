@@ -101,13 +101,28 @@ final class TestServer: Sendable {
         }
     }
 
-    /// Kills every process of the server at once, as a power failure would.
+    /// Kills every process of the server, as a power failure would.
     func kill() throws {
         let main = try mainProcess
-        let children = try Shell.run("/bin/sh", "-c", "ps -o pid= --ppid \(main) || true").split(
-            whereSeparator: \.isWhitespace
-        )
-        for number in [main] + children.compactMap({ Int32($0) }) { Foundation.kill(number, SIGKILL) }
+        // Held still, it does not see to the others' end before its own.
+        Foundation.kill(main, SIGSTOP)
+        let processes = try Shell.run("/bin/sh", "-c", Self.processes).split(separator: "\n").map {
+            $0.split(separator: " ")
+        }
+        for process in processes where process.count == 2 && Int32(process[1]) == main {
+            if let number = Int32(process[0]) { Foundation.kill(number, SIGKILL) }
+        }
+        Foundation.kill(main, SIGKILL)
+    }
+
+    /// Prints each process with its parent.
+    private static var processes: String {
+        #if os(Linux)
+        // A container may lack `ps`.
+        return "cat /proc/[0-9]*/stat 2> /dev/null | sed 's/^\\([0-9]*\\) (.*) . \\([0-9]*\\) .*/\\1 \\2/'"
+        #else
+        return "ps -axo pid=,ppid="
+        #endif
     }
 
     /// What the server has logged.

@@ -9,7 +9,6 @@
     F(void, PQfinish, (PGconn *))                                                                                      \
     F(ConnStatusType, PQstatus, (const PGconn *))                                                                      \
     F(PGTransactionStatusType, PQtransactionStatus, (const PGconn *))                                                  \
-    F(const char *, PQparameterStatus, (const PGconn *, const char *name))                                             \
     F(int, PQserverVersion, (const PGconn *))                                                                          \
     F(char *, PQerrorMessage, (const PGconn *))                                                                        \
     F(int, PQsocket, (const PGconn *))                                                                                 \
@@ -48,9 +47,11 @@
 
 #define CPOSTGRESQL_CONSTANTS(C)                                                                                       \
     C(CONNECTION_OK, 0)                                                                                                \
+    C(CONNECTION_BAD, 1)                                                                                               \
     C(PGRES_POLLING_READING, 1)                                                                                        \
     C(PGRES_POLLING_WRITING, 2)                                                                                        \
     C(PGRES_POLLING_OK, 3)                                                                                             \
+    C(PGRES_EMPTY_QUERY, 0)                                                                                            \
     C(PGRES_COMMAND_OK, 1)                                                                                             \
     C(PGRES_TUPLES_OK, 2)                                                                                              \
     C(PGRES_FATAL_ERROR, 7)                                                                                            \
