@@ -27,6 +27,8 @@ final class TestServer: Sendable {
     private let process = Process()
     /// As long as this end of a pipe is open, the server runs.
     private let lifeline: FileHandle
+    /// As long as this end of a pipe is open, the directory is there.
+    private let remover: FileHandle
 
     struct Failure: Error {
         let log: String
@@ -38,6 +40,7 @@ final class TestServer: Sendable {
         let directory = Self.newDirectory()
         self.directory = directory
         port = try Self.freePort()
+        remover = try Self.removeAtExit(directory)
         try Shell.run("/bin/cp", "-a", template, directory)
         let (reading, writing) = try Self.pipe()
         lifeline = writing
@@ -61,6 +64,7 @@ final class TestServer: Sendable {
     func stop() {
         try? lifeline.close()
         process.waitUntilExit()
+        try? remover.close()
     }
 
     /// The address for a user over the Unix socket, as which nobody is asked for a password.
