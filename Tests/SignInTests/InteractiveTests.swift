@@ -216,24 +216,23 @@ struct InteractiveTests {
 
     @Test func `a forgotten password has its own error, and the reset flow signs in`() async throws {
         try await SignInScene.open { scene in
-            let application = try scene.application(
-                ReactingUser { address in
-                    let sent = parameters(of: address)
-                    let text = "AADB2C90118: The user has forgotten their password."
-                    let target =
-                        "\(sent["redirect_uri"] ?? "")?error=access_denied&state=\(sent["state"] ?? "")"
-                        + "&error_description=\(FormText.encoded(text))"
-                    _ = try await SignInScene.transport.send(HTTPRequest("GET", target), limits: .issuer)
-                }
-            )
-            let error = try await signInError {
-                _ = try await application.acquireToken(InteractiveRequest(scope: SignInScene.toDo))
+            let user = try ScriptedUser { visitor in
+                guard await visitor.heading != "Sign in" else { return try await visitor.press("forgot") }
+                try await visitor.press("send_reset", ["username": SignInScene.ana])
+                try await visitor.press("submit_code", ["code": scene.code(to: SignInScene.ana)])
+                try await visitor.press("set_password", ["password": "Llanura-5-Viento"])
             }
+            let application = try scene.application(user)
+            var request = InteractiveRequest(scope: SignInScene.toDo)
+            request.authority = try scene.authority(SignInScene.forwarding)
+            let error = try await signInError { _ = try await application.acquireToken(request) }
             guard case .forgotPassword = error else {
                 Issue.record("\(String(describing: error))")
                 return
             }
             #expect(try scene.isUntouched)
+            request.authority = try scene.authority(SignInScene.resetPassword)
+            #expect(try await application.acquireToken(request).account.userFlow == SignInScene.resetPassword)
         }
     }
 }

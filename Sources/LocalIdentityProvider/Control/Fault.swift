@@ -91,11 +91,7 @@ extension Fault {
     }
 
     package static func tooManyRequests(until date: Date, at route: String, times: Int? = 1) -> Fault {
-        let formatter = DateFormatter()
-        formatter.locale = Locale(identifier: "en_US_POSIX")
-        formatter.timeZone = .gmt
-        formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"  // RFC 9110 section 5.6.7
-        return tooManyRequests(formatter.string(from: date), at: route, times: times)
+        tooManyRequests(date.httpText, at: route, times: times)
     }
 
     private static func tooManyRequests(_ retryAfter: String, at route: String, times: Int?) -> Fault {

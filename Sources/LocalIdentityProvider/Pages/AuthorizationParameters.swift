@@ -11,6 +11,8 @@ struct AuthorizationParameters: Sendable {
     let challenge: String?
     let prompt: Set<String>
     let loginHint: String?
+    /// The identity provider that is to check who the person is.
+    let domainHint: String?
     let maximumAge: Int?
     /// The key that the code is bound to (RFC 9449 section 10).
     let thumbprint: String?
@@ -29,6 +31,7 @@ struct AuthorizationParameters: Sendable {
         scope = parameters["scope"] ?? "openid"
         nonce = parameters["nonce"]
         loginHint = parameters["login_hint"]?.lowercased()
+        domainHint = parameters["domain_hint"]?.lowercased()
         contexts = ClaimsRequest.contexts(parameters["claims"])
         challenge = parameters["code_challenge"]
         thumbprint = parameters["dpop_jkt"]

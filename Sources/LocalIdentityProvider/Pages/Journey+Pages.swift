@@ -13,10 +13,18 @@ extension Journey {
         switch interaction.step {
         case .signIn: return signInPage(interaction)
         case .chooseAccount(let users):
-            let choices = users.map { user -> HTML in
-                "<button class=\"account\" name=\"account\" value=\"\(user.id)\">\(user.name) (\(user.email))</button>"
-            }
-            return Page(title: "Choose an account", content: "\(choices)", buttons: ["other": "Use another account"])
+            return Page(
+                title: "Choose an account",
+                content: choices(users),
+                buttons: ["other": "Use another account"]
+            )
+        case .federated(let provider):
+            let users = await state.users.users(of: provider, in: tenant)
+            let note: HTML = "<p>This page stands in for \(provider). No password is asked for.</p>"
+            return Page(title: "Sign in at \(provider)", content: "\(note)\(choices(users))")
+        case .signOut:
+            let content: HTML = "<p>Do you want to sign out at this browser?</p>"
+            return Page(title: "Sign out", content: content, buttons: ["sign_out": "Sign out"])
         case .code(let method, _):
             return Page(
                 title: "Enter the code",
@@ -47,14 +55,25 @@ extension Journey {
         }
     }
 
+    private func choices(_ users: [User]) -> HTML {
+        let buttons = users.map { user -> HTML in
+            "<button class=\"account\" name=\"account\" value=\"\(user.id)\">\(user.name) (\(user.email))</button>"
+        }
+        return "\(buttons)"
+    }
+
     private func signInPage(_ interaction: Interaction) -> Page {
-        Page(
+        let others = tenant.identityProviders.map { provider -> HTML in
+            "<button class=\"account\" name=\"provider\" value=\"\(provider)\">Sign in at \(provider)</button>"
+        }
+        return Page(
             title: "Sign in",
             fields: [address(interaction), password("Password", hint: "current-password")],
             buttons: [
                 "sign_in": "Sign in", "send_code": "Send me a code", "sign_up_now": "Sign up now",
                 "forgot": "Forgot your password?",
-            ]
+            ],
+            more: "\(others)"
         )
     }
 

@@ -47,7 +47,10 @@ extension Journey {
         let prompt = request.prompt
         if prompt.contains("create") { return .signUp }
         if realm.policy?.kind == .resetPassword { return .resetAddress }
-        if prompt.contains("login") || users.isEmpty { return .signIn }
+        if prompt.contains("login") || users.isEmpty {
+            let provider = tenant.identityProviders.first { $0 == request.domainHint }
+            return provider.map { .federated($0) } ?? .signIn
+        }
         return prompt.contains("select_account") || users.count > 1 ? .chooseAccount(users) : nil
     }
 
@@ -81,20 +84,5 @@ extension Journey {
     func device() async throws -> Reply {
         if let interaction = exchange.form["interaction"] { return try await post(interaction) }
         return try await begin(.device(userCode: nil), at: .deviceCode, nil)
-    }
-
-    /// OpenID Connect RP-Initiated Logout.
-    func logout() async throws -> Reply {
-        if let cookie = exchange.cookie(Self.sessionCookie) { await state.browsers.forget(cookie, in: tenant) }
-        guard let uri = exchange.parameters["post_logout_redirect_uri"] else {
-            return Page.done("Signed out", "You are signed out at this browser.")
-        }
-        guard tenant.clients.contains(where: { $0.allowsRedirect(to: uri) }) else {
-            throw ProtocolError.invalidParameter("post_logout_redirect_uri")
-        }
-        let state = exchange.parameters["state"].map {
-            (uri.contains("?") ? "&" : "?") + "state=" + AuthorizationReply.encode($0)
-        }
-        return .found(uri + (state ?? ""), outcome: "signed out")
     }
 }

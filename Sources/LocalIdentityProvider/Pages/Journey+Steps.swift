@@ -1,6 +1,12 @@
+import Foundation
+
 /// What each form does. An error shows its page again.
 extension Journey {
     func signIn(_ interaction: Interaction, _ action: String) async throws -> Reply {
+        if let provider = exchange.form["provider"], tenant.identityProviders.contains(provider) {
+            return try await show(interaction, at: .federated(provider))
+        }
+        if action == "forgot", let reply = try await forwardForgottenPassword(interaction) { return reply }
         if action == "sign_up_now" { return try await show(interaction, at: .signUp) }
         if action == "forgot" { return try await show(interaction, at: .resetAddress) }
         // The page does not tell an unknown address from a wrong password.
@@ -18,6 +24,29 @@ extension Journey {
             return try await show(interaction, at: .resetAddress, message: ProtocolError.mustReset.text)
         }
         return try await signedIn(interaction, as: user.id, methods: ["pwd"])
+    }
+
+    /// Tells the app that the password is forgotten, where the user flow does so, in the words of Azure AD B2C.
+    private func forwardForgottenPassword(_ interaction: Interaction) async throws -> Reply? {
+        guard realm.policy?.forwardsForgottenPassword == true, case .authorize(let request) = interaction.goal else {
+            return nil
+        }
+        try await end(interaction)
+        let text = "AADB2C90118: The user has forgotten their password."
+        let time = state.clock.now.formatted(.iso8601)
+        return request.response.failure(
+            "access_denied",
+            "\(text)\r\nCorrelation ID: \(exchange.correlationID)\r\nTimestamp: \(time)\r\n"
+        )
+    }
+
+    /// A person of another identity provider; this one takes its word.
+    func federated(_ interaction: Interaction, _ provider: String) async throws -> Reply {
+        let users = await state.users.users(of: provider, in: tenant)
+        guard let user = users.first(where: { $0.id == exchange.form["account"] }) else {
+            throw ProtocolError.userNotFound
+        }
+        return try await signedIn(interaction, as: user.id, methods: ["fed"])
     }
 
     func choose(_ interaction: Interaction) async throws -> Reply {
@@ -158,6 +187,7 @@ extension Journey {
         case .authorize where realm.policy?.kind == .editProfile:
             reply = try await show(interaction, at: .editProfile(signedIn))
         case .authorize(let request): reply = try await finish(interaction, request, signedIn)
+        case .logout: throw ProtocolError.expiredToken
         }
         reply.cookies += cookies
         return reply

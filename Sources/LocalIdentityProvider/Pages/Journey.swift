@@ -68,6 +68,7 @@ struct Journey: Sendable {
     private func answer(_ interaction: Interaction, _ action: String) async throws -> Reply {
         switch interaction.step {
         case .signIn: try await signIn(interaction, action)
+        case .federated(let provider): try await federated(interaction, provider)
         case .chooseAccount: try await choose(interaction)
         case .code(let method, let purpose): try await enterCode(interaction, action, method, purpose)
         case .signUp: try await signUp(interaction)
@@ -77,6 +78,7 @@ struct Journey: Sendable {
         case .consent(let signedIn, let scopes): try await consent(interaction, action, signedIn, scopes)
         case .deviceCode: try await deviceCode(interaction)
         case .approveDevice(let signedIn): try await approveDevice(interaction, action, signedIn)
+        case .signOut: try await confirmSignOut(interaction, action)
         }
     }
 
@@ -92,6 +94,7 @@ struct Journey: Sendable {
         case .device(let userCode):
             if let userCode { _ = await state.grants.decide(userCode, .denied) }
             return Page.done("Cancelled", "The device was not connected. You can close this page.")
+        case .logout: return Page.done("Cancelled", "You are still signed in. You can close this page.")
         }
     }
 }

@@ -13,6 +13,8 @@ struct Page: Sendable {
     var content: HTML = ""
     var fields: [Field] = []
     var buttons: KeyValuePairs<String, String> = [:]
+    /// What stands below the buttons.
+    var more: HTML = ""
     var message: String?
     /// The id of the journey that the form posts to, which no other browser can use.
     var interaction: String?
@@ -53,7 +55,7 @@ struct Page: Sendable {
         }
         return """
             <form method="post" action=""><input type="hidden" name="interaction" value="\(interaction)">\
-            \(content)\(inputs)\(actions)<button name="action" value="cancel" formnovalidate>Cancel</button></form>
+            \(content)\(inputs)\(actions)\(more)<button name="action" value="cancel" formnovalidate>Cancel</button></form>
             """
     }
 

@@ -29,6 +29,8 @@ package struct Client: Codable, Sendable {
     @Defaulted package var secondFactor: SecondFactorRule
     /// Exact, except that a loopback URI matches on every port.
     @Defaulted package var redirectURIs: [String]
+    /// Where a logout may return to; nil means the redirect URIs.
+    package var postLogoutRedirectURIs: [String]?
     @Defaulted package var attributePages: [[FlowAttribute]]
     package var claimsProvider: ClaimsProvider?
 
@@ -36,9 +38,14 @@ package struct Client: Codable, Sendable {
     var isPublic: Bool { secret == nil }
 
     /// Whether `uri` is registered (RFC 8252 section 7.3 for the port).
-    func allowsRedirect(to uri: String) -> Bool {
+    func allowsRedirect(to uri: String) -> Bool { Self.allows(uri, redirectURIs) }
+
+    /// Whether `uri` is registered for the way back from a logout.
+    func allowsPostLogoutRedirect(to uri: String) -> Bool { Self.allows(uri, postLogoutRedirectURIs ?? redirectURIs) }
+
+    private static func allows(_ uri: String, _ registered: [String]) -> Bool {
         guard !uri.contains("#") else { return false }
-        return redirectURIs.contains { $0 == uri || Self.withoutLoopbackPort($0) == Self.withoutLoopbackPort(uri) }
+        return registered.contains { $0 == uri || withoutLoopbackPort($0) == withoutLoopbackPort(uri) }
     }
 
     private static func withoutLoopbackPort(_ uri: String) -> String {

@@ -27,7 +27,8 @@ extension Seed {
                 {"id": "api-server", "name": "API server", "secret": "for-development-only"}
               ],
               "policies": [{"name": "b2c_1_susi"}, {"name": "b2c_1_edit", "kind": "edit_profile"},
-                           {"name": "b2c_1_reset", "kind": "reset"}],
+                           {"name": "b2c_1_reset", "kind": "reset"},
+                           {"name": "b2c_1_signin", "forwardsForgottenPassword": true}],
               "attributes": [
                 {"name": "country", "regex": "^[A-Za-z ]{2,60}$"},
                 {"name": "extension_fabrikvine_loyalty", "claim": "loyalty"}
@@ -46,6 +47,8 @@ extension Seed {
                                 "extension_fabrikvine_loyalty": "gold-17"}},
                 {"id": "0b8f7a9e-2222-4c7d-9c1e-b2b2b2b2b2b2", "email": "bo@example.org",
                  "attributes": {"displayName": "Bo Lind"}},
+                {"id": "0b8f7a9e-4444-4c7d-9c1e-d4d4d4d4d4d4", "email": "finn@example.net",
+                 "identityProvider": "facebook.com", "attributes": {"displayName": "Finn Aalto"}},
                 {"id": "0b8f7a9e-3333-4c7d-9c1e-c3c3c3c3c3c3", "email": "cleo@example.org",
                  "password": "Marmol-4-Rios", "attributes": {"displayName": "Cleo Vega"},
                  "methods": [{"id": "m-email", "channel": "email", "target": "cleo.second@example.org"},

@@ -24,6 +24,9 @@ extension Tenant {
                 throw StartError.seed("the policy name \(policies[index].name) is not of a-z, 0-9, _ and -")
             }
         }
+        if let user = users.first(where: { $0.identityProvider != nil && $0.password != nil }) {
+            throw StartError.seed("\(user.email) has a password, and another identity provider that checks it")
+        }
         for attribute in attributes where !attribute.isWellFormed {
             throw StartError.seed("the regex of the attribute \(attribute.name) does not parse")
         }

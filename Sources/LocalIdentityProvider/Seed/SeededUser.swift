@@ -6,6 +6,8 @@ package struct SeededUser: Codable, Sendable {
     package var email: String
     /// Absent for someone who signs in with codes.
     package var password: String?
+    /// The provider where the person signs in, such as `facebook.com`; there is no password here then.
+    package var identityProvider: String?
     @Defaulted package var attributes: [String: String]
     @Defaulted package var methods: [SecondFactorMethod]
     @Defaulted package var isDisabled: Bool

@@ -19,6 +19,9 @@ package struct Tenant: Codable, Sendable {
         [id, domain, String(domain.prefix { $0 != "." })].contains { $0.lowercased() == name.lowercased() }
     }
 
+    /// Where people of the tenant sign in instead of here.
+    var identityProviders: [String] { Set(users.compactMap(\.identityProvider)).sorted() }
+
     // MARK: Attributes
 
     func attribute(_ name: String) -> AttributeDefinition? {
@@ -66,6 +69,8 @@ package struct UserFlow: Codable, Sendable {
     package var name: String
     @Defaulted package var kind: Kind
     @Defaulted package var attributePages: [[FlowAttribute]]
+    /// Whether the app is told of a forgotten password, and starts the user flow that resets it (`AADB2C90118`).
+    @Defaulted package var forwardsForgottenPassword: Bool
     package var accessTokenLifetime: Int?
     package var refreshTokenLifetime: Int?
 }

@@ -29,7 +29,9 @@ struct Listener: Sendable {
         let connections = Connections()
         let limit = TimeAmount.seconds(Int64(configuration.requestTimeout))
         let http = HTTPServerBuilder.http1(
-            configuration: .init(additionalChannelHandlers: [RequestDeadline(limit: limit, connections: connections)])
+            configuration: .init(additionalChannelHandlers: [
+                RequestDeadline(limit: limit, clock: configuration.clock, connections: connections)
+            ])
         )
         let (bound, continuation) = AsyncThrowingStream<Int, any Error>.makeStream()
         let application = Application(
@@ -75,7 +77,7 @@ extension LocalIdentityProvider.Certificate {
     }
 }
 
-/// Ends connections that take too long to send a request, whether they stop or drip.
+/// Ends connections that take too long to send a request, whether they stop or drip, and dates the answers.
 ///
 /// Not `Sendable`: a channel handler lives on its event loop.
 private final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
@@ -85,11 +87,13 @@ private final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandl
     typealias OutboundOut = HTTPResponsePart
 
     private let limit: TimeAmount
+    private let clock: ProviderClock
     private let connections: Listener.Connections
     private var timer: Scheduled<Void>?
 
-    init(limit: TimeAmount, connections: Listener.Connections) {
+    init(limit: TimeAmount, clock: ProviderClock, connections: Listener.Connections) {
         self.limit = limit
+        self.clock = clock
         self.connections = connections
     }
 
@@ -119,8 +123,12 @@ private final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandl
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         // A connection kept alive has longer to send its next request.
-        if case .end = unwrapOutboundIn(data) { start(context, after: limit * 4) }
-        context.write(data, promise: promise)
+        let part = unwrapOutboundIn(data)
+        if case .end = part { start(context, after: limit * 4) }
+        guard case .head(var head) = part else { return context.write(data, promise: promise) }
+        // The server writes the time of the machine, which tokens do not go by.
+        head.headerFields[.date] = clock.now.httpText
+        context.write(wrapOutboundOut(.head(head)), promise: promise)
     }
 
     private func start(_ context: ChannelHandlerContext, after limit: TimeAmount) {

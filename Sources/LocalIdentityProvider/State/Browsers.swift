@@ -32,8 +32,15 @@ actor Browsers {
         return renewed
     }
 
-    func forget(_ cookie: String, in tenant: Tenant) {
-        sessions[Fingerprint(cookie)]?.accounts.removeAll { $0.tenantID == tenant.id }
+    /// Ends one person's session at a browser, or all of a tenant's; says whether nobody is signed in there any more.
+    func forget(_ cookie: String, in tenant: Tenant, userID: String?) -> Bool {
+        let key = Fingerprint(cookie)
+        sessions[key]?.accounts.removeAll { account in
+            account.tenantID == tenant.id && account.signedIn.userID == userID ?? account.signedIn.userID
+        }
+        guard sessions[key]?.accounts.isEmpty ?? true else { return false }
+        sessions[key] = nil
+        return true
     }
 
     // MARK: Interactions
@@ -65,10 +72,13 @@ struct Interaction: Sendable {
         case authorize(AuthorizationParameters)
         /// The device code may still be unknown.
         case device(userCode: String?)
+        case logout(LogoutRequest)
     }
 
     enum Step: Sendable {
         case signIn
+        /// The page of another identity provider, which this one stands in for.
+        case federated(String)
         case chooseAccount([User])
         case code(SecondFactorMethod, CodePurpose)
         case signUp
@@ -78,6 +88,7 @@ struct Interaction: Sendable {
         case consent(SignedIn, [String])
         case deviceCode
         case approveDevice(SignedIn)
+        case signOut
     }
 
     enum CodePurpose: Sendable {

@@ -108,3 +108,18 @@ package final class ProviderClock: Sendable {
 
     package func set(to date: Date) { offset.withLock { $0 = date.timeIntervalSince(source()) } }
 }
+
+extension Date {
+    /// As HTTP writes it (RFC 9110 section 5.6.7).
+    var httpText: String {
+        var seconds = time_t(timeIntervalSince1970)
+        var parts = tm()
+        gmtime_r(&seconds, &parts)
+        let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+        let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+        func digits(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        let day = "\(days[Int(parts.tm_wday)]), \(digits(parts.tm_mday)) \(months[Int(parts.tm_mon)])"
+        let time = [parts.tm_hour, parts.tm_min, parts.tm_sec].map(digits).joined(separator: ":")
+        return "\(day) \(parts.tm_year + 1900) \(time) GMT"
+    }
+}

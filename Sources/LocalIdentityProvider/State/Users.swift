@@ -5,6 +5,8 @@ actor Users {
     private let clock: ProviderClock
     private var users: [String: User] = [:]
     private var ids: [String: String] = [:]
+    /// The people of a tenant who sign in at another provider; no endpoint finds them by their address.
+    private var federated: [String: [String]] = [:]
     private var consents: [String: Set<String>] = [:]
 
     init(_ seed: Seed, clock: ProviderClock) throws {
@@ -13,12 +15,16 @@ actor Users {
             for person in tenant.users {
                 let user = try User(person)
                 users[user.id] = user
-                ids[Self.key(user.email, tenant)] = user.id
+                if let provider = user.identityProvider {
+                    federated[Self.key(provider, tenant), default: []].append(user.id)
+                } else {
+                    ids[Self.key(user.email, tenant)] = user.id
+                }
             }
         }
     }
 
-    private static func key(_ email: String, _ tenant: Tenant) -> String { "\(tenant.id) \(email.lowercased())" }
+    private static func key(_ name: String, _ tenant: Tenant) -> String { "\(tenant.id) \(name.lowercased())" }
 
     // MARK: Reading
 
@@ -32,6 +38,11 @@ actor Users {
     func user(named email: String, in tenant: Tenant) throws -> User {
         guard let id = ids[Self.key(email, tenant)] else { throw ProtocolError.userNotFound }
         return try user(id)
+    }
+
+    /// The people of a tenant who sign in at `provider` and are not disabled.
+    func users(of provider: String, in tenant: Tenant) -> [User] {
+        (federated[Self.key(provider, tenant)] ?? []).compactMap { users[$0] }.filter { !$0.isDisabled }
     }
 
     /// Whether a password reset or an administrator ended what began at `instant`.
@@ -124,6 +135,8 @@ actor Users {
 struct User: Sendable {
     var id = UUID().uuidString.lowercased()
     let email: String
+    /// The provider that checks who they are, if it is not this one.
+    var identityProvider: String?
     var password: PasswordHash?
     /// The three before the current one.
     var earlierPasswords: [PasswordHash] = []
@@ -146,6 +159,7 @@ extension User {
         let password = try person.password.map(PasswordHash.init)
         self.init(email: person.email.lowercased(), password: password, attributes: person.attributes)
         id = person.id ?? id
+        identityProvider = person.identityProvider
         methods = person.methods
         isDisabled = person.isDisabled
         mustResetPassword = person.mustResetPassword

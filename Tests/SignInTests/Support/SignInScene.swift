@@ -16,6 +16,7 @@ struct SignInScene: Sendable {
     static let signUpOrSignIn = "b2c_1_susi"
     static let editProfile = "b2c_1_edit"
     static let resetPassword = "b2c_1_reset"
+    static let forwarding = "b2c_1_signin"
     static let transport = AsyncHTTPTransport()
 
     let provider: LocalIdentityProvider
@@ -46,7 +47,7 @@ struct SignInScene: Sendable {
         return try Authority(host: host, tenant: "fabrikvine.onmicrosoft.com", userFlow: policy, scheme: "http")
     }
 
-    /// An app that knows the three user flows, and whose person is at `userAgent`.
+    /// An app that knows the four user flows, and whose person is at `userAgent`.
     func application(
         _ userAgent: any UserAgent,
         redirectURI: String = "http://127.0.0.1/",
@@ -58,7 +59,8 @@ struct SignInScene: Sendable {
             redirectURI: try RedirectURI(redirectURI),
             authority: try authority()
         )
-        configuration.knownAuthorities = try [Self.signUpOrSignIn, Self.editProfile, Self.resetPassword].map(authority)
+        let userFlows = [Self.signUpOrSignIn, Self.editProfile, Self.resetPassword, Self.forwarding]
+        configuration.knownAuthorities = try userFlows.map(authority)
         configuration.tokenOptions.pause = { _ in }
         configuration.tokenOptions.limits.head = .seconds(60)
         configuration.tokenOptions.limits.total = .seconds(60)
