@@ -97,9 +97,32 @@ public final class PublicClientApplication: Sendable {
         try await manager.signOut(account.id, scope)
     }
 
+    /// Signs the account out everywhere, then has the issuer end the session that it keeps in the person's browser
+    /// ([RP-Initiated Logout](https://openid.net/specs/openid-connect-rpinitiated-1_0.html)), where that offers it.
+    ///
+    /// Otherwise the next sign-in in that browser may ask for no password. The redirect URI has to be registered as a
+    /// post-logout redirect URI as well.
+    ///
+    /// - Throws: ``SignInError`` while a sign-in is under way, `TokenStoreError`.
+    @discardableResult
+    public func endSession(_ account: Account, timeLimit: Duration = .seconds(60)) async throws -> EndSessionReport {
+        let reception = PendingRedirect(state: .random())
+        try begin(reception)
+        defer { end(reception) }
+        let clients = [configuration.clientID]
+        let ending = try await store.perform { try EndingSession(of: account, clients: clients, in: $0) }
+        let report = try await signOut(account)
+        var flow = EndSessionFlow(redirectURI: configuration.redirectURI, store: store, transport: transport)
+        flow.limits = configuration.tokenOptions.limits
+        flow.timeLimit = timeLimit
+        guard let ending else { return EndSessionReport(signOut: report, browser: .init(outcome: .notShown)) }
+        let agent: any UserAgent = userAgent
+        return EndSessionReport(signOut: report, browser: await flow.run(ending, in: agent, reception))
+    }
+
     /// Takes the address that the system opened the app with.
     ///
-    /// - Returns: whether it is the answer to the sign-in under way; then ``acquireToken(_:)`` goes on with it.
+    /// - Returns: whether it is the answer to the sign-in or logout under way; then that goes on with it.
     public func handle(redirect address: String) -> Bool {
         guard let query = configuration.redirectURI.query(of: address),
             let reception = session.withLock(\.self)

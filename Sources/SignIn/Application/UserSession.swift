@@ -91,6 +91,14 @@ public struct UserSession: Sendable, Identifiable {
     public func signOut(_ scope: SignOutScope = .everywhere) async throws -> SignOutReport {
         try await application.signOut(account, scope)
     }
+
+    /// Signs out everywhere, then has the issuer end its session in the person's browser.
+    ///
+    /// - Throws: ``SignInError`` while a sign-in is under way, `TokenStoreError`.
+    @discardableResult
+    public func endSession(timeLimit: Duration = .seconds(60)) async throws -> EndSessionReport {
+        try await application.endSession(account, timeLimit: timeLimit)
+    }
 }
 
 extension UserSession: Hashable {

@@ -18,10 +18,16 @@ package struct RedirectListener: Sendable {
     /// Listens where `uri` says; nil where the app is handed the answer instead.
     ///
     /// - Throws: ``SignInError/noListener(_:)`` if the port is taken.
-    init?(_ uri: RedirectURI, _ mode: ResponseMode, _ reception: PendingRedirect) async throws {
+    init?(
+        _ uri: RedirectURI,
+        _ mode: ResponseMode,
+        _ reception: PendingRedirect,
+        endsSession: Bool = false
+    ) async throws {
         guard let place = uri.loopback else { return nil }
         start = StartAddress()
-        let routes = RedirectRoutes(path: place.path, mode: mode, reception: reception, start: start)
+        var routes = RedirectRoutes(path: place.path, mode: mode, reception: reception, start: start)
+        routes.endsSession = endsSession
         let connections = OpenConnections()
         var channels: [any Channel] = []
         var port = place.port ?? 0
@@ -102,6 +108,9 @@ package struct RedirectRoutes: Sendable {
     let mode: ResponseMode
     let reception: PendingRedirect
     let start: StartAddress
+
+    /// Whether the answer is to a logout, and has no code.
+    var endsSession = false
 
     /// Whose program sent a request.
     package var owner: @Sendable (any Channel) -> ConnectionOwner = ConnectionOwner.of
@@ -185,7 +194,7 @@ private final class RedirectHandler: ChannelInboundHandler {
             let sent = context.eventLoop.makePromise(of: Void.self)
             sent.futureResult.whenComplete { [routes] _ in routes.reception.deliver(answer) }
             let isDone = answer["code"] != nil && answer.flaw == nil
-            send(isDone ? .done : .refused, context, sent)
+            send(routes.endsSession ? .signedOut : isDone ? .done : .refused, context, sent)
         }
     }
 
@@ -219,6 +228,7 @@ private struct RedirectPage: Sendable {
 
     /// The app goes on with the code; whether it is good shows there.
     static let done = RedirectPage(.ok, "Thank you", "You can close this window and go back to the app.")
+    static let signedOut = RedirectPage(.ok, "Signed out", "You can close this window and go back to the app.")
     static let refused = RedirectPage(.ok, "Not signed in", "You can close this window and go back to the app.")
     static let foreign = RedirectPage(
         .badRequest,

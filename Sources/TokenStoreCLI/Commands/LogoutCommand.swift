@@ -1,6 +1,7 @@
 import ArgumentParser
 import HTTPTransport
 import OAuth
+import SignIn
 import TokenManagement
 import TokenStorage
 
@@ -13,10 +14,15 @@ struct LogoutCommand: ParsableCommand {
             It asks once. The refresh token is revoked if the issuer supports revocation. If that fails, the failure \
             is reported and the account is deleted anyway. --client-id signs the account out of one client only.
 
+            The issuer may keep a session of its own in the browser, which signs the person in again without a password. \
+            --browser ends that too, by the issuer's logout page; the issuer must know the loopback address as a \
+            post-logout redirect URI. If no browser opens, the command prints what remains to be done.
+
             EXAMPLES
               tokenstore logout mara@example.net
               tokenstore logout mara@example.net --dry-run
               tokenstore logout mara@example.net --local-only --yes
+              tokenstore logout mara@example.net --browser
             """
     )
 
@@ -32,6 +38,8 @@ struct LogoutCommand: ParsableCommand {
     @Flag(help: "Go ahead without asking.")
     var yes = false
 
+    @OptionGroup var browser: BrowserLogout
+
     @OptionGroup(title: "Which account") var filters: AccountFilters
 
     @OptionGroup(title: "The network") var network: NetworkArguments
@@ -41,6 +49,9 @@ struct LogoutCommand: ParsableCommand {
     func validate() throws {
         guard account == nil || filters.account == nil else {
             throw ValidationError("the account is named twice; leave --account out")
+        }
+        guard !localOnly || !browser.isAsked else {
+            throw ValidationError("--browser contacts the issuer; leave --local-only out")
         }
         guard account != nil || !filters.isEmpty else { throw ValidationError("no account is named; give one") }
     }
@@ -62,16 +73,26 @@ struct LogoutCommand: ParsableCommand {
         let account = plan.account
         let manager = network.manager(store, client: filters.clientID ?? "", arguments)
         let (clients, isLocal) = (filters.clientID.map { [$0] }, localOnly)
+        let session = try browser.isAsked ? EndingSession(of: account, clients: plan.clients, in: store) : nil
         let outcome = try AsynchronousWork.run {
             try await manager.signOut(account.id, ofClients: clients, isLocal ? .thisDevice : .everywhere)
         }
-        try LogoutReport(account: account, outcome: outcome).write(arguments, on: console)
+        let browserReport = try session.map { try browser.end($0, store, network, arguments) }
+        try LogoutReport(account: account, outcome: outcome, browser: browserReport).write(arguments, on: console)
     }
 
     private func plan(in store: some StoreReading) throws -> LogoutPlan {
         let account = try store.account(filters.policy(account: account) ?? .all)
         let known = try store.summary(of: account.id)?.clientIDs ?? []
-        return LogoutPlan(account: account, clients: filters.clientID.map { [$0] } ?? known, isLocal: localOnly)
+        let reach =
+            localOnly
+            ? "here only" : browser.isAsked ? "here, at the issuer and in the browser" : "here and at the issuer"
+        return LogoutPlan(
+            account: account,
+            clients: filters.clientID.map { [$0] } ?? known,
+            isLocal: localOnly,
+            reach: reach
+        )
     }
 }
 
@@ -81,12 +102,15 @@ private struct LogoutPlan {
     let clients: [String]
     let isLocal: Bool
 
+    /// Where the session is ended, in words.
+    let reach: String
+
     var question: String { "Sign out \(what)" }
 
     private var what: String {
         let userFlow = account.userFlow.map { " (\($0))" } ?? ""
         let clients = clients.isEmpty ? "" : " of \(clients.joined(separator: ", "))"
-        return account.shownName + userFlow + clients + (isLocal ? ", here only" : ", here and at the issuer")
+        return account.shownName + userFlow + clients + ", \(reach)"
     }
 
     /// Prints what would be done.
@@ -114,6 +138,9 @@ private struct LogoutReport {
     let account: Account
     let outcome: SignOutOutcome
 
+    /// nil: the browser was not asked for.
+    let browser: BrowserSessionReport?
+
     private var reports: [(client: String, report: SignOutReport)] { outcome.reports }
 
     func write(_ arguments: StoreArguments, on console: Console) throws {
@@ -127,12 +154,14 @@ private struct LogoutReport {
             }
         }
         if case .unfinished(let error) = outcome.erasure { console.note(CommandFailure(error).sentence) }
+        if let advice = browser?.advice { console.note(advice) }
         guard !arguments.json else { return try document(on: console) }
         guard !console.isQuiet else { return }
         let isRevoked = reports.contains { $0.report == .revoked }
-        try console.line(
-            "signed out \(account.shownName)\(isRevoked ? "; the issuer ended the session" : "")".printable
-        )
+        let isEnded = browser?.outcome == .ended
+        let what = [isRevoked ? "the session" : nil, isEnded ? "that of the browser" : nil].compactMap(\.self)
+        let ended = what.isEmpty ? "" : "; the issuer ended \(what.joined(separator: " and "))"
+        try console.line("signed out \(account.shownName)\(ended)".printable)
         try console.output.flush()
     }
 
@@ -147,6 +176,15 @@ private struct LogoutReport {
                 }
             }
             $0.member("oldBytesRemain", outcome.erasure != .complete)
+            if let browser {
+                $0.object("browserSession") {
+                    $0.member("outcome", browser.outcome.rawValue)
+                    $0.member("reason", browser.reason)
+                    $0.member("address", browser.address)
+                }
+            } else {
+                $0.member("browserSession", String?.none)
+            }
         }
     }
 }

@@ -3,7 +3,7 @@ import HTTPTransport
 import IssuerSupport
 import Synchronization
 
-/// A `tokenstore login` with a script as `$BROWSER`, which hands the address to the test.
+/// A `tokenstore login`, or `logout`, with a script as `$BROWSER`, which hands the address to the test.
 struct LoginRun: Sendable {
     let scratch: ScratchDirectory
     var environment: [String: String] = [:]
@@ -11,11 +11,12 @@ struct LoginRun: Sendable {
     /// Runs the command, and `visit` with the address that the browser was opened with.
     func run(
         _ arguments: [String],
+        command name: String = "login",
         visit: (String) async throws -> Void
     ) async throws -> Command.Outcome {
         let (script, note) = try browser()
         let variables = ["TOKENSTORE_PATH": scratch.store, "BROWSER": script].merging(environment) { $1 }
-        let command = Command(arguments: ["login"] + arguments, environment: variables)
+        let command = Command(arguments: [name] + arguments, environment: variables)
         let isOver = Mutex(false)
         async let outcome = {
             defer { isOver.withLock { $0 = true } }

@@ -1,0 +1,149 @@
+import HTTPTransport
+import IssuerSupport
+import LocalIdentityProvider
+import OAuth
+import SignIn
+import Synchronization
+import TestSupport
+import Testing
+import TokenManagement
+import TokenStorage
+
+struct EndSessionTests {
+    /// Ana's browser, where she signs in if she is asked to.
+    private func ana(_ visitor: ScriptedBrowser) throws -> ScriptedUser {
+        try ScriptedUser(visitor) { visitor in
+            if await visitor.heading == "Sign in" {
+                try await visitor.signIn(SignInScene.ana, SignInScene.anasPassword)
+            }
+        }
+    }
+
+    /// Whether the issuer would ask the person of a browser for a password.
+    private func isAsked(_ visitor: ScriptedBrowser, _ scene: SignInScene) async throws -> Bool {
+        let heading = Mutex("")
+        let user = try ScriptedUser(visitor) { visitor in
+            let shown = await visitor.heading
+            heading.withLock { $0 = shown }
+            if shown == "Sign in" { try await visitor.press("cancel") }
+        }
+        let application = try scene.application(user)
+        _ = try await signInError { _ = try await application.signIn(scope: SignInScene.toDo) }
+        return heading.withLock(\.self) == "Sign in"
+    }
+
+    @Test func `ending a session revokes first, then signs out in the browser`() async throws {
+        try await SignInScene.open { scene in
+            let visitor = try ScriptedBrowser()
+            let session = try await scene.application(ana(visitor)).signIn(scope: SignInScene.toDo)
+            let report = try await session.endSession()
+            #expect(report.signOut == .revoked)
+            #expect(report.browser.outcome == .ended)
+            #expect(report.browser.address == nil)
+            #expect(await visitor.heading == "Signed out")
+            let routes = scene.provider.audit.entries.map(\.route)
+            #expect(routes.filter { ["revoke", "logout"].contains($0) } == ["revoke", "logout"])
+            #expect(try scene.store.accounts().isEmpty)
+            #expect(try await isAsked(visitor, scene))
+        }
+    }
+
+    @Test func `signing out leaves the browser's session alone`() async throws {
+        try await SignInScene.open { scene in
+            let visitor = try ScriptedBrowser()
+            let session = try await scene.application(ana(visitor)).signIn(scope: SignInScene.toDo)
+            try await session.signOut()
+            #expect(scene.provider.audit.count(of: "logout") == 0)
+            #expect(try await !isAsked(visitor, scene))
+        }
+    }
+
+    @Test func `the start address leads to the page, which has the ID token and a state`() async throws {
+        try await SignInScene.open { scene in
+            _ = try await scene.signIn()
+            let opened = Mutex(("", ""))
+            let user = StartingUser { page, start in
+                opened.withLock { $0 = (page, start ?? "") }
+                try await ScriptedBrowser().open(start ?? "")
+            }
+            let session = try await scene.application(user).sessions()[0]
+            let report = try await session.endSession(timeLimit: .milliseconds(1))
+            let (page, start) = opened.withLock(\.self)
+            #expect(parameters(of: page)["id_token_hint"]?.hasPrefix("eyJ") == true)
+            #expect(parameters(of: page)["state"]?.count == 43)
+            #expect(start.hasPrefix("http://127.0.0.1:"))
+            #expect(!start.contains("eyJ"))
+            // The browser of this user has no session, so nobody is asked and the page comes back.
+            #expect(report.browser.outcome == .ended)
+        }
+    }
+
+    @Test func `without a browser the account is signed out, and the page to open has no token in it`() async throws {
+        try await SignInScene.open { scene in
+            _ = try await scene.signIn()
+            let session = try await scene.application(AbsentUser()).sessions()[0]
+            let report = try await session.endSession()
+            #expect(report.signOut == .revoked)
+            #expect(report.browser.outcome == .notShown)
+            let address = try #require(report.browser.address)
+            #expect(address.contains("/oauth2/v2.0/logout?client_id=b2c-app"))
+            #expect(!address.contains("eyJ"))
+            #expect(try scene.store.accounts().isEmpty)
+        }
+    }
+
+    @Test func `a page that does not come back, or with another state, confirms nothing`() async throws {
+        try await SignInScene.open { scene in
+            for answers in [false, true] {
+                _ = try await scene.signIn()
+                let user = ReactingUser { address in
+                    guard answers, let back = parameters(of: address)["post_logout_redirect_uri"] else { return }
+                    let answer = HTTPRequest("GET", back + "?state=made-up")
+                    _ = try await SignInScene.transport.send(answer, limits: .issuer)
+                }
+                let session = try await scene.application(user).sessions()[0]
+                let report = try await session.endSession(timeLimit: .milliseconds(20))
+                #expect(report.browser.outcome == .notConfirmed)
+                #expect(report.browser.address != nil)
+            }
+        }
+    }
+
+    @Test func `an issuer without a logout page signs out, and says that it has none`() async throws {
+        try await SignInScene.open { scene in
+            _ = try await scene.signIn()
+            let issuer = "\(scene.provider.baseURL)/x"
+            let metadata = #"{"issuer":"\#(issuer)","token_endpoint":"\#(issuer)/token"}"#
+            scene.provider.faults.add(.answer(body: metadata, at: "metadata", times: nil))
+            let report = try await scene.application(AbsentUser()).sessions()[0].endSession()
+            #expect(report.signOut == .notOffered)
+            #expect(report.browser.outcome == .notOffered)
+        }
+    }
+
+    @Test func `an app with an address of its own hands the answer in`() async throws {
+        try await SignInScene.open { scene in
+            _ = try await scene.signIn()
+            let application = Mutex<PublicClientApplication?>(nil)
+            let user = ReactingUser { address in
+                let visitor = try ScriptedBrowser()
+                try await visitor.open(address)
+                let answer = await visitor.address
+                _ = application.withLock { $0?.handle(redirect: answer) }
+            }
+            let app = try scene.application(user, redirectURI: "msauth.com.example.tokenstore://auth")
+            application.withLock { $0 = app }
+            let report = try await app.sessions()[0].endSession()
+            #expect(report.browser.outcome == .ended)
+        }
+    }
+}
+
+/// A user who is shown both addresses.
+private struct StartingUser: UserAgent {
+    let react: @Sendable (String, String?) async throws -> Void
+
+    func open(_ address: String) async throws { try await react(address, nil) }
+
+    func open(_ address: String, startingAt start: String?) async throws { try await react(address, start) }
+}
