@@ -9,7 +9,9 @@ import Foundation
 #endif
 
 struct ProtectionTests {
-    @Test(arguments: ["file", "file:/elsewhere/key", "passphrase", "secret-service", "credential:key", "environment"])
+    @Test(arguments: [
+        "file", "file:/elsewhere/key", "passphrase", "secret-service", "keychain", "credential:key", "environment",
+    ])
     func `every key source says who could read the tokens`(text: String) throws {
         let protection = try KeySource(parsing: text).protection(database: "/store/tokenstore.db")
         #expect(

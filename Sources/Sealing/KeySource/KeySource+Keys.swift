@@ -13,6 +13,7 @@ extension KeySource {
         case .file(let path): try keyFile(path, context).load()
         case .passphrase(let descriptor): try passphraseKey(descriptor, context).load()
         case .secretService: try SecretServiceKey(context: context).load()
+        case .keychain(let group): try KeychainKey(accessGroup: group, context: context).load()
         case .credential(let name): try CredentialFile(name: name, environment: context.environment).load()
         case .environment: try EnvironmentKey(environment: context.environment).load()
         }
@@ -28,6 +29,7 @@ extension KeySource {
         case .file(let path): (try keyFile(path, context).create(), [:])
         case .passphrase(let descriptor): try passphraseKey(descriptor, context).create()
         case .secretService: (try SecretServiceKey(context: context).create(), [:])
+        case .keychain(let group): (try KeychainKey(accessGroup: group, context: context).create(), [:])
         case .credential, .environment: (try load(context), [:])
         }
     }

@@ -29,6 +29,7 @@ extension KeySource {
         case .file(let path): Self.fileVerdicts(path ?? PathParts.join(directory, "key"), directory: directory)
         case .passphrase: Self.passphraseVerdicts
         case .secretService: Self.secretServiceVerdicts
+        case .keychain: Self.keychainVerdicts
         case .credential(let name): Self.credentialVerdicts(name)
         case .environment: Self.environmentVerdicts
         }
@@ -77,6 +78,13 @@ extension KeySource {
         "cannot. The database is open to its owner alone, and the keyring answers its owner alone.",
         "can while the keyring is unlocked, as it is after login. The keyring gives the key to every program of the user.",
         "can while the keyring is unlocked. A locked keyring is sealed under the password of its owner."
+    )
+
+    private static let keychainVerdicts: Verdicts = (
+        "cannot. The key is in the keychain, which is not part of the copy, and does not leave the device.",
+        "cannot. The database is open to its owner alone, and the keychain answers its owner alone.",
+        "cannot, unless it is signed by the same team for the same access group. The keychain gives the key to no other.",
+        "can while a program that has the key runs, from its memory."
     )
 
     private static func credentialVerdicts(_ name: String) -> Verdicts {

@@ -14,6 +14,7 @@ public struct KeySource: Hashable, Sendable {
         case file
         case passphrase
         case secretService = "secret-service"
+        case keychain
         case credential
         case environment
     }
@@ -23,6 +24,8 @@ public struct KeySource: Hashable, Sendable {
         case file(path: String?)
         case passphrase(descriptor: Int32?)
         case secretService
+        /// The keychain of Apple's systems, with the access group whose programs share the key.
+        case keychain(accessGroup: String?)
         /// A name under `$CREDENTIALS_DIRECTORY`, or an absolute path.
         case credential(String)
         case environment
@@ -38,6 +41,14 @@ public struct KeySource: Hashable, Sendable {
 
     /// The desktop's keyring.
     public static let secretService = KeySource(location: .secretService)
+
+    /// The keychain of Apple's systems; the key never leaves the device.
+    public static let keychain = KeySource(location: .keychain(accessGroup: nil))
+
+    /// The keychain of Apple's systems, for the programs of one access group, such as an app and its extensions.
+    public static func keychain(accessGroup: String) -> KeySource {
+        KeySource(location: .keychain(accessGroup: accessGroup))
+    }
 
     /// Base64 in `TOKENSTORE_KEY`.
     public static let environment = KeySource(location: .environment)
@@ -71,6 +82,7 @@ public struct KeySource: Hashable, Sendable {
         case .file: .file
         case .passphrase: .passphrase
         case .secretService: .secretService
+        case .keychain: .keychain
         case .credential: .credential
         case .environment: .environment
         }
@@ -83,8 +95,8 @@ public struct KeySource: Hashable, Sendable {
 }
 
 extension KeySource: CustomStringConvertible {
-    /// Reads `file`, `file:PATH`, `passphrase`, `passphrase:fd=N`, `secret-service`, `credential:NAME`,
-    /// `credential:/PATH` or `environment`.
+    /// Reads `file`, `file:PATH`, `passphrase`, `passphrase:fd=N`, `secret-service`, `keychain`, `keychain:GROUP`,
+    /// `credential:NAME`, `credential:/PATH` or `environment`.
     ///
     /// - Throws: ``SealingError/Code/unusableSource``, which names these forms.
     public init(parsing text: String) throws(SealingError) {
@@ -98,6 +110,8 @@ extension KeySource: CustomStringConvertible {
         case (.passphrase, nil): self = .passphrase
         case (.passphrase, let argument?): self = try .passphrase(parsing: argument, of: text)
         case (.secretService, nil): self = .secretService
+        case (.keychain, nil): self = .keychain
+        case (.keychain, let group?) where !group.isEmpty: self = .keychain(accessGroup: group)
         case (.credential, let name?): self = try .credential(name)
         case (.environment, nil): self = .environment
         default: throw .unusableSource("'\(text)' is not a key source", Self.forms)
@@ -107,17 +121,18 @@ extension KeySource: CustomStringConvertible {
     /// The text from which `init(parsing:)` makes the same source.
     public var description: String {
         switch location {
-        case .file(nil), .passphrase(nil), .secretService, .environment: kind.rawValue
+        case .file(nil), .passphrase(nil), .secretService, .keychain(nil), .environment: kind.rawValue
         case .file(let path?): "file:\(path)"
         case .passphrase(let descriptor?): "passphrase:fd=\(descriptor)"
+        case .keychain(let group?): "keychain:\(group)"
         case .credential(let name): "credential:\(name)"
         }
     }
 
     private static let forms = Remedy.correct(
         """
-        use file, file:PATH, passphrase, passphrase:fd=N, secret-service, credential:NAME, credential:/PATH \
-        or environment
+        use file, file:PATH, passphrase, passphrase:fd=N, secret-service, keychain, keychain:GROUP, credential:NAME, \
+        credential:/PATH or environment
         """
     )
 

@@ -33,11 +33,11 @@ struct StoreArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Where the store's key comes from: file, file:PATH, passphrase, passphrase:fd=N, secret-service, "
-                + "credential:NAME, credential:/PATH or environment. Fixed when the store is created; then it may be "
+                + "keychain, keychain:GROUP, credential:NAME, credential:/PATH or environment. Fixed when the store is created; then it may be "
                 + "left out. Default for a new store: file.",
             valueName: "source"
         ),
-        completion: .list(["file", "passphrase", "secret-service", "credential:", "environment"]),
+        completion: .list(["file", "passphrase", "secret-service", "keychain", "credential:", "environment"]),
         transform: { try KeySource(parsing: $0) }
     )
     var key: KeySource?
