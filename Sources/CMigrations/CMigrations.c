@@ -51,6 +51,10 @@ static const char V012_dpop_key[] = {
 #embed "../../Migrations/V012_dpop_key.sql" suffix(, 0)
 };
 
+static const char V013_account_tag[] = {
+#embed "../../Migrations/V013_account_tag.sql" suffix(, 0)
+};
+
 // The first four steps make one release: no program knows only some of them.
 static const CMigration migrations[] = {
     {"V001_store", V001_store, 4, 4, 0},
@@ -74,6 +78,8 @@ static const CMigration migrations[] = {
     {"V011_account_key", V011_account_key, 11, 11, 0},
     // A program without it sends bound refresh tokens without a proof, and leaves keys behind that a rekey does not open.
     {"V012_dpop_key", V012_dpop_key, 12, 12, 0},
+    // A program without it leaves tags behind that a rekey does not open.
+    {"V013_account_tag", V013_account_tag, 12, 13, 0},
 };
 
 const CMigration *CMigrationAt(int index) {

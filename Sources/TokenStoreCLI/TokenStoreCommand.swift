@@ -41,7 +41,8 @@ struct TokenStoreCommand: ParsableCommand {
         version: "tokenstore \(TokenStore.version)",
         subcommands: [
             LoginCommand.self, SignUpCommand.self, ResetPasswordCommand.self, LogoutCommand.self,
-            WhoamiCommand.self, ListCommand.self, ClaimsCommand.self, TokenCommand.self, ExplainCommand.self,
+            WhoamiCommand.self, ListCommand.self, ClaimsCommand.self, TagCommand.self, TokenCommand.self,
+            ExplainCommand.self,
             PurgeCommand.self, ImportCommand.self, ExportCommand.self,
             StatusCommand.self, CheckCommand.self, RekeyCommand.self,
         ]

@@ -182,6 +182,7 @@ struct EditJudge {
         guard session.client == PlantedStore.clients[0] else { return }
         var policies: [AccountPolicy] = [
             .username(session.username), .claim("department", equals: .string(session.department)),
+            .tag("team", equals: session.team),
         ]
         // This opens the claims of every account.
         if refreshed.contains(where: { $0.account == session.account }) {
@@ -193,6 +194,8 @@ struct EditJudge {
             judge(account)
         }
         if let account = try answer({ try store.account(session.account) }) ?? nil { judge(account) }
+        let tags = try answer { try store.tags(of: session.account) } ?? [:]
+        require(tags.isEmpty || tags == ["team": session.team], "a tag of another account")
     }
 
     private mutating func readAccounts(_ store: TokenStore) throws {

@@ -73,7 +73,7 @@ enum PlantedSecretsBenchmark: Benchmark {
             ["explain", "--account", SampleAccount(1).username, "--scope", SampleAccount.scope(0), "--json"],
             ["status"],
             ["check"], ["rekey"], ["import", document], ["purge", "--account", SampleAccount(2).username],
-            ["purge"], ["list", "--where", "team=team-0"], ["purge", "--all"], ["list"],
+            ["purge"], ["list", "--where", "team=team-0"], ["list", "--tag", "team"], ["purge", "--all"], ["list"],
         ]
         for (index, command) in commands.enumerated() {
             let more = ["--store", path.database, "--log-level", "trace", "--no-input"]

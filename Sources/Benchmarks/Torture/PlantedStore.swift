@@ -40,6 +40,7 @@ struct PlantedStore: Sendable {
         /// Whether it has signed out, by a document that was imported.
         var isSignedOut: Bool { number == 1 && client == PlantedStore.clients[1] }
 
+        var team: String { "team-\(number)" }
         var department: String { "department-\(number)" }
         var username: String { "person\(number)@contoso.example" }
         var name: String { "Person Number \(number)" }
@@ -147,6 +148,7 @@ struct PlantedStore: Sendable {
         guard let used = try store.refreshTokens(of: session.account, client: client, family: "1").first else {
             throw BenchFailure("a planted session has no refresh token")
         }
+        try store.setTags(["team": session.team], of: session.account)
         for scope in 1...2 {
             try save(session, scope: scope, realm: session.tenant, refreshing: used, to: store) {
                 $0.refreshIn = scope == 1 ? .seconds(300) : nil

@@ -75,6 +75,16 @@ public struct AccountPolicy: Hashable, Sendable {
         AccountPolicy(.claim(.contains(name, text.folded)))
     }
 
+    /// Accounts that a program noted something of under this name (``TokenStore/setTags(_:of:)``).
+    public static func tag(_ name: String) -> AccountPolicy {
+        AccountPolicy(.tag(TagCriterion(name: name, value: nil)))
+    }
+
+    /// Accounts with a tag of this value, compared without regard to case.
+    public static func tag(_ name: String, equals value: String) -> AccountPolicy {
+        AccountPolicy(.tag(TagCriterion(name: name, value: value.folded)))
+    }
+
     /// Accounts not signed in, refreshed or imported since a moment.
     public static func unused(since date: Date) -> AccountPolicy { AccountPolicy(.unusedSince(date.unixSeconds)) }
 
@@ -125,6 +135,7 @@ indirect enum AccountCriterion: Hashable, Sendable {
     case issuer(String)
     case client(String)
     case claim(ClaimCriterion)
+    case tag(TagCriterion)
     case unusedSince(Int64)
     case expired
 }

@@ -119,6 +119,8 @@ extension AccountCriterion {
         case .claim(.present(let name)): "it has no claim \(name)"
         case .claim(.equals(let name, let value)): "its claim \(name) is not \(value)"
         case .claim(.contains(let name, let text)): "its claim \(name) does not contain \(text)"
+        case .tag(let tag):
+            tag.value.map { "its tag \(tag.name) is not \($0)" } ?? "it has no tag \(tag.name)"
         case .unusedSince: "it was used since"
         case .expired: "it has an access token that has not ended, or none at all"
         }

@@ -52,7 +52,8 @@ extension TokenStore {
             for table in [
                 "refresh_attempt", "throttle", "issuer_document", "dpop_key", "access_token", "refresh_token",
                 "id_token",
-                "tenant_profile", "account", "account_state", "authority_map", "sign_out", "app_metadata",
+                "tenant_profile", "account_tag", "account", "account_state", "authority_map", "sign_out",
+                "app_metadata",
                 "foreign_entry",
                 "mark_key",
             ] {

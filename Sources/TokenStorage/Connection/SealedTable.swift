@@ -142,7 +142,8 @@ private final class WritingStatements: Sendable {
 extension SealedTable {
     /// In the order of their references.
     static let all = [
-        account, tenantProfile, accountState, authorityMap, appMetadata, idToken, refreshToken, accessToken, dpopKey,
+        account, accountTag, tenantProfile, accountState, authorityMap, appMetadata, idToken, refreshToken, accessToken,
+        dpopKey,
         markKey, foreignEntry, issuerDocument, refreshAttempt, throttle, signOut, event,
     ]
 }

@@ -63,6 +63,7 @@ extension StoreConnection {
     /// Computes the keyed hashes of a row anew, which hang on the data key as well.
     private func rehash(_ row: Int64, of table: SealedTable) throws {
         switch table.name {
+        case "account_tag": try rehashTag(row)
         case "id_token": try rehashClaims(row)
         case "refresh_token": try rehashFingerprint(row)
         case "foreign_entry": try rehashUnrecognizedEntry(row)
@@ -72,7 +73,7 @@ extension StoreConnection {
 
     /// Computes every keyed hash anew.
     func rehashEverything() throws {
-        for table in [SealedTable.idToken, .refreshToken, .foreignEntry] {
+        for table in [SealedTable.accountTag, .idToken, .refreshToken, .foreignEntry] {
             var rows: [Int64] = []
             try connection.prepare("SELECT id FROM \(table.name)").forEach([]) { row in
                 rows.append(row.integer(0))

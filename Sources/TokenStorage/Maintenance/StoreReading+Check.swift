@@ -136,7 +136,16 @@ extension StoreConnection {
     /// Where it is not what the values say; rows that do not open are separate problems.
     private func derivedProblems() throws -> [StoreProblem] {
         try fingerprintProblems() + claimIndexProblems() + identityProblems() + accountHashProblems()
-            + eventAccountProblems()
+            + eventAccountProblems() + tagProblems()
+    }
+
+    private func tagProblems() throws -> [StoreProblem] {
+        let table = SealedTable.accountTag
+        return try problems(table, column: "name_hash", "is not that of the tag") { row, sealer in
+            let tag = try tag(row)
+            return tag.nameHash(sealer) == row.blob(table["name_hash"])
+                && tag.valueHash(sealer) == row.blob(table["value_hash"])
+        }
     }
 
     private func fingerprintProblems() throws -> [StoreProblem] {

@@ -36,16 +36,27 @@ struct AccountFilters: ParsableArguments {
     )
     var conditions: [ClaimCondition] = []
 
+    @Option(
+        help: ArgumentHelp("Accounts by a tag: NAME=VALUE, or NAME (any value). Repeatable.", valueName: "tag"),
+        transform: { try TagCondition(parsing: $0) }
+    )
+    var tag: [TagCondition] = []
+
     /// What the filters say, without `--account`; nil if there are none.
-    var filter: AccountPolicy? {
+    var filter: AccountPolicy? { filter(byClient: true) }
+
+    /// The same; a client that shares the tokens of its family need not have any of its own.
+    private func filter(byClient: Bool) -> AccountPolicy? {
         let policies: [AccountPolicy] =
             [policy.map { .userFlow($0) }, tenant.map { .tenant($0) }, issuer.map { .issuer($0) }].compactMap(\.self)
-            + [clientID.map { .client($0) }].compactMap(\.self) + conditions.map(\.policy)
+            + [byClient ? clientID.map { .client($0) } : nil].compactMap(\.self) + conditions.map(\.policy)
+            + tag.map(\.policy)
         return policies.reduce(nil) { $0?.and($1) ?? $1 }
     }
 
     /// What all of them say, `account` standing in for `--account`; nil if nothing is said.
-    func policy(account positional: String? = nil) -> AccountPolicy? {
+    func policy(account positional: String? = nil, byClient: Bool = true) -> AccountPolicy? {
+        let filter = filter(byClient: byClient)
         guard let account = account ?? positional else { return filter }
         let selector = AccountPolicy.identifier(account)
         return filter.map { selector.and($0) } ?? selector
@@ -58,8 +69,8 @@ struct AccountFilters: ParsableArguments {
 
     var isEmpty: Bool { account == nil && filter == nil }
 
-    /// Whether the filter reads claims, which needs the store's key.
-    var needsKey: Bool { !conditions.isEmpty }
+    /// Whether the filter reads claims or tags, which needs the store's key.
+    var needsKey: Bool { !conditions.isEmpty || !tag.isEmpty }
 }
 
 /// What `--where` asks of a claim.
@@ -94,10 +105,28 @@ struct ClaimCondition {
     }
 }
 
+/// What `--tag` asks of a tag, or `tag` notes.
+struct TagCondition {
+    let name: String
+
+    /// nil: any.
+    let value: String?
+
+    var policy: AccountPolicy { value.map { .tag(name, equals: $0) } ?? .tag(name) }
+
+    init(parsing text: String) throws {
+        let scalars = text.unicodeScalars
+        let sign = scalars.firstIndex(of: "=")
+        name = String(scalars[..<(sign ?? scalars.endIndex)])
+        value = sign.map { String(scalars[scalars.index(after: $0)...]) }
+        guard !name.isEmpty else { throw ValidationError("'\(text)' does not name a tag; give NAME=VALUE or NAME") }
+    }
+}
+
 extension StoreReading {
     /// The one account that `filters` select, and the client whose tokens are meant.
-    func account(_ filters: AccountFilters) throws -> (Account, client: String) {
-        let policy = filters.policy()
+    func account(_ filters: AccountFilters, byClient: Bool = true) throws -> (Account, client: String) {
+        let policy = filters.policy(byClient: byClient)
         let account = try account(policy ?? .all, isNamed: policy != nil)
         if let client = filters.clientID { return (account, client) }
         let clients = try summary(of: account.id)?.clientIDs ?? []

@@ -47,6 +47,7 @@ struct RemovedAccountTests {
         let metadata: JSONValue = ["cid": ["client_id": "cid", "account_metadata_map": items]]
         try fixture.take(["AccountMetadataMap": metadata, "Account": [:]])
         for account in [subject, Fixture.account] {
+            try fixture.store.setTags(["team": "planted"], of: account)
             let token = try fixture.currentRefreshToken(of: account)
             _ = try fixture.store.beginRefresh(with: token)
             var consequence = RefreshConsequence(token: .possiblyConsumed)
@@ -95,7 +96,7 @@ struct RemovedAccountTests {
         let before = try Self.rows(fixture.store)
         let tables = [
             "account", "account_state", "authority_map", "event", "throttle", "refresh_attempt", "id_token",
-            "dpop_key",
+            "dpop_key", "account_tag",
         ]
         for table in tables { #expect(before[table]?.isEmpty == false, "\(table)") }
         for account in [Self.subject, Fixture.account] { try removal.run(fixture.store, account) }

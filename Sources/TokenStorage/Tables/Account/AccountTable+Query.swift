@@ -14,16 +14,21 @@ private struct AccountQuery {
     /// Criteria that the index has answered.
     let indexed: [ClaimCriterion]
 
+    /// The same for tags.
+    let tags: [TagCriterion]
+
     /// A claim may be indexed under any of `sealers`, the live data keys.
     init(_ alternative: AccountPolicy.Alternative, sealers: [Sealer], now: Int64) {
         var query = SQLFragments()
         var opened: [ClaimCriterion] = []
         var indexed: [ClaimCriterion] = []
+        var tags: [TagCriterion] = []
         for criterion in alternative.criteria {
             if case .claim(let claim) = criterion, !claim.isIndexed {
                 opened.append(claim)
             } else {
                 if case .claim(let claim) = criterion { indexed.append(claim) }
+                if case .tag(let tag) = criterion { tags.append(tag) }
                 query.add(criterion, sealers, now: now)
             }
         }
@@ -31,6 +36,7 @@ private struct AccountQuery {
         values = query.values
         self.opened = opened
         self.indexed = indexed
+        self.tags = tags
     }
 }
 
@@ -87,6 +93,7 @@ private struct SQLFragments {
         case .unusedSince(let seconds): conditions.append("a.last_used_at < \(bind(.integer(seconds)))")
         case .expired: addExpired(now: now)
         case .claim(let claim): add(claim, sealers)
+        case .tag(let tag): add(tag, sealers)
         }
     }
 
@@ -115,6 +122,17 @@ private struct SQLFragments {
             "EXISTS (SELECT 1 FROM \($0) t WHERE t.account_id = a.id AND t.client_fold = \(place))"
         }
         conditions.append("(" + tables.joined(separator: " OR ") + ")")
+    }
+
+    private mutating func add(_ tag: TagCriterion, _ sealers: [Sealer]) {
+        let matches = sealers.map { sealer in
+            let name = "t.name_hash = \(bind(.blob(tag.nameHash(sealer))))"
+            guard let value = tag.value else { return "(\(name))" }
+            let hash = TagCriterion.valueHash(name: tag.name, value: value, sealer)
+            return "(\(name) AND t.value_hash = \(bind(.blob(hash))))"
+        }
+        let condition = matches.isEmpty ? "0" : matches.joined(separator: " OR ")
+        conditions.append("a.id IN (SELECT t.account_id FROM account_tag t WHERE \(condition))")
     }
 
     private mutating func add(_ claim: ClaimCriterion, _ sealers: [Sealer]) {
@@ -205,6 +223,12 @@ extension StoreConnection {
             let id = row.integer(0)
             guard try query.opened.allSatisfy({ try hasClaim($0, account: id) }) else { return true }
             // The index finds rows, and does not decide: it is not sealed.
+            guard try query.tags.allSatisfy({ try hasTag($0, account: id) }) else {
+                throw TokenStoreError.damaged(
+                    "the index of tags of \(path.database) names an account that lacks the tag",
+                    .repair
+                )
+            }
             guard try query.indexed.allSatisfy({ try hasClaim($0, account: id) }) else {
                 throw TokenStoreError.damaged(
                     "the claim index of \(path.database) names an account that lacks the claim",
@@ -250,8 +274,13 @@ extension AccountOrder {
 }
 
 extension AccountPolicy.Alternative {
-    /// Whether claims are asked for: the blind index and the ID tokens need the key.
+    /// Whether claims or tags are asked for: the blind index and what is sealed need the key.
     var needsKey: Bool {
-        criteria.contains { if case .claim = $0 { true } else { false } }
+        criteria.contains { criterion in
+            switch criterion {
+            case .claim, .tag: true
+            default: false
+            }
+        }
     }
 }

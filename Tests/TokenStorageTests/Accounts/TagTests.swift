@@ -1,0 +1,128 @@
+import Foundation
+import OAuth
+import SQLite
+import TestSupport
+import Testing
+
+@testable import TokenStorage
+
+/// What programs note of an account.
+struct TagTests {
+    private static let other = Account.ID(issuer: Fixture.account.issuer, homeAccountID: "u2.t1")
+
+    /// A store with two accounts, of which the first has tags.
+    private static func tagged() throws -> TestStore {
+        let cache = JSON.cache(
+            refreshTokens: [.refreshToken("r1"), .refreshToken("r2", ["home_account_id": "u2.t1"])],
+            accounts: [.account(), .account(["home_account_id": "u2.t1", "username": "bob@example.net"])]
+        )
+        let fixture = try TestStore(cache)
+        try fixture.store.setTags(["team": "Planted-Finance", "floor": "2"], of: Fixture.account)
+        return fixture
+    }
+
+    private static func alter(_ fixture: TestStore, _ sql: String) throws {
+        try Connection(path: fixture.path.database, mode: .readWrite, busyTimeout: .seconds(5)).execute(sql)
+    }
+
+    private static func selected(_ store: TokenStore, _ policy: AccountPolicy) throws -> [Account.ID] {
+        try store.accounts(matching: policy).map(\.id)
+    }
+
+    @Test func `tags are read by another process, replaced and deleted`() throws {
+        let fixture = try Self.tagged()
+        #expect(try fixture.another().tags(of: Fixture.account) == ["team": "Planted-Finance", "floor": "2"])
+        #expect(try fixture.store.tags(of: Self.other) == [:])
+        try fixture.store.setTags(["team": "Sales"], of: Fixture.account)
+        #expect(try fixture.store.tags(of: Fixture.account) == ["team": "Sales"])
+        #expect(try fixture.store.changeTags(of: Fixture.account) { $0["floor"] = "3" }.count == 2)
+        try fixture.store.setTags([:], of: Fixture.account)
+        #expect(try fixture.store.tags(of: Fixture.account) == [:])
+        #expect(try fixture.store.check() == [])
+    }
+
+    @Test func `accounts are found by a tag, its value in any case, and with other criteria`() throws {
+        let fixture = try Self.tagged()
+        try fixture.store.setTags(["team": "sales"], of: Self.other)
+        #expect(try Self.selected(fixture.store, .tag("team", equals: "planted-finance")) == [Fixture.account])
+        #expect(try Self.selected(fixture.store, .tag("team")).count == 2)
+        #expect(try Self.selected(fixture.store, .tag("floor")) == [Fixture.account])
+        #expect(try Self.selected(fixture.store, .tag("Floor")) == [])
+        #expect(try Self.selected(fixture.store, .tag("floor", equals: "Planted-Finance")) == [])
+        #expect(try Self.selected(fixture.store, .tag("team").and(.username("bob@example.net"))) == [Self.other])
+        #expect(try Self.selected(fixture.store, .tag("none").otherwise(.tag("floor"))) == [Fixture.account])
+        let reasons = try fixture.store.select(.tag("floor")).considered.map(\.reason)
+        #expect(reasons.contains("it has no tag floor"))
+    }
+
+    @Test func `neither a name nor a value of a tag is in the files`() throws {
+        let fixture = try Self.tagged()
+        let snapshot = try DirectorySnapshot(fixture.directory.path)
+        for text in ["Planted-Finance", "planted-finance", "\"team\""] {
+            #expect(snapshot.names(holding: Data(text.utf8)) == [])
+        }
+    }
+
+    @Test func `a rekey seals tags anew, and they are found`() throws {
+        let fixture = try Self.tagged()
+        let sql = SQL("SELECT hex(secret) || hex(name_hash) || hex(value_hash) FROM account_tag ORDER BY id")
+        let before = try fixture.store.read { try $0.connection.all(sql) { $0.text(0) } }
+        _ = try fixture.store.rekey()
+        let after = try fixture.store.read { try $0.connection.all(sql) { $0.text(0) } }
+        #expect(Set(before).isDisjoint(with: after))
+        let next = try fixture.another()
+        #expect(try next.tags(of: Fixture.account) == ["team": "Planted-Finance", "floor": "2"])
+        #expect(try Self.selected(next, .tag("team", equals: "Planted-Finance")) == [Fixture.account])
+        #expect(try next.check() == [])
+    }
+
+    @Test(arguments: ["account_id = 2", "secret = zeroblob(60)", "id = id + 10"])
+    func `an altered tag is not read, and a check finds it`(change: String) throws {
+        let fixture = try Self.tagged()
+        try Self.alter(fixture, "UPDATE account_tag SET \(change)")
+        let account = change.hasPrefix("account_id") ? Self.other : Fixture.account
+        expectError(.damaged) { _ = try fixture.store.tags(of: account) }
+        #expect(try fixture.store.check().contains { $0.location.hasPrefix("account_tag row") })
+    }
+
+    @Test func `an altered index selects no other account, and a repair corrects it`() throws {
+        let fixture = try Self.tagged()
+        try fixture.store.setTags(["team": "sales"], of: Self.other)
+        let finance = "(SELECT value_hash FROM account_tag WHERE account_id = 1 ORDER BY id DESC LIMIT 1)"
+        try Self.alter(fixture, "UPDATE account_tag SET value_hash = \(finance) WHERE account_id = 2")
+        expectError(.damaged) { _ = try fixture.store.accounts(matching: .tag("team", equals: "Planted-Finance")) }
+        #expect(try fixture.store.check().map(\.problem) == ["is not that of the tag"])
+        fixture.store.close()
+        _ = try TokenStore.repair(at: fixture.path, options: fixture.options)
+        let repaired = try fixture.another()
+        #expect(try Self.selected(repaired, .tag("team", equals: "Planted-Finance")) == [Fixture.account])
+        #expect(try Self.selected(repaired, .tag("team", equals: "sales")) == [Self.other])
+        #expect(try repaired.check() == [])
+    }
+
+    @Test func `tags go with their account`() throws {
+        let fixture = try Self.tagged()
+        try fixture.store.removeAccount(Fixture.account)
+        #expect(try fixture.store.read { try $0.connection.integer("SELECT count(*) FROM account_tag") } == 0)
+        #expect(try Self.selected(fixture.store, .tag("team")) == [])
+    }
+
+    @Test func `an export has no tags`() throws {
+        let fixture = try Self.tagged()
+        #expect(try !fixture.store.exportedText().contains("Planted-Finance"))
+    }
+
+    @Test(arguments: ["", "a=b", "a\nb", String(repeating: "n", count: 257)])
+    func `a name that cannot be typed or is too long is refused`(name: String) throws {
+        let fixture = try Self.tagged()
+        #expect(throws: TokenStoreError.self) { try fixture.store.setTags([name: "x"], of: Fixture.account) }
+        #expect(try fixture.store.tags(of: Fixture.account).count == 2)
+    }
+
+    @Test func `an account that is not stored has no tags and gets none`() throws {
+        let fixture = try Self.tagged()
+        let gone = Account.ID(issuer: "https://gone.example", homeAccountID: "x")
+        #expect(try fixture.store.tags(of: gone) == [:])
+        #expect(throws: TokenStoreError.self) { try fixture.store.setTags(["a": "b"], of: gone) }
+    }
+}
