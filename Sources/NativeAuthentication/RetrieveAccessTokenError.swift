@@ -72,7 +72,8 @@ extension RetrieveAccessTokenErrorKind {
             case .interactionRequired(.signedOut): .noAccount
             case .interactionRequired(.noRefreshToken), .interactionRequired(.ended): .refreshTokenExpired
             case .interactionRequired(.refused(let refusal, _)): Self(refused: refusal)
-            case .interactionRequired(.refusedWithoutReason), .interactionRequired(.accountDeleted):
+            case .interactionRequired(.refusedWithoutReason), .interactionRequired(.accountDeleted),
+                .interactionRequired(.sessionTooOld):
                 .refreshTokenExpired
             case .possiblyConsumed: .refreshTokenExpired
             case .invalidScope: .invalidScope

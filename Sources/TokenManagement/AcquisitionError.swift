@@ -159,6 +159,9 @@ public enum InteractionReason: Sendable {
 
     /// The token endpoint is outside the account's cloud: the refresh token was not sent.
     case foreignEndpoint
+
+    /// The person signed in longer ago than ``TokenManagerOptions/maximumSessionAge``.
+    case sessionTooOld
 }
 
 extension InteractionReason: CustomStringConvertible {
@@ -173,6 +176,7 @@ extension InteractionReason: CustomStringConvertible {
             "the issuer refused the refresh token with status \(status); sign in again"
         case .passwordReset(let error): "\(error); sign in again and choose a new password"
         case .accountDeleted: "the issuer no longer knows the account; sign in with another"
+        case .sessionTooOld: "the sign-in is longer ago than is allowed here; sign in again"
         case .foreignEndpoint: "the token endpoint is outside the account's cloud and was not used; sign in again"
         }
     }

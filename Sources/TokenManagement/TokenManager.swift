@@ -71,7 +71,7 @@ public final class TokenManager: Sendable {
         }
         let start = now
         do {
-            let result = try await sharedRefresh(for: request).result(within: request.timeout)
+            let result = try await limited(sharedRefresh(for: request).result(within: request.timeout), request)
             // Judged for each caller, as those who share a refresh may differ in what they can do without.
             if request.requiresAllScopes, !result.declinedScope.isEmpty {
                 throw AcquisitionError.declinedScopes(result)
@@ -84,8 +84,14 @@ public final class TokenManager: Sendable {
                 throw error
             }
             options.logger.info("a refresh failed; the stored token serves", metadata: ["reason": "\(error.reason)"])
-            return result
+            return try await limited(result, request)
         }
+    }
+
+    /// The token, cut to the end of its session.
+    private func limited(_ result: TokenResult, _ request: SilentRequest) async throws -> TokenResult {
+        guard options.maximumSessionAge != nil else { return result }
+        return try await store.performRead { [decider] _ in try decider.limited(result, request) }
     }
 
     /// What is in memory is served at once; to read the file may mean to wait for another process.
@@ -204,6 +210,14 @@ public struct TokenManagerOptions: Sendable {
 
     /// Whether a token past its end may serve while the issuer cannot be reached, where the issuer allows it.
     public var allowsExtendedLifetime = false
+
+    /// How long after a person signed in tokens are handed out without a person; nil: for as long as the issuer goes on.
+    ///
+    /// It counts from the sign-in that this store recorded, not from refreshes, and a clock that was set back does not
+    /// make it longer. After that, ``AcquisitionError`` asks for a sign-in and the refresh token is not spent. A token
+    /// that the issuer gave for longer is said to end with the session; the issuer itself is not told of it. Of an
+    /// imported account the sign-in is not known, so that it has to sign in first.
+    public var maximumSessionAge: Duration?
 
     /// Whether refresh tokens of the client's family are used (Microsoft's `foci`).
     public var usesFamilyTokens = false

@@ -1,5 +1,11 @@
 public import OAuth
 
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
+
 /// A usable access token: the answer to a silent request, and what a sign-in returns.
 public struct TokenResult: Sendable {
     /// Where a token came from.
@@ -23,7 +29,7 @@ public struct TokenResult: Sendable {
         case extended
     }
 
-    public let accessToken: AccessToken
+    public private(set) var accessToken: AccessToken
 
     /// The account that the token is for; the store has its name and claims.
     public let account: Account.ID
@@ -53,6 +59,13 @@ public struct TokenResult: Sendable {
         Secret("\(accessToken.authorizationScheme) \(accessToken.secret.reveal())")
     }
 
+    /// The result where the session ends at `end`.
+    package func ending(by end: Date) -> TokenResult {
+        var result = self
+        result.accessToken = accessToken.ending(by: end)
+        return result
+    }
+
     package init(_ accessToken: AccessToken, account: Account.ID, source: Source) {
         self.accessToken = accessToken
         self.account = account
@@ -68,6 +81,14 @@ package enum FallbackToken: Sendable {
 
     /// Past its end, within what the issuer allows for an outage.
     case extended(AccessToken)
+
+    /// The token where the session ends at `end`.
+    func ending(by end: Date) -> FallbackToken {
+        switch self {
+        case .aging(let token): .aging(token.ending(by: end))
+        case .extended(let token): .extended(token.ending(by: end))
+        }
+    }
 
     /// The token where `error` lets it stand in, else nil.
     func result(after error: AcquisitionError, account: Account.ID) -> TokenResult? {

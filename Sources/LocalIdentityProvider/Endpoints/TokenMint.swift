@@ -60,7 +60,7 @@ struct TokenMint: Sendable {
             "oid": .string(user.id), "tid": .string(realm.tenant.id), "ver": "2.0",
         ]
         claims["tfp"] = realm.policy.map { .string($0.name) }
-        claims["idp"] = user.identityProvider.map(JSON.string)
+        claims["idp"] = user.identityProvider.map(JSONValue.string)
         return claims
     }
 

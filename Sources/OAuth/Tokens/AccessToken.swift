@@ -22,10 +22,10 @@ public struct AccessToken: Equatable, Sendable {
     public let tenantID: String
 
     public let cachedAt: Date?
-    public let expiresAt: Date
+    public private(set) var expiresAt: Date
 
     /// How long the token may be used while the issuer cannot be reached.
-    public let extendedExpiresAt: Date?
+    public private(set) var extendedExpiresAt: Date?
 
     /// When it is worth refreshing although still valid.
     public let refreshAt: Date?
@@ -56,6 +56,14 @@ public struct AccessToken: Equatable, Sendable {
     /// ([RFC 6749 §A.13](https://www.rfc-editor.org/rfc/rfc6749#appendix-A.13)).
     package static func isType(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy { (0x21..<0x7F).contains($0) }
+    }
+
+    /// The token as it is to be used where its session ends at `end`.
+    package func ending(by end: Date) -> AccessToken {
+        var token = self
+        token.expiresAt = min(expiresAt, end)
+        token.extendedExpiresAt = extendedExpiresAt.map { min($0, end) }
+        return token
     }
 
     package init(

@@ -2,10 +2,16 @@ public import OAuth
 public import TokenManagement
 package import TokenStorage
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// A completed sign-in: who signed in, and the tokens (MSAL's `MSALResult`).
 public struct AuthenticationResult: Sendable {
     /// The access token; nil if the issuer sent none, as for a request of OpenID's own scopes only.
-    public let token: TokenResult?
+    public private(set) var token: TokenResult?
 
     public let account: Account
 
@@ -20,6 +26,14 @@ public struct AuthenticationResult: Sendable {
 
     /// Why the store could not take the tokens yet, which are safe in a sealed file beside it; nil if it did.
     public let pendingReason: String?
+
+    /// The result where a session may be no longer than `maximum`.
+    func limited(to maximum: Duration?, now: Date) -> AuthenticationResult {
+        guard let maximum else { return self }
+        var result = self
+        result.token = token?.ending(by: now + TimeInterval(maximum.components.seconds))
+        return result
+    }
 
     public var accessToken: AccessToken? { token?.accessToken }
 

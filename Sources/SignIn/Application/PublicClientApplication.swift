@@ -59,7 +59,8 @@ public final class PublicClientApplication: Sendable {
         defer { end(reception) }
         let agent: any UserAgent = userAgent ?? self.userAgent
         let tokens = try await flow.signIn(request, at: authority, in: agent, reception)
-        let result = try await store.save(tokens)
+        let stored = try await store.save(tokens)
+        let result = stored.limited(to: configuration.tokenOptions.maximumSessionAge, now: store.options.now())
         guard !request.requiresAllScopes || result.declinedScope.isEmpty else {
             throw SignInError.declinedScopes(result.declinedScope)
         }

@@ -24,6 +24,12 @@ package struct TokenDecider<Store: StoreReading>: Sendable {
     ///
     /// - Throws: `TokenStoreError`, `AuthorityError`.
     package func decide(_ request: SilentRequest, since start: Int64? = nil) throws -> TokenDecision {
+        let decision = try unlimited(request, since: start)
+        return options.maximumSessionAge == nil ? decision : try limited(decision, request)
+    }
+
+    /// The decision however long ago the person signed in.
+    private func unlimited(_ request: SilentRequest, since start: Int64?) throws -> TokenDecision {
         if !request.passesOverCache {
             let cached = try store.cachedToken(for: query(request))
             if case .usable(let token, isAging: false) = cached { return .serve(result(token, request)) }
@@ -99,7 +105,10 @@ package struct TokenDecider<Store: StoreReading>: Sendable {
 extension TokenDecider<TokenStore> {
     /// The decision to serve a token that is in memory; nil where the file has to be read.
     func decideAtOnce(_ request: SilentRequest) throws -> TokenDecision? {
-        guard !request.passesOverCache, let token = try store.tokenInMemory(for: query(request)) else { return nil }
+        // How long ago the person signed in is in the file.
+        guard options.maximumSessionAge == nil, !request.passesOverCache,
+            let token = try store.tokenInMemory(for: query(request))
+        else { return nil }
         return .serve(result(token, request))
     }
 }

@@ -13,6 +13,13 @@ extension StoreReading {
             }
         }
     }
+
+    /// When the person signed in to `client`, and when the account was last used, in Unix seconds; nil if not known.
+    package func sessionTimes(of account: Account.ID, client: String) throws -> (signIn: Int64, lastUse: Int64)? {
+        try read { session in
+            try session.connection.read { try session.sessionTimes(of: account, client: client) }
+        }
+    }
 }
 
 extension TokenStore {

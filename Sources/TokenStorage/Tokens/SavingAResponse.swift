@@ -25,7 +25,7 @@ extension StoreConnection {
                 try replaceRefreshToken(with: token, account: id)
             }
             if !isNew { try liftThrottles(account: id, client: request.clientID) }
-            try setSignInState(.signedIn, of: id, client: request.clientID)
+            try setSignInState(.signedIn, of: id, client: request.clientID, isNew: true)
             try record(.signIn, account: account.id, client: request.clientID, refreshToken: response.refreshToken)
             row = id
         }

@@ -30,8 +30,12 @@ struct NetworkArguments: ParsableArguments {
     }
 
     func manager(_ store: TokenStore, client: String, _ arguments: StoreArguments) -> TokenManager {
+        manager(store, client: client, options(arguments))
+    }
+
+    func manager(_ store: TokenStore, client: String, _ options: TokenManagerOptions) -> TokenManager {
         let transport = AsyncHTTPTransport(options: HTTPTransportOptions(caFile: caFile))
-        return TokenManager(store: store, clientID: client, transport: transport, options: options(arguments))
+        return TokenManager(store: store, clientID: client, transport: transport, options: options)
     }
 }
 

@@ -41,7 +41,7 @@ struct ExplainCommand: ParsableCommand {
     }
 
     private func explain(_ store: StoreInspection, in explanation: inout Explanation) throws {
-        let selection = try store.select(filters.policy() ?? .all)
+        let selection = try store.select(filters.policy(byClient: !token.familyTokens) ?? .all)
         explanation.accounts = selection.considered
         explanation.accountCount = try store.accountCount()
         guard case .account(let account) = selection.outcome else {
@@ -51,12 +51,12 @@ struct ExplainCommand: ParsableCommand {
         }
         let client: String
         do {
-            (_, client) = try store.account(filters)
+            (_, client) = try store.account(filters, byClient: !token.familyTokens)
         } catch let failure as CommandFailure {
             explanation.decision = .fail("\(failure.message); \(failure.hint ?? "")")
             return
         }
-        let decider = TokenDecider(store: store, clientID: client, options: network.options(arguments))
+        let decider = TokenDecider(store: store, clientID: client, options: token.options(network, arguments))
         let request = try token.request(
             for: account,
             in: filters.tenant,

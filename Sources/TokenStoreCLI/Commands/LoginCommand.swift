@@ -35,6 +35,8 @@ struct LoginCommand: ParsableCommand {
               tokenstore login --issuer https://login.example.com --client-id my-app \\
                 --no-browser
               tokenstore login --issuer https://login.example.com --client-id my-app --device
+              tokenstore login --environment us-government --tenant contoso.onmicrosoft.us \\
+                --client-id 11111111-2222-3333-4444-555555555555
               tokenstore login --native --authority https://contoso.ciamlogin.com \\
                 --client-id my-app --username me@example.org
             """
@@ -49,6 +51,20 @@ struct LoginCommand: ParsableCommand {
 
     @Option(help: ArgumentHelp("select_account, login, consent or create.", valueName: "prompt"))
     var prompt: Prompt?
+
+    @Option(help: ArgumentHelp("The domain whose sign-in page is wanted.", valueName: "domain"))
+    var domainHint: String?
+
+    @Option(
+        help: ArgumentHelp("Claims to ask for, as JSON (OpenID Connect Core 5.5).", valueName: "json"),
+        transform: { text in
+            guard let claims = try? JSONValue(parsing: text), claims.object != nil else {  // whatever is wrong with it
+                throw ValidationError("--claims is not a JSON object; give one such as {\"id_token\":{\"acr\":null}}")
+            }
+            return claims
+        }
+    )
+    var claims: JSONValue?
 
     @OptionGroup(title: "How") var redirect: RedirectArguments
 
@@ -65,14 +81,17 @@ struct LoginCommand: ParsableCommand {
     @OptionGroup(title: "Options of every command") var arguments: StoreArguments
 
     func validate() throws {
-        guard !redirect.device || loginHint == nil && prompt == nil else {
-            throw ValidationError("--device excludes --login-hint and --prompt; leave them out")
+        let isForPage = loginHint != nil || prompt != nil || domainHint != nil || claims != nil
+        guard !redirect.device || !isForPage else {
+            throw ValidationError(
+                "--device excludes --login-hint, --prompt, --domain-hint and --claims; leave them out"
+            )
         }
         guard native || !answers.isGiven else {
             throw ValidationError("--username and the options that answer questions need --native; add it")
         }
-        guard !native || !redirect.device && loginHint == nil && prompt == nil else {
-            throw ValidationError("--native excludes --device, --login-hint and --prompt; give --username instead")
+        guard !native || !redirect.device && !isForPage else {
+            throw ValidationError("--native excludes --device and what is for the page; give --username instead")
         }
         guard !native || !dpop else { throw ValidationError("--native excludes --dpop; leave one of them out") }
         if native { try place.validateNative() }
@@ -86,63 +105,10 @@ struct LoginCommand: ParsableCommand {
         var request = InteractiveRequest(scope: scope.value)
         request.loginHint = loginHint
         request.prompt = prompt
+        request.domainHint = domainHint
+        request.claims = claims
         request.responseMode = redirect.responseMode
         request.timeLimit = redirect.timeLimit
         try page.run(request, at: authority)
-    }
-}
-
-/// Where someone signs in, and to which client.
-struct SignInTarget: ParsableArguments {
-    @Option(help: ArgumentHelp("The issuer identifier of an OpenID provider.", valueName: "url"))
-    var issuer: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "A Microsoft tenant: https://HOST/TENANT, and for Azure AD B2C with --policy or .../tfp/TENANT/POLICY.",
-            valueName: "url"
-        )
-    )
-    var authority: String?
-
-    @Option(help: ArgumentHelp("The B2C user flow, such as B2C_1_SUSI; with --authority.", valueName: "name"))
-    var policy: String?
-
-    @Option(help: ArgumentHelp("The client, as it is registered there.", valueName: "id"))
-    var clientID: String
-
-    func validate() throws {
-        guard (issuer == nil) != (authority == nil) else {
-            throw ValidationError("--issuer and --authority exclude each other; give one of them")
-        }
-        guard policy == nil || authority != nil else {
-            throw ValidationError("--policy needs --authority; give the tenant's address")
-        }
-        guard !clientID.isEmpty else { throw ValidationError("--client-id is empty; give the client's id") }
-        do { _ = try whereTo() } catch { throw ValidationError("\(error)") }
-    }
-
-    /// Throws unless it is a tenant that may have native authentication.
-    func validateNative() throws {
-        guard let authority, policy == nil else {
-            throw ValidationError("--native is for a tenant; give --authority, and neither --issuer nor --policy")
-        }
-        do {
-            _ = try NativeAuthConfiguration(clientID: clientID, authority: Authority(parsing: authority))
-        } catch {
-            throw ValidationError("\(error)")
-        }
-    }
-
-    func whereTo() throws -> Authority {
-        if let issuer { return try Authority(issuer: issuer) }
-        let address = authority ?? ""
-        guard let policy else { return try Authority(parsing: address) }
-        guard let colon = address.firstRange(of: "://") else { throw AuthorityError.notAURL(address) }
-        var parts = address[colon.upperBound...].parts(separatedBy: "/")
-        if parts.count > 1, parts[1].lowercased() == "tfp" { parts.remove(at: 1) }
-        guard parts.count == 2 else { throw parts.count < 2 ? AuthorityError.noTenant(address) : .notAURL(address) }
-        let scheme = address[..<colon.lowerBound].lowercased()
-        return try Authority(host: parts[0], tenant: parts[1], userFlow: policy, scheme: scheme)
     }
 }

@@ -71,7 +71,7 @@ struct TagCommand: ParsableCommand {
             try console.document {
                 $0.member("dryRun", dryRun)
                 $0.member("homeAccountId", account.id.homeAccountID)
-                $0.member("tags", JSON.object(JSON.Object(sorted.map { ($0.key, .string($0.value)) })))
+                $0.member("tags", JSONValue.object(JSONValue.Object(sorted.map { ($0.key, .string($0.value)) })))
             }
         } else if !console.isQuiet || tags.isEmpty && remove.isEmpty {
             for (name, value) in sorted { try console.line("\(name)=\(value)".printable) }

@@ -61,7 +61,7 @@ struct TokenCommand: ParsableCommand {
     private func stored() throws -> TokenResult? {
         do {
             guard let store = try arguments.inspected(), let (account, client) = try selected(store) else { return nil }
-            let decider = TokenDecider(store: store, clientID: client, options: network.options(arguments))
+            let decider = TokenDecider(store: store, clientID: client, options: token.options(network, arguments))
             let request = try request(account, of: client, in: store)
             guard case .serve(let result) = try decider.decide(request) else { return nil }
             return result
@@ -75,7 +75,7 @@ struct TokenCommand: ParsableCommand {
     /// stores.
     private func selected(_ store: StoreInspection) throws -> (Account, String)? {
         do {
-            return try store.account(filters)
+            return try store.account(filters, byClient: !token.familyTokens)
         } catch {
             guard try arguments.path.pendingAnswers().isEmpty else { return nil }
             throw error
@@ -86,8 +86,8 @@ struct TokenCommand: ParsableCommand {
         guard !arguments.path.isVacant else { throw CommandFailure.noStore(at: arguments.path) }
         let store = try arguments.open(console)
         defer { store.close() }
-        let (account, client) = try store.account(filters)
-        let manager = network.manager(store, client: client, arguments)
+        let (account, client) = try store.account(filters, byClient: !token.familyTokens)
+        let manager = network.manager(store, client: client, token.options(network, arguments))
         var request = try request(account, of: client, in: store)
         // The time is kept here: a caller that left would not learn what became of an answer that is waited for.
         let time = request.timeout
@@ -105,82 +105,6 @@ struct TokenCommand: ParsableCommand {
 
     private func request(_ account: Account, of client: String, in store: some StoreReading) throws -> SilentRequest {
         try token.request(for: account, in: filters.tenant, of: client, in: store, timeout: arguments.timeout)
-    }
-}
-
-/// What `token` takes, and `explain` with it.
-struct TokenArguments: ParsableArguments {
-    @Option(
-        parsing: .singleValue,
-        help: ArgumentHelp(
-            "A scope the token must have; repeatable, or a list with commas or spaces. Default: the scope of the "
-                + "sign-in.",
-            valueName: "scope"
-        )
-    )
-    var scope: [String] = []
-
-    @Option(
-        name: .customLong("min-ttl"),
-        help: ArgumentHelp("The least time that the token must stay valid.", valueName: "seconds")
-    )
-    private var minTTL: Int64 = 0
-
-    @Flag(help: "Refresh even if a stored token is valid.")
-    var forceRefresh = false
-
-    @Option(
-        help: ArgumentHelp("The claims challenge of a web API, as JSON.", valueName: "json"),
-        transform: { try JSONValue(parsing: $0) }
-    )
-    var claims: JSONValue?
-
-    @Option(
-        help: ArgumentHelp("The authority that issues the token. Default: that of the sign-in.", valueName: "url"),
-        transform: { try Authority(parsing: $0) }
-    )
-    var authority: Authority?
-
-    func validate() throws {
-        guard minTTL >= 0 else { throw ValidationError("--min-ttl is less than 0; give a number of seconds") }
-    }
-
-    var scopes: Scope { Scope(scope.flatMap { $0.split { $0 == "," || $0.isWhitespace }.map(String.init) }) }
-
-    /// The scope to request for `account`, by default that of its sign-in to `client`.
-    func request(
-        for account: Account,
-        in tenant: String?,
-        of client: String,
-        in store: some StoreReading,
-        timeout: Double
-    ) throws -> SilentRequest {
-        let scope = try scopes.tokens.isEmpty ? store.sessionScope(of: account.id, client: client) : scopes
-        guard let scope, !scope.tokens.isEmpty else {
-            throw CommandFailure(.usage, "the scope of the sign-in is not known", "give one with --scope")
-        }
-        guard !scope.isEmpty || account.id.hasIssuer else {
-            throw CommandFailure(
-                .usage,
-                "OpenID's own scopes do not name an API",
-                "give a scope of the API with --scope"
-            )
-        }
-        var request = SilentRequest(account: account.id, scope: scope)
-        request.authority = try authority ?? Self.authority(of: account, in: tenant)
-        request.claims = claims
-        request.forcesRefresh = forceRefresh
-        request.minimumLifetime = .seconds(minTTL)
-        request.timeout = .seconds(timeout)
-        return request
-    }
-
-    /// The tenant that a guest is asked for; nil where it is not named, or is the one the account is at home in.
-    private static func authority(of account: Account, in tenant: String?) throws -> Authority? {
-        guard let tenant, let home = account.utid, home.lowercased() != tenant.lowercased(), account.userFlow == nil,
-            !account.id.hasIssuer
-        else { return nil }
-        return try Authority(parsing: "https://\(account.environment)/\(tenant)")
     }
 }
 

@@ -1,5 +1,6 @@
 import Foundation
 import OAuth
+import SQL
 import SQLite
 import TestSupport
 import Testing
@@ -12,7 +13,7 @@ struct TagTests {
 
     /// A store with two accounts, of which the first has tags.
     private static func tagged() throws -> TestStore {
-        let cache = JSON.cache(
+        let cache = JSONValue.cache(
             refreshTokens: [.refreshToken("r1"), .refreshToken("r2", ["home_account_id": "u2.t1"])],
             accounts: [.account(), .account(["home_account_id": "u2.t1", "username": "bob@example.net"])]
         )

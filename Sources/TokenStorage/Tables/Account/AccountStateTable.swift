@@ -52,12 +52,26 @@ extension StoreConnection {
         ) { $0.text(0) }
     }
 
-    func setSignInState(_ state: SignInState, of account: Int64, client: String) throws {
+    /// When the person signed in to a client, and when the account was last used, in Unix seconds; nil where that is
+    /// not known, as after an import or a refusal.
+    func sessionTimes(of id: Account.ID, client: String) throws -> (signIn: Int64, lastUse: Int64)? {
+        guard let account = try accountRow(id) else { return nil }
+        let (table, signedIn) = (SealedTable.accountState, SignInState.signedIn.stored)
+        let signIn = try connection.first(Self.stateAtClient, .integer(account), .text(client.folded)) { row in
+            try verify(row, of: .accountState)
+            return row.text(table["state"]) == signedIn ? row.integer(table["changed_at"]) : nil
+        }
+        guard let signIn = signIn ?? nil else { return nil }
+        return (signIn, try lastUse(ofAccount: account) ?? signIn)
+    }
+
+    /// Sets the state; a new sign-in counts from now although the account was signed in before.
+    func setSignInState(_ state: SignInState, of account: Int64, client: String, isNew: Bool = false) throws {
         let known = try connection.first(Self.stateAtClient, .integer(account), .text(client.folded)) { row in
             let isIntact = try intact { try verify(row, of: .accountState) } != nil
             return (id: row.integer(0), state: isIntact ? row.text(SealedTable.accountState["state"]) : nil)
         }
-        if let known, known.state == state.stored { return }
+        if let known, known.state == state.stored, !isNew { return }
         try writeState(state, of: account, client: client.folded, changedAt: now, id: known?.id)
     }
 

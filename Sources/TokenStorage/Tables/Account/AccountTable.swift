@@ -41,6 +41,11 @@ extension StoreConnection {
         ) { $0.text(0) }
     }
 
+    /// The last sign-in, refresh or import of an account, in Unix seconds.
+    func lastUse(ofAccount row: Int64) throws -> Int64? {
+        try connection.integer("SELECT last_used_at FROM account WHERE id = ?1", .integer(row))
+    }
+
     /// What sealed values of an account's rows are bound to of it.
     func boundValues(ofAccount row: Int64) throws -> [Value]? {
         try connection.first("SELECT authority, account_key FROM account WHERE id = ?1", .integer(row)) {

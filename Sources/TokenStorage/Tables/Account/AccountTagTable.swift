@@ -13,7 +13,7 @@ extension SealedTable {
     )
 }
 
-extension TokenStore {
+extension StoreReading {
     /// What programs noted of an account.
     ///
     /// - Throws: ``TokenStoreError``.
@@ -22,7 +22,9 @@ extension TokenStore {
             try session.connection.read { try session.accountRow(account).map { try session.tags($0) } ?? [:] }
         }
     }
+}
 
+extension TokenStore {
     /// Notes `tags` of an account in place of those that it has, in one commit.
     ///
     /// They are sealed as tokens are, found by ``AccountPolicy/tag(_:equals:)``, and go with the account. An export in
@@ -114,7 +116,7 @@ struct AccountTag: Equatable {
     private static let longestName = 256
     private static let longestValue = 4_096
 
-    var secret: Secret { Secret(JSON.Object([("name", .string(name)), ("value", .string(value))])) }
+    var secret: Secret { Secret(JSONValue.Object([("name", .string(name)), ("value", .string(value))])) }
 
     func check() throws {
         let isName = !name.isEmpty && !name.utf8.contains(UInt8(ascii: "=")) && !name.hasControlCharacters

@@ -1,0 +1,98 @@
+import ArgumentParser
+import NativeAuthentication
+package import OAuth
+
+/// Where someone signs in, and to which client.
+struct SignInTarget: ParsableArguments {
+    @Option(help: ArgumentHelp("The issuer identifier of an OpenID provider.", valueName: "url"))
+    var issuer: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A Microsoft tenant: https://HOST/TENANT, and for Azure AD B2C with --policy or .../tfp/TENANT/POLICY.",
+            valueName: "url"
+        )
+    )
+    var authority: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Microsoft's cloud, in place of an address: public, china or us-government.",
+            valueName: "cloud"
+        )
+    )
+    var environment: MicrosoftCloud?
+
+    @Option(
+        help: ArgumentHelp(
+            "With --environment: the tenant's domain or id. Default: organizations.",
+            valueName: "tenant"
+        )
+    )
+    var tenant: String?
+
+    @Option(help: ArgumentHelp("The B2C user flow, such as B2C_1_SUSI; with --authority.", valueName: "name"))
+    var policy: String?
+
+    @Option(help: ArgumentHelp("The client, as it is registered there.", valueName: "id"))
+    var clientID: String
+
+    func validate() throws {
+        guard [issuer, authority, environment?.rawValue].compactMap(\.self).count == 1 else {
+            throw ValidationError("--issuer, --authority and --environment exclude each other; give one of them")
+        }
+        guard tenant == nil || environment != nil else {
+            throw ValidationError("--tenant needs --environment; otherwise the tenant is part of --authority")
+        }
+        guard policy == nil || authority != nil else {
+            throw ValidationError("--policy needs --authority; give the tenant's address")
+        }
+        guard !clientID.isEmpty else { throw ValidationError("--client-id is empty; give the client's id") }
+        do { _ = try whereTo() } catch { throw ValidationError("\(error)") }
+    }
+
+    /// Throws unless it is a tenant that may have native authentication.
+    func validateNative() throws {
+        guard let authority, policy == nil else {
+            throw ValidationError("--native is for a tenant; give --authority, and neither --issuer nor --policy")
+        }
+        do {
+            _ = try NativeAuthConfiguration(clientID: clientID, authority: Authority(parsing: authority))
+        } catch {
+            throw ValidationError("\(error)")
+        }
+    }
+
+    func whereTo() throws -> Authority {
+        if let issuer { return try Authority(issuer: issuer) }
+        if let environment { return try environment.authority(tenant: tenant) }
+        let address = authority ?? ""
+        guard let policy else { return try Authority(parsing: address) }
+        guard let colon = address.firstRange(of: "://") else { throw AuthorityError.notAURL(address) }
+        var parts = address[colon.upperBound...].parts(separatedBy: "/")
+        if parts.count > 1, parts[1].lowercased() == "tfp" { parts.remove(at: 1) }
+        guard parts.count == 2 else { throw parts.count < 2 ? AuthorityError.noTenant(address) : .notAURL(address) }
+        let scheme = address[..<colon.lowerBound].lowercased()
+        return try Authority(host: parts[0], tenant: parts[1], userFlow: policy, scheme: scheme)
+    }
+}
+
+/// One of Microsoft's clouds, each with sign-in hosts, accounts and registrations of its own.
+package enum MicrosoftCloud: String, CaseIterable, ExpressibleByArgument {
+    case `public`
+    case china
+    case usGovernment = "us-government"
+
+    /// The authority of a tenant there, or of all that organizations have.
+    package func authority(tenant: String?) throws -> Authority {
+        try Authority(parsing: "https://\(host)/\(tenant ?? "organizations")")
+    }
+
+    private var host: String {
+        switch self {
+        case .public: "login.microsoftonline.com"
+        case .china: "login.partner.microsoftonline.cn"
+        case .usGovernment: "login.microsoftonline.us"
+        }
+    }
+}

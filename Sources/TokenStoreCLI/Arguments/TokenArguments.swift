@@ -1,0 +1,116 @@
+import ArgumentParser
+import OAuth
+import TokenManagement
+import TokenStorage
+
+/// What `token` takes, and `explain` with it.
+struct TokenArguments: ParsableArguments {
+    @Option(
+        parsing: .singleValue,
+        help: ArgumentHelp(
+            "A scope the token must have; repeatable, or a list with commas or spaces. Default: the scope of the "
+                + "sign-in.",
+            valueName: "scope"
+        )
+    )
+    var scope: [String] = []
+
+    @Option(
+        name: .customLong("min-ttl"),
+        help: ArgumentHelp("The least time that the token must stay valid.", valueName: "seconds")
+    )
+    private var minTTL: Int64 = 0
+
+    @Flag(help: "Refresh even if a stored token is valid.")
+    var forceRefresh = false
+
+    @Option(
+        help: ArgumentHelp("The claims challenge of a web API, as JSON.", valueName: "json"),
+        transform: { try JSONValue(parsing: $0) }
+    )
+    var claims: JSONValue?
+
+    @Option(
+        help: ArgumentHelp("The authority that issues the token. Default: that of the sign-in.", valueName: "url"),
+        transform: { try Authority(parsing: $0) }
+    )
+    var authority: Authority?
+
+    @Option(
+        help: ArgumentHelp("Require a sign-in that is no longer ago than this, such as 12h or 7d.", valueName: "age"),
+        transform: { try Age(parsing: $0) }
+    )
+    private var maxSessionAge: Age?
+
+    @Flag(help: "Use an expired token while the issuer cannot be reached, where the issuer allows that.")
+    private var extendedLifetime = false
+
+    @Flag(help: "Also use refresh tokens of other clients of the family (Microsoft's own apps).")
+    var familyTokens = false
+
+    func validate() throws {
+        guard minTTL >= 0 else { throw ValidationError("--min-ttl is less than 0; give a number of seconds") }
+    }
+
+    var scopes: Scope { Scope(scope.flatMap { $0.split { $0 == "," || $0.isWhitespace }.map(String.init) }) }
+
+    /// How the manager answers the request.
+    func options(_ network: NetworkArguments, _ arguments: StoreArguments) -> TokenManagerOptions {
+        var options = network.options(arguments)
+        options.maximumSessionAge = maxSessionAge.map { .seconds($0.seconds) }
+        options.allowsExtendedLifetime = extendedLifetime
+        options.usesFamilyTokens = familyTokens
+        return options
+    }
+
+    /// The scope to request for `account`, by default that of its sign-in to `client`.
+    func request(
+        for account: Account,
+        in tenant: String?,
+        of client: String,
+        in store: some StoreReading,
+        timeout: Double
+    ) throws -> SilentRequest {
+        let scope = try scopes.tokens.isEmpty ? store.sessionScope(of: account.id, client: client) : scopes
+        guard let scope, !scope.tokens.isEmpty else {
+            throw CommandFailure(.usage, "the scope of the sign-in is not known", "give one with --scope")
+        }
+        guard !scope.isEmpty || account.id.hasIssuer else {
+            throw CommandFailure(
+                .usage,
+                "OpenID's own scopes do not name an API",
+                "give a scope of the API with --scope"
+            )
+        }
+        var request = SilentRequest(account: account.id, scope: scope)
+        request.authority = try authority ?? Self.authority(of: account, in: tenant)
+        request.claims = claims
+        request.forcesRefresh = forceRefresh
+        request.minimumLifetime = .seconds(minTTL)
+        request.timeout = .seconds(timeout)
+        return request
+    }
+
+    /// The tenant that a guest is asked for; nil where it is not named, or is the one the account is at home in.
+    private static func authority(of account: Account, in tenant: String?) throws -> Authority? {
+        guard let tenant, let home = account.utid, home.lowercased() != tenant.lowercased(), account.userFlow == nil,
+            !account.id.hasIssuer
+        else { return nil }
+        return try Authority(parsing: "https://\(account.environment)/\(tenant)")
+    }
+}
+
+/// A span of time as people write it: `90s`, `15m`, `12h`, `30d`, `8w`.
+struct Age {
+    let seconds: Int64
+
+    init(parsing text: String) throws {
+        let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604_800]
+        guard let unit = text.last.flatMap({ units[$0] }), let number = Int64(text.dropLast()), number >= 0 else {
+            throw ValidationError("'\(text)' is not an age; give one such as 90s, 15m, 12h, 30d or 8w")
+        }
+        let (seconds, overflow) = number.multipliedReportingOverflow(by: unit)
+        guard !overflow else { throw ValidationError("'\(text)' is too long; give one such as 30d or 8w") }
+        self.seconds = seconds
+    }
+}

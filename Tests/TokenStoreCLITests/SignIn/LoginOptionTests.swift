@@ -1,0 +1,75 @@
+import IssuerSupport
+import LocalIdentityProvider
+import OAuth
+import TestSupport
+import Testing
+import TokenStoreCLI
+
+/// What `login` passes on to the issuer's page, and where it finds it.
+struct LoginOptionTests {
+    /// The parameters of the page that a login opens; the person cancels there.
+    private func parameters(_ scene: LoginScene, _ more: [String]) async throws -> (page: String, heading: String) {
+        var (page, heading) = ("", "")
+        let outcome = try await scene.login.run(scene.place + more) { start in
+            page = try await LoginRun.page(start)
+            let visitor = try ScriptedBrowser()
+            try await visitor.open(page)
+            heading = await visitor.heading
+            try await visitor.press("cancel")
+        }
+        #expect(outcome.status == 9, "\(outcome.error)")
+        return (page, heading)
+    }
+
+    @Test func `--domain-hint leads to the page of that identity provider`() async throws {
+        try await LoginScene.open { (scene: LoginScene) async throws in
+            let (page, heading) = try await parameters(scene, ["--domain-hint", "facebook.com"])
+            #expect(page.contains("&domain_hint=facebook.com"))
+            #expect(heading == "Sign in at facebook.com")
+        }
+    }
+
+    @Test func `--claims asks for claims, such as a second factor`() async throws {
+        try await LoginScene.open { (scene: LoginScene) async throws in
+            let claims = #"{"id_token":{"acrs":{"value":"c1","essential":true}}}"#
+            let outcome = try await scene.login.run(scene.place + ["--claims", claims]) { start in
+                let visitor = try ScriptedBrowser()
+                try await visitor.open(start)
+                try await visitor.signIn(LoginScene.ana, LoginScene.anasPassword)
+                #expect(await visitor.heading == "Enter the code")
+                let code = scene.provider.outbox.messages(to: LoginScene.ana).last?.code ?? ""
+                try await visitor.press("submit_code", ["code": code])
+            }
+            #expect(outcome.status == 0, "\(outcome.error)")
+        }
+    }
+
+    @Test(
+        arguments: [
+            ["--claims", "[]"], ["--claims", "{"], ["--device", "--claims", "{}"], ["--device", "--domain-hint", "x"],
+            ["--environment", "public"], ["--tenant", "contoso"],
+        ]
+    )
+    func `options that do not fit are refused before the issuer is asked`(more: [String]) async throws {
+        try await LoginScene.open { (scene: LoginScene) async throws in
+            let outcome = try await scene.run(["login"] + scene.place + more)
+            #expect(outcome.status == 64, "\(outcome.error)")
+            #expect(scene.provider.audit.counts.isEmpty)
+        }
+    }
+
+    @Test(
+        arguments: [
+            (MicrosoftCloud.public, nil, "https://login.microsoftonline.com/organizations"),
+            (.china, "contoso.example", "https://login.partner.microsoftonline.cn/contoso.example"),
+            (.usGovernment, "contoso.example", "https://login.microsoftonline.us/contoso.example"),
+        ]
+    )
+    func `a cloud of Microsoft's has a sign-in host of its own`(
+        cloud: MicrosoftCloud,
+        tenant: String?,
+        url: String
+    ) throws {
+        #expect(try cloud.authority(tenant: tenant).url == url)
+    }
+}

@@ -1,0 +1,65 @@
+import LocalIdentityProvider
+import OAuth
+import TestSupport
+import Testing
+import TokenStorage
+
+/// What `token` takes beside the account and the scope.
+struct TokenOptionTests {
+    @Test func `a session that is too old needs a sign-in, and one that is not serves`() async throws {
+        try await IssuerScene.open(lifetime: 3_600) { (scene: IssuerScene) async throws in
+            #expect(try await scene.tokens(1, "--max-session-age", "1h")[0].status == 0)
+            let refused = try await scene.tokens(1, "--max-session-age", "0s", "--json")[0]
+            #expect(refused.status == 4)
+            #expect(try refused.errorJSON["hint"] as? String == "sign in again")
+            #expect(scene.tokenRequestCount == 0)
+            #expect(try await scene.tokens(1, "--max-session-age", "long")[0].status == 64)
+        }
+    }
+
+    @Test func `of an imported account the sign-in is not known, so it counts as too old`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        let arguments = ["--scope", "tasks.read"]
+        #expect(try run(["token"] + arguments, in: scratch).status == 0)
+        #expect(try run(["token", "--max-session-age", "52w"] + arguments, in: scratch).status == 4)
+    }
+
+    @Test func `an outage is bridged with an expired token where that is asked for`() async throws {
+        try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
+            try await scene.signIn(lifetime: 0) { $0.extendedExpiresIn = .seconds(7_200) }
+            scene.provider.faults.add(.status(503, at: "token", times: nil))
+            #expect(try await scene.tokens(1)[0].status == 8)
+            let bridged = try await scene.tokens(1, "--extended-lifetime")[0]
+            #expect(bridged.status == 0, "\(bridged.error)")
+            #expect(bridged.error.contains("the refresh failed"))
+        }
+    }
+
+    @Test func `a refresh token of the family is used where that is asked for`() throws {
+        let scratch = try ScratchDirectory()
+        let store = try TokenStore.open(at: StorePath(scratch.store))
+        let family: JSONValue = .refreshToken("r", ["client_id": "mail", "family_id": "1"])
+        try store.take(
+            JSONValue.cache(
+                refreshTokens: [family],
+                accounts: [.account()],
+                appMetadata: [.appMetadata(["client_id": "files", "family_id": "1"])]
+            ).serialized
+        )
+        store.close()
+        let explain = ["explain", "--json", "--scope", "api://x/Read", "--client-id", "files"]
+        let alone = try run(explain, in: scratch)
+        #expect(action(of: try alone.json) != "refresh", "\(alone.output)")
+        let shared = try run(explain + ["--family-tokens"], in: scratch)
+        #expect(action(of: try shared.json) == "refresh", "\(shared.output)\(shared.error)")
+    }
+
+    private func action(of document: [String: Any]) -> String? {
+        (document["decision"] as? [String: Any])?["action"] as? String
+    }
+
+    private func run(_ arguments: [String], in scratch: ScratchDirectory) throws -> Command.Outcome {
+        try Command(arguments: arguments, environment: ["TOKENSTORE_PATH": scratch.store]).run(in: scratch)
+    }
+}
