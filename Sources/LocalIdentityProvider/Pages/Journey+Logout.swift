@@ -20,7 +20,7 @@ struct LogoutRequest: Sendable {
         let client = try (named ?? audience).map { try realm.client($0) }
         self.client = client
         returnAddress = try parameters["post_logout_redirect_uri"].map { uri in
-            // RP-Initiated Logout 1.0 section 3: only to an address that is registered for the client.
+            // RP-Initiated Logout: only to an address that is registered for the client.
             guard client?.allowsPostLogoutRedirect(to: uri) == true else {
                 throw ProtocolError.invalidParameter("post_logout_redirect_uri")
             }
@@ -29,8 +29,7 @@ struct LogoutRequest: Sendable {
         }
     }
 
-    /// The claims of an ID token of this issuer; one that has expired is as good (RP-Initiated Logout 1.0
-    /// section 4).
+    /// The claims of an ID token of this issuer; one that has expired is as good.
     private static func claims(of hint: String?, _ realm: Realm, _ state: ProviderState) async throws -> SignedClaims? {
         guard let hint else { return nil }
         guard let claims = try await SignedClaims.verified(hint, by: state.keys.published(for: realm)),
@@ -46,7 +45,7 @@ extension Journey {
         if let interaction = exchange.form["interaction"] { return try await post(interaction) }
         let request = try await LogoutRequest(exchange.parameters, realm: realm, state: state)
         let people = await state.browsers.accounts(exchange.cookie(Self.sessionCookie), in: tenant)
-        // RP-Initiated Logout 1.0 section 2: any page can send a browser here, so without the ID token of a session
+        // RP-Initiated Logout: any page can send a browser here, so without the ID token of a session
         // here the person is asked.
         guard people.isEmpty || people.contains(where: { $0.userID == request.userID }) else {
             return try await begin(.logout(request), at: .signOut, request.client)
