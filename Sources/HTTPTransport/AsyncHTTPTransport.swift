@@ -58,7 +58,9 @@ public final class AsyncHTTPTransport: HTTPTransport {
     /// The failure with what only the transport knows of it.
     private func failure(_ failure: HTTPTransportError, at address: WebAddress) async -> HTTPTransportError {
         let proxy = clients.withLock { $0?.proxyName(for: address) }
-        guard proxy == nil, case .notTrusted(let host, _) = failure else { return failure.by(proxy: proxy) }
+        guard proxy == nil, failure.code == .notTrusted, let host = failure.host else {
+            return failure.by(proxy: proxy)
+        }
         let flaw = await CertificateTimes.shown(at: address)?.flaw(at: Int64(time(nil)))
         return flaw.map { .outdated(host: host, flaw: $0) } ?? failure
     }
@@ -188,17 +190,16 @@ private struct HTTPClients: Sendable {
         var tls = TLSConfiguration.makeClientConfiguration()
         // RFC 8996 and RFC 9700 (section 2.6): older versions do not protect a token.
         tls.minimumTLSVersion = .tlsv12
-        let given = options.caFile.map { ("--ca-file", $0) }
-        let named = given ?? options.environment["SSL_CERT_FILE"].map { ("SSL_CERT_FILE", $0) }
-        guard let (name, path) = named, !path.isEmpty else { return tls }
+        guard let path = options.caFile ?? options.environment["SSL_CERT_FILE"], !path.isEmpty else { return tls }
+        let file = options.caFile == nil ? "\(path), named by SSL_CERT_FILE," : "the CA file \(path)"
         guard access(path, R_OK) == 0 else {
             let reason = String(cString: strerror(errno)).lowercased()
-            throw .configuration("\(path), named by \(name), cannot be read (\(reason)); name a file that can")
+            throw .configuration("\(file) cannot be read (\(reason))", "name a file that can")
         }
         do {
             tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(path))
         } catch {
-            throw .configuration("\(path), named by \(name), holds no certificates in PEM; name a file that does")
+            throw .configuration("\(file) holds no certificates in PEM", "name a file that does")
         }
         return tls
     }

@@ -105,7 +105,7 @@ extension HTTPResponse {
     /// The answer as it was before something on the way compressed it, which was not asked for: who cannot read the
     /// answer of a token endpoint has lost the session.
     ///
-    /// - Throws: ``HTTPTransportError/undecodable(host:coding:)``, ``HTTPTransportError/tooLarge(host:limit:)``.
+    /// - Throws: ``HTTPTransportError/Code/undecodable``, ``HTTPTransportError/Code/tooLarge``.
     func decoded(limit: Int, host: String) throws(HTTPTransportError) -> HTTPResponse {
         let names = headers.values(of: "content-encoding").joined(separator: ",").lowercased().split(separator: ",")
             .map { String($0.filter { $0 != " " && $0 != "\t" }) }.filter { !$0.isEmpty && $0 != "identity" }

@@ -2,6 +2,7 @@ import AsyncHTTPClient
 package import NIOCore
 import NIOPosix
 import NIOSSL
+public import OAuth
 
 #if canImport(Glibc)
 import Glibc
@@ -12,87 +13,154 @@ import Darwin
 #endif
 
 /// Why a complete answer was not received.
-public enum HTTPTransportError: Error, Hashable {
-    /// The text is not an `https` URL; plain `http` is for loopback addresses.
-    case invalidURL(String)
+public struct HTTPTransportError: CodedError, Hashable {
+    /// Which problem it is; a new version may add codes.
+    public struct Code: ErrorCode {
+        public let rawValue: String
 
-    /// The configured CA file or proxy is invalid.
-    case configuration(String)
+        public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// No connection came about, so nothing was sent.
-    case notConnected(host: String, reason: String)
+        /// The text is not an `https` URL; plain `http` is for loopback addresses.
+        public static let invalidURL = Code(rawValue: "invalid_url")
+        /// The configured CA file or proxy is invalid.
+        public static let configuration = Code(rawValue: "configuration")
+        /// No connection came about, so nothing was sent.
+        public static let notConnected = Code(rawValue: "not_connected")
+        /// The server's certificate was refused, so nothing was sent.
+        public static let notTrusted = Code(rawValue: "not_trusted")
+        /// The server's certificate is not good at the time that this machine's clock shows, so nothing was sent.
+        public static let outdated = Code(rawValue: "outdated")
+        /// A time limit passed.
+        public static let timedOut = Code(rawValue: "timed_out")
+        /// The connection ended before the answer did.
+        public static let interrupted = Code(rawValue: "interrupted")
+        /// The answer is larger than the limit.
+        public static let tooLarge = Code(rawValue: "too_large")
+        /// The answer is compressed, which was not asked for, in a way that cannot be undone.
+        public static let undecodable = Code(rawValue: "undecodable")
 
-    /// The server's certificate was refused, so nothing was sent.
-    case notTrusted(host: String, reason: String)
+        public static let known = [
+            invalidURL, configuration, notConnected, notTrusted, outdated, timedOut, interrupted, tooLarge,
+            undecodable,
+        ]
+    }
 
-    /// The server's certificate is not good at the time that this machine's clock shows, so nothing was sent.
-    case outdated(host: String, flaw: String)
+    public static var domain: String { "HTTPTransport.HTTPTransportError" }
 
-    /// A time limit passed.
-    case timedOut(host: String)
+    public let code: Code
+    public let problem: String
+    public let remedy: Remedy?
 
-    /// The connection ended before the answer did.
-    case interrupted(host: String, reason: String)
+    /// The server.
+    public private(set) var host: String?
 
-    /// The answer is larger than the limit.
-    case tooLarge(host: String, limit: Int)
+    /// What the system or the server's certificate says.
+    public private(set) var reason: String?
 
-    /// The answer is compressed, which was not asked for, in a way that cannot be undone.
-    case undecodable(host: String, coding: String)
+    /// How many bytes an answer may have.
+    public private(set) var limit: Int?
+
+    public init(_ code: Code, _ problem: String, _ remedy: Remedy? = nil) {
+        self.code = code
+        self.problem = problem.boundedSentence
+        self.remedy = remedy
+    }
 }
 
 extension HTTPTransportError {
     /// Whether the server may have received the request and acted on it.
     public var mayHaveTakenEffect: Bool {
-        switch self {
-        case .invalidURL, .configuration, .notConnected, .notTrusted, .outdated: false
-        case .timedOut, .interrupted, .tooLarge, .undecodable: true
-        }
+        ![.invalidURL, .configuration, .notConnected, .notTrusted, .outdated].contains(code)
     }
 
     /// Whether the same request may succeed when repeated.
-    public var isTransient: Bool {
-        switch self {
-        case .notConnected, .timedOut, .interrupted: true
-        case .invalidURL, .configuration, .notTrusted, .outdated, .tooLarge, .undecodable: false
-        }
-    }
+    public var isTransient: Bool { [.notConnected, .timedOut, .interrupted].contains(code) }
 }
 
 extension HTTPTransportError {
+    package static func invalidURL(_ url: String) -> HTTPTransportError {
+        HTTPTransportError(
+            .invalidURL,
+            "'\(url)' is not an https address, and plain http is for loopback only",
+            .correct("correct the address")
+        )
+    }
+
+    static func configuration(_ problem: String, _ advice: String) -> HTTPTransportError {
+        HTTPTransportError(.configuration, problem, .correct(advice))
+    }
+
+    package static func notConnected(host: String, reason: String) -> HTTPTransportError {
+        HTTPTransportError(
+            .notConnected,
+            "no connection to \(host) (\(reason))",
+            Remedy(.checkNetwork, "check the network and try again")
+        ).about(host, reason)
+    }
+
+    package static func notTrusted(host: String, reason: String) -> HTTPTransportError {
+        HTTPTransportError(
+            .notTrusted,
+            "the certificate of \(host) is not trusted (\(reason))",
+            Remedy(.trustAuthority, "name the right certificate authorities")
+        ).about(host, reason)
+    }
+
+    static func outdated(host: String, flaw: String) -> HTTPTransportError {
+        HTTPTransportError(
+            .outdated,
+            "the certificate of \(host) \(flaw) by this machine's clock",
+            Remedy(.correctClock, "correct the clock, or have the server renew it")
+        ).about(host, flaw)
+    }
+
+    package static func timedOut(host: String, proxy: String? = nil) -> HTTPTransportError {
+        let way = proxy.map { ", by the proxy \($0)," } ?? ""
+        return HTTPTransportError(.timedOut, "\(host)\(way) did not answer in time", .retryLater).about(host)
+    }
+
+    static func interrupted(host: String, reason: String) -> HTTPTransportError {
+        HTTPTransportError(
+            .interrupted,
+            "the connection to \(host) ended before the answer did (\(reason))",
+            .retry
+        ).about(host, reason)
+    }
+
+    package static func tooLarge(host: String, limit: Int) -> HTTPTransportError {
+        var error = HTTPTransportError(
+            .tooLarge,
+            "the answer of \(host) is larger than \(limit) bytes",
+            Remedy(.checkSource, "check the address")
+        ).about(host)
+        error.limit = limit
+        return error
+    }
+
+    static func undecodable(host: String, coding: String) -> HTTPTransportError {
+        HTTPTransportError(
+            .undecodable,
+            "the answer of \(host) is compressed (\(coding)) and cannot be read",
+            Remedy(.checkSource, "check the address and the proxy")
+        ).about(host, coding)
+    }
+
+    private func about(_ host: String, _ reason: String? = nil) -> HTTPTransportError {
+        var error = self
+        error.host = host
+        error.reason = reason
+        return error
+    }
+
     /// The same of a connection that goes through a proxy.
     func by(proxy: String?) -> HTTPTransportError {
-        guard let proxy else { return self }
-        switch self {
-        case .notConnected(let host, let reason):
-            return .notConnected(host: host, reason: "by the proxy \(proxy), \(reason)")
-        case .interrupted(let host, let reason):
-            return .interrupted(host: host, reason: "by the proxy \(proxy), \(reason)")
-        case .timedOut(let host): return .timedOut(host: "\(host), by the proxy \(proxy),")
+        guard let proxy, let host else { return self }
+        let reason = "by the proxy \(proxy), \(reason ?? "")"
+        switch code {
+        case .notConnected: return .notConnected(host: host, reason: reason)
+        case .interrupted: return .interrupted(host: host, reason: reason)
+        case .timedOut: return .timedOut(host: host, proxy: proxy)
         default: return self
-        }
-    }
-}
-
-extension HTTPTransportError: CustomStringConvertible {
-    public var description: String {
-        switch self {
-        case .invalidURL(let url):
-            "'\(url)' is not an https address, and plain http is for loopback only; correct the address"
-        case .configuration(let sentence): sentence
-        case .notConnected(let host, let reason):
-            "no connection to \(host) (\(reason)); check the network and try again"
-        case .notTrusted(let host, let reason):
-            "the certificate of \(host) is not trusted (\(reason)); name the right authorities with --ca-file"
-        case .outdated(let host, let flaw):
-            "the certificate of \(host) \(flaw) by this machine's clock; correct the clock, or have the server renew it"
-        case .timedOut(let host): "\(host) did not answer in time; try again later"
-        case .interrupted(let host, let reason):
-            "the connection to \(host) ended before the answer did (\(reason)); try again"
-        case .tooLarge(let host, let limit):
-            "the answer of \(host) is larger than \(limit) bytes; check the address"
-        case .undecodable(let host, let coding):
-            "the answer of \(host) is compressed (\(coding)) and cannot be read; check the address and the proxy"
         }
     }
 }

@@ -8,7 +8,7 @@ struct ProxySettings: Sendable {
     let proxy: HTTPClient.Configuration.Proxy?
     private let exceptions: [String]
 
-    /// - Throws: ``HTTPTransportError/configuration(_:)`` if the environment names a proxy that cannot be used.
+    /// - Throws: ``HTTPTransportError/Code/configuration`` if the environment names a proxy that cannot be used.
     init(environment: [String: String]) throws(HTTPTransportError) {
         let names = ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
         let named = names.lazy.compactMap { name in environment[name].map { (name, $0) } }.first { !$0.1.isEmpty }
@@ -41,13 +41,16 @@ struct ProxySettings: Sendable {
             let place = HostAndPort(address, usualPort: scheme == "http" ? 80 : 1080)
         else {
             // The value may hold a password, so it is not repeated.
-            throw .configuration("\(name) names no http or socks5 proxy; write one such as http://proxy.example:3128")
+            throw .configuration(
+                "\(name) names no http or socks5 proxy",
+                "write one such as http://proxy.example:3128"
+            )
         }
         guard scheme == "http" else {
             guard sign == nil else {
                 throw .configuration(
-                    "\(name) has a user for a SOCKS proxy, which is not supported; name a SOCKS proxy that asks for no "
-                        + "user, or an http proxy"
+                    "\(name) has a user for a SOCKS proxy, which is not supported",
+                    "name a SOCKS proxy that asks for no user, or an http proxy"
                 )
             }
             return .socksServer(host: place.host, port: place.port)
@@ -70,7 +73,8 @@ struct ProxySettings: Sendable {
             texts.joined().unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control })
         else {
             throw .configuration(
-                "the user or the password in \(name) cannot be read; write special characters in digits, such as %40 for @"
+                "the user or the password in \(name) cannot be read",
+                "write special characters in digits, such as %40 for @"
             )
         }
         return .basic(username: texts[0], password: texts.count > 1 ? texts[1] : "")

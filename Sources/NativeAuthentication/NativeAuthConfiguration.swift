@@ -33,7 +33,7 @@ public struct NativeAuthConfiguration: Sendable {
 
     public var logger = Logger(label: "tokenstore.native")
 
-    /// - Throws: `SignInError.invalidRequest(_:)` if the client id is invalid, or `authority` is not a tenant.
+    /// - Throws: `SignInError.Code.invalidRequest` if the client id is invalid, or `authority` is not a tenant.
     public init(
         clientID: String,
         authority: Authority,
@@ -41,7 +41,10 @@ public struct NativeAuthConfiguration: Sendable {
     ) throws(SignInError) {
         _ = try PublicClientConfiguration(clientID: clientID, redirectURI: .anyPort, authority: authority)
         guard authority.issuer == nil, authority.userFlow == nil, !authority.isTenantless else {
-            throw .invalidRequest("\(authority.url) is not a tenant with native authentication; give one")
+            throw .invalidRequest(
+                "\(authority.url) is not a tenant with native authentication",
+                .correct("give one")
+            )
         }
         self.clientID = clientID
         self.authority = authority
@@ -50,7 +53,7 @@ public struct NativeAuthConfiguration: Sendable {
 
     /// The tenant `tenantSubdomain.ciamlogin.com`.
     ///
-    /// - Throws: `SignInError.invalidRequest(_:)`.
+    /// - Throws: `SignInError.Code.invalidRequest`.
     public init(
         clientID: String,
         tenantSubdomain: String,
@@ -60,10 +63,13 @@ public struct NativeAuthConfiguration: Sendable {
         do {
             place = try Authority(parsing: "https://\(tenantSubdomain).ciamlogin.com")
         } catch {
-            throw .invalidRequest(error.description)
+            throw .invalidRequest(error)
         }
         guard !tenantSubdomain.isEmpty, !tenantSubdomain.contains(where: { ".:/".contains($0) }) else {
-            throw .invalidRequest("'\(tenantSubdomain)' is not a subdomain; give the part before .ciamlogin.com")
+            throw .invalidRequest(
+                "'\(tenantSubdomain)' is not a subdomain",
+                .correct("give the part before .ciamlogin.com")
+            )
         }
         try self.init(clientID: clientID, authority: place, challengeTypes: challengeTypes)
     }

@@ -1,4 +1,4 @@
-package import OAuth
+public import OAuth
 public import SignIn
 
 #if canImport(FoundationEssentials)
@@ -8,8 +8,25 @@ public import Foundation
 #endif
 
 /// Why a step of native authentication did not succeed; each step has its own kind.
-public struct NativeAuthError<Kind: NativeAuthErrorKind>: Error {
+public struct NativeAuthError<Kind: NativeAuthErrorKind>: CodedError {
+    /// The domain of the errors of each kind, such as `NativeAuthentication.VerifyCodeError`.
+    public static var domain: String { "NativeAuthentication." + "\(Kind.self)".replacing("ErrorKind", with: "Error") }
+
     public let kind: Kind
+
+    /// The same as ``kind``.
+    public var code: Kind { kind }
+
+    /// The same as ``reason``, of bounded length.
+    public var problem: String { reason.boundedSentence }
+
+    public let remedy: Remedy?
+
+    /// The problem, as an alert shows it.
+    public var errorDescription: String? { problem }
+
+    /// The problem, and what to do about it: for a log.
+    public var description: String { remedy.map { "\(problem); \($0.advice)" } ?? problem }
 
     /// What went wrong, without what to do about it.
     public let reason: String
@@ -35,14 +52,12 @@ public struct NativeAuthError<Kind: NativeAuthErrorKind>: Error {
     /// Whether the flow must continue in a browser.
     public var isBrowserRequired: Bool { kind == .browserRequired }
 
-    /// The whole sentence.
-    public var errorDescription: String? { description }
-
     /// An error that no answer of a native endpoint is behind.
     package init(
         _ kind: Kind,
         _ reason: String,
         _ correlationID: UUID,
+        remedy: Remedy? = nil,
         refusal: OAuthError? = nil,
         underlying: (any Error)? = nil,
         browserRequest: InteractiveRequest? = nil
@@ -53,6 +68,7 @@ public struct NativeAuthError<Kind: NativeAuthErrorKind>: Error {
         errorCodes = refusal?.numbers ?? []
         errorURI = nil
         suberror = refusal?.suberror
+        self.remedy = remedy ?? Self.remedy(kind, refusal)
         underlyingError = underlying
         self.browserRequest = browserRequest
     }
@@ -65,36 +81,50 @@ public struct NativeAuthError<Kind: NativeAuthErrorKind>: Error {
         errorCodes = failure.refusal?.numbers ?? []
         suberror = failure.refusal?.suberror
         reason = failure.reason
+        let kind: Kind =
+            switch failure.cause {
+            case .redirect: .browserRequired
+            case .refused: judge(failure) ?? .generalError
+            case .failed, .unexpected: .generalError
+            }
+        self.kind = kind
+        remedy = failure.remedy ?? Self.remedy(kind, failure.refusal)
         switch failure.cause {
         case .redirect:
-            kind = .browserRequired
             underlyingError = nil
             browserRequest = flow.browserRequest
             return
-        case .refused(let error, _):
-            kind = judge(failure) ?? .generalError
-            underlyingError = error
-        case .failed(let error):
-            kind = .generalError
-            underlyingError = error
-        case .unexpected:
-            kind = .generalError
-            underlyingError = nil
+        case .refused(let error, _): underlyingError = error
+        case .failed(let error): underlyingError = error
+        case .unexpected: underlyingError = nil
         }
         browserRequest = nil
     }
 }
 
-extension NativeAuthError: CustomStringConvertible {
-    public var description: String {
-        // Some sentences have their end already.
-        if reason.contains("; ") { return reason }
-        return "\(reason); \(advice)"
+extension NativeAuthError {
+    /// What helps with an error of `kind` that nothing more is known of.
+    fileprivate static func remedy(_ kind: Kind, _ refusal: OAuthError?) -> Remedy {
+        if refusal?.numbers.contains(50_142) ?? false {
+            return .signIn("reset the password, then sign in with the new one")
+        }
+        if refusal?.suberror == "provider_blocked_by_rep" {
+            return Remedy(.answerAgain, "the method is blocked, choose another")
+        }
+        switch kind {
+        case .browserRequired: return Remedy(.useBrowser, kind.advice)
+        case .generalError: return Remedy(.retry, kind.advice)
+        default: return Remedy(.answerAgain, kind.advice)
+        }
     }
+}
 
-    private var advice: String {
-        if errorCodes.contains(50_142) { return "reset the password, then sign in with the new one" }
-        return suberror == "provider_blocked_by_rep" ? "the method is blocked, choose another" : kind.advice
+extension NativeAuthError: Equatable {
+    /// Whether both say the same of the same request; what is underneath is not compared.
+    public static func == (one: Self, other: Self) -> Bool {
+        one.kind == other.kind && one.reason == other.reason && one.remedy == other.remedy
+            && one.correlationID == other.correlationID && one.errorCodes == other.errorCodes
+            && one.errorURI == other.errorURI && one.suberror == other.suberror
     }
 }
 
@@ -103,16 +133,26 @@ extension NativeRequestFailure {
     fileprivate var reason: String {
         switch cause {
         case .redirect(let reason): reason ?? "the issuer wants the rest to be done in a browser"
-        case .refused(let error, _): error.description
+        case .refused(let error, _): error.problem
         case .failed(is CancellationError): "the step was cancelled"
+        case .failed(let error as any CodedError): error.problem
         case .failed(let error): "\(error)"
-        case .unexpected(let flaw): "the issuer's answer \(flaw)"
+        case .unexpected(let flaw, _): "the issuer's answer \(flaw)"
+        }
+    }
+
+    /// What to do, where the cause knows it.
+    fileprivate var remedy: Remedy? {
+        switch cause {
+        case .failed(let error as any CodedError): error.remedy
+        case .unexpected(_, let remedy): remedy
+        default: nil
         }
     }
 }
 
 /// What an error of a step means for the app; the flags of ``NativeAuthError`` ask for it.
-public protocol NativeAuthErrorKind: Hashable, Sendable {
+public protocol NativeAuthErrorKind: ErrorCode {
     /// Nothing that the person at the keyboard could put right by other words.
     static var generalError: Self { get }
 
@@ -127,8 +167,15 @@ public protocol NativeAuthErrorKind: Hashable, Sendable {
 ///
 /// The flags of the error can be asked for directly: `error.isInvalidCode`.
 @dynamicMemberLookup
-public struct StepError<Kind: NativeAuthErrorKind, State: Sendable>: Error {
+public struct StepError<Kind: NativeAuthErrorKind, State: Sendable>: CodedError {
+    public static var domain: String { NativeAuthError<Kind>.domain }
+
     public let error: NativeAuthError<Kind>
+    public var code: Kind { error.kind }
+    public var problem: String { error.problem }
+    public var remedy: Remedy? { error.remedy }
+    public var errorDescription: String? { error.errorDescription }
+    public var description: String { error.description }
 
     /// The state to go on from; nil: the flow has ended, and is to be begun anew.
     public let state: State?
@@ -143,22 +190,24 @@ public struct StepError<Kind: NativeAuthErrorKind, State: Sendable>: Error {
     }
 }
 
-extension StepError: CustomStringConvertible {
-    public var description: String { error.description }
-}
-
 /// Why no other code was sent.
 public typealias ResendCodeError = NativeAuthError<ResendCodeErrorKind>
 
 /// The kinds of ``ResendCodeError``.
-public enum ResendCodeErrorKind: String, NativeAuthErrorKind {
-    case browserRequired
-    case generalError
+public struct ResendCodeErrorKind: NativeAuthErrorKind {
+    public let rawValue: String
+
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    public static let browserRequired = ResendCodeErrorKind(rawValue: "browserRequired")
+    public static let generalError = ResendCodeErrorKind(rawValue: "generalError")
+
+    public static let known = [browserRequired, generalError]
 
     public var advice: String {
         switch self {
         case .browserRequired: "go on in a browser"
-        case .generalError: "try again in a while"
+        default: "try again in a while"
         }
     }
 }
@@ -167,17 +216,23 @@ public enum ResendCodeErrorKind: String, NativeAuthErrorKind {
 public typealias VerifyCodeError = NativeAuthError<VerifyCodeErrorKind>
 
 /// The kinds of ``VerifyCodeError``.
-public enum VerifyCodeErrorKind: String, NativeAuthErrorKind {
+public struct VerifyCodeErrorKind: NativeAuthErrorKind {
+    public let rawValue: String
+
+    public init(rawValue: String) { self.rawValue = rawValue }
+
     /// The code is wrong, old or empty.
-    case invalidCode
-    case browserRequired
-    case generalError
+    public static let invalidCode = VerifyCodeErrorKind(rawValue: "invalidCode")
+    public static let browserRequired = VerifyCodeErrorKind(rawValue: "browserRequired")
+    public static let generalError = VerifyCodeErrorKind(rawValue: "generalError")
+
+    public static let known = [invalidCode, browserRequired, generalError]
 
     public var advice: String {
         switch self {
         case .invalidCode: "enter the newest code, or ask for another"
         case .browserRequired: "go on in a browser"
-        case .generalError: "start again"
+        default: "start again"
         }
     }
 }
@@ -190,17 +245,23 @@ extension NativeAuthError<VerifyCodeErrorKind> {
 public typealias PasswordRequiredError = NativeAuthError<PasswordRequiredErrorKind>
 
 /// The kinds of ``PasswordRequiredError``.
-public enum PasswordRequiredErrorKind: String, NativeAuthErrorKind {
+public struct PasswordRequiredErrorKind: NativeAuthErrorKind {
+    public let rawValue: String
+
+    public init(rawValue: String) { self.rawValue = rawValue }
+
     /// The password is wrong, empty, or not one that the tenant takes.
-    case invalidPassword
-    case browserRequired
-    case generalError
+    public static let invalidPassword = PasswordRequiredErrorKind(rawValue: "invalidPassword")
+    public static let browserRequired = PasswordRequiredErrorKind(rawValue: "browserRequired")
+    public static let generalError = PasswordRequiredErrorKind(rawValue: "generalError")
+
+    public static let known = [invalidPassword, browserRequired, generalError]
 
     public var advice: String {
         switch self {
         case .invalidPassword: "give another password"
         case .browserRequired: "go on in a browser"
-        case .generalError: "start again"
+        default: "start again"
         }
     }
 }

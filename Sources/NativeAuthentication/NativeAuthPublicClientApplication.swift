@@ -74,7 +74,12 @@ public final class NativeAuthPublicClientApplication: Sendable {
         guard parameters.password?.count != 0 else { throw flow.emptyPassword(.invalidPassword) }
         let attributes = parameters.attributes?.serializedAttributes
         guard attributes != nil || parameters.attributes == nil else {
-            throw SignUpStartError(.generalError, JSONValue.Object.attributeFlaw, flow.correlationID)
+            throw SignUpStartError(
+                .generalError,
+                JSONValue.Object.attributeFlaw,
+                flow.correlationID,
+                remedy: .correct("give texts")
+            )
         }
         do {
             return .codeRequired(try await flow.startSignUp(parameters.password, attributes: attributes))
@@ -158,7 +163,10 @@ extension NativeAuthPublicClientApplication {
         userAgent: any UserAgent = SystemBrowser()
     ) async throws -> NativeAuthUserAccount {
         guard let redirectURI = configuration.redirectURI else {
-            throw SignInError.invalidRequest("the configuration has no redirect URI; give the one that is registered")
+            throw SignInError.invalidRequest(
+                "the configuration has no redirect URI",
+                .correct("give the one that is registered")
+            )
         }
         var browser = try PublicClientConfiguration(
             clientID: configuration.clientID,

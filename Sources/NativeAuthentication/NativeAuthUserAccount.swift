@@ -79,8 +79,8 @@ struct TokenRetrieval: Sendable {
         claims: JSONValue?
     ) async throws(RetrieveAccessTokenError) -> TokenResult {
         guard scope.reservedTokens.isEmpty else {
-            let reason = "\(scope.reservedTokens.joined(separator: " ")) is asked for by itself; leave it out"
-            throw RetrieveAccessTokenError(.invalidScope, reason, correlationID)
+            let reason = "\(scope.reservedTokens.joined(separator: " ")) is asked for by itself"
+            throw RetrieveAccessTokenError(.invalidScope, reason, correlationID, remedy: .correct("leave it out"))
         }
         do {
             var scope = scope.isEmpty ? signInScope : scope

@@ -12,17 +12,25 @@ import Foundation
 public typealias RetrieveAccessTokenError = NativeAuthError<RetrieveAccessTokenErrorKind>
 
 /// The kinds of ``RetrieveAccessTokenError``.
-public enum RetrieveAccessTokenErrorKind: String, NativeAuthErrorKind {
+public struct RetrieveAccessTokenErrorKind: NativeAuthErrorKind {
+    public let rawValue: String
+
+    public init(rawValue: String) { self.rawValue = rawValue }
+
     /// No account is signed in.
-    case noAccount
+    public static let noAccount = RetrieveAccessTokenErrorKind(rawValue: "noAccount")
     /// The session has ended.
-    case refreshTokenExpired
+    public static let refreshTokenExpired = RetrieveAccessTokenErrorKind(rawValue: "refreshTokenExpired")
     /// The scope is reserved, or not one that the issuer grants.
-    case invalidScope
+    public static let invalidScope = RetrieveAccessTokenErrorKind(rawValue: "invalidScope")
     /// The issuer granted less than what was asked for, which is stored.
-    case declinedScopes
-    case browserRequired
-    case generalError
+    public static let declinedScopes = RetrieveAccessTokenErrorKind(rawValue: "declinedScopes")
+    public static let browserRequired = RetrieveAccessTokenErrorKind(rawValue: "browserRequired")
+    public static let generalError = RetrieveAccessTokenErrorKind(rawValue: "generalError")
+
+    public static let known = [
+        noAccount, refreshTokenExpired, invalidScope, declinedScopes, browserRequired, generalError,
+    ]
 
     public var advice: String {
         switch self {
@@ -31,7 +39,7 @@ public enum RetrieveAccessTokenErrorKind: String, NativeAuthErrorKind {
         case .invalidScope: "correct the scope"
         case .declinedScopes: "ask for less, or sign in again to consent"
         case .browserRequired: "go on in a browser"
-        case .generalError: "try again later"
+        default: "try again later"
         }
     }
 }
@@ -61,23 +69,31 @@ extension NativeAuthError<RetrieveAccessTokenErrorKind> {
             browser.account = account
             request = browser
         }
-        self.init(kind, "\(error)", correlationID, refusal: refusal, underlying: error, browserRequest: request)
+        let known = error as? any CodedError
+        self.init(
+            kind,
+            known?.problem ?? "\(error)",
+            correlationID,
+            remedy: known?.remedy,
+            refusal: refusal,
+            underlying: error,
+            browserRequest: request
+        )
     }
 }
 
 extension RetrieveAccessTokenErrorKind {
     fileprivate init(_ error: AcquisitionError) {
         self =
-            switch error {
-            case .interactionRequired(.signedOut): .noAccount
-            case .interactionRequired(.noRefreshToken), .interactionRequired(.ended): .refreshTokenExpired
-            case .interactionRequired(.refused(let refusal, _)): Self(refused: refusal)
-            case .interactionRequired(.refusedWithoutReason), .interactionRequired(.accountDeleted),
-                .interactionRequired(.sessionTooOld):
+            switch (error.code, error.interaction) {
+            case (_, .signedOut?): .noAccount
+            case (_, .refused?): error.refusal.map(Self.init(refused:)) ?? .refreshTokenExpired
+            case (_, .noRefreshToken?), (_, .ended?), (_, .refusedWithoutReason?), (_, .accountDeleted?),
+                (_, .sessionTooOld?):
                 .refreshTokenExpired
-            case .possiblyConsumed: .refreshTokenExpired
-            case .invalidScope: .invalidScope
-            case .declinedScopes: .declinedScopes
+            case (.possiblyConsumed, _): .refreshTokenExpired
+            case (.invalidScope, _): .invalidScope
+            case (.declinedScopes, _): .declinedScopes
             default: .generalError
             }
     }
@@ -92,19 +108,6 @@ extension RetrieveAccessTokenErrorKind {
             self = .refreshTokenExpired
         } else {
             self = .generalError
-        }
-    }
-}
-
-extension AcquisitionError {
-    /// The issuer's refusal, where one is behind it.
-    fileprivate var refusal: OAuthError? {
-        switch self {
-        case .interactionRequired(.refused(let error, _)), .interactionRequired(.passwordReset(let error)),
-            .clientMisconfigured(let error), .invalidScope(let error), .policyRequired(let error):
-            error
-        case .possiblyConsumed(let error, _, _, _): error
-        default: nil
         }
     }
 }

@@ -131,18 +131,58 @@ struct AuthorityURL {
 }
 
 /// Why a text names no authority.
-public enum AuthorityError: Error, Hashable, CustomStringConvertible {
-    case notAURL(String)
-    case notSecure(String)
-    case noTenant(String)
-    case noUserFlow(String)
+public struct AuthorityError: CodedError, Hashable {
+    /// Which problem it is; a new version may add codes.
+    public struct Code: ErrorCode {
+        public let rawValue: String
 
-    public var description: String {
-        switch self {
-        case .notAURL(let text): "'\(text)' is not a URL; give one such as https://login.example.com/tenant"
-        case .notSecure(let text): "'\(text)' is not https; plain http is for loopback addresses only"
-        case .noTenant(let text): "'\(text)' names no tenant; add one, such as /contoso.onmicrosoft.com"
-        case .noUserFlow(let text): "'\(text)' names no user flow; add one, such as /B2C_1_SignIn"
-        }
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// The text is not a URL.
+        public static let notAURL = Code(rawValue: "not_a_url")
+        /// The address is neither `https` nor one of this machine.
+        public static let notSecure = Code(rawValue: "not_secure")
+        /// The address names no tenant.
+        public static let noTenant = Code(rawValue: "no_tenant")
+        /// The address names no user flow.
+        public static let noUserFlow = Code(rawValue: "no_user_flow")
+
+        public static let known = [
+            notAURL, notSecure, noTenant, noUserFlow,
+        ]
+    }
+
+    public static var domain: String { "OAuth.AuthorityError" }
+
+    public let code: Code
+    public let problem: String
+    public let remedy: Remedy?
+
+    public init(_ code: Code, _ problem: String, _ remedy: Remedy? = nil) {
+        self.code = code
+        self.problem = problem.boundedSentence
+        self.remedy = remedy
+    }
+}
+
+extension AuthorityError {
+    package static func notAURL(_ text: String) -> AuthorityError {
+        AuthorityError(
+            .notAURL,
+            "'\(text)' is not a URL",
+            .correct("give one such as https://login.example.com/tenant")
+        )
+    }
+
+    package static func notSecure(_ text: String) -> AuthorityError {
+        AuthorityError(.notSecure, "'\(text)' is not https", .correct("plain http is for loopback addresses only"))
+    }
+
+    package static func noTenant(_ text: String) -> AuthorityError {
+        AuthorityError(.noTenant, "'\(text)' names no tenant", .correct("add one, such as /contoso.onmicrosoft.com"))
+    }
+
+    package static func noUserFlow(_ text: String) -> AuthorityError {
+        AuthorityError(.noUserFlow, "'\(text)' names no user flow", .correct("add one, such as /B2C_1_SignIn"))
     }
 }

@@ -2,168 +2,145 @@ public import HTTPTransport
 public import OAuth
 public import OpenIDConnect
 
-/// Why a sign-in failed; nothing was stored but for ``declinedScopes(_:)``.
-public enum SignInError: Error, Hashable, Sendable {
-    /// The request is invalid; no sign-in page was opened.
-    case invalidRequest(String)
+/// Why a sign-in failed; nothing was stored but for ``Code/declinedScopes``.
+public struct SignInError: CodedError, Hashable {
+    /// Which problem it is; a new version may add codes.
+    public struct Code: ErrorCode {
+        public let rawValue: String
 
-    /// The redirect URI is invalid: an app cannot be reached by it.
-    case invalidRedirectURI(String)
+        public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// The authority is not among the known ones of the application.
-    case unknownAuthority(String)
+        /// The request is invalid; no sign-in page was opened.
+        public static let invalidRequest = Code(rawValue: "invalid_request")
+        /// The redirect URI is invalid: an app cannot be reached by it.
+        public static let invalidRedirectURI = Code(rawValue: "invalid_redirect_uri")
+        /// The authority is not among the known ones of the application.
+        public static let unknownAuthority = Code(rawValue: "unknown_authority")
+        /// The person cancelled, or the app did.
+        public static let cancelled = Code(rawValue: "cancelled")
+        /// No sign-in was completed within the time limit.
+        public static let timedOut = Code(rawValue: "timed_out")
+        /// Another sign-in of the application is under way.
+        public static let alreadyRunning = Code(rawValue: "already_running")
+        /// The person has forgotten the password; start the user flow that sets a new one.
+        public static let forgotPassword = Code(rawValue: "forgot_password")
+        /// The issuer refused; ``SignInError/refusal`` says why.
+        public static let refused = Code(rawValue: "refused")
+        /// No sign-in was completed within the time limit, but an answer to another request came.
+        public static let stateMismatch = Code(rawValue: "state_mismatch")
+        /// The address that the browser was given was opened twice, so another user of the machine may know the page.
+        public static let openedTwice = Code(rawValue: "opened_twice")
+        /// The answer is from another issuer than the one asked.
+        public static let otherIssuer = Code(rawValue: "other_issuer")
+        /// The response is malformed.
+        public static let invalidAnswer = Code(rawValue: "invalid_answer")
+        /// The tokens came without an ID token, so their account is not known.
+        public static let noIDToken = Code(rawValue: "no_id_token")
+        /// The issuer sent an ID token that is not valid.
+        public static let invalidIDToken = Code(rawValue: "invalid_id_token")
+        /// A different account signed in than the one that was requested.
+        public static let accountMismatch = Code(rawValue: "account_mismatch")
+        /// The issuer granted less than all of what was required; the person is signed in, and what was granted is
+        /// stored.
+        public static let declinedScopes = Code(rawValue: "declined_scopes")
+        /// The issuer has no device authorization endpoint.
+        public static let noDeviceEndpoint = Code(rawValue: "no_device_endpoint")
+        /// The issuer's answer to the request for a device code cannot be used or shown.
+        public static let invalidDeviceAuthorization = Code(rawValue: "invalid_device_authorization")
+        /// The page cannot be shown.
+        public static let noBrowser = Code(rawValue: "no_browser")
+        /// The redirect cannot be received.
+        public static let noListener = Code(rawValue: "no_listener")
+        /// The issuer's metadata cannot be used.
+        public static let metadata = Code(rawValue: "metadata")
+        /// Tokens that are bound to a key cannot be had.
+        public static let dpop = Code(rawValue: "dpop")
+        /// The network failed.
+        public static let network = Code(rawValue: "network")
+        /// The issuer cannot serve now.
+        public static let unavailable = Code(rawValue: "unavailable")
+        /// The token endpoint answered with an error that is not an OAuth error.
+        public static let unusableAnswer = Code(rawValue: "unusable_answer")
 
-    /// The person cancelled, or the app did.
-    case cancelled
+        public static let known = [
+            invalidRequest, invalidRedirectURI, unknownAuthority, cancelled, timedOut, alreadyRunning,
+            forgotPassword, refused, stateMismatch, openedTwice, otherIssuer, invalidAnswer, noIDToken,
+            invalidIDToken, accountMismatch, declinedScopes, noDeviceEndpoint, invalidDeviceAuthorization,
+            noBrowser, noListener, metadata, dpop, network, unavailable, unusableAnswer,
+        ]
+    }
 
-    /// No sign-in was completed within the time limit.
-    case timedOut
+    public static var domain: String { "SignIn.SignInError" }
 
-    /// Another sign-in of the application is under way.
-    case alreadyRunning
+    public let code: Code
+    public let problem: String
+    public let remedy: Remedy?
 
-    /// The person has forgotten the password; start the user flow that sets a new one.
-    case forgotPassword(OAuthError)
+    /// What the issuer, or the way to it, did.
+    package private(set) var failure: IssuerFailure?
 
-    /// The issuer refused.
-    case refused(OAuthError)
+    /// What the issuer did not grant.
+    public private(set) var declinedScope: Scope?
 
-    /// No sign-in was completed within the time limit, but an answer to another request came.
-    case stateMismatch
+    /// The issuer that was asked.
+    public private(set) var expectedIssuer: String?
 
-    /// The address that the browser was given was opened twice, so another user of the machine may know the page.
-    case openedTwice
+    /// The issuer that answered instead.
+    public private(set) var foundIssuer: String?
 
-    /// The answer is from another issuer than the one asked.
-    case otherIssuer(expected: String, found: String)
+    public init(_ code: Code, _ problem: String, _ remedy: Remedy? = nil) {
+        self.code = code
+        self.problem = problem.boundedSentence
+        self.remedy = remedy
+    }
 
-    /// The response is malformed.
-    case invalidAnswer(String)
+    package init(_ code: Code, _ failure: IssuerFailure, _ problem: String? = nil, _ remedy: Remedy? = nil) {
+        self.init(code, problem ?? failure.problem, remedy ?? failure.remedy)
+        self.failure = failure
+    }
 
-    /// The tokens came without an ID token, so their account is not known.
-    case noIDToken
+    package static func declinedScopes(_ scope: Scope) -> SignInError {
+        var error = SignInError(
+            .declinedScopes,
+            "the issuer did not grant \(scope.text)",
+            Remedy(.askForLess, "ask for less or sign in again to consent")
+        )
+        error.declinedScope = scope
+        return error
+    }
 
-    /// The issuer sent an ID token that is not valid.
-    case invalidIDToken(IDTokenFlaw)
-
-    /// A different account signed in than the one that was requested.
-    case accountMismatch
-
-    /// The issuer granted less than all of what was required; the person is signed in, and what was granted is stored.
-    case declinedScopes(Scope)
-
-    /// The issuer has no device authorization endpoint.
-    case noDeviceEndpoint(String)
-
-    /// The issuer's answer to the request for a device code cannot be used or shown.
-    case invalidDeviceAuthorization(DeviceAuthorizationError)
-
-    /// The page cannot be shown.
-    case noBrowser(String)
-
-    /// The redirect cannot be received.
-    case noListener(String)
-
-    /// The issuer's metadata cannot be used.
-    case metadata(MetadataError)
-
-    /// Tokens that are bound to a key cannot be had.
-    case dpop(DPoPError)
-
-    case network(HTTPTransportError)
-    case unavailable(IssuerUnavailable)
-
-    /// The token endpoint answered with an error that is not an OAuth error.
-    case unusableAnswer(UnusableAnswer)
-}
-
-extension SignInError: CustomStringConvertible {
-    public var description: String {
-        switch self {
-        case .invalidRequest(let sentence), .invalidRedirectURI(let sentence), .noBrowser(let sentence),
-            .noListener(let sentence):
-            sentence
-        case .unknownAuthority(let url):
-            "the authority \(url) is not among those known to the application; add it to the known authorities"
-        case .cancelled: "the sign-in was cancelled; nothing was stored, start again when you like"
-        case .timedOut: "no sign-in was completed within the time limit; read the message on the page, and start again"
-        case .alreadyRunning: "another sign-in is under way; finish or cancel it first"
-        case .forgotPassword: "the person asked for a new password; sign in with the user flow that resets it"
-        case .refused(let error): "\(error); correct the request or the client's registration"
-        case .stateMismatch:
-            "no answer came within the time limit but one that belongs to another request and was refused; start again"
-        case .openedTwice:
-            "the address given to the browser was opened twice, and another user of this machine may have read it; "
-                + "start again, and open the page yourself"
-        case .otherIssuer(let expected, let found):
-            "the answer is from \(found) and not from \(expected); it was refused, start again"
-        case .invalidAnswer(let flaw): "the answer \(flaw) and was refused; start again"
-        case .noIDToken: "the issuer sent no ID token; check that the client may ask for openid"
-        case .invalidIDToken(let flaw): flaw.description
-        case .declinedScopes(let scope):
-            "the issuer did not grant \(scope.text); ask for less or sign in again to consent"
-        case .accountMismatch: "a different account signed in; sign in as the requested account"
-        case .noDeviceEndpoint(let issuer):
-            "\(issuer) offers no sign-in with a device code; sign in with a browser"
-        case .invalidDeviceAuthorization(let error): error.description
-        case .metadata(let error): error.description
-        case .dpop(let error): error.description
-        case .network(let error): error.description
-        case .unavailable(let error): error.description
-        case .unusableAnswer(let answer): answer.description
-        }
+    package static func otherIssuer(expected: String, found: String) -> SignInError {
+        var error = SignInError(
+            .otherIssuer,
+            "the answer is from \(found) and not from \(expected), and was refused",
+            .startAgain
+        )
+        (error.expectedIssuer, error.foundIssuer) = (expected, found)
+        return error
     }
 }
 
 extension SignInError {
-    /// Whether the network or the issuer failed in a way that may pass.
-    public var isOutage: Bool {
-        switch self {
-        case .network(let error): error.isTransient
-        case .unavailable: true
-        case .refused(let error): [.serverError, .temporarilyUnavailable].contains(error.code)
-        default: false
+    /// What the issuer answered, where it refused.
+    public var refusal: OAuthError? {
+        switch failure {
+        case .refusal(let error)?: error
+        case .dpop(let error)?: error.refusal
+        default: nil
         }
     }
 
-    /// What an error that an issuer answered with means.
-    init(_ refusal: OAuthError) {
-        let isForgotten = refusal.serverDescription?.contains("AADB2C90118") ?? false
-        if isForgotten {
-            self = .forgotPassword(refusal)
-        } else if refusal.isByPerson {
-            self = .cancelled
-        } else {
-            self = .refused(refusal)
-        }
+    /// Why the network failed.
+    public var networkError: HTTPTransportError? { if case .network(let error)? = failure { error } else { nil } }
+
+    /// What is wrong with the ID token.
+    public var idTokenFlaw: IDTokenFlaw? { if case .idToken(let flaw)? = failure { flaw } else { nil } }
+
+    /// Why tokens that are bound to a key cannot be had.
+    public var dpopError: DPoPError? { if case .dpop(let error)? = failure { error } else { nil } }
+
+    /// How long until the next attempt is welcome, where the issuer says so.
+    public var retryAfter: Duration? {
+        if case .unavailable(let error)? = failure { error.retryAfter } else { refusal?.retryAfter }
     }
-
-    /// The sign-in error for any error of a step.
-    init(wrapping error: any Error) {
-        self =
-            switch error {
-            case let error as SignInError: error
-            case is CancellationError: .cancelled
-            case let error as HTTPTransportError: .network(error)
-            case let error as IssuerUnavailable: .unavailable(error)
-            case let error as UnusableAnswer: .unusableAnswer(error)
-            case let error as MetadataError: .metadata(error)
-            case let error as DPoPError: .dpop(error)
-            case let error as IDTokenFlaw: .invalidIDToken(error)
-            case let error as OAuthError: SignInError(error)
-            case let error as DeviceAuthorizationError: .invalidDeviceAuthorization(error)
-            case let error as AuthorityError: .invalidRequest(error.description)
-            default: .invalidAnswer("could not be used (\(error))")
-            }
-    }
-}
-
-extension OAuthError {
-    /// The words in which issuers say that the person cancelled or refused: OAuth's own, and some others.
-    private static let refusals: Set<String> = [
-        "access_denied", "authorization_declined", "user_cancelled", "user_cancelled_authorize", "user_cancelled_login",
-    ]
-
-    /// Whether the person refused.
-    fileprivate var isByPerson: Bool { Self.refusals.contains(code.rawValue) }
 }

@@ -5,24 +5,29 @@ import TokenStorage
 extension AcquisitionError {
     /// The failure as a throttle keeps it: codes and numbers, none of the issuer's prose.
     var throttled: JSONValue.Object {
-        switch self {
-        case .unavailable(let error, _):
+        switch (code, interaction) {
+        case (.unavailable, _):
             JSONValue.Object([
-                ("kind", "unavailable"), ("status", .number("\(error.status)")),
-                ("error", error.error.map { .string($0.rawValue) } ?? .null),
+                ("kind", "unavailable"), ("status", .number("\(status ?? 0)")),
+                ("error", outageCode.map { .string($0.rawValue) } ?? .null),
             ])
-        case .interactionRequired(.refusedWithoutReason(let status)):
-            JSONValue.Object([("kind", "unusable"), ("status", .number("\(status)"))])
-        case .interactionRequired(.refused(let error, _)), .policyRequired(let error),
-            .interactionRequired(.passwordReset(let error)):
-            Self.members(error, kind: "refused")
-        case .possiblyConsumed(let error, let since, let program, _):
+        case (_, .refusedWithoutReason?):
+            JSONValue.Object([("kind", "unusable"), ("status", .number("\(status ?? 0)"))])
+        case (_, .refused?), (_, .passwordReset?), (.policyRequired, _): Self.members(refusal, kind: "refused")
+        case (.possiblyConsumed, _):
             JSONValue.Object(
-                Self.members(error ?? OAuthError(code: .invalidGrant), kind: "possiblyConsumed").members
-                    + [("since", .number("\(since)")), ("program", .string(program))]
+                Self.members(refusal, kind: "possiblyConsumed").members
+                    + [
+                        ("since", .number("\(sentAt?.unixSeconds ?? 0)")), ("program", .string(program ?? "")),
+                    ]
             )
         default: JSONValue.Object()
         }
+    }
+
+    /// What the issuer called an outage.
+    private var outageCode: OAuthError.Code? {
+        if case .unavailable(let outage)? = failure { outage.error } else { nil }
     }
 
     /// The failure that a throttle repeats.
@@ -38,7 +43,7 @@ extension AcquisitionError {
                 program: failure["program"]?.text ?? "",
                 events: []
             )
-        case "unusable": self = .interactionRequired(.refusedWithoutReason(status: status))
+        case "unusable": self = .refusedWithoutReason(status: status)
         default:
             let error = IssuerUnavailable(
                 status: status,
@@ -53,13 +58,14 @@ extension AcquisitionError {
     init(refused error: OAuthError, events: [StoreEvent] = []) {
         switch error.meaning {
         case .policyRequired: self = .policyRequired(error)
-        case .passwordReset: self = .interactionRequired(.passwordReset(error))
-        default: self = .interactionRequired(.refused(error, events: events))
+        case .passwordReset: self = .passwordReset(error)
+        default: self = .refused(error, events: events)
         }
     }
 
-    private static func members(_ error: OAuthError, kind: String) -> JSONValue.Object {
-        JSONValue.Object([
+    private static func members(_ refusal: OAuthError?, kind: String) -> JSONValue.Object {
+        let error = refusal ?? OAuthError(code: .invalidGrant)
+        return JSONValue.Object([
             ("kind", .string(kind)), ("error", .string(error.code.rawValue)),
             ("suberror", error.suberror.map { .string($0) } ?? .null),
             ("error_codes", .array(error.numbers.map { .number("\($0)") })), ("status", .number("\(error.status)")),

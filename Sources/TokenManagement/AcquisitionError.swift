@@ -3,181 +3,258 @@ public import OAuth
 public import OpenIDConnect
 public import TokenStorage
 
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 /// Why a request for an access token failed.
-public enum AcquisitionError: Error, Sendable {
-    /// The user has to sign in.
-    case interactionRequired(InteractionReason)
+public struct AcquisitionError: CodedError, Equatable {
+    /// Which problem it is; a new version may add codes.
+    public struct Code: ErrorCode {
+        public let rawValue: String
 
-    /// The issuer refused a refresh token that a crashed or interrupted program may have spent: the user has to sign in.
-    case possiblyConsumed(OAuthError?, since: Int64, program: String, events: [StoreEvent])
+        public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// The issuer cannot serve now, or asked to be left alone for `retryAfter` seconds.
-    case unavailable(IssuerUnavailable, isThrottled: Bool)
+        /// The user has to sign in; ``AcquisitionError/interaction`` says why.
+        public static let interactionRequired = Code(rawValue: "interaction_required")
+        /// The issuer refused a refresh token that a crashed or interrupted program may have spent: the user has to
+        /// sign in.
+        public static let possiblyConsumed = Code(rawValue: "possibly_consumed")
+        /// The issuer cannot serve now, or asked to be left alone for a while.
+        public static let unavailable = Code(rawValue: "unavailable")
+        /// The network failed.
+        public static let network = Code(rawValue: "network")
+        /// The token endpoint answered with an error that is not an OAuth error.
+        public static let unusableAnswer = Code(rawValue: "unusable_answer")
+        /// The client's registration does not allow the request.
+        public static let clientMisconfigured = Code(rawValue: "client_misconfigured")
+        /// A scope is not one that the issuer grants.
+        public static let invalidScope = Code(rawValue: "invalid_scope")
+        /// The device or the app has to meet a policy first.
+        public static let policyRequired = Code(rawValue: "policy_required")
+        /// The issuer granted less than all of what was required; ``AcquisitionError/result`` has it.
+        public static let declinedScopes = Code(rawValue: "declined_scopes")
+        /// The token that the issuer gave is good for a shorter time than was asked for; it is in
+        /// ``AcquisitionError/result``.
+        public static let tooShort = Code(rawValue: "too_short")
+        /// The issuer answered with another account's tokens; nothing was stored.
+        public static let accountMismatch = Code(rawValue: "account_mismatch")
+        /// The issuer sent an ID token that is not valid; its tokens were not used.
+        public static let invalidIDToken = Code(rawValue: "invalid_id_token")
+        /// The issuer's metadata cannot be used.
+        public static let metadata = Code(rawValue: "metadata")
+        /// A token that is bound to a key cannot be had.
+        public static let dpop = Code(rawValue: "dpop")
+        /// The caller's time limit is over.
+        public static let timedOut = Code(rawValue: "timed_out")
 
-    /// The network failed.
-    case network(HTTPTransportError)
+        public static let known = [
+            interactionRequired, possiblyConsumed, unavailable, network, unusableAnswer, clientMisconfigured,
+            invalidScope, policyRequired, declinedScopes, tooShort, accountMismatch, invalidIDToken, metadata, dpop,
+            timedOut,
+        ]
+    }
 
-    /// The token endpoint answered with an error that is not an OAuth error.
-    case unusableAnswer(UnusableAnswer)
+    public static var domain: String { "TokenManagement.AcquisitionError" }
 
-    /// The client's registration does not allow the request.
-    case clientMisconfigured(OAuthError)
+    public let code: Code
+    public let problem: String
+    public let remedy: Remedy?
 
-    case invalidScope(OAuthError)
+    /// What the issuer, or the way to it, did.
+    package private(set) var failure: IssuerFailure?
 
-    /// The device or the app has to meet a policy first.
-    case policyRequired(OAuthError)
+    /// Why the user has to sign in.
+    public private(set) var interaction: InteractionReason?
 
-    /// The issuer granted less than all of what was required.
-    case declinedScopes(TokenResult)
+    /// The last events of the refresh token that was refused, which show a race or a stolen token.
+    public private(set) var events: [StoreEvent] = []
 
-    /// The token that the issuer gave is good for fewer seconds than were asked for.
-    case tooShort(TokenResult, seconds: Int64, wanted: Int64)
+    /// When the refresh token was sent whose answer was lost.
+    public private(set) var sentAt: Date?
 
-    /// The issuer answered with another account's tokens; nothing was stored.
-    case accountMismatch
+    /// The program that sent it.
+    public private(set) var program: String?
 
-    /// The issuer sent an ID token that is not valid; its tokens were not used.
-    case invalidIDToken(IDTokenFlaw)
+    /// Whether nothing was sent, because an earlier answer asks for a wait.
+    public private(set) var isThrottled = false
 
-    /// The issuer's metadata cannot be used.
-    case metadata(MetadataError)
+    /// The tokens that were given, where they do not meet the request.
+    public private(set) var result: TokenResult?
 
-    /// A token that is bound to a key cannot be had.
-    case dpop(DPoPError)
+    /// How long the token in ``result`` is good for.
+    public private(set) var lifetime: Duration?
 
-    /// The caller's time limit is over.
-    case timedOut
-}
+    /// The status of an answer without an OAuth error.
+    public private(set) var status: Int?
 
-extension AcquisitionError: CustomStringConvertible {
-    public var description: String {
-        switch self {
-        case .interactionRequired(let reason): reason.description
-        case .possiblyConsumed(let error, _, let program, _):
-            "the issuer refuses the refresh token"
-                + (error.map { " (\($0.code.rawValue))" } ?? "")
-                + ", which \(program) may have spent before, when it got no answer; sign in again"
-        case .unavailable(let error, let isThrottled):
-            isThrottled ? "not asked again so soon: \(error)" : "\(error)"
-        case .network(let error): error.description
-        case .unusableAnswer(let answer): answer.description
-        case .clientMisconfigured(let error): "\(error); check the client id and its registration"
-        case .invalidScope(let error): "\(error); check the scopes that are asked for"
-        case .policyRequired(let error): "\(error); meet the organisation's policy on this device, then sign in again"
-        case .declinedScopes(let result):
-            "the issuer did not grant \(result.declinedScope.text); ask for less or sign in again to consent"
-        case .tooShort(_, let seconds, let wanted):
-            "the issuer's token is good for \(seconds) s, and \(wanted) s were asked for; "
-                + "ask for less, or sign in again for a longer session"
-        case .accountMismatch: "the issuer answered with the tokens of another account; sign in again"
-        case .invalidIDToken(let flaw): flaw.description
-        case .metadata(let error): error.description
-        case .dpop(let error): error.description
-        case .timedOut: "no token came in time; try again, or allow more time"
-        }
+    public init(_ code: Code, _ problem: String, _ remedy: Remedy? = nil) {
+        self.code = code
+        self.problem = problem.boundedSentence
+        self.remedy = remedy
+    }
+
+    private init(_ code: Code, _ failure: IssuerFailure, _ problem: String? = nil, _ remedy: Remedy? = nil) {
+        self.init(code, problem ?? failure.problem, remedy ?? failure.remedy)
+        self.failure = failure
     }
 }
 
 extension AcquisitionError {
-    /// What a failure to fetch an issuer's documents means; nil if `error` is something else.
-    init?(documents error: any Error) {
-        switch error {
-        case let error as MetadataError: self = .metadata(error)
-        case let error as HTTPTransportError: self = .network(error)
-        case let error as IssuerUnavailable: self = .unavailable(error, isThrottled: false)
-        default: return nil
+    /// What the issuer answered, where it refused.
+    public var refusal: OAuthError? {
+        switch failure {
+        case .refusal(let error)?: error
+        case .dpop(let error)?: error.refusal
+        default: nil
         }
     }
 
-    /// Whether the user has to sign in.
-    public var needsInteraction: Bool {
-        switch self {
-        case .interactionRequired, .possiblyConsumed, .policyRequired, .dpop(.noKey), .dpop(.badKey): true
-        default: false
-        }
-    }
+    /// Why the network failed.
+    public var networkError: HTTPTransportError? { if case .network(let error)? = failure { error } else { nil } }
 
-    /// Whether the issuer cannot be reached or does not serve, which may pass.
-    public var isOutage: Bool {
-        switch self {
-        case .unavailable, .timedOut: true
-        case .network(let error): error.isTransient
-        default: false
-        }
-    }
+    /// What is wrong with the ID token.
+    public var idTokenFlaw: IDTokenFlaw? { if case .idToken(let flaw)? = failure { flaw } else { nil } }
 
-    /// Whether the issuer refused a token that may have been spent before.
-    var isPossiblyConsumed: Bool {
-        if case .possiblyConsumed = self { true } else { false }
-    }
+    /// Why tokens that are bound to a key cannot be had.
+    public var dpopError: DPoPError? { if case .dpop(let error)? = failure { error } else { nil } }
 
-    /// A word for the counters.
-    var reason: String {
-        switch self {
-        case .interactionRequired: "interaction_required"
-        case .possiblyConsumed: "possibly_consumed"
-        case .unavailable(_, let isThrottled): isThrottled ? "throttled" : "unavailable"
-        case .network: "network"
-        case .unusableAnswer: "unusable_answer"
-        case .clientMisconfigured: "client_misconfigured"
-        case .invalidScope: "invalid_scope"
-        case .policyRequired: "policy_required"
-        case .declinedScopes: "declined_scopes"
-        case .tooShort: "too_short"
-        case .accountMismatch: "account_mismatch"
-        case .invalidIDToken: "invalid_id_token"
-        case .metadata: "metadata"
-        case .dpop: "dpop"
-        case .timedOut: "timed_out"
-        }
+    /// How long until the next attempt is welcome, where the issuer says so.
+    public var retryAfter: Duration? {
+        if case .unavailable(let error)? = failure { error.retryAfter } else { refusal?.retryAfter }
     }
 }
 
-/// Why the user has to sign in.
-public enum InteractionReason: Sendable {
-    case signedOut
-    case noRefreshToken
+extension AcquisitionError {
+    /// The user has to sign in, for a reason that no answer of the issuer is behind.
+    package static func interactionRequired(_ reason: InteractionReason) -> AcquisitionError {
+        let (problem, remedy) = reason.words
+        var error = AcquisitionError(.interactionRequired, problem, remedy)
+        error.interaction = reason
+        return error
+    }
 
-    /// The account belongs to another authority than the one asked for.
-    case otherAuthority
-
-    /// The issuer has said that every refresh token has expired or was revoked.
-    case ended
-
-    /// The issuer asks for a person; the last events of the refresh token show a race or a stolen token.
-    case refused(OAuthError, events: [StoreEvent])
+    /// The issuer asks for a person.
+    package static func refused(_ refusal: OAuthError, events: [StoreEvent] = []) -> AcquisitionError {
+        var error = AcquisitionError(.interactionRequired, .refusal(refusal), nil, .signInAgain)
+        error.interaction = .refused
+        error.events = events
+        return error
+    }
 
     /// The issuer refused without an OAuth error.
-    case refusedWithoutReason(status: Int)
-
-    /// A new password is required.
-    case passwordReset(OAuthError)
-
-    /// The user does not exist any more.
-    case accountDeleted
-
-    /// The token endpoint is outside the account's cloud: the refresh token was not sent.
-    case foreignEndpoint
-
-    /// The person signed in longer ago than ``TokenManagerOptions/maximumSessionAge``.
-    case sessionTooOld
-}
-
-extension InteractionReason: CustomStringConvertible {
-    public var description: String {
-        switch self {
-        case .signedOut: "the account has signed out; sign in again"
-        case .noRefreshToken: "the account has no refresh token; sign in again"
-        case .otherAuthority: "the account is not one of the authority asked for; sign in there"
-        case .ended: "the issuer has ended the session; sign in again"
-        case .refused(let error, _): "\(error); sign in again"
-        case .refusedWithoutReason(let status):
-            "the issuer refused the refresh token with status \(status); sign in again"
-        case .passwordReset(let error): "\(error); sign in again and choose a new password"
-        case .accountDeleted: "the issuer no longer knows the account; sign in with another"
-        case .sessionTooOld: "the sign-in is longer ago than is allowed here; sign in again"
-        case .foreignEndpoint: "the token endpoint is outside the account's cloud and was not used; sign in again"
-        }
+    package static func refusedWithoutReason(status: Int) -> AcquisitionError {
+        var error = AcquisitionError(
+            .interactionRequired,
+            "the issuer refused the refresh token with status \(status)",
+            .signInAgain
+        )
+        error.interaction = .refusedWithoutReason
+        error.status = status
+        return error
     }
+
+    static func passwordReset(_ refusal: OAuthError) -> AcquisitionError {
+        let remedy = Remedy.signIn("sign in again and choose a new password")
+        var error = AcquisitionError(.interactionRequired, .refusal(refusal), nil, remedy)
+        error.interaction = .passwordReset
+        return error
+    }
+
+    package static func possiblyConsumed(
+        _ refusal: OAuthError?,
+        since: Int64,
+        program: String,
+        events: [StoreEvent]
+    ) -> AcquisitionError {
+        let name = refusal.map { " (\($0.code.rawValue))" } ?? ""
+        var error = AcquisitionError(
+            .possiblyConsumed,
+            "the issuer refuses the refresh token\(name), which \(program) may have spent before, when it got no answer",
+            .signInAgain
+        )
+        error.failure = refusal.map { .refusal($0) }
+        error.sentAt = Date(timeIntervalSince1970: TimeInterval(since))
+        error.program = program
+        error.events = events
+        return error
+    }
+
+    package static func unavailable(_ outage: IssuerUnavailable, isThrottled: Bool) -> AcquisitionError {
+        let problem = isThrottled ? "not asked again so soon: \(outage.problem)" : outage.problem
+        var error = AcquisitionError(.unavailable, .unavailable(outage), problem)
+        error.isThrottled = isThrottled
+        error.status = outage.status
+        return error
+    }
+
+    package static func network(_ error: HTTPTransportError) -> AcquisitionError {
+        AcquisitionError(.network, .network(error))
+    }
+
+    package static func unusableAnswer(_ answer: UnusableAnswer) -> AcquisitionError {
+        var error = AcquisitionError(.unusableAnswer, .unusableAnswer(answer))
+        error.status = answer.status
+        return error
+    }
+
+    package static func clientMisconfigured(_ refusal: OAuthError) -> AcquisitionError {
+        let remedy = Remedy(.checkRegistration, "check the client id and its registration")
+        return AcquisitionError(.clientMisconfigured, .refusal(refusal), nil, remedy)
+    }
+
+    package static func invalidScope(_ refusal: OAuthError) -> AcquisitionError {
+        let remedy = Remedy.correct("check the scopes that are asked for")
+        return AcquisitionError(.invalidScope, .refusal(refusal), nil, remedy)
+    }
+
+    package static func policyRequired(_ refusal: OAuthError) -> AcquisitionError {
+        let remedy = Remedy.signIn("meet the organisation's policy on this device, then sign in again")
+        return AcquisitionError(.policyRequired, .refusal(refusal), nil, remedy)
+    }
+
+    package static func declinedScopes(_ result: TokenResult) -> AcquisitionError {
+        var error = AcquisitionError(
+            .declinedScopes,
+            "the issuer did not grant \(result.declinedScope.text)",
+            Remedy(.askForLess, "ask for less or sign in again to consent")
+        )
+        error.result = result
+        return error
+    }
+
+    static func tooShort(_ result: TokenResult, seconds: Int64, wanted: Int64) -> AcquisitionError {
+        var error = AcquisitionError(
+            .tooShort,
+            "the issuer's token is good for \(seconds) s, and \(wanted) s were asked for",
+            Remedy(.askForLess, "ask for less, or sign in again for a longer session")
+        )
+        error.result = result
+        error.lifetime = .seconds(seconds)
+        return error
+    }
+
+    package static let accountMismatch = AcquisitionError(
+        .accountMismatch,
+        "the issuer answered with the tokens of another account",
+        .signInAgain
+    )
+
+    package static func invalidIDToken(_ flaw: IDTokenFlaw) -> AcquisitionError {
+        AcquisitionError(.invalidIDToken, .idToken(flaw))
+    }
+
+    package static func metadata(_ error: MetadataError) -> AcquisitionError {
+        AcquisitionError(.metadata, .metadata(error))
+    }
+
+    package static func dpop(_ error: DPoPError) -> AcquisitionError { AcquisitionError(.dpop, .dpop(error)) }
+
+    package static let timedOut = AcquisitionError(
+        .timedOut,
+        "no token came in time",
+        Remedy(.retry, "try again, or allow more time")
+    )
 }

@@ -80,10 +80,10 @@ public final class TokenManager: Sendable {
             return result
         } catch let error as AcquisitionError {
             guard let result = fallback?.result(after: error, account: request.account) else {
-                if case .timedOut = error { try store.requireNoHolder() }
+                if error.code == .timedOut { try store.requireNoHolder() }
                 throw error
             }
-            options.logger.info("a refresh failed; the stored token serves", metadata: ["reason": "\(error.reason)"])
+            options.logger.info("a refresh failed, and the stored token serves", metadata: ["reason": "\(error.word)"])
             return try await limited(result, request)
         }
     }
@@ -271,8 +271,8 @@ struct TokenMetrics: Sendable {
     }
 
     func count(_ error: AcquisitionError) {
-        if case .unavailable(_, isThrottled: true) = error { throttled.increment() }
-        Counter(label: "tokenstore.tokens.failed", dimensions: [("reason", error.reason)]).increment()
+        if error.isThrottled { throttled.increment() }
+        Counter(label: "tokenstore.tokens.failed", dimensions: [("reason", error.word)]).increment()
     }
 
     func countWaiting() { waited.increment() }

@@ -7,7 +7,7 @@ package import Foundation
 #endif
 
 /// A usable access token: the answer to a silent request, and what a sign-in returns.
-public struct TokenResult: Sendable {
+public struct TokenResult: Equatable, Sendable {
     /// Where a token came from.
     public enum Source: String, Sendable {
         /// The store; nothing was requested.

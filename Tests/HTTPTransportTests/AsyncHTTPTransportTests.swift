@@ -59,7 +59,7 @@ struct AsyncHTTPTransportTests {
     @Test func `R10: a body that drips for ever ends at the time limit for the whole request`() async throws {
         let server = try RawServer("HTTP/1.1 200 OK\r\n\r\n", .drips)
         let error = await Self.error(server, limits: Self.short)
-        guard case .timedOut = error else {
+        guard error?.code == .timedOut else {
             Issue.record("no time limit: \(String(describing: error))")
             return
         }
@@ -68,7 +68,7 @@ struct AsyncHTTPTransportTests {
     @Test func `R10: a body beyond the limit is refused`() async throws {
         let body = String(repeating: "x", count: 200_000)
         let server = try RawServer("HTTP/1.1 200 OK\r\nContent-Length: 200000\r\n\r\n\(body)")
-        guard case .tooLarge(_, limit: 100_000) = await Self.error(server) else {
+        guard await Self.error(server)?.limit == 100_000 else {
             Issue.record("no size limit")
             return
         }
@@ -85,7 +85,7 @@ struct AsyncHTTPTransportTests {
         let error = await #expect(throws: HTTPTransportError.self) {
             try await Self.transport.send(HTTPRequest("GET", "http://127.0.0.1:\(port)/"), limits: Self.limits)
         }
-        guard case .notConnected(host: _, reason: "refused") = error else {
+        guard error?.code == .notConnected, error?.reason == "refused" else {
             Issue.record("not refused: \(String(describing: error))")
             return
         }
@@ -98,7 +98,7 @@ struct AsyncHTTPTransportTests {
             let error = await #expect(throws: HTTPTransportError.self) {
                 try await Self.transport.send(HTTPRequest("GET", "\(place):\(port)/"), limits: Self.limits)
             }
-            guard case .notConnected(host: _, reason: "refused") = error else {
+            guard error?.code == .notConnected, error?.reason == "refused" else {
                 Issue.record("other words: \(String(describing: error))")
                 continue
             }
@@ -114,7 +114,7 @@ struct AsyncHTTPTransportTests {
         let error = await #expect(throws: HTTPTransportError.self) {
             try await Self.transport.send(HTTPRequest("GET", url), limits: Self.limits)
         }
-        guard case .invalidURL = error else {
+        guard error?.code == .invalidURL else {
             Issue.record("not refused: \(String(describing: error))")
             return
         }

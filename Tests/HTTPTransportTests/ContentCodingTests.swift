@@ -85,7 +85,7 @@ struct ContentCodingTests {
         let bomb = Self.compressed(Data(count: 64 << 20))
         #expect(bomb.count < 100_000)
         for (body, coding) in [(bomb, "gzip"), (Self.compressed(bomb), "gzip, gzip")] {
-            guard case .tooLarge(_, limit: 100_000) = await Self.error(body, "Content-Encoding: \(coding)") else {
+            guard await Self.error(body, "Content-Encoding: \(coding)")?.limit == 100_000 else {
                 throw ExpectationFailure("tooLarge")
             }
         }
@@ -102,7 +102,7 @@ struct ContentCodingTests {
             (Self.text, "gzip", "gzip"), (good, "gzip, gzip, gzip", "gzip"), (good, "e;[2J", "e2j"),
         ] {
             let error = await Self.error(body, "Content-Encoding: \(coding)")
-            guard case .undecodable(_, shown) = error else {
+            guard error?.code == .undecodable, error?.reason == shown else {
                 Issue.record("\(coding): \(String(describing: error))")
                 continue
             }

@@ -101,7 +101,7 @@ struct FaultTests {
             let error = try await failure(of: scene.app().signIn, SignInParameters(username: NativeScene.bo))
             #expect(error.kind == .generalError)
             #expect(!error.reason.isEmpty)
-            #expect(error.description.contains("; "))
+            #expect(error.remedy != nil)
         }
     }
 

@@ -21,7 +21,7 @@ struct OAuthErrorTests {
     func `a malformed error code is an unknown error without suberror`(name: String) throws {
         let error = try #require(read(name))
         #expect(error == OAuthError(code: .unknown))
-        #expect("\(error)" == "the issuer answered unknown_error")
+        #expect(error.problem == "the issuer answered unknown_error")
     }
 
     @Test func `an empty error code is not an error`() {

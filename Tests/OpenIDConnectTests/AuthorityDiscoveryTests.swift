@@ -80,7 +80,8 @@ struct AuthorityDiscoveryTests {
         let error = #expect(throws: MetadataError.self) {
             try Authority(issuer: wanted).check(metadata(found, host: "i.example"))
         }
-        #expect(error?.description == "the issuer names itself \(found), and every letter counts; use this address")
+        #expect(error?.problem == "the issuer names itself \(found), and every letter counts")
+        #expect(error?.remedy == .correct("use this address"))
     }
 
     @Test(arguments: [

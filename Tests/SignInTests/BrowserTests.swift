@@ -1,5 +1,6 @@
 import Foundation
 import IssuerSupport
+import OAuth
 import SignIn
 import TestSupport
 import Testing
@@ -67,7 +68,7 @@ struct BrowserTests {
         let error = try await signInError {
             try await SystemBrowser(environment: ["PATH": directory.path]).open("https://issuer.example/")
         }
-        guard case .noBrowser = error else { throw ExpectationFailure("noBrowser") }
+        guard error?.code == .noBrowser else { throw ExpectationFailure("noBrowser") }
     }
 
     @Test(arguments: ["file:///etc/passwd", "--help", "javascript:alert(1)", "http://example.org/"])

@@ -79,7 +79,7 @@ struct DPoPNonceTests {
             let error = try await acquisitionError {
                 _ = try await refused.acquireTokenSilently(scene.request(account.id))
             }
-            guard case .dpop(.refusedProof) = error else {
+            guard error?.dpopError?.code == .refusedProof else {
                 Issue.record("\(String(describing: error))")
                 return
             }

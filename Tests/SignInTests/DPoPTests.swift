@@ -90,7 +90,7 @@ struct DPoPTests {
             let error = try await acquisitionError {
                 _ = try await scene.application().acquireTokenSilently(scene.request(result.account.id))
             }
-            guard case .dpop(.downgrade) = error else {
+            guard error?.dpopError?.code == .downgrade else {
                 Issue.record("\(String(describing: error))")
                 return
             }
@@ -107,7 +107,7 @@ struct DPoPTests {
             await #expect {
                 _ = try await application.acquireToken(DPoPScene.interactive)
             } throws: { error in
-                if case SignInError.dpop(.unsupported) = error { true } else { false }
+                (error as? SignInError)?.dpopError?.code == .unsupported
             }
             let result = try await scene.signIn(dpop: .whenSupported)
             #expect(result.accessToken?.tokenType == "Bearer")

@@ -27,7 +27,7 @@ struct DeviceCodeAttackTests {
     ) async throws {
         try await DeviceScene.open { (scene: DeviceScene) async throws in
             scene.provider.faults.add(.wrongIDToken(flaw, times: 10))
-            guard case .invalidIDToken(let found) = try await failure(scene) else { throw ExpectationFailure("a flaw") }
+            guard let found = try await failure(scene).idTokenFlaw else { throw ExpectationFailure("a flaw") }
             switch flaw {
             case .issuer: #expect(found == .issuer)
             case .audience: #expect(found == .audience)
@@ -45,7 +45,7 @@ struct DeviceCodeAttackTests {
                 let header = Base64URL.encode(#"{"alg":"\#(algorithm)","typ":"JWT"}"#.utf8)
                 answer["id_token"] = .string("\(header).\(parts[1]).\(algorithm == "none" ? "" : parts[2])")
             }
-            guard case .invalidIDToken(.algorithm) = try await failure(scene, by: unsigned) else {
+            guard try await failure(scene, by: unsigned).idTokenFlaw == .algorithm else {
                 throw ExpectationFailure("a flaw")
             }
         }
@@ -60,7 +60,7 @@ struct DeviceCodeAttackTests {
                 let payload = Base64URL.encode((claims.dropLast() + #","at_hash":"\#(hash)"}"#).utf8)
                 answer["id_token"] = .string("\(parts[0]).\(payload).\(parts[2])")
             }
-            guard case .invalidIDToken(.accessToken) = try await failure(scene, by: swapped) else {
+            guard try await failure(scene, by: swapped).idTokenFlaw == .accessToken else {
                 throw ExpectationFailure("a flaw")
             }
         }
@@ -74,10 +74,13 @@ struct DeviceCodeAttackTests {
         ] {
             try await DeviceScene.open { (scene: DeviceScene) async throws in
                 scene.provider.faults.add(fault)
-                switch (fault.status, fault.body?.utf8.count, try await failure(scene)) {
-                case (503, _, .unavailable), (200, junk.utf8.count, .network(.tooLarge)): break
-                case (200, 2, .metadata(.incomplete("keys"))), (200, 11, .invalidIDToken(.unknownKey)): break
-                case (_, _, let error): throw ExpectationFailure("another error than \(error)")
+                let error = try await failure(scene)
+                switch (fault.status, fault.body?.utf8.count) {
+                case (503, _): #expect(error.code == .unavailable)
+                case (200, junk.utf8.count): #expect(error.networkError?.code == .tooLarge)
+                case (200, 2): #expect(error.failure == .metadata(.incomplete("keys")))
+                case (200, 11): #expect(error.idTokenFlaw == .unknownKey)
+                default: throw ExpectationFailure("another error than \(error)")
                 }
             }
         }
@@ -92,10 +95,10 @@ struct DeviceCodeAttackTests {
                         if request.url.hasSuffix("openid-configuration") { answer[name] = .string(value) }
                     }
                     let authority = isOpenID ? try scene.openID : try scene.tenant
-                    switch try await failure(scene, at: authority, by: changed) {
-                    case .metadata(.foreignEndpoint(value)) where name == "jwks_uri": break
-                    case .metadata(.otherIssuer(_, value)) where name == "issuer": break
-                    case let error: throw ExpectationFailure("another error than \(error)")
+                    switch try await failure(scene, at: authority, by: changed).failure {
+                    case .metadata(.foreignEndpoint(value))? where name == "jwks_uri": break
+                    case .metadata(.otherIssuer(_, value))? where name == "issuer": break
+                    case let error: throw ExpectationFailure("another error than \(String(describing: error))")
                     }
                     #expect(scene.provider.audit.count(of: "devicecode") == 0)
                 }

@@ -226,7 +226,7 @@ struct InteractiveTests {
             var request = InteractiveRequest(scope: SignInScene.toDo)
             request.authority = try scene.authority(SignInScene.forwarding)
             let error = try await signInError { _ = try await application.acquireToken(request) }
-            guard case .forgotPassword = error else {
+            guard error?.code == .forgotPassword else {
                 Issue.record("\(String(describing: error))")
                 return
             }

@@ -118,12 +118,10 @@ struct ListenerTests {
             let error = try await signInError {
                 _ = try await application.acquireToken(InteractiveRequest(scope: SignInScene.toDo))
             }
-            guard case .noListener(let sentence) = error else {
-                Issue.record("\(String(describing: error))")
-                return
-            }
+            #expect(error?.code == .noListener)
             let reason = "cannot be listened on (address already in use)"
-            #expect(sentence == "port \(server.port) of 127.0.0.1 \(reason); free it or use another")
+            #expect(error?.problem == "port \(server.port) of 127.0.0.1 \(reason)")
+            #expect(error?.remedy == .correct("free it or use another"))
         }
     }
 }

@@ -149,14 +149,14 @@ struct AuthorizedTransportTests {
         }
     }
 
-    @Test func `S42: every error is a sentence that ends in what to do`() {
+    @Test func `S42: every error is a sentence, and has a remedy`() {
         let refusal = OAuthError(code: .invalidGrant)
         let reasons: [InteractionReason] = [
-            .signedOut, .noRefreshToken, .otherAuthority, .ended, .refused(refusal, events: []),
-            .refusedWithoutReason(status: 400), .passwordReset(refusal), .accountDeleted, .foreignEndpoint,
+            .signedOut, .noRefreshToken, .otherAuthority, .ended, .accountDeleted, .foreignEndpoint,
         ]
-        let errors: [any Error] =
+        let errors: [any CodedError] =
             reasons.map { AcquisitionError.interactionRequired($0) } + [
+                AcquisitionError.refused(refusal), AcquisitionError.refusedWithoutReason(status: 400),
                 AcquisitionError.possiblyConsumed(refusal, since: 0, program: "app", events: []),
                 AcquisitionError.unavailable(IssuerUnavailable(status: 503), isThrottled: true),
                 AcquisitionError.network(.timedOut(host: "h")), AcquisitionError.clientMisconfigured(refusal),
@@ -167,8 +167,9 @@ struct AuthorizedTransportTests {
                 WebAPIError.invalidURL("u"), WebAPIError.status(500), WebAPIError.notJSON,
             ]
         for error in errors {
-            let text = "\(error)"
-            #expect(text.contains("; "), "\(text)")
+            let text = error.problem
+            #expect(error.remedy != nil, "\(text)")
+            #expect(!text.contains("; "), "\(text)")
             #expect(!text.hasSuffix("."), "\(text)")
             #expect(!text.contains("\n"), "\(text)")
         }

@@ -17,7 +17,7 @@ struct RealServerTests {
         scene.expire()
         scene.issuer.answer(.init(status: 400, body))
         for net in [1, 1] {
-            guard case .interactionRequired(.refusedWithoutReason(400)) = try await scene.failure() else {
+            guard try await scene.failure()?.interaction == .refusedWithoutReason else {
                 throw ExpectationFailure("refusedWithoutReason")
             }
             // The refusal is remembered for a minute.
@@ -30,7 +30,7 @@ struct RealServerTests {
         let scene = try OpenScene()
         scene.expire()
         scene.issuer.answer(.init(status: 400, #"{"error":"invalid_request"}"#))
-        guard case .interactionRequired(.refused(let error, _)) = try await scene.failure() else {
+        guard let error = try await scene.failure()?.refusal else {
             throw ExpectationFailure("a refusal")
         }
         #expect(error.code == .invalidRequest)
@@ -44,7 +44,7 @@ struct RealServerTests {
         let scene = try OpenScene()
         scene.expire()
         scene.issuer.answer(.init(status: 401, body))
-        guard case .clientMisconfigured(let error) = try await scene.failure() else {
+        guard let error = try await scene.failure()?.refusal else {
             throw ExpectationFailure("a client")
         }
         #expect(error.status == 401)
@@ -131,12 +131,12 @@ struct RealServerTests {
         let scene = try OpenScene()
         scene.expire()
         scene.issuer.answer(.init(status: 502, "<html>"), .init(status: 400, #"{"error":"invalid_grant"}"#))
-        guard case .possiblyConsumed(let error, let since, "tests", let events) = try await scene.failure() else {
-            throw ExpectationFailure("possiblyConsumed")
-        }
-        #expect(error?.code == .invalidGrant)
-        #expect(since == scene.clock.seconds)
-        #expect(!events.isEmpty)
+        let error = try await scene.failure()
+        #expect(error?.code == .possiblyConsumed)
+        #expect(error?.refusal?.code == .invalidGrant)
+        #expect(error?.sentAt?.unixSeconds == scene.clock.seconds)
+        #expect(error?.program == "tests")
+        #expect(error?.events.isEmpty == false)
         #expect(scene.tokenRequestCount == 2)
     }
 
@@ -198,7 +198,7 @@ struct RealServerTests {
         scene.issuer.answer(
             .init(#"{"access_token":"at-1","expires_in":3600,"refresh_token":"rt-1","id_token":"\#(idToken)"}"#)
         )
-        guard case .invalidIDToken(.notYetValid) = try await scene.failure() else { throw ExpectationFailure("a flaw") }
+        guard try await scene.failure()?.idTokenFlaw == .notYetValid else { throw ExpectationFailure("a flaw") }
         #expect(try scene.refreshTokens.map { $0.secret.reveal() } == ["rt-1"])
     }
 
@@ -223,7 +223,7 @@ struct RealServerTests {
         scene.issuer.answer(.init(status: 400, body))
         for _ in 1...2 {
             let error = try await scene.failure()
-            guard case .interactionRequired(.refused(let refusal, _)) = error else {
+            guard let refusal = error?.refusal else {
                 throw ExpectationFailure("a refusal")
             }
             #expect(refusal.code == .unknown)

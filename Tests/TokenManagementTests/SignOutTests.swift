@@ -17,7 +17,7 @@ struct SignOutTests {
             #expect(try scene.store.accounts().isEmpty)
             #expect(try !scene.files(contain: secret))
             let error = try await acquisitionError { try await manager.acquireTokenSilently(scene.request()) }
-            guard case .interactionRequired(.signedOut) = error else { throw ExpectationFailure("signedOut") }
+            guard error?.interaction == .signedOut else { throw ExpectationFailure("signedOut") }
         }
     }
 

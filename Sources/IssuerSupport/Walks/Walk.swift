@@ -53,7 +53,7 @@ struct Walk {
         findings.steps += 1
         place = step.place
         if let failure = step.failure {
-            if !failure.contains("; ") { findings.problems.append("an error without advice: \(failure)") }
+            if step.lacksRemedy { findings.problems.append("an error without advice: \(failure)") }
             // What a renewal changes is the token manager's; a flow that fails changes nothing.
             if !wasSignedIn, try ground.stock != before { findings.problems.append("stored by halves: \(failure)") }
         } else if case .signedIn(let account) = place, !wasSignedIn {

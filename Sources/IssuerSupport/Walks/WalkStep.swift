@@ -1,4 +1,5 @@
 import NativeAuthentication
+import OAuth
 
 /// The result of a step of a walk.
 struct WalkStep {
@@ -7,6 +8,9 @@ struct WalkStep {
 
     /// What went wrong; nil where the step succeeded.
     var failure: String?
+
+    /// Whether the error does not say what to do.
+    var lacksRemedy = false
 
     /// Whether other words of the person may succeed.
     var isCorrectable = false
@@ -17,12 +21,14 @@ struct WalkStep {
     init<Kind>(_ error: NativeAuthError<Kind>) {
         place = .start
         failure = error.description
+        lacksRemedy = error.remedy == nil
     }
 
     /// A step that failed, and continues from the error's state if it has one.
     init<Kind, State>(_ error: StepError<Kind, State>, _ place: (State) -> WalkState) {
         self.place = error.state.map(place) ?? .start
         failure = error.description
+        lacksRemedy = error.remedy == nil
         isCorrectable = error.state != nil && error.kind != Kind.generalError && error.kind != Kind.browserRequired
     }
 }

@@ -109,10 +109,10 @@ private struct MSALVerdict {
 
     private init(signIn error: SignInError) {
         self =
-            switch error {
+            switch error.code {
             case .cancelled: Self(.userCanceled)
             case .declinedScopes: Self(.serverDeclinedScopes)
-            case .refused(let error): Self(refusal: error)
+            case .refused: error.refusal.map(Self.init(refusal:)) ?? Self(.authorizationFailed)
             case .invalidRequest: Self(.invalidParameter)
             case .invalidRedirectURI: Self(.invalidRedirectURI)
             case .unknownAuthority, .metadata: Self(.failedAuthorityValidation)
@@ -122,24 +122,25 @@ private struct MSALVerdict {
             case .stateMismatch, .openedTwice: Self(.invalidState)
             case .otherIssuer, .invalidAnswer, .noIDToken, .invalidIDToken: Self(.invalidResponse)
             case .accountMismatch: Self(.mismatchedUser)
-            case .noBrowser, .noListener, .network: Self(.unexpected)
             case .unavailable, .unusableAnswer, .noDeviceEndpoint, .invalidDeviceAuthorization, .dpop:
                 Self(.unhandledResponse)
+            default: Self(.unexpected)
             }
     }
 
     private init(acquisition error: AcquisitionError) {
         self =
-            switch error {
-            case .interactionRequired, .possiblyConsumed, .dpop(.noKey), .dpop(.badKey): Self(.interactionRequired)
+            switch error.code {
             case .policyRequired: Self(.serverProtectionPoliciesRequired)
+            case _ where error.needsInteraction: Self(.interactionRequired)
             case .declinedScopes: Self(.serverDeclinedScopes)
-            case .clientMisconfigured(let error), .invalidScope(let error): Self(refusal: error)
+            case .clientMisconfigured, .invalidScope:
+                error.refusal.map(Self.init(refusal:)) ?? Self(.authorizationFailed)
             case .accountMismatch: Self(.mismatchedUser)
             case .invalidIDToken: Self(.invalidResponse)
             case .metadata: Self(.failedAuthorityValidation)
             case .unavailable, .unusableAnswer, .tooShort, .dpop: Self(.unhandledResponse)
-            case .network, .timedOut: Self(.unexpected)
+            default: Self(.unexpected)
             }
     }
 
@@ -189,11 +190,12 @@ extension NSError {
             facts[MSALHTTPResponseCodeKey] = "\(refusal.status)"
         }
         switch error {
-        case SignInError.declinedScopes(let scope): facts[MSALDeclinedScopesKey] = scope.tokens
-        case AcquisitionError.declinedScopes(let result):
-            facts[MSALDeclinedScopesKey] = result.declinedScope.tokens
-            facts[MSALGrantedScopesKey] = result.accessToken.scope.tokens
-        case AcquisitionError.unavailable(_, let isThrottled): facts[MSALThrottlingCacheHitKey] = isThrottled
+        case let error as SignInError: facts[MSALDeclinedScopesKey] = error.declinedScope?.tokens
+        case let error as AcquisitionError where error.code == .declinedScopes:
+            facts[MSALDeclinedScopesKey] = error.result?.declinedScope.tokens
+            facts[MSALGrantedScopesKey] = error.result?.accessToken.scope.tokens
+        case let error as AcquisitionError where error.code == .unavailable:
+            facts[MSALThrottlingCacheHitKey] = error.isThrottled
         default: break
         }
         return NSError(domain: MSALErrorDomain, code: verdict.code.rawValue, userInfo: facts)
@@ -211,14 +213,8 @@ extension NSError {
     /// The issuer's refusal, where one is behind the error.
     private static func refusal(behind error: any Error) -> OAuthError? {
         switch error {
-        case SignInError.refused(let error), SignInError.forgotPassword(let error): error
-        case AcquisitionError.clientMisconfigured(let error), AcquisitionError.invalidScope(let error),
-            AcquisitionError.policyRequired(let error):
-            error
-        case AcquisitionError.interactionRequired(.refused(let error, _)),
-            AcquisitionError.interactionRequired(.passwordReset(let error)):
-            error
-        case AcquisitionError.possiblyConsumed(let error, _, _, _): error
+        case let error as SignInError where error.code != .dpop: error.refusal
+        case let error as AcquisitionError where error.code != .dpop: error.refusal
         default: nil
         }
     }

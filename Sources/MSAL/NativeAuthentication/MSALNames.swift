@@ -1,5 +1,6 @@
 // A step of native authentication is one type for both, so `MSAL.SignInStartError` is in this module too.
 @_exported public import NativeAuthentication
+import OAuth
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
@@ -31,7 +32,12 @@ extension ChallengeTypes {
 extension NativeAuthError {
     /// The step has succeeded, and the delegate has no method that says so.
     static func unheard(_ callback: String) -> NativeAuthError {
-        NativeAuthError(.generalError, "the delegate has no \(callback); give it one", UUID())
+        NativeAuthError(
+            .generalError,
+            "the delegate has no \(callback)",
+            UUID(),
+            remedy: .correct("give it one")
+        )
     }
 
     /// What the requests of the flow are marked with, here and at the issuer.

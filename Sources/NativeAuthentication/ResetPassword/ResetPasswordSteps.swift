@@ -72,15 +72,21 @@ public struct ResetPasswordRequiredState: Sendable {
 public typealias ResetPasswordStartError = NativeAuthError<ResetPasswordStartErrorKind>
 
 /// The kinds of ``ResetPasswordStartError``.
-public enum ResetPasswordStartErrorKind: String, NativeAuthErrorKind {
+public struct ResetPasswordStartErrorKind: NativeAuthErrorKind {
+    public let rawValue: String
+
+    public init(rawValue: String) { self.rawValue = rawValue }
+
     /// No account has the username.
-    case userNotFound
+    public static let userNotFound = ResetPasswordStartErrorKind(rawValue: "userNotFound")
     /// The username is empty.
-    case invalidUsername
+    public static let invalidUsername = ResetPasswordStartErrorKind(rawValue: "invalidUsername")
     /// The account signs in without a password.
-    case userDoesNotHavePassword
-    case browserRequired
-    case generalError
+    public static let userDoesNotHavePassword = ResetPasswordStartErrorKind(rawValue: "userDoesNotHavePassword")
+    public static let browserRequired = ResetPasswordStartErrorKind(rawValue: "browserRequired")
+    public static let generalError = ResetPasswordStartErrorKind(rawValue: "generalError")
+
+    public static let known = [userNotFound, invalidUsername, userDoesNotHavePassword, browserRequired, generalError]
 
     public var advice: String {
         switch self {
@@ -88,7 +94,7 @@ public enum ResetPasswordStartErrorKind: String, NativeAuthErrorKind {
         case .invalidUsername: "give a username"
         case .userDoesNotHavePassword: "sign in with a code"
         case .browserRequired: "go on in a browser"
-        case .generalError: "start the reset again"
+        default: "start the reset again"
         }
     }
 }

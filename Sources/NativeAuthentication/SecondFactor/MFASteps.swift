@@ -95,17 +95,23 @@ extension NativeFlow {
 public typealias MFARequestChallengeError = NativeAuthError<MFARequestChallengeErrorKind>
 
 /// The kinds of ``MFARequestChallengeError``.
-public enum MFARequestChallengeErrorKind: String, NativeAuthErrorKind {
+public struct MFARequestChallengeErrorKind: NativeAuthErrorKind {
+    public let rawValue: String
+
+    public init(rawValue: String) { self.rawValue = rawValue }
+
     /// The method is blocked.
-    case authMethodBlocked
-    case browserRequired
-    case generalError
+    public static let authMethodBlocked = MFARequestChallengeErrorKind(rawValue: "authMethodBlocked")
+    public static let browserRequired = MFARequestChallengeErrorKind(rawValue: "browserRequired")
+    public static let generalError = MFARequestChallengeErrorKind(rawValue: "generalError")
+
+    public static let known = [authMethodBlocked, browserRequired, generalError]
 
     public var advice: String {
         switch self {
         case .authMethodBlocked: "choose another method"
         case .browserRequired: "go on in a browser"
-        case .generalError: "start the sign-in again"
+        default: "start the sign-in again"
         }
     }
 }
@@ -118,17 +124,23 @@ extension NativeAuthError<MFARequestChallengeErrorKind> {
 public typealias MFASubmitChallengeError = NativeAuthError<MFASubmitChallengeErrorKind>
 
 /// The kinds of ``MFASubmitChallengeError``.
-public enum MFASubmitChallengeErrorKind: String, NativeAuthErrorKind {
+public struct MFASubmitChallengeErrorKind: NativeAuthErrorKind {
+    public let rawValue: String
+
+    public init(rawValue: String) { self.rawValue = rawValue }
+
     /// The code is wrong, old or empty.
-    case invalidChallenge
-    case browserRequired
-    case generalError
+    public static let invalidChallenge = MFASubmitChallengeErrorKind(rawValue: "invalidChallenge")
+    public static let browserRequired = MFASubmitChallengeErrorKind(rawValue: "browserRequired")
+    public static let generalError = MFASubmitChallengeErrorKind(rawValue: "generalError")
+
+    public static let known = [invalidChallenge, browserRequired, generalError]
 
     public var advice: String {
         switch self {
         case .invalidChallenge: "enter the newest code, or ask for another"
         case .browserRequired: "go on in a browser"
-        case .generalError: "start the sign-in again"
+        default: "start the sign-in again"
         }
     }
 }

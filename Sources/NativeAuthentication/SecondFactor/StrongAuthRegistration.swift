@@ -94,20 +94,28 @@ public struct RegisterStrongAuthVerificationRequiredState: Sendable {
 public typealias RegisterStrongAuthChallengeError = NativeAuthError<RegisterStrongAuthChallengeErrorKind>
 
 /// The kinds of ``RegisterStrongAuthChallengeError``.
-public enum RegisterStrongAuthChallengeErrorKind: String, NativeAuthErrorKind {
+public struct RegisterStrongAuthChallengeErrorKind: NativeAuthErrorKind {
+    public let rawValue: String
+
+    public init(rawValue: String) { self.rawValue = rawValue }
+
     /// The contact is empty, or no address or number.
-    case invalidInput
+    public static let invalidInput = RegisterStrongAuthChallengeErrorKind(rawValue: "invalidInput")
     /// The contact may not be used.
-    case verificationContactBlocked
-    case browserRequired
-    case generalError
+    public static let verificationContactBlocked = RegisterStrongAuthChallengeErrorKind(
+        rawValue: "verificationContactBlocked"
+    )
+    public static let browserRequired = RegisterStrongAuthChallengeErrorKind(rawValue: "browserRequired")
+    public static let generalError = RegisterStrongAuthChallengeErrorKind(rawValue: "generalError")
+
+    public static let known = [invalidInput, verificationContactBlocked, browserRequired, generalError]
 
     public var advice: String {
         switch self {
         case .invalidInput: "correct the contact"
         case .verificationContactBlocked: "give another contact"
         case .browserRequired: "go on in a browser"
-        case .generalError: "start the sign-in again"
+        default: "start the sign-in again"
         }
     }
 }
@@ -121,17 +129,23 @@ extension NativeAuthError<RegisterStrongAuthChallengeErrorKind> {
 public typealias RegisterStrongAuthSubmitChallengeError = NativeAuthError<RegisterStrongAuthSubmitChallengeErrorKind>
 
 /// The kinds of ``RegisterStrongAuthSubmitChallengeError``.
-public enum RegisterStrongAuthSubmitChallengeErrorKind: String, NativeAuthErrorKind {
+public struct RegisterStrongAuthSubmitChallengeErrorKind: NativeAuthErrorKind {
+    public let rawValue: String
+
+    public init(rawValue: String) { self.rawValue = rawValue }
+
     /// The code is wrong, old or empty.
-    case invalidChallenge
-    case browserRequired
-    case generalError
+    public static let invalidChallenge = RegisterStrongAuthSubmitChallengeErrorKind(rawValue: "invalidChallenge")
+    public static let browserRequired = RegisterStrongAuthSubmitChallengeErrorKind(rawValue: "browserRequired")
+    public static let generalError = RegisterStrongAuthSubmitChallengeErrorKind(rawValue: "generalError")
+
+    public static let known = [invalidChallenge, browserRequired, generalError]
 
     public var advice: String {
         switch self {
         case .invalidChallenge: "enter the newest code, or ask for another"
         case .browserRequired: "go on in a browser"
-        case .generalError: "start the sign-in again"
+        default: "start the sign-in again"
         }
     }
 }

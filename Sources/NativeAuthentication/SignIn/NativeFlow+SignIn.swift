@@ -17,7 +17,9 @@ extension NativeFlow {
         let token = try await start(.initiate)
         switch try await challenge(.challenge, token) {
         case .code(let delivery, let token):
-            if password != nil { configuration.logger.warning("the issuer asks for a code; the password was not sent") }
+            if password != nil {
+                configuration.logger.warning("the issuer asks for a code, and the password was not sent")
+            }
             return .codeRequired(SignInCodeRequiredState(flow: self, token: token, delivery: delivery))
         case .password(let token):
             guard let password else {
@@ -41,7 +43,7 @@ extension NativeFlow {
     func signIn(after token: Secret?) async throws(NativeRequestFailure) -> SignInResult {
         guard let token else {
             throw NativeRequestFailure(
-                cause: .unexpected("held nothing to sign in with; sign in as usual"),
+                cause: .unexpected("held nothing to sign in with", .signIn("sign in as usual")),
                 correlationID: correlationID
             )
         }

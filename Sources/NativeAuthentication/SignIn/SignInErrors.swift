@@ -1,16 +1,24 @@
+import OAuth
+
 /// Why a sign-in did not begin, or did not succeed with the password it began with.
 public typealias SignInStartError = NativeAuthError<SignInStartErrorKind>
 
 /// The kinds of ``SignInStartError``.
-public enum SignInStartErrorKind: String, NativeAuthErrorKind {
+public struct SignInStartErrorKind: NativeAuthErrorKind {
+    public let rawValue: String
+
+    public init(rawValue: String) { self.rawValue = rawValue }
+
     /// No account has the username.
-    case userNotFound
+    public static let userNotFound = SignInStartErrorKind(rawValue: "userNotFound")
     /// The username is empty.
-    case invalidUsername
+    public static let invalidUsername = SignInStartErrorKind(rawValue: "invalidUsername")
     /// The password is wrong, or empty.
-    case invalidCredentials
-    case browserRequired
-    case generalError
+    public static let invalidCredentials = SignInStartErrorKind(rawValue: "invalidCredentials")
+    public static let browserRequired = SignInStartErrorKind(rawValue: "browserRequired")
+    public static let generalError = SignInStartErrorKind(rawValue: "generalError")
+
+    public static let known = [userNotFound, invalidUsername, invalidCredentials, browserRequired, generalError]
 
     public var advice: String {
         switch self {
@@ -18,7 +26,7 @@ public enum SignInStartErrorKind: String, NativeAuthErrorKind {
         case .invalidUsername: "give a username"
         case .invalidCredentials: "check the username and the password"
         case .browserRequired: "go on in a browser"
-        case .generalError: "start the sign-in again"
+        default: "start the sign-in again"
         }
     }
 }
@@ -33,14 +41,20 @@ extension NativeAuthError<SignInStartErrorKind> {
 public typealias SignInAfterSignUpError = NativeAuthError<SignInAfterSignUpErrorKind>
 
 /// The kinds of ``SignInAfterSignUpError``.
-public enum SignInAfterSignUpErrorKind: String, NativeAuthErrorKind {
-    case browserRequired
-    case generalError
+public struct SignInAfterSignUpErrorKind: NativeAuthErrorKind {
+    public let rawValue: String
+
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    public static let browserRequired = SignInAfterSignUpErrorKind(rawValue: "browserRequired")
+    public static let generalError = SignInAfterSignUpErrorKind(rawValue: "generalError")
+
+    public static let known = [browserRequired, generalError]
 
     public var advice: String {
         switch self {
         case .browserRequired: "go on in a browser"
-        case .generalError: "sign in as usual"
+        default: "sign in as usual"
         }
     }
 }
@@ -49,14 +63,20 @@ public enum SignInAfterSignUpErrorKind: String, NativeAuthErrorKind {
 public typealias SignInAfterResetPasswordError = NativeAuthError<SignInAfterResetPasswordErrorKind>
 
 /// The kinds of ``SignInAfterResetPasswordError``.
-public enum SignInAfterResetPasswordErrorKind: String, NativeAuthErrorKind {
-    case browserRequired
-    case generalError
+public struct SignInAfterResetPasswordErrorKind: NativeAuthErrorKind {
+    public let rawValue: String
+
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    public static let browserRequired = SignInAfterResetPasswordErrorKind(rawValue: "browserRequired")
+    public static let generalError = SignInAfterResetPasswordErrorKind(rawValue: "generalError")
+
+    public static let known = [browserRequired, generalError]
 
     public var advice: String {
         switch self {
         case .browserRequired: "go on in a browser"
-        case .generalError: "sign in with the new password"
+        default: "sign in with the new password"
         }
     }
 }

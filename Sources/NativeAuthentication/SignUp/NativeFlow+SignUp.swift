@@ -79,7 +79,7 @@ public struct RequiredAttribute: Hashable, Sendable {
 }
 
 extension JSONValue.Object {
-    static let attributeFlaw = "the attributes hold a value that JSON does not know; give texts"
+    static let attributeFlaw = "the attributes hold a value that JSON does not know"
 
     /// The attributes as they are sent; nil if JSON cannot hold a value.
     var serializedAttributes: String? {

@@ -1,16 +1,24 @@
+import OAuth
+
 /// Why a sign-up did not begin.
 public typealias SignUpStartError = NativeAuthError<SignUpStartErrorKind>
 
 /// The kinds of ``SignUpStartError``.
-public enum SignUpStartErrorKind: String, NativeAuthErrorKind {
+public struct SignUpStartErrorKind: NativeAuthErrorKind {
+    public let rawValue: String
+
+    public init(rawValue: String) { self.rawValue = rawValue }
+
     /// Another account has the username.
-    case userAlreadyExists
+    public static let userAlreadyExists = SignUpStartErrorKind(rawValue: "userAlreadyExists")
     /// The username is empty, or not one that the tenant takes.
-    case invalidUsername
+    public static let invalidUsername = SignUpStartErrorKind(rawValue: "invalidUsername")
     /// The password is not one that the tenant takes.
-    case invalidPassword
-    case browserRequired
-    case generalError
+    public static let invalidPassword = SignUpStartErrorKind(rawValue: "invalidPassword")
+    public static let browserRequired = SignUpStartErrorKind(rawValue: "browserRequired")
+    public static let generalError = SignUpStartErrorKind(rawValue: "generalError")
+
+    public static let known = [userAlreadyExists, invalidUsername, invalidPassword, browserRequired, generalError]
 
     public var advice: String {
         switch self {
@@ -18,7 +26,7 @@ public enum SignUpStartErrorKind: String, NativeAuthErrorKind {
         case .invalidUsername: "correct the username"
         case .invalidPassword: "choose another password"
         case .browserRequired: "go on in a browser"
-        case .generalError: "start the sign-up again"
+        default: "start the sign-up again"
         }
     }
 }
@@ -33,14 +41,20 @@ extension NativeAuthError<SignUpStartErrorKind> {
 public typealias AttributesRequiredError = NativeAuthError<AttributesRequiredErrorKind>
 
 /// The kinds of ``AttributesRequiredError``.
-public enum AttributesRequiredErrorKind: String, NativeAuthErrorKind {
-    case browserRequired
-    case generalError
+public struct AttributesRequiredErrorKind: NativeAuthErrorKind {
+    public let rawValue: String
+
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    public static let browserRequired = AttributesRequiredErrorKind(rawValue: "browserRequired")
+    public static let generalError = AttributesRequiredErrorKind(rawValue: "generalError")
+
+    public static let known = [browserRequired, generalError]
 
     public var advice: String {
         switch self {
         case .browserRequired: "go on in a browser"
-        case .generalError: "start the sign-up again"
+        default: "start the sign-up again"
         }
     }
 }

@@ -149,7 +149,12 @@ public struct SignUpAttributesRequiredState: Sendable {
         _ attributes: JSONValue.Object
     ) async throws(StepError<AttributesRequiredErrorKind, SignUpAttributesRequiredState>) -> SignUpAttributesResult {
         guard let text = attributes.serializedAttributes else {
-            let reason = AttributesRequiredError(.generalError, JSONValue.Object.attributeFlaw, flow.correlationID)
+            let reason = AttributesRequiredError(
+                .generalError,
+                JSONValue.Object.attributeFlaw,
+                flow.correlationID,
+                remedy: .correct("give texts")
+            )
             throw StepError(reason, self)
         }
         do throws(NativeRequestFailure) {

@@ -19,7 +19,7 @@ struct NativeRequestFailure: Error {
         case failed(any Error)
 
         /// The answer lacks what it has to have, or is another than the flow allows.
-        case unexpected(String)
+        case unexpected(String, Remedy? = nil)
     }
 
     let cause: Cause

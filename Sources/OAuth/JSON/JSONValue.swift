@@ -104,7 +104,25 @@ extension Int64 {
 }
 
 /// Why bytes are not JSON ([RFC 8259](https://www.rfc-editor.org/rfc/rfc8259)).
-public struct JSONError: Error, Hashable, CustomStringConvertible {
+public struct JSONError: CodedError, Hashable {
+    /// Which problem it is; a new version may add codes.
+    public struct Code: ErrorCode {
+        public let rawValue: String
+
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// The bytes are not a JSON document.
+        public static let malformed = Code(rawValue: "malformed")
+
+        public static let known = [malformed]
+    }
+
+    public static var domain: String { "OAuth.JSONError" }
+
+    public var code: Code { .malformed }
+    public var problem: String { "not JSON: \(reason) at byte \(offset)" }
+    public var remedy: Remedy? { nil }
+
     /// The problem, without any text of the input.
     public let reason: String
 
@@ -115,8 +133,6 @@ public struct JSONError: Error, Hashable, CustomStringConvertible {
         self.reason = reason
         self.offset = offset
     }
-
-    public var description: String { "not JSON: \(reason) at byte \(offset)" }
 }
 
 extension JSONValue {

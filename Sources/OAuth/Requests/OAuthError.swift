@@ -1,7 +1,7 @@
 /// The refusal of an authorization server ([RFC 6749 §5.2](https://www.rfc-editor.org/rfc/rfc6749#section-5.2)).
-public struct OAuthError: Error, Hashable, Sendable {
+public struct OAuthError: CodedError, Hashable {
     /// The value of `error`; servers add their own, so this is an open set.
-    public struct Code: RawRepresentable, Hashable, Sendable {
+    public struct Code: ErrorCode {
         public let rawValue: String
 
         public init(rawValue: String) { self.rawValue = rawValue }
@@ -28,6 +28,12 @@ public struct OAuthError: Error, Hashable, Sendable {
         /// Placeholder for an `error` value that is not a valid code: too long, or with other characters than names
         /// have.
         public static let unknown = Code(rawValue: "unknown_error")
+
+        public static let known = [
+            invalidRequest, invalidClient, invalidGrant, invalidScope, unauthorizedClient, unsupportedGrantType,
+            unsupportedTokenType, accessDenied, serverError, temporarilyUnavailable, interactionRequired,
+            authorizationPending, slowDown, expiredToken, invalidDPoPProof, useDPoPNonce, unknown,
+        ]
 
         /// The code that an issuer sent, or ``unknown`` if it is not a valid code.
         package static func named(_ text: String) -> Code { OAuthError.name(text).map(Code.init) ?? .unknown }
@@ -88,13 +94,26 @@ public struct OAuthError: Error, Hashable, Sendable {
     }
 }
 
-extension OAuthError: CustomStringConvertible {
-    public var description: String {
+extension OAuthError {
+    public static var domain: String { "OAuth.OAuthError" }
+
+    /// The code, and what the issuer says about it, which is of bounded length.
+    public var problem: String {
         let name = suberror.map { "\(code.rawValue)/\($0)" } ?? code.rawValue
         let line = serverDescription?.prefix { !$0.isNewline }.prefix(200) ?? ""
         // What to do comes behind it.
         let shown = line.hasSuffix(".") ? line.dropLast() : line
         return shown.isEmpty ? "the issuer answered \(name)" : "the issuer answered \(name): \(shown)"
+    }
+
+    /// What helps with most refusals of this kind; the errors of a sign-in and of a refresh know more.
+    public var remedy: Remedy? {
+        switch meaning {
+        case .transient: .retryLater
+        case .clientMisconfigured, .invalidScope:
+            Remedy(.checkRegistration, "correct the request or the client's registration")
+        default: .signInAgain
+        }
     }
 }
 

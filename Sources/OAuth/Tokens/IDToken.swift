@@ -36,18 +36,42 @@ public struct IDToken: Equatable, Sendable {
 }
 
 /// Why a text is not an ID token.
-public enum IDTokenError: Error, Hashable, CustomStringConvertible {
-    case notCompact
-    case notBase64URL
-    case notAnObject
+public struct IDTokenError: CodedError, Hashable {
+    /// Which problem it is; a new version may add codes.
+    public struct Code: ErrorCode {
+        public let rawValue: String
 
-    public var description: String {
-        switch self {
-        case .notCompact: "the ID token is not three parts separated by dots"
-        case .notBase64URL: "the payload of the ID token is not base64url"
-        case .notAnObject: "the payload of the ID token is not a JSON object"
-        }
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// It is not three parts separated by dots.
+        public static let notCompact = Code(rawValue: "not_compact")
+        /// The payload is not base64url.
+        public static let notBase64URL = Code(rawValue: "not_base64_url")
+        /// The payload is not a JSON object.
+        public static let notAnObject = Code(rawValue: "not_an_object")
+
+        public static let known = [
+            notCompact, notBase64URL, notAnObject,
+        ]
     }
+
+    public static var domain: String { "OAuth.IDTokenError" }
+
+    public let code: Code
+    public let problem: String
+    public let remedy: Remedy?
+
+    public init(_ code: Code, _ problem: String, _ remedy: Remedy? = nil) {
+        self.code = code
+        self.problem = problem.boundedSentence
+        self.remedy = remedy
+    }
+}
+
+extension IDTokenError {
+    package static let notCompact = IDTokenError(.notCompact, "the ID token is not three parts separated by dots")
+    package static let notBase64URL = IDTokenError(.notBase64URL, "the payload of the ID token is not base64url")
+    package static let notAnObject = IDTokenError(.notAnObject, "the payload of the ID token is not a JSON object")
 }
 
 /// The claims of an ID token, as issued ([OpenID Connect Core

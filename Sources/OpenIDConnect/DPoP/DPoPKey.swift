@@ -23,7 +23,7 @@ package struct DPoPKey: Sendable {
         stored = BoundKey(thumbprint: Self.thumbprint(of: key.publicKey), secret: number)
     }
 
-    /// - Throws: ``DPoPError/badKey`` if it is not the key of its thumbprint.
+    /// - Throws: ``DPoPError/Code/badKey`` if it is not the key of its thumbprint.
     package init(_ stored: BoundKey) throws(DPoPError) {
         guard let key = stored.secret.withUnsafeBytes({ try? P256.Signing.PrivateKey(rawRepresentation: $0) }),
             Self.thumbprint(of: key.publicKey) == stored.thumbprint
@@ -36,7 +36,7 @@ package struct DPoPKey: Sendable {
 
     /// A proof for one request (RFC 9449 §4.2); `accessToken` is the token that goes with it, `now` is in Unix seconds.
     ///
-    /// - Throws: ``DPoPError/badAddress(_:)``.
+    /// - Throws: ``DPoPError/Code/badAddress``.
     package func proof(
         of request: HTTPRequest,
         accessToken: Secret? = nil,
@@ -95,7 +95,7 @@ public enum DPoPPolicy: String, Sendable, CaseIterable {
 
     /// The new key for a sign-in at an issuer; nil where its tokens are bound to none.
     ///
-    /// - Throws: ``DPoPError/unsupported(_:)``.
+    /// - Throws: ``DPoPError/Code/unsupported``.
     package func newKey(at issuer: IssuerMetadata) throws(DPoPError) -> DPoPKey? {
         guard self != .off else { return nil }
         guard issuer.supportsDPoP else {
@@ -117,37 +117,85 @@ public enum DPoPPolicy: String, Sendable, CaseIterable {
 }
 
 /// Why tokens that are bound to a key cannot be had or used.
-public enum DPoPError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The issuer does not say that it supports DPoP with ES256.
-    case unsupported(String)
+public struct DPoPError: CodedError, Hashable {
+    /// Which problem it is; a new version may add codes.
+    public struct Code: ErrorCode {
+        public let rawValue: String
 
-    /// The issuer answered with a token that is not bound, where one that is was required.
-    case downgrade
+        public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// The issuer answered with a token that is bound, where no key was shown.
-    case unaskedBinding
+        /// The issuer does not say that it supports DPoP with ES256.
+        public static let unsupported = Code(rawValue: "unsupported")
+        /// The issuer answered with a token that is not bound, where one that is was required.
+        public static let downgrade = Code(rawValue: "downgrade")
+        /// The issuer answered with a token that is bound, where no key was shown.
+        public static let unaskedBinding = Code(rawValue: "unasked_binding")
+        /// The session is not bound to a key, or that key is gone: the user has to sign in.
+        public static let noKey = Code(rawValue: "no_key")
+        /// The issuer does not take the proofs of the key; ``DPoPError/refusal`` says why.
+        public static let refusedProof = Code(rawValue: "refused_proof")
+        /// The stored key is damaged.
+        public static let badKey = Code(rawValue: "bad_key")
+        /// A proof cannot be made for this request.
+        public static let badAddress = Code(rawValue: "bad_address")
 
-    /// The session is not bound to a key, or that key is gone: someone has to sign in.
-    case noKey
+        public static let known = [
+            unsupported, downgrade, unaskedBinding, noKey, refusedProof, badKey, badAddress,
+        ]
+    }
 
-    /// The issuer does not take the proofs of the key.
-    case refusedProof(OAuthError)
+    public static var domain: String { "OpenIDConnect.DPoPError" }
 
-    /// The stored key is damaged.
-    case badKey
+    public let code: Code
+    public let problem: String
+    public let remedy: Remedy?
 
-    /// A proof cannot be made for this request.
-    case badAddress(String)
+    /// What the issuer answered to a proof.
+    public private(set) var refusal: OAuthError?
 
-    public var description: String {
-        switch self {
-        case .unsupported(let issuer): "\(issuer) does not support DPoP; sign in without it"
-        case .downgrade: "the issuer sent a token that is not bound to the key; ask its operator about DPoP"
-        case .unaskedBinding: "the issuer sent a token that is bound to a key which it was not shown; sign in with DPoP"
-        case .noKey: "the session is not bound to a key of this store; sign in again with DPoP"
-        case .refusedProof(let error): "\(error); check the clock of this machine, then try again"
-        case .badKey: "the stored DPoP key is damaged; sign in again"
-        case .badAddress(let request): "no DPoP proof can be made for \(request); correct the address"
-        }
+    public init(_ code: Code, _ problem: String, _ remedy: Remedy? = nil) {
+        self.code = code
+        self.problem = problem.boundedSentence
+        self.remedy = remedy
+    }
+}
+
+extension DPoPError {
+    package static func unsupported(_ issuer: String) -> DPoPError {
+        DPoPError(.unsupported, "\(issuer) does not support DPoP", .signIn("sign in without it"))
+    }
+
+    package static let downgrade = DPoPError(
+        .downgrade,
+        "the issuer sent a token that is not bound to the key",
+        Remedy(.askOperator, "ask its operator about DPoP")
+    )
+
+    package static let unaskedBinding = DPoPError(
+        .unaskedBinding,
+        "the issuer sent a token that is bound to a key which it was not shown",
+        .signIn("sign in with DPoP")
+    )
+
+    package static let noKey = DPoPError(
+        .noKey,
+        "the session is not bound to a key of this store",
+        .signIn("sign in again with DPoP")
+    )
+
+    package static func refusedProof(_ refusal: OAuthError) -> DPoPError {
+        var error = DPoPError(
+            .refusedProof,
+            refusal.problem,
+            Remedy(.correctClock, "check the clock of this machine, then try again")
+        )
+        error.refusal = refusal
+        return error
+    }
+
+    package static let badKey = DPoPError(.badKey, "the stored DPoP key is damaged", .signInAgain)
+
+    package static func badAddress(_ request: String) -> DPoPError {
+        DPoPError(.badAddress, "no DPoP proof can be made for \(request)", .correct("correct the address"))
     }
 }

@@ -147,7 +147,7 @@ package struct MetadataDiscovery: Sendable {
 }
 
 /// Why an issuer's metadata cannot be used.
-public enum MetadataError: Error, Hashable, CustomStringConvertible {
+package enum MetadataError: Error, Hashable, CustomStringConvertible {
     /// The address answered with something else.
     case notMetadata(url: String, status: Int)
 
@@ -160,17 +160,29 @@ public enum MetadataError: Error, Hashable, CustomStringConvertible {
     /// An endpoint is at a host outside the authority, so nothing is sent there.
     case foreignEndpoint(String)
 
-    public var description: String {
+    package var problem: String {
         switch self {
-        case .notMetadata(let url, let status):
-            "\(url) answered \(status) and no OpenID metadata; check the authority"
-        case .incomplete(let field): "the issuer's metadata lacks \(field); check the authority"
+        case .notMetadata(let url, let status): "\(url) answered \(status) and no OpenID metadata"
+        case .incomplete(let field): "the issuer's metadata lacks \(field)"
         case .otherIssuer(let wanted, let found):
-            wanted == found + "/" || found == wanted + "/"
-                ? "the issuer names itself \(found), and every letter counts; use this address"
-                : "the metadata of \(wanted) says that it is \(found)'s; check the issuer's address"
+            isSpelling
+                ? "the issuer names itself \(found), and every letter counts"
+                : "the metadata of \(wanted) says that it is \(found)'s"
         case .foreignEndpoint(let url):
-            "the issuer names an endpoint that is not its own, \(url): nothing was sent there; check the authority"
+            "the issuer names an endpoint that is not its own, \(url): nothing was sent there"
         }
+    }
+
+    package var remedy: Remedy {
+        guard case .otherIssuer = self else { return .correct("check the authority") }
+        return .correct(isSpelling ? "use this address" : "check the issuer's address")
+    }
+
+    package var description: String { problem }
+
+    /// Whether the two issuers differ in nothing but a slash.
+    private var isSpelling: Bool {
+        guard case .otherIssuer(let wanted, let found) = self else { return false }
+        return wanted == found + "/" || found == wanted + "/"
     }
 }

@@ -1,5 +1,5 @@
 package import HTTPTransport
-import OAuth
+package import OAuth
 
 /// An issuer's device authorization endpoint ([RFC 8628 §3.1](https://www.rfc-editor.org/rfc/rfc8628#section-3.1)).
 package struct DeviceAuthorizationEndpoint: Sendable {
@@ -85,19 +85,28 @@ public struct DeviceAuthorization: Sendable {
 }
 
 /// Why no device can be connected by what an issuer answered.
-public enum DeviceAuthorizationError: Error, Hashable, CustomStringConvertible {
+package enum DeviceAuthorizationError: Error, Hashable, CustomStringConvertible {
     /// The answer is neither an authorization nor an OAuth error.
     case unusable(status: Int)
 
     /// A field is missing, or is not fit to be shown to anyone.
     case incomplete(String)
 
-    public var description: String {
+    package var problem: String {
         switch self {
         case .unusable(let status):
-            "the issuer answered the request for a device code with \(status) and no OAuth error; check the authority"
+            "the issuer answered the request for a device code with \(status) and no OAuth error"
         case .incomplete(let field):
-            "the issuer's answer to the request for a device code has no usable \(field); sign in with a browser"
+            "the issuer's answer to the request for a device code has no usable \(field)"
         }
     }
+
+    package var remedy: Remedy {
+        switch self {
+        case .unusable: .correct("check the authority")
+        case .incomplete: Remedy(.useBrowser, "sign in with a browser")
+        }
+    }
+
+    package var description: String { problem }
 }

@@ -2,7 +2,24 @@ package import HTTPTransport
 public import OAuth
 
 /// The issuer cannot serve now: it answered 429 or 5xx, said so in an error, or asked to be left alone for a while.
-public struct IssuerUnavailable: Error, Hashable, Sendable {
+public struct IssuerUnavailable: CodedError, Hashable {
+    /// Which problem it is; a new version may add codes.
+    public struct Code: ErrorCode {
+        public let rawValue: String
+
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// The issuer was asked too often.
+        public static let throttled = Code(rawValue: "throttled")
+        /// The issuer cannot serve now.
+        public static let unavailable = Code(rawValue: "unavailable")
+
+        public static let known = [throttled, unavailable]
+    }
+
+    public static var domain: String { "OpenIDConnect.IssuerUnavailable" }
+
+    /// The status of the answer.
     public let status: Int
 
     /// How long until the next attempt is welcome, where the issuer says so.
@@ -34,12 +51,15 @@ extension HTTPResponse {
     }
 }
 
-extension IssuerUnavailable: CustomStringConvertible {
-    public var description: String {
-        let wait = retryAfter.map { "in \($0.secondsRoundedUp) s" } ?? "in a minute"
-        return status == 429
-            ? "the issuer was asked too often; try again \(wait)"
-            : "the issuer answered \(error?.rawValue ?? "\(status)"); try again \(wait)"
+extension IssuerUnavailable {
+    public var code: Code { status == 429 ? .throttled : .unavailable }
+
+    public var problem: String {
+        status == 429 ? "the issuer was asked too often" : "the issuer answered \(error?.rawValue ?? "\(status)")"
+    }
+
+    public var remedy: Remedy? {
+        retryAfter.map { .retry(after: .seconds($0.secondsRoundedUp)) } ?? Remedy(.retry, "try again in a minute")
     }
 }
 

@@ -82,29 +82,36 @@ package struct TokenEndpointAnswer: Sendable {
 }
 
 /// The answer of a token endpoint that is neither tokens nor an OAuth error.
-public struct UnusableAnswer: Error, Hashable, Sendable, CustomStringConvertible {
-    public let status: Int
+package struct UnusableAnswer: Error, Hashable, CustomStringConvertible {
+    package let status: Int
 
     /// Whether the body was a JSON object at least.
-    public let isJSON: Bool
+    package let isJSON: Bool
 
     /// The field whose text RFC 6749 does not allow, if that is the fault.
-    public let malformedField: String?
+    package let malformedField: String?
 
-    public init(status: Int, isJSON: Bool, malformedField: String? = nil) {
+    package init(status: Int, isJSON: Bool, malformedField: String? = nil) {
         self.status = status
         self.isJSON = isJSON
         self.malformedField = malformedField
     }
 
-    public var description: String {
+    package var problem: String {
         if let malformedField {
             return "the answer of the token endpoint has characters in \(malformedField) that RFC 6749 forbids, and it "
-                + "was not used; report it to the operator of the issuer"
+                + "was not used"
         }
-        let body = isJSON ? "without tokens" : "without JSON"
-        return "the token endpoint answered \(status) \(body); check the authority, and any proxy in front of it"
+        return "the token endpoint answered \(status) \(isJSON ? "without tokens" : "without JSON")"
     }
+
+    package var remedy: Remedy {
+        malformedField == nil
+            ? Remedy(.checkSource, "check the authority, and any proxy in front of it")
+            : Remedy(.askOperator, "report it to the operator of the issuer")
+    }
+
+    package var description: String { problem }
 }
 
 extension TokenResponse {
@@ -173,7 +180,8 @@ package struct RevocationError: Error, CustomStringConvertible {
         return switch reason {
         case let error as IssuerUnavailable: "\(place) answered \(error.status)"
         case let error as UnusableAnswer: "\(place) answered \(error.status)"
-        case let error as OAuthError: "\(place) refused: \(error)"
+        case let error as OAuthError: "\(place) refused: \(error.problem)"
+        case let error as HTTPTransportError: "\(place) was not reached: \(error.problem)"
         default: "\(place) was not reached: \(reason)"
         }
     }

@@ -69,7 +69,7 @@ public final class PublicClientApplication: Sendable {
 
     /// Returns a token without asking anyone to sign in: from the store, or with a refresh token.
     ///
-    /// - Throws: `AcquisitionError`, `TokenStoreError`, ``SignInError/unknownAuthority(_:)``.
+    /// - Throws: `AcquisitionError`, `TokenStoreError`, ``SignInError/Code/unknownAuthority``.
     public func acquireTokenSilently(_ request: SilentRequest) async throws -> TokenResult {
         if let authority = request.authority { _ = try configuration.checked(authority) }
         return try await manager.acquireTokenSilently(request)

@@ -16,10 +16,13 @@ public struct PublicClientConfiguration: Sendable {
     /// How tokens are handed out and refreshed: the buffer before their end, extended lifetime, client capabilities.
     public var tokenOptions = TokenManagerOptions()
 
-    /// - Throws: ``SignInError/invalidRequest(_:)``.
+    /// - Throws: ``SignInError/Code/invalidRequest``.
     public init(clientID: String, redirectURI: RedirectURI, authority: Authority) throws(SignInError) {
         guard !clientID.isEmpty, clientID.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
-            throw .invalidRequest("the client id is empty or no client id; use the one that the app is registered with")
+            throw .invalidRequest(
+                "the client id is empty or no client id",
+                .correct("use the one that the app is registered with")
+            )
         }
         self.clientID = clientID
         self.redirectURI = redirectURI
@@ -34,18 +37,21 @@ public struct PublicClientConfiguration: Sendable {
         do {
             place = try Authority(parsing: authority)
         } catch {
-            throw .invalidRequest(error.description)
+            throw .invalidRequest(error)
         }
         try self.init(clientID: clientID, redirectURI: try RedirectURI(redirectURI), authority: place)
     }
 
     /// `authority`, or the application's own, if it is one that the application was told to trust.
     ///
-    /// - Throws: ``SignInError/unknownAuthority(_:)``, ``SignInError/invalidRequest(_:)`` for one of another kind.
+    /// - Throws: ``SignInError/Code/unknownAuthority``, ``SignInError/Code/invalidRequest`` for one of another kind.
     func checked(_ authority: Authority?) throws(SignInError) -> Authority {
         guard let authority, authority != self.authority else { return self.authority }
         guard authority.kind == self.authority.kind else {
-            throw .invalidRequest("\(authority.url) is another kind of authority than the application's; use one alike")
+            throw .invalidRequest(
+                "\(authority.url) is another kind of authority than the application's",
+                .correct("use one alike")
+            )
         }
         if knownAuthorities.contains(authority) { return authority }
         // Microsoft's own clouds are known to us, user flows are a tenant's.

@@ -29,7 +29,7 @@ struct AuthorizationRequest: Sendable {
     /// Refuses extra parameters that would change what the answer is checked against.
     static func check(_ extra: [String: String]) throws(SignInError) {
         guard let name = extra.keys.sorted().first(where: { reserved.contains($0.lowercased()) }) else { return }
-        throw .invalidRequest("the parameter \(name) is set by the sign-in itself; leave it out")
+        throw .invalidRequest("the parameter \(name) is set by the sign-in itself", .correct("leave it out"))
     }
 
     /// The address that the person opens.

@@ -41,7 +41,7 @@ public struct InteractiveRequest: Sendable {
 
     public init(scope: Scope = Scope([])) { self.scope = scope }
 
-    /// The sign-in that a silent request calls for which ended in `AcquisitionError.interactionRequired(_:)`.
+    /// The sign-in that a silent request calls for which ended in `AcquisitionError.Code.interactionRequired`.
     public init(after request: SilentRequest, account: Account) {
         scope = request.scope
         authority = request.authority

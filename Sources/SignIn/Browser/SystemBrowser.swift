@@ -50,7 +50,10 @@ public struct SystemBrowser: UserAgent {
         // Anything else could be an option of the browser, or a file.
         guard WebAddress(secure: address) != nil else { throw SignInError.noBrowser("the page is at no web address") }
         for command in commands where await command.run(address) { return }
-        throw SignInError.noBrowser("no browser could be started; set $BROWSER, or open the printed address")
+        throw SignInError.noBrowser(
+            "no browser could be started",
+            "set $BROWSER, or open the printed address"
+        )
     }
 }
 
@@ -150,7 +153,7 @@ private struct BrowserCommand: Sendable {
 public protocol UserAgent: Sendable {
     /// Shows the page at `address`, and returns once it is on its way.
     ///
-    /// - Throws: ``SignInError/noBrowser(_:)`` if it cannot be shown.
+    /// - Throws: ``SignInError/Code/noBrowser`` if it cannot be shown.
     func open(_ address: String) async throws
 
     /// Shows the page at `address`, to which `start` leads too, if there is one.
@@ -158,7 +161,7 @@ public protocol UserAgent: Sendable {
     /// `start` is an address of this machine, for a way to the browser that others can see, such as the arguments of a
     /// program: `address` holds what ties the answer to the request. It works until the sign-in is over.
     ///
-    /// - Throws: ``SignInError/noBrowser(_:)`` if the page cannot be shown.
+    /// - Throws: ``SignInError/Code/noBrowser`` if the page cannot be shown.
     func open(_ address: String, startingAt start: String?) async throws
 }
 

@@ -17,7 +17,7 @@ package struct RedirectListener: Sendable {
 
     /// Listens where `uri` says; nil where the app is handed the answer instead.
     ///
-    /// - Throws: ``SignInError/noListener(_:)`` if the port is taken.
+    /// - Throws: ``SignInError/Code/noListener`` if the port is taken.
     init?(
         _ uri: RedirectURI,
         _ mode: ResponseMode,
@@ -41,7 +41,7 @@ package struct RedirectListener: Sendable {
                 guard index == 0 else { continue }
                 let shown = place.port.map { "port \($0) of \(address)" } ?? address
                 let reason = (error as? IOError)?.words ?? "\(error)"
-                throw SignInError.noListener("\(shown) cannot be listened on (\(reason)); free it or use another")
+                throw SignInError.noListener("\(shown) cannot be listened on (\(reason))")
             }
         }
         self.channels = channels

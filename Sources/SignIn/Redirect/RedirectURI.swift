@@ -48,7 +48,7 @@ public struct RedirectURI: Hashable, Sendable {
     /// Reads `http://127.0.0.1`, with a port or without one, `localhost` or `[::1]`; a scheme of the app's own such as
     /// `msauth.com.example.app://auth`; or an `https` address that the system hands to the app.
     ///
-    /// - Throws: ``SignInError/invalidRedirectURI(_:)``.
+    /// - Throws: ``SignInError/Code/invalidRedirectURI``.
     public init(_ text: String) throws(SignInError) {
         guard let colon = text.firstIndex(of: ":"), colon > text.startIndex,
             text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
@@ -93,9 +93,7 @@ public struct RedirectURI: Hashable, Sendable {
     }
 
     private static func refusal(_ text: String, _ flaw: String) -> SignInError {
-        .invalidRedirectURI(
-            "the redirect URI '\(text)' \(flaw); use http://127.0.0.1/ or one such as msauth.com.example.app://auth"
-        )
+        .invalidRedirectURI("the redirect URI '\(text)' \(flaw)")
     }
 }
 

@@ -47,7 +47,8 @@ package struct Issuer: Sendable {
         try validator.checkClaims(of: token, clocks: clocks.compactMap(\.self))
         do {
             if let keys { try validator.checkSignature(of: token, keys: keys) }
-        } catch IDTokenFlaw.unknownKey {
+        } catch {
+            guard error.code == .unknownKey else { throw error }
             // The issuer may have begun to sign with another key.
             try await willFetchKeys()
             guard let newKeys = try await documents.newKeys(of: metadata, for: token) else { return token }

@@ -61,7 +61,7 @@ struct RefreshFailure {
             consequence.token = .unspent
             error =
                 doubt.map { .possiblyConsumed(nil, since: $0.startedAt, program: $0.program, events: events) }
-                ?? .interactionRequired(.refusedWithoutReason(status: 400))
+                ?? .refusedWithoutReason(status: 400)
             triesNext = true
             throttle(for: Self.interactionWait, now: now)
         default: consequence.token = doubt == nil ? .unspent : .possiblyConsumed

@@ -196,27 +196,69 @@ public struct WebAPI: Hashable, Sendable {
 }
 
 /// Why the call of a web API did not succeed.
-public enum WebAPIError: Error, Hashable, CustomStringConvertible {
-    /// The API has no address or no scope.
-    case notConfigured
+public struct WebAPIError: CodedError, Hashable {
+    /// Which problem it is; a new version may add codes.
+    public struct Code: ErrorCode {
+        public let rawValue: String
 
-    /// The address is not an `https` URL, or not one of the API.
-    case invalidURL(String)
+        public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// The API answered with another status than 200 to 299.
-    case status(Int)
+        /// The API has no address or no scope.
+        public static let notConfigured = Code(rawValue: "not_configured")
+        /// The address is not an `https` URL, or not one of the API.
+        public static let invalidURL = Code(rawValue: "invalid_url")
+        /// The API answered with another status than 200 to 299, which is ``WebAPIError/status``.
+        public static let status = Code(rawValue: "status")
+        /// The answer is not JSON.
+        public static let notJSON = Code(rawValue: "not_json")
 
-    /// The answer is not JSON.
-    case notJSON
-
-    public var description: String {
-        switch self {
-        case .notConfigured: "the API is not configured; give its address and at least one scope"
-        case .invalidURL(let url): "'\(url)' is not an address of the API; correct it"
-        case .status(let status): "the API answered \(status); see its documentation for what that means"
-        case .notJSON: "the API answered with something other than JSON; check the address"
-        }
+        public static let known = [
+            notConfigured, invalidURL, status, notJSON,
+        ]
     }
+
+    public static var domain: String { "TokenManagement.WebAPIError" }
+
+    public let code: Code
+    public let problem: String
+    public let remedy: Remedy?
+
+    /// The status of the answer.
+    public private(set) var status: Int?
+
+    public init(_ code: Code, _ problem: String, _ remedy: Remedy? = nil) {
+        self.code = code
+        self.problem = problem.boundedSentence
+        self.remedy = remedy
+    }
+}
+
+extension WebAPIError {
+    package static let notConfigured = WebAPIError(
+        .notConfigured,
+        "the API is not configured",
+        .correct("give its address and at least one scope")
+    )
+
+    package static func invalidURL(_ url: String) -> WebAPIError {
+        WebAPIError(.invalidURL, "'\(url)' is not an address of the API", .correct("correct it"))
+    }
+
+    package static func status(_ status: Int) -> WebAPIError {
+        var error = WebAPIError(
+            .status,
+            "the API answered \(status)",
+            Remedy(.checkSource, "see its documentation for what that means")
+        )
+        error.status = status
+        return error
+    }
+
+    package static let notJSON = WebAPIError(
+        .notJSON,
+        "the API answered with something other than JSON",
+        Remedy(.checkSource, "check the address")
+    )
 }
 
 /// What a web API asks for that refused a token ([RFC 6750 §3](https://www.rfc-editor.org/rfc/rfc6750#section-3)).

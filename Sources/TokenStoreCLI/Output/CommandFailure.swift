@@ -30,15 +30,6 @@ struct CommandFailure: Error {
         self.candidateCount = candidateCount ?? candidates.count
     }
 
-    /// Takes apart a sentence such as `the store is damaged; run 'tokenstore check'`.
-    init(_ status: ExitStatus, sentence: String) {
-        guard let semicolon = sentence.lastSemicolon else {
-            self.init(status, sentence, nil)
-            return
-        }
-        self.init(status, String(sentence[..<semicolon.lowerBound]), String(sentence[semicolon.upperBound...]))
-    }
-
     init(_ error: any Error) {
         switch error {
         case let failure as CommandFailure: self = failure
@@ -48,7 +39,7 @@ struct CommandFailure: Error {
         case let refusal as any NativeRefusal: self.init(refusal)
         case let error as SealingError: self.init(TokenStoreError.key(error))
         case let error as any CodedError: self.init(.failure, error)
-        default: self.init(.failure, sentence: String(describing: error))
+        default: self.init(.failure, String(describing: error), nil)
         }
     }
 
@@ -70,32 +61,19 @@ struct CommandFailure: Error {
     var sentence: String { hint.map { "\(message); \($0)" } ?? message }
 }
 
-extension String {
-    fileprivate var lastSemicolon: Range<String.Index>? {
-        guard let end = ranges(of: "; ").last else { return nil }
-        return end
-    }
-}
-
 extension CommandFailure {
     /// The failure of a token request.
     init(_ error: AcquisitionError) {
         let status: ExitStatus =
-            if error.needsInteraction || error.isTooShort {
+            // A new session may get a longer token, where the issuer ends the token with the session.
+            if error.needsInteraction || error.code == .tooShort {
                 .interactionRequired
             } else if error.isOutage {
                 .network
             } else {
                 .failure
             }
-        self.init(status, sentence: error.description)
-    }
-}
-
-extension AcquisitionError {
-    /// A new session may get a longer token, where the issuer ends the token with the session.
-    fileprivate var isTooShort: Bool {
-        if case .tooShort = self { true } else { false }
+        self.init(status, error)
     }
 }
 
@@ -103,12 +81,12 @@ extension CommandFailure {
     /// The failure of a sign-in.
     init(_ error: SignInError) {
         let status: ExitStatus =
-            switch error {
+            switch error.code {
             case .cancelled, .timedOut: .cancelled
             case .forgotPassword: .interactionRequired
             default: error.isOutage ? .network : .failure
             }
-        self.init(status, sentence: error.description)
+        self.init(status, error)
     }
 }
 
@@ -118,8 +96,9 @@ extension CommandFailure {
         var sentence = message.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         while sentence.hasSuffix(".") { sentence.removeLast() }
         sentence = sentence.prefix(1).lowercased() + sentence.dropFirst()
-        if sentence.contains("; ") {
-            self.init(.usage, sentence: sentence)
+        // The parser hands on nothing but the text of our own validation.
+        if let end = sentence.ranges(of: "; ").last {
+            self.init(.usage, String(sentence[..<end.lowerBound]), String(sentence[end.upperBound...]))
         } else {
             self.init(.usage, sentence, "see 'tokenstore \(command.map { "\($0) " } ?? "")--help'")
         }

@@ -100,7 +100,7 @@ private struct AnnouncedBrowser: UserAgent {
         announce("your browser opens to sign in, Ctrl-C cancels; if it does not, open this address", address)
         do {
             try await SystemBrowser().open(address, startingAt: start)
-        } catch SignInError.noBrowser {
+        } catch let error as SignInError where error.code == .noBrowser {
             StandardError.write("tokenstore: no browser could be started; open the address above\n")
         }
     }

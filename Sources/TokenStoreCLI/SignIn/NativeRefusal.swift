@@ -1,5 +1,6 @@
 import HTTPTransport
 import NativeAuthentication
+import OAuth
 import OpenIDConnect
 import SignIn
 import TokenStorage
@@ -8,6 +9,9 @@ import TokenStorage
 protocol NativeRefusal: Error, CustomStringConvertible {
     /// What went wrong, without what to do about it.
     var reason: String { get }
+
+    /// What to do about it.
+    var remedy: Remedy? { get }
 
     /// The state to go on from, where there is one.
     var nextState: (any Sendable)? { get }
@@ -54,8 +58,9 @@ extension CommandFailure {
     init(_ refusal: any NativeRefusal) {
         switch refusal.underlyingError {
         case let error as TokenStoreError: self.init(error as any Error)
-        case _ where refusal.browserRequest != nil: self.init(.interactionRequired, sentence: refusal.description)
-        default: self.init(refusal.isOutage ? .network : .failure, sentence: refusal.description)
+        case _ where refusal.browserRequest != nil:
+            self.init(.interactionRequired, refusal.reason, refusal.remedy?.hint)
+        default: self.init(refusal.isOutage ? .network : .failure, refusal.reason, refusal.remedy?.hint)
         }
     }
 }

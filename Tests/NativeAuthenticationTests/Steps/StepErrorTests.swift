@@ -26,7 +26,7 @@ struct StepErrorTests {
             let failed = try await step.fail(in: scene) { scene.provider.faults.add(fault) }
             #expect(failed.kind == kind, "\(failed.description)")
             #expect((failed.goOn != nil) == keepsState)
-            #expect(failed.description.contains("; "))
+            #expect(failed.hasRemedy)
             scene.provider.faults.removeAll()
             try await failed.goOn?()
         }

@@ -4,6 +4,7 @@ import NativeAuthentication
 struct FailedStep {
     let kind: String
     let description: String
+    let hasRemedy: Bool
 
     /// Goes on to the end; nil where the error has no state.
     let goOn: (() async throws -> Void)?
@@ -11,6 +12,7 @@ struct FailedStep {
     init<Kind, State>(_ error: StepError<Kind, State>, _ goOn: @escaping (State) async throws -> Void) {
         kind = "\(error.kind)"
         description = error.description
+        hasRemedy = error.remedy != nil
         self.goOn = error.state.map { state in { try await goOn(state) } }
     }
 }

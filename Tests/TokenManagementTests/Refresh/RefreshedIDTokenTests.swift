@@ -56,7 +56,7 @@ struct RefreshedIDTokenTests {
     {
         let scene = try Self.scene(nonce: "n-1")
         Self.answer(scene, [("nonce", nonce)])
-        guard case .invalidIDToken(.nonce) = try await scene.failure() else {
+        guard try await scene.failure()?.idTokenFlaw == .nonce else {
             throw ExpectationFailure("a wrong nonce")
         }
         Self.answer(scene, [("nonce", "n-1")])

@@ -26,7 +26,7 @@ struct NetworkTests {
                 environment: ["SSL_CERT_FILE": authority.path]
             )
             #expect(both.status == 1)
-            #expect(both.error.contains("/dev/null, named by --ca-file, holds no certificates"))
+            #expect(both.error.contains("the CA file /dev/null holds no certificates"))
             #expect(scene.tokenRequestCount == 2)
             #expect(
                 try await scene.run(["logout", "--yes", "--ca-file", authority.path, "--where", "name"]).status == 0
@@ -53,7 +53,7 @@ struct NetworkTests {
         let outcome = try await Self.login("https://127.0.0.1:1", "--ca-file", "/nowhere/ca.pem")
         #expect(outcome.status == 1)
         #expect(
-            outcome.error.contains("/nowhere/ca.pem, named by --ca-file, cannot be read (no such file or directory)"),
+            outcome.error.contains("the CA file /nowhere/ca.pem cannot be read (no such file or directory)"),
             "\(outcome.error)"
         )
     }

@@ -1,0 +1,104 @@
+public import OAuth
+
+/// Why an ID token is invalid.
+public struct IDTokenFlaw: CodedError, Hashable {
+    /// Which problem it is; a new version may add codes.
+    public struct Code: ErrorCode {
+        public let rawValue: String
+
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// It is not three parts of JSON in base64url without padding.
+        public static let unreadable = Code(rawValue: "unreadable")
+        /// It says one thing twice.
+        public static let repeatedMember = Code(rawValue: "repeated_member")
+        /// It needs an extension that is not known here.
+        public static let criticalExtension = Code(rawValue: "critical_extension")
+        /// It is a token of another kind, such as an access token.
+        public static let type = Code(rawValue: "type")
+        /// It is not signed, or by an algorithm that is not accepted.
+        public static let algorithm = Code(rawValue: "algorithm")
+        /// Newer keys may be worth fetching.
+        public static let unknownKey = Code(rawValue: "unknown_key")
+        /// The key it names is not for signatures, not for its algorithm, or another issuer's.
+        public static let unsuitableKey = Code(rawValue: "unsuitable_key")
+        /// It is signed with an RSA key of less than 2048 bits.
+        public static let weakKey = Code(rawValue: "weak_key")
+        /// The signature is not the issuer's.
+        public static let signature = Code(rawValue: "signature")
+        /// A claim that every ID token has is missing, or has the wrong type.
+        public static let incomplete = Code(rawValue: "incomplete")
+        /// It names another issuer.
+        public static let issuer = Code(rawValue: "issuer")
+        /// It is for another client.
+        public static let audience = Code(rawValue: "audience")
+        /// It was issued to another client.
+        public static let authorizedParty = Code(rawValue: "authorized_party")
+        /// It has expired.
+        public static let expired = Code(rawValue: "expired")
+        /// It is not valid yet.
+        public static let notYetValid = Code(rawValue: "not_yet_valid")
+        /// It answers another request.
+        public static let nonce = Code(rawValue: "nonce")
+        /// It belongs to another access token.
+        public static let accessToken = Code(rawValue: "access_token")
+        /// It names another user.
+        public static let subject = Code(rawValue: "subject")
+        /// It names a user with control characters, which no name that is shown and stored may have.
+        public static let subjectText = Code(rawValue: "subject_text")
+
+        public static let known = [
+            unreadable, repeatedMember, criticalExtension, type, algorithm, unknownKey, unsuitableKey, weakKey,
+            signature, incomplete, issuer, audience, authorizedParty, expired, notYetValid, nonce, accessToken,
+            subject, subjectText,
+        ]
+    }
+
+    public static var domain: String { "OpenIDConnect.IDTokenFlaw" }
+
+    public let code: Code
+    public let problem: String
+    public let remedy: Remedy?
+
+    public init(_ code: Code, _ problem: String, _ remedy: Remedy? = nil) {
+        self.code = code
+        self.problem = problem.boundedSentence
+        self.remedy = remedy
+    }
+}
+
+extension IDTokenFlaw {
+    package static let unreadable = IDTokenFlaw(.unreadable, "cannot be read")
+    package static let repeatedMember = IDTokenFlaw(.repeatedMember, "says one thing twice")
+    package static let criticalExtension = IDTokenFlaw(.criticalExtension, "needs an extension that is not known here")
+    package static let type = IDTokenFlaw(.type, "is a token of another kind")
+    package static let algorithm = IDTokenFlaw(.algorithm, "is not signed, or by an algorithm that is not accepted")
+    package static let unknownKey = IDTokenFlaw(.unknownKey, "is signed with a key that the issuer does not publish")
+    package static let unsuitableKey = IDTokenFlaw(.unsuitableKey, "names a key that is not for it")
+    package static let weakKey = IDTokenFlaw(.weakKey, "is signed with an RSA key of less than 2048 bits")
+    package static let signature = IDTokenFlaw(.signature, "has a signature that is not the issuer's")
+    package static let incomplete = IDTokenFlaw(.incomplete, "lacks a claim that it needs")
+    package static let issuer = IDTokenFlaw(.issuer, "names another issuer")
+    package static let audience = IDTokenFlaw(.audience, "is for another client")
+    package static let authorizedParty = IDTokenFlaw(.authorizedParty, "was issued to another client")
+    package static let expired = IDTokenFlaw(.expired, "has expired")
+    package static let notYetValid = IDTokenFlaw(.notYetValid, "is not valid yet")
+    package static let nonce = IDTokenFlaw(.nonce, "answers another request")
+    package static let accessToken = IDTokenFlaw(.accessToken, "belongs to another access token")
+    package static let subject = IDTokenFlaw(.subject, "names another user")
+    package static let subjectText = IDTokenFlaw(.subjectText, "names a user with control characters")
+
+    private init(_ code: Code, _ flaw: String) {
+        let remedy: Remedy =
+            switch code {
+            case .expired, .notYetValid: Remedy(.correctClock, "check this machine's clock, then sign in again")
+            case .weakKey, .algorithm:
+                Remedy(
+                    .askOperator,
+                    "the issuer has to sign with RS256, PS256, ES256, ES384, ES512 or EdDSA and a strong key"
+                )
+            default: .signIn("check the authority, then sign in again")
+            }
+        self.init(code, "the issuer's ID token \(flaw)", remedy)
+    }
+}

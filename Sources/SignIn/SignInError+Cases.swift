@@ -1,0 +1,170 @@
+import HTTPTransport
+package import OAuth
+package import OpenIDConnect
+
+extension Remedy {
+    static let startAgain = Remedy.signIn("start again")
+}
+
+extension SignInError {
+    package static func invalidRequest(
+        _ problem: String,
+        _ remedy: Remedy = .correct("correct the request")
+    ) -> SignInError {
+        SignInError(.invalidRequest, problem, remedy)
+    }
+
+    /// The text that was to be an authority is none.
+    package static func invalidRequest(_ error: AuthorityError) -> SignInError {
+        SignInError(.invalidRequest, error.problem, error.remedy)
+    }
+
+    package static func invalidRedirectURI(_ problem: String) -> SignInError {
+        let advice = "use http://127.0.0.1/ or one such as msauth.com.example.app://auth"
+        return SignInError(.invalidRedirectURI, problem, .correct(advice))
+    }
+
+    package static func unknownAuthority(_ url: String) -> SignInError {
+        SignInError(
+            .unknownAuthority,
+            "the authority \(url) is not among those known to the application",
+            .correct("add it to the known authorities")
+        )
+    }
+
+    package static let cancelled = SignInError(
+        .cancelled,
+        "the sign-in was cancelled",
+        .signIn("nothing was stored, start again when you like")
+    )
+
+    package static let timedOut = SignInError(
+        .timedOut,
+        "no sign-in was completed within the time limit",
+        .signIn("read the message on the page, and start again")
+    )
+
+    package static let alreadyRunning = SignInError(
+        .alreadyRunning,
+        "another sign-in is under way",
+        Remedy(.retry, "finish or cancel it first")
+    )
+
+    package static func forgotPassword(_ refusal: OAuthError) -> SignInError {
+        let remedy = Remedy.signIn("sign in with the user flow that resets it")
+        return SignInError(.forgotPassword, .refusal(refusal), "the person asked for a new password", remedy)
+    }
+
+    package static func refused(_ refusal: OAuthError) -> SignInError {
+        let remedy = Remedy(.checkRegistration, "correct the request or the client's registration")
+        return SignInError(.refused, .refusal(refusal), nil, remedy)
+    }
+
+    package static let stateMismatch = SignInError(
+        .stateMismatch,
+        "no answer came within the time limit but one that belongs to another request and was refused",
+        .startAgain
+    )
+
+    package static let openedTwice = SignInError(
+        .openedTwice,
+        "the address given to the browser was opened twice, and another user of this machine may have read it",
+        .signIn("start again, and open the page yourself")
+    )
+
+    package static func invalidAnswer(_ flaw: String) -> SignInError {
+        SignInError(.invalidAnswer, "the answer \(flaw) and was refused", .startAgain)
+    }
+
+    package static let noIDToken = SignInError(
+        .noIDToken,
+        "the issuer sent no ID token",
+        Remedy(.checkRegistration, "check that the client may ask for openid")
+    )
+
+    package static let accountMismatch = SignInError(
+        .accountMismatch,
+        "a different account signed in",
+        .signIn("sign in as the requested account")
+    )
+
+    package static func noDeviceEndpoint(_ issuer: String) -> SignInError {
+        SignInError(
+            .noDeviceEndpoint,
+            "\(issuer) offers no sign-in with a device code",
+            Remedy(.useBrowser, "sign in with a browser")
+        )
+    }
+
+    package static func noBrowser(
+        _ problem: String,
+        _ advice: String = "correct the address"
+    ) -> SignInError {
+        SignInError(.noBrowser, problem, .correct(advice))
+    }
+
+    package static func noListener(_ problem: String) -> SignInError {
+        SignInError(.noListener, problem, .correct("free it or use another"))
+    }
+
+    package static func invalidIDToken(_ flaw: IDTokenFlaw) -> SignInError {
+        SignInError(.invalidIDToken, .idToken(flaw))
+    }
+
+    package static func metadata(_ error: MetadataError) -> SignInError { SignInError(.metadata, .metadata(error)) }
+
+    package static func dpop(_ error: DPoPError) -> SignInError { SignInError(.dpop, .dpop(error)) }
+}
+
+extension SignInError {
+    /// Whether the network or the issuer failed in a way that may pass.
+    public var isOutage: Bool {
+        switch code {
+        case .network: networkError?.isTransient ?? false
+        case .unavailable: true
+        case .refused: [.serverError, .temporarilyUnavailable].contains(refusal?.code)
+        default: false
+        }
+    }
+
+    /// What an error that an issuer answered with means.
+    init(_ refusal: OAuthError) {
+        let isForgotten = refusal.serverDescription?.contains("AADB2C90118") ?? false
+        if isForgotten {
+            self = .forgotPassword(refusal)
+        } else if refusal.isByPerson {
+            self = .cancelled
+        } else {
+            self = .refused(refusal)
+        }
+    }
+
+    /// The sign-in error for any error of a step.
+    init(wrapping error: any Error) {
+        self =
+            switch error {
+            case let error as SignInError: error
+            case is CancellationError: .cancelled
+            case let error as HTTPTransportError: Self(.network, .network(error))
+            case let error as IssuerUnavailable: Self(.unavailable, .unavailable(error))
+            case let error as UnusableAnswer: Self(.unusableAnswer, .unusableAnswer(error))
+            case let error as MetadataError: .metadata(error)
+            case let error as DPoPError: .dpop(error)
+            case let error as IDTokenFlaw: .invalidIDToken(error)
+            case let error as OAuthError: SignInError(error)
+            case let error as DeviceAuthorizationError: Self(.invalidDeviceAuthorization, .device(error))
+            case let error as AuthorityError: .invalidRequest(error)
+            default: .invalidAnswer("could not be used (\(error))")
+            }
+    }
+}
+
+extension OAuthError {
+    /// The words in which issuers say that the person cancelled or refused: OAuth's own, and some others.
+    private static let refusals: Set<String> = [
+        "access_denied", "authorization_declined", "user_cancelled", "user_cancelled_authorize", "user_cancelled_login",
+    ]
+
+    /// Whether the person refused.
+    fileprivate var isByPerson: Bool { Self.refusals.contains(code.rawValue) }
+}
