@@ -35,6 +35,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.7.0"),
@@ -103,6 +104,7 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log", condition: network),
                 .product(name: "Metrics", package: "swift-metrics", condition: network),
+                .product(name: "Tracing", package: "swift-distributed-tracing", condition: network),
             ]
         ),
         .target(
@@ -254,6 +256,8 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log", condition: network),
                 .product(name: "Metrics", package: "swift-metrics", condition: network),
                 .product(name: "MetricsTestKit", package: "swift-metrics", condition: network),
+                .product(name: "InMemoryTracing", package: "swift-distributed-tracing", condition: network),
+                .product(name: "Tracing", package: "swift-distributed-tracing", condition: network),
             ]
         ),
         .testTarget(
@@ -263,9 +267,11 @@ let package = Package(
                 "TestSupport", "TokenManagement", "TokenStorage",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
+                .product(name: "InMemoryTracing", package: "swift-distributed-tracing", condition: network),
                 .product(name: "JWTKit", package: "jwt-kit", condition: tools),
                 .product(name: "NIOCore", package: "swift-nio", condition: network),
                 .product(name: "NIOEmbedded", package: "swift-nio", condition: network),
+                .product(name: "Tracing", package: "swift-distributed-tracing", condition: network),
             ]
         ),
         .testTarget(

@@ -20,8 +20,13 @@ import Foundation
 /// let result = try await manager.acquireTokenSilently(SilentRequest(account: account.id, scope: "api://todo/Read"))
 /// ```
 public final class TokenManager: Sendable {
+    /// Where the tokens are kept.
     public let store: TokenStore
+
+    /// The client whose tokens it manages.
     public let clientID: String
+
+    /// What it was made with.
     public let options: TokenManagerOptions
     let transport: any HTTPTransport
 
@@ -33,6 +38,7 @@ public final class TokenManager: Sendable {
 
     package var decider: TokenDecider<TokenStore> { TokenDecider(store: store, clientID: clientID, options: options) }
 
+    /// A manager of one client's tokens in a store.
     public init(
         store: TokenStore,
         clientID: String,
@@ -172,7 +178,10 @@ public final class TokenManager: Sendable {
             decider: decider,
             dpopServers: dpopServers
         )
-        return try await exchange.run(candidates)
+        return try await OperationSpan.run(.refresh) { span in
+            span.setServer(exchange.issuer.metadata.tokenEndpoint)
+            return try await exchange.run(candidates)
+        }
     }
 
     private func issuer(_ authority: Authority, over transport: some HTTPTransport) async throws -> Issuer {
@@ -232,6 +241,7 @@ public struct TokenManagerOptions: Sendable {
     /// The limits of each request to the issuer.
     public var limits = HTTPLimits.issuer
 
+    /// Where it says what it did, without any secret.
     public var logger = Logger(label: "tokenstore.manager")
 
     /// How long to wait before a request is repeated.
@@ -246,6 +256,7 @@ public struct TokenManagerOptions: Sendable {
     /// token that is being used.
     package var patience = Self.longestRefresh + .seconds(2)
 
+    /// A manager of one client's tokens in a store.
     public init() {}
 
     var longestRefresh: Duration { min(refreshLimit ?? limits.total * 2, Self.longestRefresh) }

@@ -12,7 +12,10 @@ public import TokenStorage
 /// let token = try await application.acquireTokenSilently(SilentRequest(account: account.id, scope: "api://todo/Read"))
 /// ```
 public final class PublicClientApplication: Sendable {
+    /// What the application was made with.
     public let configuration: PublicClientConfiguration
+
+    /// Where sessions are kept.
     public let store: TokenStore
     private let transport: any HTTPTransport
     private let userAgent: any UserAgent
@@ -59,7 +62,7 @@ public final class PublicClientApplication: Sendable {
         defer { end(reception) }
         let agent: any UserAgent = userAgent ?? self.userAgent
         let tokens = try await flow.signIn(request, at: authority, in: agent, reception)
-        let stored = try await store.save(tokens)
+        let stored = try await OperationSpan.run(.save) { _ in try await store.save(tokens) }
         let result = stored.limited(to: configuration.tokenOptions.maximumSessionAge, now: store.options.now())
         guard !request.requiresAllScopes || result.declinedScope.isEmpty else {
             throw SignInError.declinedScopes(result.declinedScope)

@@ -15,7 +15,10 @@ public import Foundation
 ///
 /// It stores nothing: what it returns has been checked and is to be saved in one commit.
 public struct AuthorizationCodeFlow: Sendable {
+    /// The client that signs people in.
     public let clientID: String
+
+    /// Where the issuer sends the browser afterwards.
     public let redirectURI: RedirectURI
     private let transport: any HTTPTransport
 
@@ -25,11 +28,13 @@ public struct AuthorizationCodeFlow: Sendable {
     /// Whether the tokens are bound to a new key ([RFC 9449](https://www.rfc-editor.org/rfc/rfc9449)).
     public var dpop = DPoPPolicy.off
 
+    /// The clock by which ID tokens are validated.
     public var now: @Sendable () -> Date = { Date() }
 
     /// Takes room for the answer before the code is redeemed.
     package var answerSpace: @Sendable () async throws -> AnswerSpace? = { nil }
 
+    /// A flow of one client, over this transport.
     public init(clientID: String, redirectURI: RedirectURI, transport: any HTTPTransport) {
         self.clientID = clientID
         self.redirectURI = redirectURI
@@ -51,6 +56,18 @@ public struct AuthorizationCodeFlow: Sendable {
 
     /// The listener of a loopback redirect receives the answer, or the app hands it to `reception`.
     func signIn(
+        _ request: InteractiveRequest,
+        at authority: Authority,
+        in userAgent: some UserAgent,
+        _ reception: PendingRedirect
+    ) async throws -> SignedInTokens {
+        try await OperationSpan.run(.signIn) { span in
+            span.setServer(authority.url)
+            return try await signedIn(request, at: authority, in: userAgent, reception)
+        }
+    }
+
+    private func signedIn(
         _ request: InteractiveRequest,
         at authority: Authority,
         in userAgent: some UserAgent,

@@ -11,12 +11,14 @@ extension RefreshExchange {
         let idToken = try await checkedIDToken(answered, in: space)
         let saved: SavedTokens
         do {
-            saved = try await store.save(
-                answered.answer.response,
-                for: answered.request,
-                refreshing: answered.token,
-                in: space
-            )
+            saved = try await OperationSpan.run(.save) { _ in
+                try await store.save(
+                    answered.answer.response,
+                    for: answered.request,
+                    refreshing: answered.token,
+                    in: space
+                )
+            }
         } catch let error as TokenStoreError where error.code == .otherAccount {
             throw AcquisitionError.accountMismatch
         }

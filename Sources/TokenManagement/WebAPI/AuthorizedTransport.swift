@@ -38,13 +38,26 @@ public struct AuthorizedTransport: HTTPTransport {
             throw WebAPIError.notConfigured
         }
         guard isAddressed(request) else { throw WebAPIError.invalidURL(request.description) }
-        let response = try await send(request, SilentRequest(account: account, scope: api.scope), limits)
+        let response = try await traced(request, SilentRequest(account: account, scope: api.scope), limits)
         guard response.status == 401, let challenge = BearerChallenge(response) else { return response }
         var renewed = SilentRequest(account: account, scope: api.scope)
         renewed.claims = challenge.claims
         renewed.forcesRefresh = challenge.claims == nil
         renewed.keepsWaits = true
-        return try await send(request, renewed, limits)
+        return try await traced(request, renewed, limits)
+    }
+
+    private func traced(
+        _ request: HTTPRequest,
+        _ wanted: SilentRequest,
+        _ limits: HTTPLimits
+    ) async throws -> HTTPResponse {
+        try await OperationSpan.run(.webAPI) { span in
+            span.setRequest(request)
+            let response = try await send(request, wanted, limits)
+            span.setResponse(response)
+            return response
+        }
     }
 
     /// The JSON that the API answers to `request`, or to a GET of its own address.
@@ -187,78 +200,14 @@ public struct WebAPI: Hashable, Sendable {
     /// The scopes that its access tokens must have.
     public let scope: Scope
 
+    /// An API at this address and below it, whose tokens cover this scope.
     public init(url: String, scope: Scope) {
         self.url = url
         self.scope = scope
     }
 
+    /// An API at this address and below it, whose tokens cover this scope.
     public init(url: URL, scope: Scope) { self.init(url: url.absoluteString, scope: scope) }
-}
-
-/// Why the call of a web API did not succeed.
-public struct WebAPIError: CodedError, Hashable {
-    /// Which problem it is; a new version may add codes.
-    public struct Code: ErrorCode {
-        public let rawValue: String
-
-        public init(rawValue: String) { self.rawValue = rawValue }
-
-        /// The API has no address or no scope.
-        public static let notConfigured = Code(rawValue: "not_configured")
-        /// The address is not an `https` URL, or not one of the API.
-        public static let invalidURL = Code(rawValue: "invalid_url")
-        /// The API answered with another status than 200 to 299, which is ``WebAPIError/status``.
-        public static let status = Code(rawValue: "status")
-        /// The answer is not JSON.
-        public static let notJSON = Code(rawValue: "not_json")
-
-        public static let known = [
-            notConfigured, invalidURL, status, notJSON,
-        ]
-    }
-
-    public static var domain: String { "TokenManagement.WebAPIError" }
-
-    public let code: Code
-    public let problem: String
-    public let remedy: Remedy?
-
-    /// The status of the answer.
-    public private(set) var status: Int?
-
-    public init(_ code: Code, _ problem: String, _ remedy: Remedy? = nil) {
-        self.code = code
-        self.problem = problem.boundedSentence
-        self.remedy = remedy
-    }
-}
-
-extension WebAPIError {
-    package static let notConfigured = WebAPIError(
-        .notConfigured,
-        "the API is not configured",
-        .correct("give its address and at least one scope")
-    )
-
-    package static func invalidURL(_ url: String) -> WebAPIError {
-        WebAPIError(.invalidURL, "'\(url)' is not an address of the API", .correct("correct it"))
-    }
-
-    package static func status(_ status: Int) -> WebAPIError {
-        var error = WebAPIError(
-            .status,
-            "the API answered \(status)",
-            Remedy(.checkSource, "see its documentation for what that means")
-        )
-        error.status = status
-        return error
-    }
-
-    package static let notJSON = WebAPIError(
-        .notJSON,
-        "the API answered with something other than JSON",
-        Remedy(.checkSource, "check the address")
-    )
 }
 
 /// What a web API asks for that refused a token ([RFC 6750 §3](https://www.rfc-editor.org/rfc/rfc6750#section-3)).

@@ -1,0 +1,77 @@
+public import OAuth
+
+/// Why the call of a web API did not succeed.
+public struct WebAPIError: CodedError, Hashable {
+    /// Which problem it is; a new version may add codes.
+    public struct Code: ErrorCode {
+        /// The name by which it is compared and printed.
+        public let rawValue: String
+
+        /// One of this name.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// The API has no address or no scope.
+        public static let notConfigured = Code(rawValue: "not_configured")
+        /// The address is not an `https` URL, or not one of the API.
+        public static let invalidURL = Code(rawValue: "invalid_url")
+        /// The API answered with another status than 200 to 299, which is ``WebAPIError/status``.
+        public static let status = Code(rawValue: "status")
+        /// The answer is not JSON.
+        public static let notJSON = Code(rawValue: "not_json")
+
+        /// Those of this version; a later one may have more.
+        public static let known = [
+            notConfigured, invalidURL, status, notJSON,
+        ]
+    }
+
+    /// The domain of the error as an `NSError`.
+    public static var domain: String { "TokenManagement.WebAPIError" }
+
+    /// What went wrong, for programs.
+    public let code: Code
+
+    /// What went wrong, in one sentence without advice.
+    public let problem: String
+
+    /// What may help; nil if nothing is known.
+    public let remedy: Remedy?
+
+    /// The status of the answer.
+    public private(set) var status: Int?
+
+    /// An error of a code, for tests and for code that stands in for the library.
+    public init(_ code: Code, _ problem: String, _ remedy: Remedy? = nil) {
+        self.code = code
+        self.problem = problem.boundedSentence
+        self.remedy = remedy
+    }
+}
+
+extension WebAPIError {
+    package static let notConfigured = WebAPIError(
+        .notConfigured,
+        "the API is not configured",
+        .correct("give its address and at least one scope")
+    )
+
+    package static func invalidURL(_ url: String) -> WebAPIError {
+        WebAPIError(.invalidURL, "'\(url)' is not an address of the API", .correct("correct it"))
+    }
+
+    package static func status(_ status: Int) -> WebAPIError {
+        var error = WebAPIError(
+            .status,
+            "the API answered \(status)",
+            Remedy(.checkSource, "see its documentation for what that means")
+        )
+        error.status = status
+        return error
+    }
+
+    package static let notJSON = WebAPIError(
+        .notJSON,
+        "the API answered with something other than JSON",
+        Remedy(.checkSource, "check the address")
+    )
+}
