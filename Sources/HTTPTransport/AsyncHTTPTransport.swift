@@ -25,6 +25,7 @@ public final class AsyncHTTPTransport: HTTPTransport {
     private let options: HTTPTransportOptions
     private let clients = LockedValue<HTTPClients?>(nil)
 
+    /// A transport with connections of its own, which end with it.
     public init(options: HTTPTransportOptions = HTTPTransportOptions()) { self.options = options }
 
     deinit {
@@ -216,6 +217,7 @@ public struct HTTPTransportOptions: Sendable {
     /// Where `SSL_CERT_FILE` and the proxies are looked up.
     public var environment: [String: String]
 
+    /// Options with a file of certificates to trust beside the system's, in PEM; nil: the system's alone.
     public init(caFile: String? = nil) {
         self.caFile = caFile
         environment = ProcessInfo.processInfo.environment

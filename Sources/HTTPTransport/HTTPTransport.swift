@@ -11,8 +11,13 @@ public protocol HTTPTransport: Sendable {
 
 /// A request to send.
 public struct HTTPRequest: Sendable {
+    /// The method, in capitals.
     public var method: String
+
+    /// The absolute address.
     public var url: String
+
+    /// The header fields, in the order in which they are sent.
     public var headers: HTTPHeaders
 
     /// Kept where it is wiped: the body of a token request holds refresh tokens and passwords.
@@ -22,6 +27,7 @@ public struct HTTPRequest: Sendable {
     /// connection without an answer.
     public var isIdempotent = false
 
+    /// A request for an absolute address.
     public init(_ method: String = "GET", _ url: String, headers: HTTPHeaders = [:], body: Secret? = nil) {
         self.method = method
         self.url = url
@@ -46,18 +52,23 @@ extension HTTPRequest: CustomStringConvertible {
 
 /// A whole answer.
 public struct HTTPResponse: Sendable {
+    /// The status code, such as 200.
     public let status: Int
+
+    /// The header fields, as they came.
     public let headers: HTTPHeaders
 
     /// Kept where it is wiped: the answer of a token endpoint holds tokens.
     public let body: Secret
 
+    /// A response, for transports of your own and for tests.
     public init(status: Int, headers: HTTPHeaders = [:], body: Secret = Secret("")) {
         self.status = status
         self.headers = headers
         self.body = body
     }
 
+    /// Whether the status is from 200 to 299.
     public var isSuccess: Bool { (200..<300).contains(status) }
 }
 
@@ -69,6 +80,7 @@ extension HTTPResponse: CustomStringConvertible {
 public struct HTTPHeaders: Sendable {
     public private(set) var fields: [(name: String, value: String)]
 
+    /// Fields by name, in this order; a name may occur more than once.
     public init(_ fields: [(name: String, value: String)] = []) { self.fields = fields }
 
     /// The first value of a field; setting one replaces every value the field had.
@@ -113,6 +125,7 @@ public struct HTTPLimits: Hashable, Sendable {
     /// The largest body, in bytes.
     public var bodySize: Int
 
+    /// Limits for the head of a response, for all of it, and for its bytes.
     public init(head: Duration, total: Duration, bodySize: Int) {
         self.head = head
         self.total = total

@@ -16,8 +16,10 @@ import Darwin
 public struct HTTPTransportError: CodedError, Hashable {
     /// Which problem it is; a new version may add codes.
     public struct Code: ErrorCode {
+        /// The name by which it is compared and printed.
         public let rawValue: String
 
+        /// One of this name.
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// The text is not an `https` URL; plain `http` is for loopback addresses.
@@ -39,16 +41,23 @@ public struct HTTPTransportError: CodedError, Hashable {
         /// The answer is compressed, which was not asked for, in a way that cannot be undone.
         public static let undecodable = Code(rawValue: "undecodable")
 
+        /// Those of this version; a later one may have more.
         public static let known = [
             invalidURL, configuration, notConnected, notTrusted, outdated, timedOut, interrupted, tooLarge,
             undecodable,
         ]
     }
 
+    /// The domain of the error as an `NSError`.
     public static var domain: String { "HTTPTransport.HTTPTransportError" }
 
+    /// What went wrong, for programs.
     public let code: Code
+
+    /// What went wrong, in one sentence without advice.
     public let problem: String
+
+    /// What may help; nil if nothing is known.
     public let remedy: Remedy?
 
     /// The server.
@@ -60,6 +69,7 @@ public struct HTTPTransportError: CodedError, Hashable {
     /// How many bytes an answer may have.
     public private(set) var limit: Int?
 
+    /// An error of a code, for tests and for code that stands in for the library.
     public init(_ code: Code, _ problem: String, _ remedy: Remedy? = nil) {
         self.code = code
         self.problem = problem.boundedSentence

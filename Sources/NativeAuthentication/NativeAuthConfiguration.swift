@@ -5,6 +5,7 @@ public import TokenManagement
 
 /// What a native app is registered as, and what it can do (MSAL's `MSALNativeAuthPublicClientApplicationConfig`).
 public struct NativeAuthConfiguration: Sendable {
+    /// The client's id, as it was registered.
     public let clientID: String
 
     /// The tenant.
@@ -31,6 +32,7 @@ public struct NativeAuthConfiguration: Sendable {
     /// How tokens are handed out and refreshed, and the limits of each request.
     public var tokenOptions = TokenManagerOptions()
 
+    /// Where the flows say what they did, without any secret.
     public var logger = Logger(label: "tokenstore.native")
 
     /// - Throws: `SignInError.Code.invalidRequest` if the client id is invalid, or `authority` is not a tenant.
@@ -79,11 +81,16 @@ public struct NativeAuthConfiguration: Sendable {
 ///
 /// Where one is needed that was not announced, the issuer sends the person to the browser.
 public struct Capabilities: OptionSet, Sendable {
+    /// The set as bits.
     public let rawValue: Int
 
+    /// The set of these bits.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
+    /// The application can ask for a second factor.
     public static let mfaRequired = Capabilities(rawValue: 1)
+
+    /// The application can have a strong authentication method registered.
     public static let registrationRequired = Capabilities(rawValue: 2)
 
     /// The value of the `capabilities` parameter; nil leaves it out.
@@ -96,12 +103,16 @@ public struct Capabilities: OptionSet, Sendable {
 
 /// How the app can ask people to prove who they are (MSAL's `MSALNativeAuthChallengeTypes`).
 public struct ChallengeTypes: OptionSet, Sendable {
+    /// The set as bits.
     public let rawValue: Int
 
+    /// The set of these bits.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
     /// A code by e-mail or text message.
     public static let oob = ChallengeTypes(rawValue: 1)
+
+    /// A password.
     public static let password = ChallengeTypes(rawValue: 2)
 
     /// The value of the `challenge_type` parameter; the browser is always a way out.

@@ -12,6 +12,7 @@ public struct NativeAuthError<Kind: NativeAuthErrorKind>: CodedError {
     /// The domain of the errors of each kind, such as `NativeAuthentication.VerifyCodeError`.
     public static var domain: String { "NativeAuthentication." + "\(Kind.self)".replacing("ErrorKind", with: "Error") }
 
+    /// What went wrong, for programs.
     public let kind: Kind
 
     /// The same as ``kind``.
@@ -20,6 +21,7 @@ public struct NativeAuthError<Kind: NativeAuthErrorKind>: CodedError {
     /// The same as ``reason``, of bounded length.
     public var problem: String { reason.boundedSentence }
 
+    /// What may help; nil if nothing is known.
     public let remedy: Remedy?
 
     /// The problem, as an alert shows it.
@@ -168,12 +170,22 @@ public protocol NativeAuthErrorKind: ErrorCode {
 /// The flags of the error can be asked for directly: `error.isInvalidCode`.
 @dynamicMemberLookup
 public struct StepError<Kind: NativeAuthErrorKind, State: Sendable>: CodedError {
+    /// The domain of the error as an `NSError`.
     public static var domain: String { NativeAuthError<Kind>.domain }
 
+    /// The error itself.
     public let error: NativeAuthError<Kind>
+
+    /// What went wrong, for programs.
     public var code: Kind { error.kind }
+
+    /// What went wrong, in one sentence without advice.
     public var problem: String { error.problem }
+
+    /// What may help; nil if nothing is known.
     public var remedy: Remedy? { error.remedy }
+
+    /// The problem, as an alert shows it.
     public var errorDescription: String? { error.errorDescription }
     public var description: String { error.description }
 
@@ -185,87 +197,8 @@ public struct StepError<Kind: NativeAuthErrorKind, State: Sendable>: CodedError 
         self.state = state
     }
 
+    /// A field of the error itself.
     public subscript<Value>(dynamicMember member: KeyPath<NativeAuthError<Kind>, Value>) -> Value {
         error[keyPath: member]
     }
-}
-
-/// Why no other code was sent.
-public typealias ResendCodeError = NativeAuthError<ResendCodeErrorKind>
-
-/// The kinds of ``ResendCodeError``.
-public struct ResendCodeErrorKind: NativeAuthErrorKind {
-    public let rawValue: String
-
-    public init(rawValue: String) { self.rawValue = rawValue }
-
-    public static let browserRequired = ResendCodeErrorKind(rawValue: "browserRequired")
-    public static let generalError = ResendCodeErrorKind(rawValue: "generalError")
-
-    public static let known = [browserRequired, generalError]
-
-    public var advice: String {
-        switch self {
-        case .browserRequired: "go on in a browser"
-        default: "try again in a while"
-        }
-    }
-}
-
-/// Why a code was not taken.
-public typealias VerifyCodeError = NativeAuthError<VerifyCodeErrorKind>
-
-/// The kinds of ``VerifyCodeError``.
-public struct VerifyCodeErrorKind: NativeAuthErrorKind {
-    public let rawValue: String
-
-    public init(rawValue: String) { self.rawValue = rawValue }
-
-    /// The code is wrong, old or empty.
-    public static let invalidCode = VerifyCodeErrorKind(rawValue: "invalidCode")
-    public static let browserRequired = VerifyCodeErrorKind(rawValue: "browserRequired")
-    public static let generalError = VerifyCodeErrorKind(rawValue: "generalError")
-
-    public static let known = [invalidCode, browserRequired, generalError]
-
-    public var advice: String {
-        switch self {
-        case .invalidCode: "enter the newest code, or ask for another"
-        case .browserRequired: "go on in a browser"
-        default: "start again"
-        }
-    }
-}
-
-extension NativeAuthError<VerifyCodeErrorKind> {
-    public var isInvalidCode: Bool { kind == .invalidCode }
-}
-
-/// Why a password was not taken.
-public typealias PasswordRequiredError = NativeAuthError<PasswordRequiredErrorKind>
-
-/// The kinds of ``PasswordRequiredError``.
-public struct PasswordRequiredErrorKind: NativeAuthErrorKind {
-    public let rawValue: String
-
-    public init(rawValue: String) { self.rawValue = rawValue }
-
-    /// The password is wrong, empty, or not one that the tenant takes.
-    public static let invalidPassword = PasswordRequiredErrorKind(rawValue: "invalidPassword")
-    public static let browserRequired = PasswordRequiredErrorKind(rawValue: "browserRequired")
-    public static let generalError = PasswordRequiredErrorKind(rawValue: "generalError")
-
-    public static let known = [invalidPassword, browserRequired, generalError]
-
-    public var advice: String {
-        switch self {
-        case .invalidPassword: "give another password"
-        case .browserRequired: "go on in a browser"
-        default: "start again"
-        }
-    }
-}
-
-extension NativeAuthError<PasswordRequiredErrorKind> {
-    public var isInvalidPassword: Bool { kind == .invalidPassword }
 }

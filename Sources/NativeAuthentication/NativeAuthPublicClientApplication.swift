@@ -24,11 +24,15 @@ public import Foundation
 /// }
 /// ```
 public final class NativeAuthPublicClientApplication: Sendable {
+    /// What the application was made with.
     public let configuration: NativeAuthConfiguration
+
+    /// Where sessions are kept.
     public let store: TokenStore
     package let transport: any HTTPTransport
     let manager: TokenManager
 
+    /// An application that keeps its sessions in a store.
     public init(_ configuration: NativeAuthConfiguration, store: TokenStore, transport: any HTTPTransport) {
         self.configuration = configuration
         self.store = store

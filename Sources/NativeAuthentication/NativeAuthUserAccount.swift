@@ -22,6 +22,7 @@ public final class NativeAuthUserAccount: Sendable {
         signInScope = scope
     }
 
+    /// The account, as it was last read.
     public var account: Account { current.withLock(\.account) }
 
     /// The newest ID token.

@@ -13,8 +13,10 @@ public typealias RetrieveAccessTokenError = NativeAuthError<RetrieveAccessTokenE
 
 /// The kinds of ``RetrieveAccessTokenError``.
 public struct RetrieveAccessTokenErrorKind: NativeAuthErrorKind {
+    /// The name by which it is compared and printed.
     public let rawValue: String
 
+    /// One of this name.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// No account is signed in.
@@ -25,13 +27,19 @@ public struct RetrieveAccessTokenErrorKind: NativeAuthErrorKind {
     public static let invalidScope = RetrieveAccessTokenErrorKind(rawValue: "invalidScope")
     /// The issuer granted less than what was asked for, which is stored.
     public static let declinedScopes = RetrieveAccessTokenErrorKind(rawValue: "declinedScopes")
+
+    /// The flow has to go on in a browser.
     public static let browserRequired = RetrieveAccessTokenErrorKind(rawValue: "browserRequired")
+
+    /// What no other kind says.
     public static let generalError = RetrieveAccessTokenErrorKind(rawValue: "generalError")
 
+    /// Those of this version; a later one may have more.
     public static let known = [
         noAccount, refreshTokenExpired, invalidScope, declinedScopes, browserRequired, generalError,
     ]
 
+    /// What the user or the program can do.
     public var advice: String {
         switch self {
         case .noAccount: "sign in"
@@ -45,9 +53,16 @@ public struct RetrieveAccessTokenErrorKind: NativeAuthErrorKind {
 }
 
 extension NativeAuthError<RetrieveAccessTokenErrorKind> {
+    /// Whether nobody is signed in.
     public var isNoAccount: Bool { kind == .noAccount }
+
+    /// Whether the session has ended, and the user has to sign in.
     public var isRefreshTokenExpired: Bool { kind == .refreshTokenExpired }
+
+    /// Whether the issuer knows no such scope.
     public var isInvalidScope: Bool { kind == .invalidScope }
+
+    /// Whether the issuer granted less than was asked for.
     public var isScopeDeclined: Bool { kind == .declinedScopes }
 }
 

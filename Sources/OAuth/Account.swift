@@ -12,12 +12,15 @@ public struct Account: Hashable, Sendable, Identifiable {
         /// Microsoft's ids.
         public let homeAccountID: String
 
+        /// The id of an account at an issuer: `issuer` is an authority or a host, `homeAccountID` what the issuer calls
+        /// the account.
         public init(issuer: String, homeAccountID: String) {
             self.issuer = issuer
             self.homeAccountID = homeAccountID
         }
     }
 
+    /// What tells the account from all others.
     public let id: ID
 
     /// The host that signed the account in, with its port unless that is 443.
@@ -37,6 +40,8 @@ public struct Account: Hashable, Sendable, Identifiable {
 
     /// The two parts of a Microsoft home account id: the user in the home tenant, and the home tenant.
     public let uid: String?
+
+    /// The account's home tenant in Microsoft's clouds; nil elsewhere.
     public let utid: String?
 
     /// The tenants the account has been seen in.

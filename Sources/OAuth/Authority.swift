@@ -134,8 +134,10 @@ struct AuthorityURL {
 public struct AuthorityError: CodedError, Hashable {
     /// Which problem it is; a new version may add codes.
     public struct Code: ErrorCode {
+        /// The name by which it is compared and printed.
         public let rawValue: String
 
+        /// One of this name.
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// The text is not a URL.
@@ -147,17 +149,25 @@ public struct AuthorityError: CodedError, Hashable {
         /// The address names no user flow.
         public static let noUserFlow = Code(rawValue: "no_user_flow")
 
+        /// Those of this version; a later one may have more.
         public static let known = [
             notAURL, notSecure, noTenant, noUserFlow,
         ]
     }
 
+    /// The domain of the error as an `NSError`.
     public static var domain: String { "OAuth.AuthorityError" }
 
+    /// What went wrong, for programs.
     public let code: Code
+
+    /// What went wrong, in one sentence without advice.
     public let problem: String
+
+    /// What may help; nil if nothing is known.
     public let remedy: Remedy?
 
+    /// An error of a code, for tests and for code that stands in for the library.
     public init(_ code: Code, _ problem: String, _ remedy: Remedy? = nil) {
         self.code = code
         self.problem = problem.boundedSentence

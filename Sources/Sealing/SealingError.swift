@@ -6,8 +6,10 @@ public import OAuth
 public struct SealingError: CodedError, Hashable {
     /// Which problem it is; a new version may add codes.
     public struct Code: ErrorCode {
+        /// The name by which the code is compared and printed.
         public let rawValue: String
 
+        /// A code of this name.
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// The source answers, and holds no key.
@@ -37,16 +39,23 @@ public struct SealingError: CodedError, Hashable {
         /// AES-GCM cannot seal so much at once.
         public static let valueTooLarge = Code(rawValue: "value_too_large")
 
+        /// The codes of this version; later ones may have more.
         public static let known = [
             keyAbsent, keyLocked, keyUnavailable, keyBusy, keyInsecure, keyMalformed, otherKey, unusableSource,
             damagedDataKey, unknownDataKey, damagedValue, unknownFormat, valueTooLarge,
         ]
     }
 
+    /// The domain of the error as an `NSError`.
     public static var domain: String { "Sealing.SealingError" }
 
+    /// What went wrong, for programs.
     public let code: Code
+
+    /// What went wrong, in one sentence without advice.
     public let problem: String
+
+    /// What may help; nil if nothing is known.
     public let remedy: Remedy?
 
     /// The id of the key that the store is sealed under, where another was found.
@@ -55,6 +64,7 @@ public struct SealingError: CodedError, Hashable {
     /// The id of the key that was found instead.
     public private(set) var foundKeyID: String?
 
+    /// An error of a code, for tests and key sources of your own.
     public init(_ code: Code, _ problem: String, _ remedy: Remedy? = nil) {
         self.code = code
         self.problem = problem.boundedSentence

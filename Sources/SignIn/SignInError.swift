@@ -6,8 +6,10 @@ public import OpenIDConnect
 public struct SignInError: CodedError, Hashable {
     /// Which problem it is; a new version may add codes.
     public struct Code: ErrorCode {
+        /// The name by which it is compared and printed.
         public let rawValue: String
 
+        /// One of this name.
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// The request is invalid; no sign-in page was opened.
@@ -62,6 +64,7 @@ public struct SignInError: CodedError, Hashable {
         /// The token endpoint answered with an error that is not an OAuth error.
         public static let unusableAnswer = Code(rawValue: "unusable_answer")
 
+        /// Those of this version; a later one may have more.
         public static let known = [
             invalidRequest, invalidRedirectURI, unknownAuthority, cancelled, timedOut, alreadyRunning,
             forgotPassword, refused, stateMismatch, openedTwice, otherIssuer, invalidAnswer, noIDToken,
@@ -70,10 +73,16 @@ public struct SignInError: CodedError, Hashable {
         ]
     }
 
+    /// The domain of the error as an `NSError`.
     public static var domain: String { "SignIn.SignInError" }
 
+    /// What went wrong, for programs.
     public let code: Code
+
+    /// What went wrong, in one sentence without advice.
     public let problem: String
+
+    /// What may help; nil if nothing is known.
     public let remedy: Remedy?
 
     /// What the issuer, or the way to it, did.
@@ -88,6 +97,7 @@ public struct SignInError: CodedError, Hashable {
     /// The issuer that answered instead.
     public private(set) var foundIssuer: String?
 
+    /// An error of a code, for tests and for code that stands in for the library.
     public init(_ code: Code, _ problem: String, _ remedy: Remedy? = nil) {
         self.code = code
         self.problem = problem.boundedSentence

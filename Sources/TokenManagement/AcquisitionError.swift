@@ -13,8 +13,10 @@ public import Foundation
 public struct AcquisitionError: CodedError, Equatable {
     /// Which problem it is; a new version may add codes.
     public struct Code: ErrorCode {
+        /// The name by which it is compared and printed.
         public let rawValue: String
 
+        /// One of this name.
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// The user has to sign in; ``AcquisitionError/interaction`` says why.
@@ -50,6 +52,7 @@ public struct AcquisitionError: CodedError, Equatable {
         /// The caller's time limit is over.
         public static let timedOut = Code(rawValue: "timed_out")
 
+        /// Those of this version; a later one may have more.
         public static let known = [
             interactionRequired, possiblyConsumed, unavailable, network, unusableAnswer, clientMisconfigured,
             invalidScope, policyRequired, declinedScopes, tooShort, accountMismatch, invalidIDToken, metadata, dpop,
@@ -57,10 +60,16 @@ public struct AcquisitionError: CodedError, Equatable {
         ]
     }
 
+    /// The domain of the error as an `NSError`.
     public static var domain: String { "TokenManagement.AcquisitionError" }
 
+    /// What went wrong, for programs.
     public let code: Code
+
+    /// What went wrong, in one sentence without advice.
     public let problem: String
+
+    /// What may help; nil if nothing is known.
     public let remedy: Remedy?
 
     /// What the issuer, or the way to it, did.
@@ -90,6 +99,7 @@ public struct AcquisitionError: CodedError, Equatable {
     /// The status of an answer without an OAuth error.
     public private(set) var status: Int?
 
+    /// An error of a code, for tests and for code that stands in for the library.
     public init(_ code: Code, _ problem: String, _ remedy: Remedy? = nil) {
         self.code = code
         self.problem = problem.boundedSentence

@@ -4,8 +4,10 @@ import OpenIDConnect
 
 /// Why the user has to sign in; a new version may add reasons.
 public struct InteractionReason: RawRepresentable, Hashable, Sendable {
+    /// The name by which it is compared and printed.
     public let rawValue: String
 
+    /// One of this name.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// The account has signed out.

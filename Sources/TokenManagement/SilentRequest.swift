@@ -8,6 +8,7 @@ import Foundation
 
 /// A request for an access token without a prompt.
 public struct SilentRequest: Hashable, Sendable {
+    /// Whose token is wanted.
     public let account: Account.ID
 
     /// Scopes such as `openid` may be among them and take no part; alone, they ask an issuer other than
@@ -34,6 +35,8 @@ public struct SilentRequest: Hashable, Sendable {
 
     /// The type of the token, and the key that a proof-of-possession token is bound to.
     public var tokenType = "Bearer"
+
+    /// The key that a proof-of-possession token must be bound to.
     public var keyID: String?
 
     /// The username to fill in if a sign-in must follow; the request itself does not use it.
@@ -42,6 +45,7 @@ public struct SilentRequest: Hashable, Sendable {
     /// How long this caller waits; a refresh that others wait for goes on without it.
     public var timeout: Duration = .seconds(30)
 
+    /// A request for a token of an account that covers this scope.
     public init(account: Account.ID, scope: Scope) {
         self.account = account
         self.scope = scope

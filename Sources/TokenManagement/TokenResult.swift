@@ -33,7 +33,11 @@ public struct TokenResult: Equatable, Sendable {
 
     /// The account that the token is for; the store has its name and claims.
     public let account: Account.ID
+
+    /// Whether it was in the store or came from the issuer.
     public let source: Source
+
+    /// Whether it is as good as one can be had now.
     public var freshness = Freshness.fresh
 
     /// What was asked for and not granted.

@@ -18,8 +18,10 @@ public struct StoreOptions: Sendable {
     /// What the record of use calls this program.
     public var program: String
 
+    /// The clock.
     public var now: @Sendable () -> Date = { Date() }
 
+    /// The environment variables that paths and keys are looked for in.
     public var environment: [String: String]
 
     /// Asks for a passphrase on the terminal, twice if its argument is true; nil where no question may be asked.
@@ -45,6 +47,7 @@ public struct StoreOptions: Sendable {
     /// What deriving a key from a new passphrase costs.
     package var scryptCost = ScryptCost.standard
 
+    /// Options of a store; nil as the key's source: what the store itself names, else the standard one.
     public init(keySource: KeySource? = nil) {
         self.keySource = keySource
         environment = ProcessInfo.processInfo.environment

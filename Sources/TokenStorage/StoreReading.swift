@@ -13,6 +13,7 @@ public protocol StoreReading: Sendable {
 }
 
 extension StoreReading {
+    /// Where the store is.
     public var path: StorePath { connections.path }
     package var options: StoreOptions { connections.options }
 
@@ -28,8 +29,10 @@ extension StoreReading {
 /// let names = try TokenStore.inspect(at: .standard)?.accounts().map(\.username)
 /// ```
 public struct StoreInspection: StoreReading {
+    /// The connections that it reads by; for the library itself.
     public let connections: StoreConnections
 
+    /// What the store has for `query`, opened anew at each call.
     public func cachedToken(for query: TokenQuery) throws -> CachedToken {
         try query.requireScope()
         return try storedToken(for: query)

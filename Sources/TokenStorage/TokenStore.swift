@@ -20,6 +20,7 @@ public final class TokenStore: StoreReading {
     /// The version of this package.
     public static let version = "0.2.0"
 
+    /// The connections that it reads and writes by; for the library itself.
     public let connections: StoreConnections
     let opened = AccessTokenCache()
     let unfinishedAnswers = UnfinishedAnswers()

@@ -8,8 +8,10 @@ public import Sealing
 public struct TokenStoreError: CodedError, Equatable {
     /// Which problem it is; a new version may add codes.
     public struct Code: ErrorCode {
+        /// The name by which the code is compared and printed.
         public let rawValue: String
 
+        /// A code of this name.
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// The file is not a token store, or it or one of its values is damaged.
@@ -44,16 +46,23 @@ public struct TokenStoreError: CodedError, Equatable {
         /// ``TokenStoreError/response`` has them.
         public static let otherAccount = Code(rawValue: "other_account")
 
+        /// The codes of this version; later ones may have more.
         public static let known = [
             damaged, busy, key, newerStore, olderStore, insecure, unsupported, file, storage, notAnMSALCache,
             invalidArgument, ambiguousAccount, userFlowMismatch, notStored, otherAccount,
         ]
     }
 
+    /// The domain of the error as an `NSError`.
     public static var domain: String { "TokenStorage.TokenStoreError" }
 
+    /// What went wrong, for programs.
     public let code: Code
+
+    /// What went wrong, in one sentence without advice.
     public let problem: String
+
+    /// What may help; nil if nothing is known.
     public let remedy: Remedy?
 
     /// The database of the store.
@@ -80,6 +89,7 @@ public struct TokenStoreError: CodedError, Equatable {
     /// The user flow that the account signed in with.
     public private(set) var userFlow: String?
 
+    /// An error of a code, for tests.
     public init(_ code: Code, _ problem: String, _ remedy: Remedy? = nil) {
         self.code = code
         self.problem = problem.boundedSentence

@@ -26,6 +26,7 @@ public typealias MSALAuthMethod = AuthMethod
 extension ChallengeTypes {
     /// A code by e-mail or text message.
     // swift-format-ignore: AlwaysUseLowerCamelCase
+    /// A code that is sent to the user, as older releases of MSAL spell it.
     public static let OOB = oob
 }
 

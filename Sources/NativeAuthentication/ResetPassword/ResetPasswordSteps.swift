@@ -5,6 +5,8 @@ import OpenIDConnect
 public struct ResetPasswordCodeRequiredState: Sendable {
     let flow: NativeFlow
     let token: Secret
+
+    /// Where the code was sent, and how long it is.
     public let delivery: CodeDelivery
 
     /// Submits the code that the person received.
@@ -73,8 +75,10 @@ public typealias ResetPasswordStartError = NativeAuthError<ResetPasswordStartErr
 
 /// The kinds of ``ResetPasswordStartError``.
 public struct ResetPasswordStartErrorKind: NativeAuthErrorKind {
+    /// The name by which it is compared and printed.
     public let rawValue: String
 
+    /// One of this name.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// No account has the username.
@@ -83,11 +87,17 @@ public struct ResetPasswordStartErrorKind: NativeAuthErrorKind {
     public static let invalidUsername = ResetPasswordStartErrorKind(rawValue: "invalidUsername")
     /// The account signs in without a password.
     public static let userDoesNotHavePassword = ResetPasswordStartErrorKind(rawValue: "userDoesNotHavePassword")
+
+    /// The flow has to go on in a browser.
     public static let browserRequired = ResetPasswordStartErrorKind(rawValue: "browserRequired")
+
+    /// What no other kind says.
     public static let generalError = ResetPasswordStartErrorKind(rawValue: "generalError")
 
+    /// Those of this version; a later one may have more.
     public static let known = [userNotFound, invalidUsername, userDoesNotHavePassword, browserRequired, generalError]
 
+    /// What the user or the program can do.
     public var advice: String {
         switch self {
         case .userNotFound: "check the username, or sign up"
@@ -100,7 +110,12 @@ public struct ResetPasswordStartErrorKind: NativeAuthErrorKind {
 }
 
 extension NativeAuthError<ResetPasswordStartErrorKind> {
+    /// Whether there is no such user.
     public var isUserNotFound: Bool { kind == .userNotFound }
+
+    /// Whether the user name is not one.
     public var isInvalidUsername: Bool { kind == .invalidUsername }
+
+    /// Whether the user signs in without a password, so that there is none to reset.
     public var isUserDoesNotHavePassword: Bool { kind == .userDoesNotHavePassword }
 }

@@ -34,6 +34,8 @@ public struct MFARequiredState: Sendable {
 
     /// The person's methods.
     public let authMethods: [AuthMethod]
+
+    /// Where the code was sent, and how long it is.
     public let delivery: CodeDelivery
 
     /// Has a code sent, by the same method or another; those before it are good no more.
@@ -96,17 +98,25 @@ public typealias MFARequestChallengeError = NativeAuthError<MFARequestChallengeE
 
 /// The kinds of ``MFARequestChallengeError``.
 public struct MFARequestChallengeErrorKind: NativeAuthErrorKind {
+    /// The name by which it is compared and printed.
     public let rawValue: String
 
+    /// One of this name.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// The method is blocked.
     public static let authMethodBlocked = MFARequestChallengeErrorKind(rawValue: "authMethodBlocked")
+
+    /// The flow has to go on in a browser.
     public static let browserRequired = MFARequestChallengeErrorKind(rawValue: "browserRequired")
+
+    /// What no other kind says.
     public static let generalError = MFARequestChallengeErrorKind(rawValue: "generalError")
 
+    /// Those of this version; a later one may have more.
     public static let known = [authMethodBlocked, browserRequired, generalError]
 
+    /// What the user or the program can do.
     public var advice: String {
         switch self {
         case .authMethodBlocked: "choose another method"
@@ -117,6 +127,7 @@ public struct MFARequestChallengeErrorKind: NativeAuthErrorKind {
 }
 
 extension NativeAuthError<MFARequestChallengeErrorKind> {
+    /// Whether the method is blocked for this user.
     public var isAuthMethodBlocked: Bool { kind == .authMethodBlocked }
 }
 
@@ -125,17 +136,25 @@ public typealias MFASubmitChallengeError = NativeAuthError<MFASubmitChallengeErr
 
 /// The kinds of ``MFASubmitChallengeError``.
 public struct MFASubmitChallengeErrorKind: NativeAuthErrorKind {
+    /// The name by which it is compared and printed.
     public let rawValue: String
 
+    /// One of this name.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// The code is wrong, old or empty.
     public static let invalidChallenge = MFASubmitChallengeErrorKind(rawValue: "invalidChallenge")
+
+    /// The flow has to go on in a browser.
     public static let browserRequired = MFASubmitChallengeErrorKind(rawValue: "browserRequired")
+
+    /// What no other kind says.
     public static let generalError = MFASubmitChallengeErrorKind(rawValue: "generalError")
 
+    /// Those of this version; a later one may have more.
     public static let known = [invalidChallenge, browserRequired, generalError]
 
+    /// What the user or the program can do.
     public var advice: String {
         switch self {
         case .invalidChallenge: "enter the newest code, or ask for another"
@@ -146,5 +165,6 @@ public struct MFASubmitChallengeErrorKind: NativeAuthErrorKind {
 }
 
 extension NativeAuthError<MFASubmitChallengeErrorKind> {
+    /// Whether the code was wrong.
     public var isInvalidChallenge: Bool { kind == .invalidChallenge }
 }

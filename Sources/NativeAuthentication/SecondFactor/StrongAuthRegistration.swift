@@ -46,6 +46,8 @@ public struct RegisterStrongAuthVerificationRequiredState: Sendable {
 
     /// What may be registered.
     public let authMethods: [AuthMethod]
+
+    /// Where the code was sent, and how long it is.
     public let delivery: CodeDelivery
 
     /// The state that contacts are given to.
@@ -95,8 +97,10 @@ public typealias RegisterStrongAuthChallengeError = NativeAuthError<RegisterStro
 
 /// The kinds of ``RegisterStrongAuthChallengeError``.
 public struct RegisterStrongAuthChallengeErrorKind: NativeAuthErrorKind {
+    /// The name by which it is compared and printed.
     public let rawValue: String
 
+    /// One of this name.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// The contact is empty, or no address or number.
@@ -105,11 +109,17 @@ public struct RegisterStrongAuthChallengeErrorKind: NativeAuthErrorKind {
     public static let verificationContactBlocked = RegisterStrongAuthChallengeErrorKind(
         rawValue: "verificationContactBlocked"
     )
+
+    /// The flow has to go on in a browser.
     public static let browserRequired = RegisterStrongAuthChallengeErrorKind(rawValue: "browserRequired")
+
+    /// What no other kind says.
     public static let generalError = RegisterStrongAuthChallengeErrorKind(rawValue: "generalError")
 
+    /// Those of this version; a later one may have more.
     public static let known = [invalidInput, verificationContactBlocked, browserRequired, generalError]
 
+    /// What the user or the program can do.
     public var advice: String {
         switch self {
         case .invalidInput: "correct the contact"
@@ -121,7 +131,10 @@ public struct RegisterStrongAuthChallengeErrorKind: NativeAuthErrorKind {
 }
 
 extension NativeAuthError<RegisterStrongAuthChallengeErrorKind> {
+    /// Whether the contact is not an address of its kind.
     public var isInvalidInput: Bool { kind == .invalidInput }
+
+    /// Whether the contact is blocked.
     public var isVerificationContactBlocked: Bool { kind == .verificationContactBlocked }
 }
 
@@ -130,17 +143,25 @@ public typealias RegisterStrongAuthSubmitChallengeError = NativeAuthError<Regist
 
 /// The kinds of ``RegisterStrongAuthSubmitChallengeError``.
 public struct RegisterStrongAuthSubmitChallengeErrorKind: NativeAuthErrorKind {
+    /// The name by which it is compared and printed.
     public let rawValue: String
 
+    /// One of this name.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// The code is wrong, old or empty.
     public static let invalidChallenge = RegisterStrongAuthSubmitChallengeErrorKind(rawValue: "invalidChallenge")
+
+    /// The flow has to go on in a browser.
     public static let browserRequired = RegisterStrongAuthSubmitChallengeErrorKind(rawValue: "browserRequired")
+
+    /// What no other kind says.
     public static let generalError = RegisterStrongAuthSubmitChallengeErrorKind(rawValue: "generalError")
 
+    /// Those of this version; a later one may have more.
     public static let known = [invalidChallenge, browserRequired, generalError]
 
+    /// What the user or the program can do.
     public var advice: String {
         switch self {
         case .invalidChallenge: "enter the newest code, or ask for another"
@@ -151,5 +172,6 @@ public struct RegisterStrongAuthSubmitChallengeErrorKind: NativeAuthErrorKind {
 }
 
 extension NativeAuthError<RegisterStrongAuthSubmitChallengeErrorKind> {
+    /// Whether the code was wrong.
     public var isInvalidChallenge: Bool { kind == .invalidChallenge }
 }

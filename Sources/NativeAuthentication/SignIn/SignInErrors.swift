@@ -5,8 +5,10 @@ public typealias SignInStartError = NativeAuthError<SignInStartErrorKind>
 
 /// The kinds of ``SignInStartError``.
 public struct SignInStartErrorKind: NativeAuthErrorKind {
+    /// The name by which it is compared and printed.
     public let rawValue: String
 
+    /// One of this name.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// No account has the username.
@@ -15,11 +17,17 @@ public struct SignInStartErrorKind: NativeAuthErrorKind {
     public static let invalidUsername = SignInStartErrorKind(rawValue: "invalidUsername")
     /// The password is wrong, or empty.
     public static let invalidCredentials = SignInStartErrorKind(rawValue: "invalidCredentials")
+
+    /// The flow has to go on in a browser.
     public static let browserRequired = SignInStartErrorKind(rawValue: "browserRequired")
+
+    /// What no other kind says.
     public static let generalError = SignInStartErrorKind(rawValue: "generalError")
 
+    /// Those of this version; a later one may have more.
     public static let known = [userNotFound, invalidUsername, invalidCredentials, browserRequired, generalError]
 
+    /// What the user or the program can do.
     public var advice: String {
         switch self {
         case .userNotFound: "check the username, or sign up"
@@ -32,8 +40,13 @@ public struct SignInStartErrorKind: NativeAuthErrorKind {
 }
 
 extension NativeAuthError<SignInStartErrorKind> {
+    /// Whether there is no such user.
     public var isUserNotFound: Bool { kind == .userNotFound }
+
+    /// Whether the user name is not one.
     public var isInvalidUsername: Bool { kind == .invalidUsername }
+
+    /// Whether the user name or the password is wrong.
     public var isInvalidCredentials: Bool { kind == .invalidCredentials }
 }
 
@@ -42,15 +55,22 @@ public typealias SignInAfterSignUpError = NativeAuthError<SignInAfterSignUpError
 
 /// The kinds of ``SignInAfterSignUpError``.
 public struct SignInAfterSignUpErrorKind: NativeAuthErrorKind {
+    /// The name by which it is compared and printed.
     public let rawValue: String
 
+    /// One of this name.
     public init(rawValue: String) { self.rawValue = rawValue }
 
+    /// The flow has to go on in a browser.
     public static let browserRequired = SignInAfterSignUpErrorKind(rawValue: "browserRequired")
+
+    /// What no other kind says.
     public static let generalError = SignInAfterSignUpErrorKind(rawValue: "generalError")
 
+    /// Those of this version; a later one may have more.
     public static let known = [browserRequired, generalError]
 
+    /// What the user or the program can do.
     public var advice: String {
         switch self {
         case .browserRequired: "go on in a browser"
@@ -64,15 +84,22 @@ public typealias SignInAfterResetPasswordError = NativeAuthError<SignInAfterRese
 
 /// The kinds of ``SignInAfterResetPasswordError``.
 public struct SignInAfterResetPasswordErrorKind: NativeAuthErrorKind {
+    /// The name by which it is compared and printed.
     public let rawValue: String
 
+    /// One of this name.
     public init(rawValue: String) { self.rawValue = rawValue }
 
+    /// The flow has to go on in a browser.
     public static let browserRequired = SignInAfterResetPasswordErrorKind(rawValue: "browserRequired")
+
+    /// What no other kind says.
     public static let generalError = SignInAfterResetPasswordErrorKind(rawValue: "generalError")
 
+    /// Those of this version; a later one may have more.
     public static let known = [browserRequired, generalError]
 
+    /// What the user or the program can do.
     public var advice: String {
         switch self {
         case .browserRequired: "go on in a browser"

@@ -8,6 +8,7 @@ public import Foundation
 
 /// A sign-in to begin.
 public struct SignInParameters: Sendable {
+    /// The name to sign in by, such as an e-mail address.
     public var username: String
 
     /// nil: the issuer asks for it, or for a code.
@@ -23,6 +24,7 @@ public struct SignInParameters: Sendable {
     /// What the requests of the flow are marked with; nil: a new one.
     public var correlationID: UUID?
 
+    /// A sign-in of this user; without a password a code is sent.
     public init(username: String, password: Secret? = nil, scope: Scope = Scope([])) {
         self.username = username
         self.password = password
@@ -59,6 +61,8 @@ public enum SignInResult: Sendable {
 public struct SignInCodeRequiredState: Sendable {
     let flow: NativeFlow
     let token: Secret
+
+    /// Where the code was sent, and how long it is.
     public let delivery: CodeDelivery
 
     /// Submits the code that the person received.

@@ -52,10 +52,13 @@ extension NativeRequestFailure {
 
 /// Something that the tenant wants to know of a person who signs up (MSAL's `MSALNativeAuthRequiredAttribute`).
 public struct RequiredAttribute: Hashable, Sendable {
+    /// The name of the attribute.
     public let name: String
 
     /// Such as `string`, `integer` or `boolean`.
     public let type: String
+
+    /// Whether the sign-up needs it.
     public let required: Bool
 
     /// The pattern that a value has to match as a whole.

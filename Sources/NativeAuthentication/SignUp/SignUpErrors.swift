@@ -5,8 +5,10 @@ public typealias SignUpStartError = NativeAuthError<SignUpStartErrorKind>
 
 /// The kinds of ``SignUpStartError``.
 public struct SignUpStartErrorKind: NativeAuthErrorKind {
+    /// The name by which it is compared and printed.
     public let rawValue: String
 
+    /// One of this name.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// Another account has the username.
@@ -15,11 +17,17 @@ public struct SignUpStartErrorKind: NativeAuthErrorKind {
     public static let invalidUsername = SignUpStartErrorKind(rawValue: "invalidUsername")
     /// The password is not one that the tenant takes.
     public static let invalidPassword = SignUpStartErrorKind(rawValue: "invalidPassword")
+
+    /// The flow has to go on in a browser.
     public static let browserRequired = SignUpStartErrorKind(rawValue: "browserRequired")
+
+    /// What no other kind says.
     public static let generalError = SignUpStartErrorKind(rawValue: "generalError")
 
+    /// Those of this version; a later one may have more.
     public static let known = [userAlreadyExists, invalidUsername, invalidPassword, browserRequired, generalError]
 
+    /// What the user or the program can do.
     public var advice: String {
         switch self {
         case .userAlreadyExists: "sign in, or choose another username"
@@ -32,8 +40,13 @@ public struct SignUpStartErrorKind: NativeAuthErrorKind {
 }
 
 extension NativeAuthError<SignUpStartErrorKind> {
+    /// Whether there is such a user already.
     public var isUserAlreadyExists: Bool { kind == .userAlreadyExists }
+
+    /// Whether the user name is not one.
     public var isInvalidUsername: Bool { kind == .invalidUsername }
+
+    /// Whether the issuer refuses the password as too weak, or as used before.
     public var isInvalidPassword: Bool { kind == .invalidPassword }
 }
 
@@ -42,15 +55,22 @@ public typealias AttributesRequiredError = NativeAuthError<AttributesRequiredErr
 
 /// The kinds of ``AttributesRequiredError``.
 public struct AttributesRequiredErrorKind: NativeAuthErrorKind {
+    /// The name by which it is compared and printed.
     public let rawValue: String
 
+    /// One of this name.
     public init(rawValue: String) { self.rawValue = rawValue }
 
+    /// The flow has to go on in a browser.
     public static let browserRequired = AttributesRequiredErrorKind(rawValue: "browserRequired")
+
+    /// What no other kind says.
     public static let generalError = AttributesRequiredErrorKind(rawValue: "generalError")
 
+    /// Those of this version; a later one may have more.
     public static let known = [browserRequired, generalError]
 
+    /// What the user or the program can do.
     public var advice: String {
         switch self {
         case .browserRequired: "go on in a browser"

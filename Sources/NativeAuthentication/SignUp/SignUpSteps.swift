@@ -8,6 +8,7 @@ public import Foundation
 
 /// A sign-up to begin.
 public struct SignUpParameters: Sendable {
+    /// The name to sign in by, such as an e-mail address.
     public var username: String
 
     /// nil: asked for later, where the tenant wants one.
@@ -19,6 +20,7 @@ public struct SignUpParameters: Sendable {
     /// What the requests of the flow are marked with; nil: a new one.
     public var correlationID: UUID?
 
+    /// A sign-up of this user; without a password a code is sent.
     public init(username: String, password: Secret? = nil, attributes: JSONValue.Object? = nil) {
         self.username = username
         self.password = password
@@ -38,6 +40,8 @@ public enum SignUpStartResult: Sendable {
 public struct SignUpCodeRequiredState: Sendable {
     let flow: NativeFlow
     let token: Secret
+
+    /// Where the code was sent, and how long it is.
     public let delivery: CodeDelivery
 
     /// Submits the code that the person received.

@@ -62,6 +62,8 @@ enum NativeChallenge: Sendable {
 public struct CodeDelivery: Hashable, Sendable {
     /// The address or number, masked unless it was just typed.
     public let sentTo: String
+
+    /// The kind of contact, such as e-mail.
     public let channelTargetType: ChannelType
 
     /// How many characters the code has.
@@ -84,10 +86,13 @@ public struct CodeDelivery: Hashable, Sendable {
 
 /// A way to send a code to a person, or to register (MSAL's `MSALAuthMethod`).
 public struct AuthMethod: Hashable, Sendable, Identifiable {
+    /// What the issuer calls the method.
     public let id: String
 
     /// Such as `oob`.
     public let challengeType: String
+
+    /// The kind of contact, such as e-mail.
     public let channelTargetType: ChannelType
 
     /// The address or number, masked.
@@ -109,7 +114,10 @@ public struct ChannelType: Hashable, Sendable, CustomStringConvertible {
     /// As the issuer wrote it.
     public let value: String
 
+    /// Whether codes come by e-mail.
     public var isEmailType: Bool { value.lowercased() == "email" }
+
+    /// Whether codes come by text message.
     public var isSMSType: Bool { value.lowercased() == "sms" }
     public var description: String { value }
 

@@ -2,8 +2,10 @@
 public struct Remedy: Hashable, Sendable {
     /// The kind of action; a new version may add some.
     public struct Code: RawRepresentable, Hashable, Sendable {
+        /// The name by which the code is compared and printed.
         public let rawValue: String
 
+        /// A code of this name; a program may make its own.
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// Salvage the store.
@@ -78,6 +80,7 @@ public struct Remedy: Hashable, Sendable {
         public static let askOperator = Code(rawValue: "ask_operator")
     }
 
+    /// What kind of remedy it is, for programs.
     public let code: Code
 
     /// What to do, in words that fit behind the problem: no capital letter, no full stop, and no command of a program.
@@ -104,6 +107,7 @@ public struct Remedy: Hashable, Sendable {
     /// The home account ids of the first accounts that fit.
     public private(set) var candidates: [String] = []
 
+    /// A remedy of a kind, with the advice that a person reads.
     public init(_ code: Code, _ advice: String) {
         self.code = code
         self.advice = advice.boundedSentence
@@ -114,12 +118,16 @@ extension Remedy {
     /// Salvage what can be read of the store.
     public static let repair = Remedy(.repair, "repair the store to salvage what is there")
 
+    /// Look for damage in the store.
     public static let check = Remedy(.check, "check the store")
 
     /// Put a copy in the place of what is damaged.
     public static let restore = Remedy(.restore, "restore a copy")
 
+    /// Restore a copy of the store, or begin with a new one.
     public static let startAnew = Remedy(.startAnew, "restore a copy, or delete the store to start anew")
+
+    /// Name the path of a store.
     public static let choosePath = Remedy(.choosePath, "name the path of a store")
 
     /// Open the file at `path` instead.
@@ -129,9 +137,13 @@ extension Remedy {
         return remedy
     }
 
+    /// Put the store elsewhere.
     public static func moveStore(_ advice: String) -> Remedy { Remedy(.moveStore, advice) }
 
+    /// Try again at once.
     public static let retry = Remedy(.retry, "try again")
+
+    /// Try again later.
     public static let retryLater = Remedy(.retry, "try again later")
 
     /// Try again after `delay`; at once if it is nil.
@@ -143,6 +155,7 @@ extension Remedy {
         return remedy
     }
 
+    /// Try again later, or wait longer.
     public static let allowMoreTime = Remedy(.allowMoreTime, "try again later or allow more time")
 
     /// Install `version` or a newer one.
@@ -168,6 +181,7 @@ extension Remedy {
         return remedy
     }
 
+    /// Look at who may read and write the file.
     public static let checkPermissions = Remedy(.checkPermissions, "check its permissions")
 
     /// Make the directory at `path`, for its owner alone.
@@ -206,8 +220,12 @@ extension Remedy {
         return remedy
     }
 
+    /// The user has to sign in again.
     public static let signInAgain = Remedy(.signIn, "sign in again")
+
+    /// The user has to sign in, as the advice says.
     public static func signIn(_ advice: String) -> Remedy { Remedy(.signIn, advice) }
 
+    /// The caller has to pass something else, as the advice says.
     public static func correct(_ advice: String) -> Remedy { Remedy(.correctArgument, advice) }
 }

@@ -14,6 +14,7 @@ public enum JSONValue: Sendable {
     public struct Object: Sendable {
         public private(set) var members: [(name: String, value: JSONValue)]
 
+        /// An object with these members, in this order.
         public init(_ members: [(name: String, value: JSONValue)] = []) { self.members = members }
 
         /// The value of the last member called `name`, the one most readers see when a name is repeated.
@@ -30,6 +31,7 @@ public enum JSONValue: Sendable {
             }
         }
 
+        /// Whether it has no member.
         public var isEmpty: Bool { members.isEmpty }
     }
 }
@@ -40,10 +42,12 @@ extension JSONValue {
         if case .string(let text) = self { text } else { nil }
     }
 
+    /// The object that this value is; nil if it is something else.
     public var object: Object? {
         if case .object(let object) = self { object } else { nil }
     }
 
+    /// The elements of the array that this value is; nil if it is something else.
     public var array: [JSONValue]? {
         if case .array(let elements) = self { elements } else { nil }
     }
@@ -107,20 +111,29 @@ extension Int64 {
 public struct JSONError: CodedError, Hashable {
     /// Which problem it is; a new version may add codes.
     public struct Code: ErrorCode {
+        /// The name by which it is compared and printed.
         public let rawValue: String
 
+        /// One of this name.
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// The bytes are not a JSON document.
         public static let malformed = Code(rawValue: "malformed")
 
+        /// Those of this version; a later one may have more.
         public static let known = [malformed]
     }
 
+    /// The domain of the error as an `NSError`.
     public static var domain: String { "OAuth.JSONError" }
 
+    /// What went wrong, for programs.
     public var code: Code { .malformed }
+
+    /// What went wrong, in one sentence without advice.
     public var problem: String { "not JSON: \(reason) at byte \(offset)" }
+
+    /// What may help; nil if nothing is known.
     public var remedy: Remedy? { nil }
 
     /// The problem, without any text of the input.

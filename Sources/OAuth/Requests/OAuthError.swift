@@ -2,23 +2,52 @@
 public struct OAuthError: CodedError, Hashable {
     /// The value of `error`; servers add their own, so this is an open set.
     public struct Code: ErrorCode {
+        /// The code as the issuer sends it.
         public let rawValue: String
 
+        /// A code as the issuer sends it.
         public init(rawValue: String) { self.rawValue = rawValue }
 
+        /// The request lacks a parameter or has a wrong one (RFC 6749 §5.2).
         public static let invalidRequest = Code(rawValue: "invalid_request")
+
+        /// The client is unknown or did not prove who it is (RFC 6749 §5.2).
         public static let invalidClient = Code(rawValue: "invalid_client")
+
+        /// The code or the refresh token is not good, or no more (RFC 6749 §5.2).
         public static let invalidGrant = Code(rawValue: "invalid_grant")
+
+        /// The scope is unknown, or more than was granted (RFC 6749 §5.2).
         public static let invalidScope = Code(rawValue: "invalid_scope")
+
+        /// The client may not use this grant (RFC 6749 §5.2).
         public static let unauthorizedClient = Code(rawValue: "unauthorized_client")
+
+        /// The issuer does not know this grant (RFC 6749 §5.2).
         public static let unsupportedGrantType = Code(rawValue: "unsupported_grant_type")
+
+        /// The issuer does not revoke tokens of this kind (RFC 7009 §2.2.1).
         public static let unsupportedTokenType = Code(rawValue: "unsupported_token_type")
+
+        /// The user or the issuer refused (RFC 6749 §4.1.2.1).
         public static let accessDenied = Code(rawValue: "access_denied")
+
+        /// The issuer failed (RFC 6749 §4.1.2.1).
         public static let serverError = Code(rawValue: "server_error")
+
+        /// The issuer is overloaded or under maintenance (RFC 6749 §4.1.2.1).
         public static let temporarilyUnavailable = Code(rawValue: "temporarily_unavailable")
+
+        /// The user has to do something at the issuer (OpenID Connect Core §3.1.2.6).
         public static let interactionRequired = Code(rawValue: "interaction_required")
+
+        /// The user has not finished yet (RFC 8628 §3.5).
         public static let authorizationPending = Code(rawValue: "authorization_pending")
+
+        /// As `authorizationPending`, to be asked five seconds less often (RFC 8628 §3.5).
         public static let slowDown = Code(rawValue: "slow_down")
+
+        /// The device code has expired (RFC 8628 §3.5).
         public static let expiredToken = Code(rawValue: "expired_token")
         /// [RFC 9449 §5](https://www.rfc-editor.org/rfc/rfc9449#section-5).
         public static let invalidDPoPProof = Code(rawValue: "invalid_dpop_proof")
@@ -29,6 +58,7 @@ public struct OAuthError: CodedError, Hashable {
         /// have.
         public static let unknown = Code(rawValue: "unknown_error")
 
+        /// Those of this version; a later one may have more.
         public static let known = [
             invalidRequest, invalidClient, invalidGrant, invalidScope, unauthorizedClient, unsupportedGrantType,
             unsupportedTokenType, accessDenied, serverError, temporarilyUnavailable, interactionRequired,
@@ -59,6 +89,7 @@ public struct OAuthError: CodedError, Hashable {
     /// How long until the next attempt is welcome, where the issuer says so.
     public var retryAfter: Duration?
 
+    /// An error response, for transports and issuers of your own and for tests.
     public init(code: Code, suberror: String? = nil, serverDescription: String? = nil, status: Int = 400) {
         self.code = code
         self.suberror = suberror
@@ -95,6 +126,7 @@ public struct OAuthError: CodedError, Hashable {
 }
 
 extension OAuthError {
+    /// The domain of the error as an `NSError`.
     public static var domain: String { "OAuth.OAuthError" }
 
     /// The code, and what the issuer says about it, which is of bounded length.

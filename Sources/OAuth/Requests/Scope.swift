@@ -19,6 +19,7 @@ public struct Scope: Sendable {
         self.init(tokens ?? text.unicodeScalars.split(whereSeparator: \.properties.isWhitespace).map { String($0) })
     }
 
+    /// A scope of these tokens, each once, in this order.
     public init(_ tokens: some Sequence<String>) {
         var seen: Set<String> = []
         var folded: [String] = []

@@ -6,9 +6,16 @@ public import Foundation
 
 /// What was asked of a token endpoint, as far as it decides where the answer is stored.
 public struct TokenRequest: Sendable {
+    /// The client that asks.
     public let clientID: String
+
+    /// The authority that is asked.
     public let authority: Authority
+
+    /// The scope that is asked for.
     public let scope: Scope
+
+    /// What the client shows for the tokens.
     public let grant: Grant
 
     /// The scope that the caller wants, where ``scope`` names more besides; nil: all of it.
@@ -29,6 +36,7 @@ public struct TokenRequest: Sendable {
         didSet { if let newKey { keyID = newKey.thumbprint } }
     }
 
+    /// A request of a client at an authority.
     public init(clientID: String, authority: Authority, scope: Scope, grant: Grant) {
         self.clientID = clientID
         self.authority = authority
@@ -56,6 +64,7 @@ public struct Grant: RawRepresentable, Hashable, Sendable {
     /// The value of `grant_type`.
     public let rawValue: String
 
+    /// A grant by the name of its `grant_type`.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// [RFC 6749 §4.1](https://www.rfc-editor.org/rfc/rfc6749#section-4.1).
@@ -70,7 +79,10 @@ public struct Grant: RawRepresentable, Hashable, Sendable {
 
 /// A successful answer of a token endpoint ([RFC 6749 §5.1](https://www.rfc-editor.org/rfc/rfc6749#section-5.1)).
 public struct TokenResponse: Equatable, Sendable {
+    /// The access token; nil if the issuer sent none.
     public var accessToken: Secret?
+
+    /// How the access token is to be used, such as `Bearer`; nil: `Bearer`.
     public var tokenType: String?
 
     /// How long the access token is good from now on; without it and ``expiresOn``, the store takes ten minutes.
@@ -82,6 +94,7 @@ public struct TokenResponse: Equatable, Sendable {
     /// After how long the access token is worth refreshing.
     public var refreshIn: Duration?
 
+    /// The new refresh token; nil: the one before stays good.
     public var refreshToken: Secret?
 
     /// How long the refresh token is good from now on, which some issuers tell; zero is for ever.
@@ -90,6 +103,7 @@ public struct TokenResponse: Equatable, Sendable {
     /// The granted scope; nil means what was asked for.
     public var scope: Scope?
 
+    /// The ID token, as it came.
     public var idToken: Secret?
     /// Microsoft's `client_info`, base64url.
     public var clientInfo: String?
@@ -100,6 +114,7 @@ public struct TokenResponse: Equatable, Sendable {
     /// left out.
     public private(set) var malformedFields: [String] = []
 
+    /// A response, whose other fields are set afterwards.
     public init(accessToken: Secret? = nil, expiresIn: Duration? = nil) {
         self.accessToken = accessToken
         self.expiresIn = expiresIn

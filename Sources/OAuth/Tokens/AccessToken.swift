@@ -6,7 +6,10 @@ public import Foundation
 
 /// An access token with what it was issued for ([RFC 6749 §1.4](https://www.rfc-editor.org/rfc/rfc6749#section-1.4)).
 public struct AccessToken: Equatable, Sendable {
+    /// The token itself.
     public let secret: Secret
+
+    /// The client that it was issued to.
     public let clientID: String
 
     /// The scope as granted; most readers of a token never ask for it, so that it is taken apart only then.
@@ -21,6 +24,7 @@ public struct AccessToken: Equatable, Sendable {
     /// The tenant; empty where the provider has none.
     public let tenantID: String
 
+    /// When it was stored; nil if an import did not say.
     public let cachedAt: Date?
     public private(set) var expiresAt: Date
 
@@ -33,6 +37,7 @@ public struct AccessToken: Equatable, Sendable {
     /// What the issuer did not grant of the scope that it was asked for; nil: the token is one for all of it.
     package var declinedScope: Scope?
 
+    /// What it was granted for.
     public var scope: Scope { Scope(target) }
 
     /// The scheme of an `Authorization` header: issuers write `bearer` as they like, and some APIs read it as RFC 6750

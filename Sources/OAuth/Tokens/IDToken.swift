@@ -9,6 +9,7 @@ public struct IDToken: Equatable, Sendable {
     /// The compact JWT as issued.
     public let secret: Secret
 
+    /// What the token says of the user.
     public let claims: Claims
 
     /// Decodes the payload of a compact JWT.
@@ -39,8 +40,10 @@ public struct IDToken: Equatable, Sendable {
 public struct IDTokenError: CodedError, Hashable {
     /// Which problem it is; a new version may add codes.
     public struct Code: ErrorCode {
+        /// The name by which it is compared and printed.
         public let rawValue: String
 
+        /// One of this name.
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// It is not three parts separated by dots.
@@ -50,17 +53,25 @@ public struct IDTokenError: CodedError, Hashable {
         /// The payload is not a JSON object.
         public static let notAnObject = Code(rawValue: "not_an_object")
 
+        /// Those of this version; a later one may have more.
         public static let known = [
             notCompact, notBase64URL, notAnObject,
         ]
     }
 
+    /// The domain of the error as an `NSError`.
     public static var domain: String { "OAuth.IDTokenError" }
 
+    /// What went wrong, for programs.
     public let code: Code
+
+    /// What went wrong, in one sentence without advice.
     public let problem: String
+
+    /// What may help; nil if nothing is known.
     public let remedy: Remedy?
 
+    /// An error of a code, for tests and for code that stands in for the library.
     public init(_ code: Code, _ problem: String, _ remedy: Remedy? = nil) {
         self.code = code
         self.problem = problem.boundedSentence
@@ -80,14 +91,28 @@ public struct Claims: Hashable, Sendable {
     /// The payload without loss.
     public let payload: JSONValue.Object
 
+    /// The claims of a payload, which is not checked.
     public init(_ payload: JSONValue.Object) { self.payload = payload }
 
+    /// `iss`: who issued the token.
     public var issuer: String? { payload["iss"]?.text }
+
+    /// `sub`: the user, as this issuer names the user to this client.
     public var subject: String? { payload["sub"]?.text }
+
+    /// `oid`: the user's object in a Microsoft tenant.
     public var objectID: String? { payload["oid"]?.text }
+
+    /// `tid`: the Microsoft tenant.
     public var tenantID: String? { payload["tid"]?.text }
+
+    /// `name`: the name to show.
     public var name: String? { text("name") }
+
+    /// `iat`: when the token was issued.
     public var issuedAt: Date? { payload["iat"]?.seconds.map { Date(unixSeconds: $0) } }
+
+    /// `aud`: whom the token is for, the client among them.
     public var audiences: [String] { payload["aud"].map(\.texts) ?? [] }
 
     /// The user flow of Azure AD B2C: `tfp`, or an `acr` that names one.

@@ -120,8 +120,10 @@ public enum DPoPPolicy: String, Sendable, CaseIterable {
 public struct DPoPError: CodedError, Hashable {
     /// Which problem it is; a new version may add codes.
     public struct Code: ErrorCode {
+        /// The name by which it is compared and printed.
         public let rawValue: String
 
+        /// One of this name.
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// The issuer does not say that it supports DPoP with ES256.
@@ -139,20 +141,28 @@ public struct DPoPError: CodedError, Hashable {
         /// A proof cannot be made for this request.
         public static let badAddress = Code(rawValue: "bad_address")
 
+        /// Those of this version; a later one may have more.
         public static let known = [
             unsupported, downgrade, unaskedBinding, noKey, refusedProof, badKey, badAddress,
         ]
     }
 
+    /// The domain of the error as an `NSError`.
     public static var domain: String { "OpenIDConnect.DPoPError" }
 
+    /// What went wrong, for programs.
     public let code: Code
+
+    /// What went wrong, in one sentence without advice.
     public let problem: String
+
+    /// What may help; nil if nothing is known.
     public let remedy: Remedy?
 
     /// What the issuer answered to a proof.
     public private(set) var refusal: OAuthError?
 
+    /// An error of a code, for tests and for code that stands in for the library.
     public init(_ code: Code, _ problem: String, _ remedy: Remedy? = nil) {
         self.code = code
         self.problem = problem.boundedSentence

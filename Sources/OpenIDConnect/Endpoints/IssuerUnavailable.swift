@@ -5,8 +5,10 @@ public import OAuth
 public struct IssuerUnavailable: CodedError, Hashable {
     /// Which problem it is; a new version may add codes.
     public struct Code: ErrorCode {
+        /// The name by which it is compared and printed.
         public let rawValue: String
 
+        /// One of this name.
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// The issuer was asked too often.
@@ -14,9 +16,11 @@ public struct IssuerUnavailable: CodedError, Hashable {
         /// The issuer cannot serve now.
         public static let unavailable = Code(rawValue: "unavailable")
 
+        /// Those of this version; a later one may have more.
         public static let known = [throttled, unavailable]
     }
 
+    /// The domain of the error as an `NSError`.
     public static var domain: String { "OpenIDConnect.IssuerUnavailable" }
 
     /// The status of the answer.
@@ -28,6 +32,7 @@ public struct IssuerUnavailable: CodedError, Hashable {
     /// What the issuer called it, where it did.
     public let error: OAuthError.Code?
 
+    /// An answer of this status, for transports of your own and for tests.
     public init(status: Int, retryAfter: Duration? = nil, error: OAuthError.Code? = nil) {
         self.status = status
         self.retryAfter = retryAfter
@@ -52,12 +57,15 @@ extension HTTPResponse {
 }
 
 extension IssuerUnavailable {
+    /// What went wrong, for programs.
     public var code: Code { status == 429 ? .throttled : .unavailable }
 
+    /// What went wrong, in one sentence without advice.
     public var problem: String {
         status == 429 ? "the issuer was asked too often" : "the issuer answered \(error?.rawValue ?? "\(status)")"
     }
 
+    /// What may help; nil if nothing is known.
     public var remedy: Remedy? {
         retryAfter.map { .retry(after: .seconds($0.secondsRoundedUp)) } ?? Remedy(.retry, "try again in a minute")
     }

@@ -4,8 +4,10 @@ public import OAuth
 public struct IDTokenFlaw: CodedError, Hashable {
     /// Which problem it is; a new version may add codes.
     public struct Code: ErrorCode {
+        /// The name by which it is compared and printed.
         public let rawValue: String
 
+        /// One of this name.
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// It is not three parts of JSON in base64url without padding.
@@ -47,6 +49,7 @@ public struct IDTokenFlaw: CodedError, Hashable {
         /// It names a user with control characters, which no name that is shown and stored may have.
         public static let subjectText = Code(rawValue: "subject_text")
 
+        /// Those of this version; a later one may have more.
         public static let known = [
             unreadable, repeatedMember, criticalExtension, type, algorithm, unknownKey, unsuitableKey, weakKey,
             signature, incomplete, issuer, audience, authorizedParty, expired, notYetValid, nonce, accessToken,
@@ -54,12 +57,19 @@ public struct IDTokenFlaw: CodedError, Hashable {
         ]
     }
 
+    /// The domain of the error as an `NSError`.
     public static var domain: String { "OpenIDConnect.IDTokenFlaw" }
 
+    /// What went wrong, for programs.
     public let code: Code
+
+    /// What went wrong, in one sentence without advice.
     public let problem: String
+
+    /// What may help; nil if nothing is known.
     public let remedy: Remedy?
 
+    /// An error of a code, for tests and for code that stands in for the library.
     public init(_ code: Code, _ problem: String, _ remedy: Remedy? = nil) {
         self.code = code
         self.problem = problem.boundedSentence

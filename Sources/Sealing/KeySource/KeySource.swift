@@ -10,6 +10,7 @@ import Darwin
 
 /// Where a store's key-encryption key comes from.
 public struct KeySource: Hashable, Sendable {
+    /// Where a key can come from, without the details.
     public enum Kind: String, CaseIterable, Hashable, Sendable {
         case file
         case passphrase
@@ -77,6 +78,7 @@ public struct KeySource: Hashable, Sendable {
         return KeySource(location: .credential(nameOrPath))
     }
 
+    /// Where the key comes from, without the details.
     public var kind: Kind {
         switch location {
         case .file: .file

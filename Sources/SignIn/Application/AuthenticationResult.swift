@@ -13,6 +13,7 @@ public struct AuthenticationResult: Sendable {
     /// The access token; nil if the issuer sent none, as for a request of OpenID's own scopes only.
     public private(set) var token: TokenResult?
 
+    /// Who signed in.
     public let account: Account
 
     /// What the issuer says of the person.
@@ -35,6 +36,7 @@ public struct AuthenticationResult: Sendable {
         return result
     }
 
+    /// The access token that the sign-in brought; nil if it brought none.
     public var accessToken: AccessToken? { token?.accessToken }
 
     /// What the access token is good for.
@@ -71,10 +73,13 @@ extension Account {
 
 /// The tokens of a sign-in, checked and not yet stored.
 public struct SignedInTokens: Sendable {
+    /// What the issuer answered.
     public let response: TokenResponse
 
     /// What was asked for, as far as it decides where the answer is stored.
     public let request: TokenRequest
+
+    /// The ID token, which was validated.
     public let idToken: IDToken
 
     /// Where they can be kept if the store cannot take them.

@@ -4,7 +4,10 @@ public import TokenManagement
 
 /// What a public client is registered as, and whom it trusts (MSAL's `MSALPublicClientApplicationConfig`).
 public struct PublicClientConfiguration: Sendable {
+    /// The client's id, as the issuer registered it.
     public let clientID: String
+
+    /// Where the issuer sends the browser after a sign-in.
     public let redirectURI: RedirectURI
 
     /// Where people sign in unless a request says otherwise.

@@ -19,6 +19,7 @@ public struct UserSession: Sendable, Identifiable {
     public let account: Account
     private let application: PublicClientApplication
 
+    /// The account's id.
     public var id: Account.ID { account.id }
 
     init(_ account: Account, of application: PublicClientApplication) {

@@ -31,6 +31,7 @@ public struct InteractiveRequest: Sendable {
     /// Parameters that the issuer knows and OAuth does not, such as `ui_locales`.
     public var extraParameters: [String: String] = [:]
 
+    /// How the issuer is to hand over its answer.
     public var responseMode = ResponseMode.query
 
     /// How long the person may take.
@@ -39,6 +40,7 @@ public struct InteractiveRequest: Sendable {
     /// Whether a token for fewer scopes than asked for is an error.
     public var requiresAllScopes = false
 
+    /// A request for this scope; the scopes of OpenID Connect are added to it.
     public init(scope: Scope = Scope([])) { self.scope = scope }
 
     /// The sign-in that a silent request calls for which ended in `AcquisitionError.Code.interactionRequired`.

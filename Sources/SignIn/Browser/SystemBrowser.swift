@@ -46,6 +46,7 @@ public struct SystemBrowser: UserAgent {
     /// Opens `start` rather than `address`: every user of the machine can read the arguments of a program.
     public func open(_ address: String, startingAt start: String?) async throws { try await open(start ?? address) }
 
+    /// Opens a page.
     public func open(_ address: String) async throws {
         // Anything else could be an option of the browser, or a file.
         guard WebAddress(secure: address) != nil else { throw SignInError.noBrowser("the page is at no web address") }
@@ -166,5 +167,6 @@ public protocol UserAgent: Sendable {
 }
 
 extension UserAgent {
+    /// Opens a page; without a person's own command, by way of another address.
     public func open(_ address: String, startingAt start: String?) async throws { try await open(address) }
 }

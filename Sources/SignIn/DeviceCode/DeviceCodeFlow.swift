@@ -22,6 +22,7 @@ public import Foundation
 /// let account = try store.save(try await device.tokens()).account
 /// ```
 public struct DeviceCodeFlow: Sendable {
+    /// The client that signs people in.
     public let clientID: String
     let transport: any HTTPTransport
 
@@ -34,6 +35,7 @@ public struct DeviceCodeFlow: Sendable {
     /// Whether the tokens are bound to a new key ([RFC 9449](https://www.rfc-editor.org/rfc/rfc9449)).
     public var dpop = DPoPPolicy.off
 
+    /// The clock by which codes expire and ID tokens are validated.
     public var now: @Sendable () -> Date = { Date() }
 
     /// Takes room for the answer before the codes are redeemed.
@@ -42,6 +44,7 @@ public struct DeviceCodeFlow: Sendable {
     /// How the time between two requests is waited.
     package var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
 
+    /// A flow of one client, over this transport.
     public init(clientID: String, transport: any HTTPTransport) {
         self.clientID = clientID
         self.transport = transport

@@ -153,5 +153,7 @@ public struct BrowserSessionReport: Hashable, Sendable {
 public struct EndSessionReport: Hashable, Sendable {
     /// What became of the refresh tokens.
     public let signOut: SignOutReport
+
+    /// What became of the session in the browser.
     public let browser: BrowserSessionReport
 }

@@ -38,6 +38,7 @@ public struct AccountPolicy: Hashable, Sendable {
         return text.folded.count >= 4 ? whole.otherwise(AccountPolicy(.identifierPrefix(text.folded))) : whole
     }
 
+    /// Accounts of this user name, in any letter case.
     public static func username(_ username: String) -> AccountPolicy { AccountPolicy(.username(username.folded)) }
 
     /// The account of this id; where subjects differ in case alone, the one that is spelled so, else all of them.

@@ -3,6 +3,7 @@ import SQLite
 
 /// The answer of a policy: one account, none, or several, with the reasons.
 public struct AccountSelection: Sendable {
+    /// Which account was taken, or why none was.
     public let outcome: Outcome
 
     /// How many accounts fit; the outcome of an ambiguous policy names a few dozen of them.
@@ -20,7 +21,10 @@ public struct AccountSelection: Sendable {
 
     /// An account and why it was taken or left.
     public struct Consideration: Sendable {
+        /// The account that was looked at.
         public let account: Account
+
+        /// Whether the policy takes it.
         public let isTaken: Bool
 
         /// A sentence without a full stop.

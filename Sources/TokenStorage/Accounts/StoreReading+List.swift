@@ -68,10 +68,13 @@ extension StoreConnection {
 
 /// An account with what a list says of it.
 public struct AccountSummary: Sendable {
+    /// The account.
     public let account: Account
 
     /// The clients that hold a token of the account.
     public let clientIDs: [String]
+
+    /// Whether it is signed in to any client.
     public let signInState: SignInState
 
     /// Whether there is a refresh token that the issuer has not refused for good.
@@ -79,9 +82,14 @@ public struct AccountSummary: Sendable {
 
     /// How many access tokens are in each state.
     public let validCount: Int
+
+    /// Access tokens that are good but worth refreshing.
     public let agingCount: Int
+
+    /// Access tokens that have expired.
     public let expiredCount: Int
 
+    /// All access tokens, expired ones too.
     public var accessTokenCount: Int { validCount + agingCount + expiredCount }
 
     /// When the next access token that has not ended will end.
@@ -98,16 +106,30 @@ public struct AccountSummary: Sendable {
         account.tenantProfiles.first.map(\.tenantID).flatMap { $0.isEmpty ? nil : $0 } ?? account.utid
     }
 
+    /// What the home tenant calls the account.
     public var localAccountID: String? { account.tenantProfiles.first?.localAccountID }
 }
 
 /// An access token without its secret.
 public struct AccessTokenSummary: Sendable {
+    /// The client that the token was issued to.
     public let clientID: String
+
+    /// What it was granted for, each token of the scope.
     public let scopes: [String]
+
+    /// How it is to be used, such as `Bearer`.
     public let tokenType: String
+
+    /// Whether it is good.
     public let state: TokenState
+
+    /// When it was stored; nil if an import did not say.
     public let cachedAt: Date?
+
+    /// When it expires.
     public let expiresAt: Date
+
+    /// When the issuer wants it to be refreshed; nil if it did not say.
     public let refreshAt: Date?
 }

@@ -220,12 +220,19 @@ extension StoreConnection {
 
 /// What a purge deleted, or would delete.
 public struct PurgeCounts: Hashable, Sendable {
+    /// Accounts that were removed.
     public var accounts = 0
 
     /// What people call the accounts, of the first five.
     public var accountNames: [String] = []
+
+    /// Access tokens that were removed.
     public var accessTokens = 0
+
+    /// Refresh tokens that were removed.
     public var refreshTokens = 0
+
+    /// ID tokens that were removed.
     public var idTokens = 0
 
     /// Files that were removed: copies of the store, and a store too damaged to be read.
@@ -234,6 +241,7 @@ public struct PurgeCounts: Hashable, Sendable {
     /// Files that have the name of a copy and were left alone, for they do not show that they are one.
     public var keptFiles: [String] = []
 
+    /// Nothing removed.
     public init() {}
 
     /// How many accounts are named.

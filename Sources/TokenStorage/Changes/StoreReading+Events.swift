@@ -39,16 +39,31 @@ extension StoreReading {
 public struct StoreEvent: Hashable, Sendable, Identifiable {
     /// What was done; later versions add kinds, so this is an open set.
     public struct Kind: RawRepresentable, Hashable, Sendable {
+        /// The name by which the store and the log know the kind.
         public let rawValue: String
 
+        /// A kind by its name; a newer version of the store may know more.
         public init(rawValue: String) { self.rawValue = rawValue }
 
+        /// Somebody signed in.
         public static let signIn = Kind(rawValue: "sign_in")
+
+        /// Tokens were refreshed.
         public static let refresh = Kind(rawValue: "refresh")
+
+        /// Somebody signed out.
         public static let signOut = Kind(rawValue: "sign_out")
+
+        /// The issuer refused a refresh token for good.
         public static let refused = Kind(rawValue: "refused")
+
+        /// Accounts were purged.
         public static let purge = Kind(rawValue: "purge")
+
+        /// A cache was imported.
         public static let `import` = Kind(rawValue: "import")
+
+        /// Values were sealed anew under another key.
         public static let rekey = Kind(rawValue: "rekey")
         /// An answer that had waited in a file was dealt with; the outcome names the file.
         public static let takeIn = Kind(rawValue: "take_in")
@@ -57,10 +72,19 @@ public struct StoreEvent: Hashable, Sendable, Identifiable {
     /// Rises by one with every entry.
     public let id: Int64
 
+    /// When it happened.
     public let at: Date
+
+    /// The program that did it, as it calls itself.
     public let program: String
+
+    /// The process that did it.
     public let processID: Int64
+
+    /// What happened.
     public let kind: Kind
+
+    /// How it ended, in a word.
     public let outcome: String
 
     /// The account concerned; nil where it is about several, or none, or one that is gone.
@@ -68,6 +92,8 @@ public struct StoreEvent: Hashable, Sendable, Identifiable {
 
     /// Keyed hash of the account concerned, which outlives it.
     let accountMark: [UInt8]?
+
+    /// The client concerned; nil if none was.
     public let clientID: String?
 
     /// How many entries are kept.

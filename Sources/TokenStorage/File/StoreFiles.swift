@@ -12,6 +12,7 @@ import Darwin
 
 /// A copy of a store beside it: of a damaged file that was repaired, or of an older version that was migrated.
 public struct StoreCopy: Hashable, Sendable {
+    /// The path of the file.
     public let path: String
 
     /// Bytes of the file.

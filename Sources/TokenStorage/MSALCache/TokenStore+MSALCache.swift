@@ -74,10 +74,19 @@ extension StoreReading {
 
 /// What an import took in, by kind.
 public struct ImportReport: Hashable, Sendable {
+    /// Accounts that were taken in.
     public var accounts = 0
+
+    /// Access tokens that were taken in.
     public var accessTokens = 0
+
+    /// Refresh tokens that were taken in.
     public var refreshTokens = 0
+
+    /// ID tokens that were taken in.
     public var idTokens = 0
+
+    /// Clients whose family was taken in.
     public var appMetadata = 0
 
     /// Entries of buckets not known here, which are kept as they are.
@@ -91,6 +100,7 @@ public struct ImportReport: Hashable, Sendable {
 
     /// An entry that was not taken in.
     public struct Rejection: Hashable, Sendable {
+        /// The part of the document that the entry stands in, such as `RefreshToken`.
         public let bucket: String
 
         /// The entry's key in the bucket; nil where it is about the bucket as a whole.
@@ -107,6 +117,7 @@ public struct ImportReport: Hashable, Sendable {
         }
     }
 
+    /// Nothing taken in.
     public init() {}
 
     /// How many entries were added or changed.

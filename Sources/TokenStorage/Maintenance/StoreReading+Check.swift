@@ -213,6 +213,7 @@ extension StoreConnection {
 extension TokenStore {
     /// How far a long piece of work is.
     public struct Progress: Sendable {
+        /// How many were dealt with.
         public let done: Int
 
         /// Nil if it is not known.

@@ -65,19 +65,37 @@ extension StoreConnection {
 
 /// What a store is, and who could read it.
 public struct StoreStatus: Sendable {
+    /// Where the store is.
     public let path: StorePath
 
     /// Bytes of the database and its log.
     public let size: Int64
+
+    /// The version of its schema.
     public let schemaVersion: Int
+
+    /// The oldest schema version whose programs may read it.
     public let readerFloor: Int
+
+    /// The oldest schema version whose programs may write it.
     public let writerFloor: Int
+
+    /// The program that changed its schema last.
     public let writtenBy: String
 
+    /// When the store was made.
     public let createdAt: Date
+
+    /// How many accounts it has.
     public let accounts: Int
+
+    /// How many access tokens it has.
     public let accessTokens: Int
+
+    /// How many refresh tokens it has.
     public let refreshTokens: Int
+
+    /// How many ID tokens it has.
     public let idTokens: Int
 
     /// Entries of imports that are kept aside because they make no sense.
@@ -88,6 +106,8 @@ public struct StoreStatus: Sendable {
 
     /// Files beside the store with answers of issuers that it could not take yet; opening it for writing does.
     public let pendingAnswers: [String]
+
+    /// Where its key comes from.
     public let keySource: String
 
     /// The id of the key-encryption key that the data keys are sealed under.
@@ -95,6 +115,8 @@ public struct StoreStatus: Sendable {
 
     /// Why the key cannot be had; nil if it can.
     public let keyProblem: SealingError?
+
+    /// Whether a change of keys was interrupted; the next one goes on with it.
     public let isRekeyUnfinished: Bool
 
     /// Copies of the store beside it, which the keys of their time open.
@@ -105,7 +127,10 @@ public struct StoreStatus: Sendable {
 
     /// How well the key source protects against one kind of attacker.
     public struct Protection: Sendable {
+        /// Who might read the store: another user, a backup, a thief.
         public let reader: String
+
+        /// Whether that reader can open what it holds, and why.
         public let verdict: String
     }
 }

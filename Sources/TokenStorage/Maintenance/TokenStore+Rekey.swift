@@ -194,6 +194,8 @@ extension StoreConnection {
 public struct RekeyReport: Sendable {
     /// How many values were sealed anew; none when only the key source changed.
     public let resealed: Int
+
+    /// Where the key comes from now.
     public let keySource: String
 
     /// Whether this finished an earlier rekey that was cut off.

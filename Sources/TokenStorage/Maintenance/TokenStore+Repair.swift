@@ -51,8 +51,13 @@ public struct RepairReport: Sendable {
 /// It is told from what the damaged file says elsewhere, so that each part of it may be missing; identifiers may be in
 /// the lower case in which the store compares them.
 public struct LostSignIn: Hashable, Sendable {
+    /// The user name; nil if it was lost.
     public let username: String?
+
+    /// What the issuer calls the account; nil if it was lost.
     public let homeAccountID: String?
+
+    /// The authority of the account; nil if it was lost.
     public let authority: String?
 
     /// The client whose refresh token, or its key, is lost; nil if the account itself is.

@@ -2,7 +2,10 @@ public import OAuth
 
 /// An access token that is wanted from the store.
 public struct TokenQuery: Hashable, Sendable {
+    /// Whose token is wanted.
     public let account: Account.ID
+
+    /// The client that the token was issued to.
     public let clientID: String
 
     /// Every token of it must have been granted; reserved tokens such as `openid` take no part beside others.
@@ -10,6 +13,8 @@ public struct TokenQuery: Hashable, Sendable {
 
     /// Where the token is to be from; nil or a tenant such as `common`: the tenant the account is at home in.
     public var authority: Authority?
+
+    /// How the token is to be used.
     public var tokenType = "Bearer"
 
     /// The key a proof-of-possession token must be bound to.
@@ -20,11 +25,14 @@ public struct TokenQuery: Hashable, Sendable {
 
     /// A token minted for exactly these claims; nil: for none.
     public var requestedClaims: JSONValue?
+
+    /// How long before it expires a token is not handed out any more.
     public var buffer = ExpiryBuffer.standard
 
     /// Whether a token serves that the issuer gave for just this scope, although it did not grant all of it.
     public var acceptsDeclined = false
 
+    /// A query for a token of an account that covers this scope.
     public init(account: Account.ID, clientID: String, scope: Scope) {
         self.account = account
         self.clientID = clientID

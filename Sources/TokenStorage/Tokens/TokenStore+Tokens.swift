@@ -87,6 +87,7 @@ public struct SavedTokens: Sendable {
 }
 
 extension TokenStore {
+    /// What the store has for `query`; a token that was opened before is kept until anything is committed.
     public func cachedToken(for query: TokenQuery) throws -> CachedToken {
         try query.requireScope()
         let version = try connections.dataVersion()
@@ -183,6 +184,7 @@ extension StoreConnection {
 /// A refresh token of the store with what it was issued for ([RFC 6749
 /// §1.5](https://www.rfc-editor.org/rfc/rfc6749#section-1.5)).
 public struct StoredRefreshToken: Equatable, Sendable {
+    /// The token itself.
     public let secret: Secret
 
     /// The client that obtained it, even for a family token.
@@ -191,6 +193,7 @@ public struct StoredRefreshToken: Equatable, Sendable {
     /// The family of clients that may use it; `"1"` is the only one in use.
     public let familyID: String?
 
+    /// Whose token it is.
     public let account: Account.ID
 
     /// When it was stored; the newest of several is used first.
@@ -208,7 +211,10 @@ public struct StoredRefreshToken: Equatable, Sendable {
 
 /// An ID token of the store with what it was issued for.
 public struct StoredIDToken: Sendable {
+    /// The token with its claims.
     public let idToken: IDToken
+
+    /// The client that it was issued to.
     public let clientID: String
 
     /// The tenant; empty where the provider has none.
