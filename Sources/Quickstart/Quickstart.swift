@@ -60,7 +60,7 @@ struct DoomedRefresh: AsyncParsableCommand {
 
     func run() async throws {
         let store = try TokenStore.open(at: StorePath(store))
-        guard let account = try store.account(matching: .userFlow(flow)) else { return }
+        guard let account = try await store.account(matching: .userFlow(flow)) else { return }
         var request = SilentRequest(account: account.id, scope: World.tasks)
         request.forcesRefresh = true
         let manager = TokenManager(store: store, clientID: Tour.client, transport: AsyncHTTPTransport())

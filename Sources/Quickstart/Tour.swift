@@ -27,7 +27,7 @@ struct Tour: Sendable {
         let store = try TokenStore.open(at: path)
         chapter("A provider and a store")
         say("  \(provider.baseURL) signs people in, by two user flows, and has two APIs")
-        say("  \(path.database) is new and holds \(try store.status().accounts) accounts")
+        say("  \(path.database) is new and holds \(try await store.status().accounts) accounts")
         do {
             try await body(Tour(provider: provider, store: store))
         } catch {

@@ -121,27 +121,14 @@ extension TokenStore {
         try await writing { try $0.rekey(to: source, afterLeak: afterLeak, progress: progress) }
     }
 
+    /// Gives an account these tags and no others, unless the task is cancelled before its turn.
+    public func setTags(_ tags: [String: String], of account: Account.ID) async throws {
+        try await writing { try $0.setTags(tags, of: account) }
+    }
+
     private func writing<Result: Sendable>(
         _ body: @escaping @Sendable (TokenStore) throws -> Result
     ) async throws -> Result {
         try await connections.writing.runUnlessCancelled { try body(self) }
-    }
-}
-
-extension StoreReading {
-    /// Looks at everything, unless the task is cancelled before its turn.
-    ///
-    /// - Returns: what is wrong; empty if the store is sound.
-    public func check(progress: (@Sendable (TokenStore.Progress) -> Void)? = nil) async throws -> [StoreProblem] {
-        try await reading { try $0.check(progress: progress) }
-    }
-
-    /// Everything as an MSAL unified cache, with every token in the clear.
-    public func exportMSALCache() async throws -> Data { try await reading { try $0.exportMSALCache() } }
-
-    private func reading<Result: Sendable>(
-        _ body: @escaping @Sendable (Self) throws -> Result
-    ) async throws -> Result {
-        try await connections.reading.runUnlessCancelled { try body(self) }
     }
 }

@@ -20,7 +20,7 @@ struct AccessTokenTests {
             let audiences = try [first, second].map { try IDToken(decoding: $0.secret).claims.audiences }
             #expect(audiences[0] != audiences[1])
             #expect(scene.messages == 0)
-            #expect(try scene.store.status().accessTokens == 3)
+            await #expect(try scene.store.status().accessTokens == 3)
         }
     }
 
@@ -44,16 +44,16 @@ struct AccessTokenTests {
             let id = account.account.id
             let first = try await account.accessToken(for: NativeScene.toDo).accessToken
             let other = try await account.accessToken(for: NativeScene.demo).accessToken
-            let refreshToken = try scene.store.refreshTokens(of: id, client: "pwd-app")[0].secret
+            let refreshToken = try await scene.store.refreshTokens(of: id, client: "pwd-app")[0].secret
             scene.provider.clock.advance(by: 56 * 60)
             scene.provider.audit.reset()
             let renewed = try await account.accessToken(for: NativeScene.toDo)
             #expect(renewed.accessToken.secret != first.secret)
             #expect(scene.requests == ["token": 1])
-            #expect(try scene.store.refreshTokens(of: id, client: "pwd-app")[0].secret != refreshToken)
+            await #expect(try scene.store.refreshTokens(of: id, client: "pwd-app")[0].secret != refreshToken)
             var query = TokenQuery(account: id, clientID: "pwd-app", scope: NativeScene.demo)
             query.buffer = ExpiryBuffer(.zero)
-            guard case .usable(let kept, _) = try scene.store.cachedToken(for: query) else {
+            guard case .usable(let kept, _) = try await scene.store.cachedToken(for: query) else {
                 Issue.record("the other token is gone")
                 return
             }
@@ -72,7 +72,7 @@ struct AccessTokenTests {
             #expect(renewed.accessToken.secret != token.accessToken.secret)
             #expect(scene.requests == ["token": 1])
             #expect(account.idToken != idToken)
-            #expect(try scene.store.idTokens(of: account.account.id).map(\.idToken) == [account.idToken])
+            await #expect(try scene.store.idTokens(of: account.account.id).map(\.idToken) == [account.idToken])
         }
     }
 
@@ -111,13 +111,13 @@ struct AccessTokenTests {
         try await NativeScene.open(grace: 0) { scene in
             let account = try await scene.signInAna()
             let id = account.account.id
-            let stolen = try scene.store.refreshTokens(of: id, client: "pwd-app")[0].secret
+            let stolen = try await scene.store.refreshTokens(of: id, client: "pwd-app")[0].secret
             let child = try await Self.refresh(stolen, scene)
             #expect(child.status == 200)
             let error = try await accessTokenFailure(account, NativeScene.toDo)
             #expect(error.isRefreshTokenExpired)
             #expect(error.suberror == "bad_token")
-            #expect(try scene.store.refreshTokens(of: id, client: "pwd-app").isEmpty)
+            await #expect(try scene.store.refreshTokens(of: id, client: "pwd-app").isEmpty)
             let token = try JSONValue(parsing: child.body.reveal()).object.map { TokenResponse($0) }?.refreshToken
             #expect(try await Self.refresh(#require(token), scene).status == 400)
         }

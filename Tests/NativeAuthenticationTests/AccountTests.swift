@@ -51,7 +51,7 @@ struct AccountTests {
                 #expect(snapshot.names(holding: Data(text.utf8)) == [])
                 #expect(snapshot.names(holding: Data(Data(text.utf8).base64EncodedString().utf8)) == [])
             }
-            let status = try scene.store.status()
+            let status = try await scene.store.status()
             #expect(status.accounts == 0)
             #expect(status.accessTokens == 0)
             #expect(status.refreshTokens == 0)
@@ -93,7 +93,7 @@ struct AccountTests {
             #expect(try app.currentAccount()?.account.id == bo.account.id)
             let ana = try await scene.signInAna(in: app)
             #expect(try app.accounts().map(\.account.id) == [ana.account.id])
-            #expect(Set(try scene.store.accounts().map(\.id)) == [ana.account.id, userFlow])
+            await #expect(Set(try scene.store.accounts().map(\.id)) == [ana.account.id, userFlow])
             #expect(try await accessTokenFailure(bo, NativeScene.toDo).isNoAccount)
         }
     }

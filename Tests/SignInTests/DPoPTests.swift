@@ -151,11 +151,11 @@ struct DPoPTests {
             let second = try scene.key(account.id)
             #expect(second != nil)
             #expect(second != first)
-            #expect(try scene.store.status().accessTokens == 1)
+            await #expect(try scene.store.status().accessTokens == 1)
             #expect(try await scene.call(account).status == 200)
             try await scene.signIn(dpop: .off)
             #expect(try scene.key(account.id) == nil)
-            #expect(try scene.store.status().accessTokens == 1)
+            await #expect(try scene.store.status().accessTokens == 1)
             #expect(try await scene.call(account, dpop: .off).status == 200)
         }
     }
@@ -176,11 +176,11 @@ struct DPoPTests {
     @Test func `a refresh that got no answer is repeated by the next program`() async throws {
         try await DPoPScene.open(demandsNonce: true) { (scene: DPoPScene) async throws in
             let account = try await scene.signIn().account
-            let token = try #require(try scene.store.refreshTokens(of: account.id, client: "b2c-app").first)
+            let token = try await #require(try scene.store.refreshTokens(of: account.id, client: "b2c-app").first)
             scene.expire()
             #expect(try scene.store.beginRefresh(with: token) == nil)
             #expect(try await scene.call(account).status == 200)
-            #expect(try scene.store.refreshTokens(of: account.id, client: "b2c-app").count == 1)
+            await #expect(try scene.store.refreshTokens(of: account.id, client: "b2c-app").count == 1)
         }
     }
 

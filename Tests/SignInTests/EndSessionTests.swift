@@ -43,7 +43,7 @@ struct EndSessionTests {
             #expect(await visitor.heading == "Signed out")
             let routes = scene.provider.audit.entries.map(\.route)
             #expect(routes.filter { ["revoke", "logout"].contains($0) } == ["revoke", "logout"])
-            #expect(try scene.store.accounts().isEmpty)
+            await #expect(try scene.store.accounts().isEmpty)
             #expect(try await isAsked(visitor, scene))
         }
     }
@@ -88,7 +88,7 @@ struct EndSessionTests {
             let address = try #require(report.browser.address)
             #expect(address.contains("/oauth2/v2.0/logout?client_id=b2c-app"))
             #expect(!address.contains("eyJ"))
-            #expect(try scene.store.accounts().isEmpty)
+            await #expect(try scene.store.accounts().isEmpty)
         }
     }
 

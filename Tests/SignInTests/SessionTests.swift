@@ -76,7 +76,7 @@ struct SessionTests {
             await #expect(throws: SignInError.self) {
                 try await session.acquireToken(for: SignInScene.toDo, prompt: .login)
             }
-            #expect(try scene.store.accounts().map(\.username) == [SignInScene.ana])
+            await #expect(try scene.store.accounts().map(\.username) == [SignInScene.ana])
         }
     }
 

@@ -18,14 +18,14 @@ struct SilentTests {
             #expect(cached.source == .cache)
             #expect(cached.accessToken.secret == first.accessToken?.secret)
             #expect(scene.provider.audit.counts.isEmpty)
-            let old = try scene.store.refreshTokens(of: first.account.id, client: "b2c-app")[0].secret
+            let old = try await scene.store.refreshTokens(of: first.account.id, client: "b2c-app")[0].secret
             scene.provider.clock.advance(by: 3_601)
             let refreshed = try await application.acquireTokenSilently(request)
             #expect(refreshed.source == .refresh)
             #expect(refreshed.accessToken.secret != first.accessToken?.secret)
             #expect(refreshed.idToken != nil)
             #expect(scene.tokenRequestCount == 1)
-            #expect(try scene.store.refreshTokens(of: first.account.id, client: "b2c-app")[0].secret != old)
+            await #expect(try scene.store.refreshTokens(of: first.account.id, client: "b2c-app")[0].secret != old)
             scene.provider.clock.advance(by: 91 * 86_400)
             let error = try await acquisitionError { _ = try await application.acquireTokenSilently(request) }
             #expect(error?.needsInteraction == true)
@@ -118,9 +118,9 @@ struct SilentTests {
             #expect(try application.account(for: .userFlow(SignInScene.editProfile))?.id == other.id)
             for _ in 1...2 { try await application.remove(account) }
             #expect(try application.accounts().map(\.id) == [other.id])
-            #expect(try scene.store.refreshTokens(of: account.id, client: "b2c-app").isEmpty)
-            #expect(try scene.store.idTokens(of: account.id).isEmpty)
-            #expect(try scene.store.signInState(of: account.id, client: "b2c-app") == .signedOut)
+            await #expect(try scene.store.refreshTokens(of: account.id, client: "b2c-app").isEmpty)
+            await #expect(try scene.store.idTokens(of: account.id).isEmpty)
+            await #expect(try scene.store.signInState(of: account.id, client: "b2c-app") == .signedOut)
             let request = SilentRequest(account: account.id, scope: SignInScene.toDo)
             let error = try await acquisitionError { _ = try await application.acquireTokenSilently(request) }
             #expect(error?.needsInteraction == true)

@@ -123,7 +123,7 @@ struct RealServerTests {
         #expect(try await scene.acquire().idToken == nil)
         #expect(try await scene.acquire().source == .cache)
         #expect(scene.tokenRequestCount == 1)
-        #expect(try scene.store.idTokens(of: scene.account).first?.idToken.claims.name == "Mara")
+        await #expect(try scene.store.idTokens(of: scene.account).first?.idToken.claims.name == "Mara")
         #expect(try scene.refreshTokens.map { $0.secret.reveal() } == ["rt-0"])
     }
 
@@ -157,7 +157,7 @@ struct RealServerTests {
         #expect(metadata.revocationEndpoint == nil)
         #expect(metadata.deviceAuthorizationEndpoint == nil)
         #expect(try await scene.manager().signOut(scene.account) == .notOffered)
-        #expect(try scene.store.accounts().isEmpty)
+        await #expect(try scene.store.accounts().isEmpty)
     }
 
     @Test(arguments: [(401, #"{"error":"invalid_client"}"#, "invalid_client"), (403, "<html>", "403")])
@@ -175,7 +175,7 @@ struct RealServerTests {
         }
         #expect(said.contains(reason))
         #expect(scene.issuer.forms("/op/revoke").first?["token"] == "rt-0")
-        #expect(try scene.store.accounts().isEmpty)
+        await #expect(try scene.store.accounts().isEmpty)
     }
 
     @Test func `a clock difference of minutes is found by the answer's Date header`() async throws {
@@ -231,7 +231,7 @@ struct RealServerTests {
             #expect(!String(reflecting: error).contains(echo))
         }
         #expect(scene.tokenRequestCount == 1)
-        let outcomes = try scene.store.events().map(\.outcome)
+        let outcomes = try await scene.store.events().map(\.outcome)
         #expect(outcomes.contains { $0.contains("unknown_error") })
         #expect(!outcomes.contains { $0.contains(echo) })
     }

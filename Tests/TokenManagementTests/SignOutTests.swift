@@ -14,7 +14,7 @@ struct SignOutTests {
             #expect(try await manager.signOut(scene.account) == .revoked)
             #expect(try await manager.signOut(scene.account) == .nothingToRevoke)
             #expect(scene.provider.audit.count(of: "revoke") == 1)
-            #expect(try scene.store.accounts().isEmpty)
+            await #expect(try scene.store.accounts().isEmpty)
             #expect(try !scene.files(contain: secret))
             let error = try await acquisitionError { try await manager.acquireTokenSilently(scene.request()) }
             guard error?.interaction == .signedOut else { throw ExpectationFailure("signedOut") }
@@ -43,7 +43,7 @@ struct SignOutTests {
             #expect(try await manager.acquireTokenSilently(scene.request()).source == .refresh)
             #expect(try await signOut.withLock(\.self)?.value == .revoked)
             #expect(scene.provider.audit.count(of: "revoke") == 1)
-            #expect(try scene.store.accounts().isEmpty)
+            await #expect(try scene.store.accounts().isEmpty)
             let last = revoked.withLock(\.self)
             #expect(last != nil)
             #expect(last != spent)
@@ -66,20 +66,20 @@ struct SignOutTests {
             }
             #expect(try await scene.manager(transport: transport).signOut(scene.account) == .revoked)
             #expect(scene.provider.audit.count(of: "revoke") == 2)
-            #expect(try scene.store.accounts().isEmpty)
+            await #expect(try scene.store.accounts().isEmpty)
         }
     }
 
     @Test func `all clients of an account are signed out in one commit`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             try await scene.signIn(client: "otp-app")
-            let before = try scene.store.events().count
+            let before = try await scene.store.events().count
             let outcome = try await scene.manager().signOut(scene.account, ofClients: nil)
             #expect(outcome.reports.map(\.client) == ["otp-app", Scene.client])
             #expect(outcome.reports.allSatisfy { $0.report == .revoked })
             #expect(outcome.erasure == .complete)
-            #expect(try scene.store.accounts().isEmpty)
-            #expect(try scene.store.events().count == before + 1)
+            await #expect(try scene.store.accounts().isEmpty)
+            await #expect(try scene.store.events().count == before + 1)
         }
     }
 
@@ -87,7 +87,7 @@ struct SignOutTests {
         try await Scene.open { (scene: Scene) async throws in
             #expect(try await scene.manager().signOut(scene.account, .thisDevice) == .localOnly)
             #expect(scene.provider.audit.counts.isEmpty)
-            #expect(try scene.store.accounts().isEmpty)
+            await #expect(try scene.store.accounts().isEmpty)
         }
     }
 
@@ -99,7 +99,7 @@ struct SignOutTests {
                 throw ExpectationFailure("a reason")
             }
             #expect(reason.contains("invalid_client"))
-            #expect(try scene.store.accounts().isEmpty)
+            await #expect(try scene.store.accounts().isEmpty)
         }
     }
 
@@ -109,7 +109,7 @@ struct SignOutTests {
             let body = #"{"issuer":"\#(base)/x","token_endpoint":"\#(base)/x/token"}"#
             scene.provider.faults.add(.answer(body: body, at: "metadata"))
             #expect(try await scene.manager().signOut(scene.account) == .notOffered)
-            #expect(try scene.store.accounts().isEmpty)
+            await #expect(try scene.store.accounts().isEmpty)
         }
     }
 

@@ -40,7 +40,7 @@ extension BrowserTests {
                 #expect(screen.accessToken != first)
                 screen.press("editProfile")
                 #expect(await screen.loggingText.next() == "Successfully edited profile")
-                #expect(try scene.reopened().accounts().count == 2)
+                await #expect(try scene.reopened().accounts().count == 2)
                 screen.press("signOut")
                 #expect(await screen.loggingText.next() == "Signed out")
                 screen.press("signOut")
@@ -60,7 +60,7 @@ extension BrowserTests {
                 scene.provider.clock.advance(by: 91 * 86_400)
                 screen.press("refresh")
                 #expect(await screen.loggingText.next() == "Signed in again")
-                #expect(try scene.reopened().accounts().count == 1)
+                await #expect(try scene.reopened().accounts().count == 1)
             }
         }
 

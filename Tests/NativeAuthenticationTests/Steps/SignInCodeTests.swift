@@ -29,10 +29,10 @@ struct SignInCodeTests {
             #expect(account.accountClaims[path: "preferred_username"]?.text == NativeScene.bo)
             #expect(account.account.username == NativeScene.bo)
             let (id, store) = (account.account.id, scene.store)
-            #expect(try store.accounts().map(\.id) == [id])
-            #expect(try store.refreshTokens(of: id, client: "otp-app").count == 1)
-            #expect(try store.idTokens(of: id, client: "otp-app").count == 1)
-            #expect(try store.status().accessTokens == 1)
+            await #expect(try store.accounts().map(\.id) == [id])
+            await #expect(try store.refreshTokens(of: id, client: "otp-app").count == 1)
+            await #expect(try store.idTokens(of: id, client: "otp-app").count == 1)
+            await #expect(try store.status().accessTokens == 1)
         }
     }
 

@@ -24,7 +24,7 @@ struct RefreshFailureTests {
             #expect(result.source == .refresh)
             #expect(result.freshness == .fresh)
             #expect(scene.tokenRequestCount == 1)
-            #expect(try scene.store.status().accessTokens == 1)
+            await #expect(try scene.store.status().accessTokens == 1)
         }
     }
 
@@ -158,9 +158,9 @@ struct RefreshFailureTests {
             scene.refuse("invalid_grant", suberror: "user_account_deleted")
             let error = try await acquisitionError { try await scene.manager().acquireTokenSilently(scene.request()) }
             guard error?.interaction == .accountDeleted else { throw ExpectationFailure("accountDeleted") }
-            #expect(try scene.store.signedInAccounts(client: Scene.client).isEmpty)
-            #expect(try scene.store.signedInAccounts(client: "otp-app").count == 1)
-            #expect(try scene.store.refreshTokens(of: scene.account, client: "otp-app").count == 1)
+            await #expect(try scene.store.signedInAccounts(client: Scene.client).isEmpty)
+            await #expect(try scene.store.signedInAccounts(client: "otp-app").count == 1)
+            await #expect(try scene.store.refreshTokens(of: scene.account, client: "otp-app").count == 1)
         }
     }
 
@@ -180,7 +180,7 @@ struct RefreshFailureTests {
                 try await scene.manager(transport: transport).acquireTokenSilently(scene.request())
             }
             guard error?.interaction == .accountDeleted else { throw ExpectationFailure("accountDeleted") }
-            #expect(try scene.store.signedInAccounts(client: Scene.client).count == 1)
+            await #expect(try scene.store.signedInAccounts(client: Scene.client).count == 1)
             #expect(try scene.refreshTokens.count == 1)
             #expect(try scene.refreshTokens != before)
         }
@@ -241,7 +241,7 @@ struct RefreshFailureTests {
             let error = try await acquisitionError { try await scene.manager().acquireTokenSilently(scene.request()) }
             guard error?.code == .accountMismatch else { throw ExpectationFailure("accountMismatch") }
             #expect(try scene.refreshTokens.map { $0.secret.reveal() } == before)
-            #expect(try scene.store.status().accounts == 1)
+            await #expect(try scene.store.status().accounts == 1)
         }
     }
 

@@ -46,7 +46,7 @@ struct SilentRequestTests {
                 #expect(error?.needsInteraction == true)
                 #expect(scene.tokenRequestCount == 1)
             }
-            #expect(try scene.store.refreshTokens(of: scene.account, client: "sibling-app").count == 1)
+            await #expect(try scene.store.refreshTokens(of: scene.account, client: "sibling-app").count == 1)
         }
     }
 
@@ -102,8 +102,8 @@ struct SilentRequestTests {
             #expect(result.source == .refresh)
             #expect(scene.tokenRequestCount == 1)
             #expect(result.idToken?.claims.issuedAt == Scene.start.addingTimeInterval(60))
-            #expect(try scene.store.status().accessTokens == 1)
-            #expect(
+            await #expect(try scene.store.status().accessTokens == 1)
+            await #expect(
                 try scene.store.idTokens(of: scene.account).first?.idToken.claims.issuedAt
                     == Scene.start.addingTimeInterval(60)
             )
@@ -180,7 +180,7 @@ struct SilentRequestTests {
         try await Scene.open { (scene: Scene) async throws in
             let store = try Scene.openStore(scene.directory, scene.clock)
             #expect(try store.account(username: Login.ana)?.id == scene.account)
-            #expect(try store.idTokens(of: scene.account).first?.idToken.claims.name == "Ana Rojas")
+            await #expect(try store.idTokens(of: scene.account).first?.idToken.claims.name == "Ana Rojas")
             #expect(scene.provider.audit.counts.isEmpty)
         }
     }

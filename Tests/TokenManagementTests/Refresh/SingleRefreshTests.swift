@@ -47,7 +47,7 @@ struct SingleRefreshTests {
                 try await group.waitForAll()
             }
             #expect(scene.tokenRequestCount == 2)
-            #expect(try scene.store.status().accessTokens == 2)
+            await #expect(try scene.store.status().accessTokens == 2)
         }
     }
 
@@ -290,7 +290,7 @@ struct SingleRefreshTests {
             let manager = try scene.manager(transport: transport)
             let error = try await acquisitionError { try await manager.acquireTokenSilently(scene.request()) }
             guard error?.interaction == .signedOut else { throw ExpectationFailure("signedOut") }
-            let status = try scene.store.status()
+            let status = try await scene.store.status()
             #expect(status.accounts == 0)
             #expect(status.refreshTokens == 0)
             #expect(status.accessTokens == 0)

@@ -129,6 +129,6 @@ struct PathTests {
             }
             for try await created in group { #expect(created == Fixture.date()) }
         }
-        #expect(try TokenStore.open(at: path, options: options).accounts().count == 16)
+        await #expect(try TokenStore.open(at: path, options: options).accounts().count == 16)
     }
 }

@@ -162,7 +162,7 @@ struct ForgettingTests {
             return try await group.reduce(into: []) { $0.append($1) }
         }
         #expect(erasures == ids.map { _ in .complete })
-        #expect(try fixture.store.accounts().isEmpty)
+        await #expect(try fixture.store.accounts().isEmpty)
     }
 
     @Test func `bytes in the log of another reader are reported, not passed over`() throws {

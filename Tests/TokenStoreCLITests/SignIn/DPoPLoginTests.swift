@@ -19,7 +19,7 @@ struct DPoPLoginTests {
             #expect(text.error.contains("DPoP proof"))
             #expect(try await scene.run("list", "--tokens").output.contains("DPoP"))
             let store = try TokenStore.open(at: StorePath(scene.scratch.store))
-            let account = try #require(try store.accounts().first)
+            let account = try await #require(try store.accounts().first)
             #expect(try store.boundKey(of: account.id, client: "b2c-app") != nil)
             let export = try await scene.run("export")
             #expect(export.error.contains("the tokens of 1 session with --dpop are left out"))

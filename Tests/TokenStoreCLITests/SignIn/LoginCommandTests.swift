@@ -34,8 +34,8 @@ struct LoginCommandTests {
             #expect(!shown.contains("code="))
             #expect(!shown.contains("eyJ"))
             let rows = try TokenStore.open(at: StorePath(scene.scratch.store))
-            for account in try rows.accounts() {
-                let tokens = try rows.refreshTokens(of: account.id, client: "b2c-app").map { $0.secret.reveal() }
+            for account in try await rows.accounts() {
+                let tokens = try await rows.refreshTokens(of: account.id, client: "b2c-app").map { $0.secret.reveal() }
                 #expect(tokens.count == 1)
                 #expect(!tokens.contains { shown.contains($0) })
             }

@@ -126,7 +126,7 @@ struct LogoutCommandTests {
             return try await group.reduce(into: []) { $0.append($1) }
         }
         #expect(statuses.allSatisfy { $0 == 0 }, "\(statuses)")
-        #expect(try store.accounts().isEmpty)
+        await #expect(try store.accounts().isEmpty)
     }
 
     @Test func `a reader does not block a sign-out of two clients, and is reported`() async throws {

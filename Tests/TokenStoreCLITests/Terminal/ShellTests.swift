@@ -99,8 +99,8 @@ struct ShellTests {
             scene.provider.faults.add(.answer(body: body, at: "token"))
             #expect(try await scene.tokens(1)[0].output == "a\n")
             let store = try TokenStore.open(at: StorePath(scratch(scene)))
-            let account = try #require(try store.accounts().first)
-            let tokens = try store.refreshTokens(of: account.id, client: "pwd-app", family: nil)
+            let account = try await #require(try store.accounts().first)
+            let tokens = try await store.refreshTokens(of: account.id, client: "pwd-app", family: nil)
             #expect(tokens.map { $0.secret.reveal() } == ["next"])
         }
     }

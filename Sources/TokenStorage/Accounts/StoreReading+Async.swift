@@ -1,0 +1,91 @@
+public import OAuth
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+// The forms of reading that asynchronous code gets: a read waits for no write, but where another process repairs or
+// recovers the file. None is begun after its task was cancelled.
+
+extension StoreReading {
+    /// The accounts that `policy` leaves, off the threads of Swift concurrency.
+    public func accounts(matching policy: AccountPolicy = .all) async throws -> [Account] {
+        try await reading { try $0.accounts(matching: policy) }
+    }
+
+    /// The one account that `policy` leaves; nil where it leaves none.
+    ///
+    /// - Throws: ``TokenStoreError/Code/ambiguousAccount`` where it leaves several.
+    public func account(matching policy: AccountPolicy) async throws -> Account? {
+        try await reading { try $0.account(matching: policy) }
+    }
+
+    /// The account of an id with what a list says of it; nil where it is not stored.
+    public func summary(of account: Account.ID, withTokens: Bool = false) async throws -> AccountSummary? {
+        try await reading { try $0.summary(of: account, withTokens: withTokens) }
+    }
+
+    /// The ID tokens of an account, with their claims, newest first.
+    public func idTokens(of account: Account.ID, client: String? = nil) async throws -> [StoredIDToken] {
+        try await reading { try $0.idTokens(of: account, client: client) }
+    }
+
+    /// Looks at everything.
+    ///
+    /// - Returns: what is wrong; empty if the store is sound.
+    public func check(progress: (@Sendable (TokenStore.Progress) -> Void)? = nil) async throws -> [StoreProblem] {
+        try await reading { try $0.check(progress: progress) }
+    }
+
+    /// Everything as an MSAL unified cache, with every token in the clear.
+    public func exportMSALCache() async throws -> Data { try await reading { try $0.exportMSALCache() } }
+
+    /// The accounts that are signed in to `client` or have a token of it.
+    public func signedInAccounts(client: String) async throws -> [Account] {
+        try await reading { try $0.signedInAccounts(client: client) }
+    }
+
+    /// The sign-in state of an account at a client.
+    public func signInState(of account: Account.ID, client: String) async throws -> SignInState {
+        try await reading { try $0.signInState(of: account, client: client) }
+    }
+
+    /// The tags of an account.
+    public func tags(of account: Account.ID) async throws -> [String: String] {
+        try await reading { try $0.tags(of: account) }
+    }
+
+    /// The refresh tokens of an account that `client` may use, its own before its family's, newest first.
+    public func refreshTokens(
+        of account: Account.ID,
+        client: String,
+        family: String? = nil
+    ) async throws -> [StoredRefreshToken] {
+        try await reading { try $0.refreshTokens(of: account, client: client, family: family) }
+    }
+
+    /// The newest entries of the record of use, newest first.
+    public func events(limit: Int = 100) async throws -> [StoreEvent] {
+        try await reading { try $0.events(limit: limit) }
+    }
+
+    /// What the store is and what it holds.
+    public func status() async throws -> StoreStatus { try await reading { try $0.status() } }
+
+    private func reading<Result: Sendable>(
+        _ body: @escaping @Sendable (Self) throws -> Result
+    ) async throws -> Result {
+        try await connections.reading.runUnlessCancelled { try body(self) }
+    }
+}
+
+extension TokenStore {
+    /// What the store has for `query`; a token that is in memory is returned at once.
+    public func cachedToken(for query: TokenQuery) async throws -> CachedToken {
+        try query.requireScope()
+        if let token = try tokenInMemory(for: query) { return .usable(token, isAging: false) }
+        return try await connections.reading.runUnlessCancelled { try self.cachedToken(for: query) }
+    }
+}
