@@ -300,8 +300,8 @@ let package = Package(
             name: "TokenStoreCLITests",
             dependencies: [
                 "CProcess", "HTTPTransport", "IssuerSupport", "LocalIdentityProvider", "OAuth", "OpenIDConnect",
-                "SQLite", "Sealing", "SignIn", "TestSupport", "TestTraits", "TokenStorage", "TokenStoreCLI",
-                "TokenStoreMain",
+                "SQLite", "Sealing", "SignIn", "TestSupport", "TestTraits", "TokenManagement", "TokenStorage",
+                "TokenStoreCLI", "TokenStoreMain",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
             ]

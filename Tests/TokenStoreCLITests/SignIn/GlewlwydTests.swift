@@ -1,6 +1,8 @@
 import Foundation
+import HTTPTransport
 import OAuth
 import Testing
+import TokenManagement
 import TokenStorage
 
 /// Against a server from elsewhere.
@@ -40,11 +42,7 @@ struct GlewlwydTests {
     )
     func `login at glewlwyd, then token, claims and logout`(algorithm: Glewlwyd.Algorithm) async throws {
         try await Glewlwyd.open(algorithm) { glewlwyd in
-            let scratch = try ScratchDirectory()
-            let place = ["--issuer", glewlwyd.issuer, "--client-id", Glewlwyd.client]
-            let more = ["--scope", "read", "--redirect-uri", glewlwyd.redirectURI]
-            let login = try await LoginRun(scratch: scratch).run(place + more) { try await glewlwyd.visit($0) }
-            #expect(login.status == 0, "\(login.error)")
+            let scratch = try await Self.signedIn(at: glewlwyd)
             let token = try await Self.token(1, in: scratch)[0]
             #expect(token.status == 0, "\(token.error)")
             #expect(token.output.count > 20, "\(token.error)")
@@ -55,6 +53,60 @@ struct GlewlwydTests {
             #expect(try scratch.run("logout", "--yes", "--issuer", glewlwyd.issuer).status == 0)
             #expect(try scratch.run("list", "--json").json["accounts"] as? [String] == [])
         }
+    }
+
+    @Test(.enabled(if: Glewlwyd.isInstalled, "the Debian package glewlwyd is not installed"))
+    func `a glewlwyd session with --dpop is refreshed and used with proofs of its key`() async throws {
+        try await Glewlwyd.open { glewlwyd in
+            let scratch = try await Self.signedIn(at: glewlwyd, "--dpop")
+            let store = try TokenStore.open(at: StorePath(scratch.store))
+            let account = try await #require(store.accounts().first).id
+            let key = try #require(try store.boundKey(of: account, client: Glewlwyd.client))
+            let manager = TokenManager(store: store, clientID: Glewlwyd.client, transport: AsyncHTTPTransport())
+            var request = SilentRequest(account: account, scope: "read")
+            let first = try await manager.acquireTokenSilently(request).accessToken
+            #expect(first.tokenType == "DPoP")
+            #expect(first.keyID == key.thumbprint)
+            request.forcesRefresh = true
+            let second = try await manager.acquireTokenSilently(request).accessToken
+            #expect(second.secret != first.secret)
+            #expect(second.keyID == key.thumbprint)
+            let person = WebAPI(url: glewlwyd.issuer + "/userinfo", scope: "read")
+            let answer = try await manager.authorized(person, account: account).json()
+            #expect(answer.object?["sub"] != nil)
+        }
+    }
+
+    @Test(.enabled(if: Glewlwyd.isInstalled, "the Debian package glewlwyd is not installed"))
+    func `a glewlwyd session is kept fresh before its token ends`() async throws {
+        try await Glewlwyd.open { glewlwyd in
+            let scratch = try await Self.signedIn(at: glewlwyd)
+            let path = StorePath(scratch.store)
+            let account = try await #require(TokenStore.open(at: path).accounts().first).id
+            let query = TokenQuery(account: account, clientID: Glewlwyd.client, scope: "read")
+            let before = try #require(try await TokenStore.open(at: path).cachedToken(for: query).token)
+            var options = StoreOptions()
+            // Of the token's hour 200 seconds are left.
+            options.now = { Date() + 3_400 }
+            let store = try TokenStore.open(at: path, options: options)
+            let manager = TokenManager(store: store, clientID: Glewlwyd.client, transport: AsyncHTTPTransport())
+            await manager.keepFresh(account, scopes: ["read"]) { _ in throw CancellationError() }.end()
+            let after = try #require(try await store.cachedToken(for: query).token)
+            #expect(after.secret != before.secret)
+            #expect(after.expiresAt > before.expiresAt)
+        }
+    }
+
+    /// Where a person signed in on the command line.
+    private static func signedIn(at glewlwyd: Glewlwyd, _ more: String...) async throws -> ScratchDirectory {
+        let scratch = try ScratchDirectory()
+        let arguments = [
+            "--issuer", glewlwyd.issuer, "--client-id", Glewlwyd.client, "--scope", "read", "--redirect-uri",
+            glewlwyd.redirectURI,
+        ]
+        let login = try await LoginRun(scratch: scratch).run(arguments + more) { try await glewlwyd.visit($0) }
+        #expect(login.status == 0, "\(login.error)")
+        return scratch
     }
 
     private static func token(
@@ -71,4 +123,9 @@ struct GlewlwydTests {
             return try await group.reduce(into: []) { $0.append($1) }
         }
     }
+}
+
+extension CachedToken {
+    /// The token, if one is good to use.
+    fileprivate var token: AccessToken? { if case .usable(let token, _) = self { token } else { nil } }
 }

@@ -103,6 +103,7 @@ struct Glewlwyd: Sendable {
             "scope": [], "additional-parameters": [], "claims": [], "jwks-show": true, "secret-type": "pairwise",
             "address-claim": ["type": "no"], "pkce-allowed": true, "introspection-revocation-allowed": true,
             "introspection-revocation-auth-scope": [], "introspection-revocation-allow-target-client": true,
+            "oauth-dpop-allowed": true, "oauth-dpop-iat-duration": 60,
         ]
         let module: JSONValue = [
             "module": "oidc", "name": "oidc", "display_name": "oidc", "enabled": true, "parameters": parameters,
