@@ -99,7 +99,7 @@ struct ClaimCondition {
 
     private static func name(_ name: Substring, of text: String) throws -> String {
         guard !name.isEmpty else {
-            throw ValidationError("'\(text)' does not name a claim; give NAME=VALUE, NAME~=TEXT or NAME")
+            throw ValidationError("'\(text)' does not name a claim", hint: "give NAME=VALUE, NAME~=TEXT or NAME")
         }
         return String(name)
     }
@@ -119,7 +119,9 @@ struct TagCondition {
         let sign = scalars.firstIndex(of: "=")
         name = String(scalars[..<(sign ?? scalars.endIndex)])
         value = sign.map { String(scalars[scalars.index(after: $0)...]) }
-        guard !name.isEmpty else { throw ValidationError("'\(text)' does not name a tag; give NAME=VALUE or NAME") }
+        guard !name.isEmpty else {
+            throw ValidationError("'\(text)' does not name a tag", hint: "give NAME=VALUE or NAME")
+        }
     }
 }
 

@@ -33,7 +33,7 @@ struct NativeArguments: ParsableArguments {
             let known: [Substring: ChallengeTypes] = ["oob": .oob, "password": .password, "redirect": []]
             let types = try words.map { word in
                 guard let type = known[word] else {
-                    throw ValidationError("'\(word)' is not a challenge type; give oob, password or both")
+                    throw ValidationError("'\(word)' is not a challenge type", hint: "give oob, password or both")
                 }
                 return type
             }
@@ -44,7 +44,9 @@ struct NativeArguments: ParsableArguments {
 
     func validate() throws {
         let isNegative = [codeFrom, passwordFrom].contains { $0.map { $0 < 0 } ?? false }
-        guard !isNegative else { throw ValidationError("a descriptor is less than 0; give the number of an open one") }
+        guard !isNegative else {
+            throw ValidationError("a descriptor is less than 0", hint: "give the number of an open one")
+        }
     }
 
     /// Whether anything but the defaults is given.
@@ -59,7 +61,7 @@ struct NativeTenant: ParsableArguments {
     @Option(
         help: ArgumentHelp("The tenant: https://NAME.ciamlogin.com or https://HOST/TENANT.", valueName: "url"),
         transform: { text in
-            do { return try Authority(parsing: text) } catch { throw ValidationError("\(error)") }
+            do { return try Authority(parsing: text) } catch { throw ValidationError(error) }
         }
     )
     var authority: Authority
@@ -71,7 +73,7 @@ struct NativeTenant: ParsableArguments {
         do {
             _ = try NativeAuthConfiguration(clientID: clientID, authority: authority)
         } catch {
-            throw ValidationError("\(error)")
+            throw ValidationError(error)
         }
     }
 }

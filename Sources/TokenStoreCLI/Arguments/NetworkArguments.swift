@@ -68,7 +68,7 @@ struct RedirectArguments: ParsableArguments {
             valueName: "uri"
         ),
         transform: { text in
-            do { return try RedirectURI(text) } catch { throw ValidationError("\(error)") }
+            do { return try RedirectURI(text) } catch { throw ValidationError(error) }
         }
     )
     var redirectURI = RedirectURI.anyPort
@@ -89,13 +89,13 @@ struct RedirectArguments: ParsableArguments {
 
     func validate() throws {
         guard !device || !noBrowser else {
-            throw ValidationError("--device never opens a browser; leave --no-browser out")
+            throw ValidationError("--device never opens a browser", hint: "leave --no-browser out")
         }
         if let wait, !(wait > 0 && wait <= 1e6) {
-            throw ValidationError("--wait is not a time; give a number of seconds")
+            throw ValidationError("--wait is not a time", hint: "give a number of seconds")
         }
         guard redirectURI.isLoopback else {
-            throw ValidationError("--redirect-uri is not on loopback; use one such as http://127.0.0.1/")
+            throw ValidationError("--redirect-uri is not on loopback", hint: "use one such as http://127.0.0.1/")
         }
     }
 }

@@ -39,27 +39,33 @@ struct SignInTarget: ParsableArguments {
 
     func validate() throws {
         guard [issuer, authority, environment?.rawValue].compactMap(\.self).count == 1 else {
-            throw ValidationError("--issuer, --authority and --environment exclude each other; give one of them")
+            throw ValidationError(
+                "--issuer, --authority and --environment exclude each other",
+                hint: "give one of them"
+            )
         }
         guard tenant == nil || environment != nil else {
-            throw ValidationError("--tenant needs --environment; otherwise the tenant is part of --authority")
+            throw ValidationError("--tenant needs --environment", hint: "otherwise the tenant is part of --authority")
         }
         guard policy == nil || authority != nil else {
-            throw ValidationError("--policy needs --authority; give the tenant's address")
+            throw ValidationError("--policy needs --authority", hint: "give the tenant's address")
         }
-        guard !clientID.isEmpty else { throw ValidationError("--client-id is empty; give the client's id") }
-        do { _ = try whereTo() } catch { throw ValidationError("\(error)") }
+        guard !clientID.isEmpty else { throw ValidationError("--client-id is empty", hint: "give the client's id") }
+        do { _ = try whereTo() } catch { throw ValidationError(error) }
     }
 
     /// Throws unless it is a tenant that may have native authentication.
     func validateNative() throws {
         guard let authority, policy == nil else {
-            throw ValidationError("--native is for a tenant; give --authority, and neither --issuer nor --policy")
+            throw ValidationError(
+                "--native is for a tenant",
+                hint: "give --authority, and neither --issuer nor --policy"
+            )
         }
         do {
             _ = try NativeAuthConfiguration(clientID: clientID, authority: Authority(parsing: authority))
         } catch {
-            throw ValidationError("\(error)")
+            throw ValidationError(error)
         }
     }
 

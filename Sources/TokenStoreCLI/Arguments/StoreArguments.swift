@@ -65,9 +65,9 @@ struct StoreArguments: ParsableArguments {
 
     func validate() throws {
         guard timeout.isFinite, timeout >= 0, timeout <= 1e9 else {
-            throw ValidationError("--timeout is less than 0 or not a number; give a number of seconds")
+            throw ValidationError("--timeout is less than 0 or not a number", hint: "give a number of seconds")
         }
-        guard store != "" else { throw ValidationError("--store is empty; give a path, or leave it out") }
+        guard store != "" else { throw ValidationError("--store is empty", hint: "give a path, or leave it out") }
     }
 
     var path: StorePath {

@@ -49,7 +49,7 @@ struct TokenArguments: ParsableArguments {
     var familyTokens = false
 
     func validate() throws {
-        guard minTTL >= 0 else { throw ValidationError("--min-ttl is less than 0; give a number of seconds") }
+        guard minTTL >= 0 else { throw ValidationError("--min-ttl is less than 0", hint: "give a number of seconds") }
     }
 
     var scopes: Scope { Scope(scope.flatMap { $0.split { $0 == "," || $0.isWhitespace }.map(String.init) }) }
@@ -107,10 +107,10 @@ struct Age {
     init(parsing text: String) throws {
         let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604_800]
         guard let unit = text.last.flatMap({ units[$0] }), let number = Int64(text.dropLast()), number >= 0 else {
-            throw ValidationError("'\(text)' is not an age; give one such as 90s, 15m, 12h, 30d or 8w")
+            throw ValidationError("'\(text)' is not an age", hint: "give one such as 90s, 15m, 12h, 30d or 8w")
         }
         let (seconds, overflow) = number.multipliedReportingOverflow(by: unit)
-        guard !overflow else { throw ValidationError("'\(text)' is too long; give one such as 30d or 8w") }
+        guard !overflow else { throw ValidationError("'\(text)' is too long", hint: "give one such as 30d or 8w") }
         self.seconds = seconds
     }
 }

@@ -38,7 +38,7 @@ struct ImportCommand: ParsableCommand {
 
     func validate() throws {
         guard file != nil || !StandardInput.isTerminal else {
-            throw ValidationError("no document is given; name a FILE, or pipe one in")
+            throw ValidationError("no document is given", hint: "name a FILE, or pipe one in")
         }
     }
 

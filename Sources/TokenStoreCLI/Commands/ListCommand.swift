@@ -39,7 +39,9 @@ struct ListCommand: ParsableCommand {
     @OptionGroup(title: "Options of every command") var arguments: StoreArguments
 
     func validate() throws {
-        guard limit ?? 0 >= 0 else { throw ValidationError("--limit is less than 0; give a number of accounts") }
+        guard limit ?? 0 >= 0 else {
+            throw ValidationError("--limit is less than 0", hint: "give a number of accounts")
+        }
     }
 
     func run() throws {

@@ -59,7 +59,10 @@ struct LoginCommand: ParsableCommand {
         help: ArgumentHelp("Claims to ask for, as JSON (OpenID Connect Core 5.5).", valueName: "json"),
         transform: { text in
             guard let claims = try? JSONValue(parsing: text), claims.object != nil else {  // whatever is wrong with it
-                throw ValidationError("--claims is not a JSON object; give one such as {\"id_token\":{\"acr\":null}}")
+                throw ValidationError(
+                    "--claims is not a JSON object",
+                    hint: "give one such as {\"id_token\":{\"acr\":null}}"
+                )
             }
             return claims
         }
@@ -84,16 +87,20 @@ struct LoginCommand: ParsableCommand {
         let isForPage = loginHint != nil || prompt != nil || domainHint != nil || claims != nil
         guard !redirect.device || !isForPage else {
             throw ValidationError(
-                "--device excludes --login-hint, --prompt, --domain-hint and --claims; leave them out"
+                "--device excludes --login-hint, --prompt, --domain-hint and --claims",
+                hint: "leave them out"
             )
         }
         guard native || !answers.isGiven else {
-            throw ValidationError("--username and the options that answer questions need --native; add it")
+            throw ValidationError("--username and the options that answer questions need --native", hint: "add it")
         }
         guard !native || !redirect.device && !isForPage else {
-            throw ValidationError("--native excludes --device and what is for the page; give --username instead")
+            throw ValidationError(
+                "--native excludes --device and what is for the page",
+                hint: "give --username instead"
+            )
         }
-        guard !native || !dpop else { throw ValidationError("--native excludes --dpop; leave one of them out") }
+        guard !native || !dpop else { throw ValidationError("--native excludes --dpop", hint: "leave one of them out") }
         if native { try place.validateNative() }
     }
 

@@ -48,12 +48,12 @@ struct LogoutCommand: ParsableCommand {
 
     func validate() throws {
         guard account == nil || filters.account == nil else {
-            throw ValidationError("the account is named twice; leave --account out")
+            throw ValidationError("the account is named twice", hint: "leave --account out")
         }
         guard !localOnly || !browser.isAsked else {
-            throw ValidationError("--browser contacts the issuer; leave --local-only out")
+            throw ValidationError("--browser contacts the issuer", hint: "leave --local-only out")
         }
-        guard account != nil || !filters.isEmpty else { throw ValidationError("no account is named; give one") }
+        guard account != nil || !filters.isEmpty else { throw ValidationError("no account is named", hint: "give one") }
     }
 
     func run() throws {

@@ -52,7 +52,7 @@ struct PurgeCommand: ParsableCommand {
 
     func validate() throws {
         guard !all || filters.isEmpty && olderThan == nil else {
-            throw ValidationError("--all selects every account; give --all alone, or a filter without it")
+            throw ValidationError("--all selects every account", hint: "give --all alone, or a filter without it")
         }
     }
 

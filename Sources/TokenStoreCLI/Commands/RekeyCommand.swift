@@ -46,7 +46,8 @@ struct RekeyCommand: ParsableCommand {
     func validate() throws {
         guard !leaked || arguments.key != nil else {
             throw ValidationError(
-                "--leaked needs another key; name its source with --key, such as file:PATH or passphrase"
+                "--leaked needs another key",
+                hint: "name its source with --key, such as file:PATH or passphrase"
             )
         }
     }

@@ -70,7 +70,7 @@ struct AttributeArguments: ParsableArguments {
 
     func validate() throws {
         guard pairs.allSatisfy({ ($0.unicodeScalars.firstIndex(of: "=") ?? $0.startIndex) > $0.startIndex }) else {
-            throw ValidationError("an --attribute is not NAME=VALUE; give it as in --attribute country=Ecuador")
+            throw ValidationError("an --attribute is not NAME=VALUE", hint: "give it as in --attribute country=Ecuador")
         }
     }
 

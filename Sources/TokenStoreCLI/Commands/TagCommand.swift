@@ -26,7 +26,7 @@ struct TagCommand: ParsableCommand {
         help: ArgumentHelp("A tag to set: NAME=VALUE.", valueName: "tag"),
         transform: { text in
             let tag = try TagCondition(parsing: text)
-            guard tag.value != nil else { throw ValidationError("'\(text)' has no value; give NAME=VALUE") }
+            guard tag.value != nil else { throw ValidationError("'\(text)' has no value", hint: "give NAME=VALUE") }
             return tag
         }
     )

@@ -28,7 +28,7 @@ struct WhoamiCommand: ParsableCommand {
 
     func validate() throws {
         guard account == nil || filters.account == nil else {
-            throw ValidationError("the account is named twice; leave --account out")
+            throw ValidationError("the account is named twice", hint: "leave --account out")
         }
     }
 

@@ -1,3 +1,4 @@
+import ArgumentParser
 import HTTPTransport
 import OAuth
 import Sealing
@@ -96,11 +97,25 @@ extension CommandFailure {
         var sentence = message.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         while sentence.hasSuffix(".") { sentence.removeLast() }
         sentence = sentence.prefix(1).lowercased() + sentence.dropFirst()
-        // The parser hands on nothing but the text of our own validation.
-        if let end = sentence.ranges(of: "; ").last {
-            self.init(.usage, String(sentence[..<end.lowerBound]), String(sentence[end.upperBound...]))
+        let parts = sentence.split(separator: ValidationError.separator, maxSplits: 1).map(String.init)
+        let hint = parts.count > 1 ? parts[1] : "see 'tokenstore \(command.map { "\($0) " } ?? "")--help'"
+        self.init(.usage, parts.first ?? sentence, hint)
+    }
+}
+
+extension ValidationError {
+    /// The parser hands on nothing but the text of our own validation; what stands here keeps the hint apart.
+    fileprivate static let separator: Character = "\u{1F}"
+
+    init(_ problem: String, hint: String) { self.init("\(problem)\(Self.separator)\(hint)") }
+
+    /// What the library says of a value that it cannot use.
+    init(_ error: any Error) {
+        let coded = error as? any CodedErrorFacts
+        if let coded, let remedy = coded.remedy {
+            self.init(coded.problem, hint: remedy.advice)
         } else {
-            self.init(.usage, sentence, "see 'tokenstore \(command.map { "\($0) " } ?? "")--help'")
+            self.init(coded?.problem ?? "\(error)")
         }
     }
 }

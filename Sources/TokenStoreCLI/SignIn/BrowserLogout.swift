@@ -16,7 +16,7 @@ struct BrowserLogout: ParsableArguments {
             valueName: "uri"
         ),
         transform: { text in
-            do { return try RedirectURI(text) } catch { throw ValidationError("\(error)") }
+            do { return try RedirectURI(text) } catch { throw ValidationError(error) }
         }
     )
     private var redirectURI: RedirectURI?
@@ -28,13 +28,13 @@ struct BrowserLogout: ParsableArguments {
 
     func validate() throws {
         guard browser || redirectURI == nil && wait == nil else {
-            throw ValidationError("--redirect-uri and --wait need --browser; add it")
+            throw ValidationError("--redirect-uri and --wait need --browser", hint: "add it")
         }
         if let wait, !(wait > 0 && wait <= 1e6) {
-            throw ValidationError("--wait is not a time; give a number of seconds")
+            throw ValidationError("--wait is not a time", hint: "give a number of seconds")
         }
         guard redirectURI?.isLoopback ?? true else {
-            throw ValidationError("--redirect-uri is not on loopback; use one such as http://127.0.0.1/")
+            throw ValidationError("--redirect-uri is not on loopback", hint: "use one such as http://127.0.0.1/")
         }
     }
 
