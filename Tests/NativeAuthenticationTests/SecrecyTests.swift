@@ -44,7 +44,7 @@ struct SecrecyTests {
             for message in scene.provider.outbox.messages() { secrets.note(Secret(message.code)) }
             #expect(secrets.values.count > 20)
             #expect(log.lines.count > 20)
-            let events = try scene.store.events().map { "\($0)" }
+            let events = try await scene.store.events().map { "\($0)" }
             for secret in secrets.values where !secret.isEmpty {
                 #expect(!(log.lines + printed + events).contains { $0.contains(secret) })
             }

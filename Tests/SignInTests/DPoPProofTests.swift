@@ -42,7 +42,8 @@ struct DPoPProofTests {
     @Test func `a stolen refresh token is refused without its key, and the session lives on`() async throws {
         try await DPoPScene.open { (scene: DPoPScene) async throws in
             let account = try await scene.signIn().account
-            let stolen = try #require(try scene.store.refreshTokens(of: account.id, client: "b2c-app").first?.secret)
+            let tokens = try await scene.store.refreshTokens(of: account.id, client: "b2c-app")
+            let stolen = try #require(tokens.first?.secret)
             var form = FormParameters()
             form.append("client_id", "b2c-app")
             form.append("refresh_token", stolen)

@@ -68,7 +68,7 @@ struct PageTests {
         try await SignInScene.open { scene in
             let sent = try await asked(InteractiveRequest(scope: Scope([])), scene)
             #expect(sent["scope"] == "openid profile offline_access")
-            let status = try scene.store.status()
+            let status = try await scene.store.status()
             #expect(status.accessTokens == 1)
             #expect(status.refreshTokens == 1)
             #expect(status.idTokens == 1)

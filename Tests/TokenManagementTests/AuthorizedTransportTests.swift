@@ -46,7 +46,7 @@ struct AuthorizedTransportTests {
             _ = try await Self.api(scene).json(Self.request(scene, "api1/tasks"))
             _ = try await Self.api(scene, "api2", scope: Scene.demo).json(Self.request(scene, "api2/tasks"))
             #expect(scene.tokenRequestCount == 1)
-            #expect(try scene.store.status().accessTokens == 2)
+            await #expect(try scene.store.status().accessTokens == 2)
         }
     }
 

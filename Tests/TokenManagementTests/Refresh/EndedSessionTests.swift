@@ -26,7 +26,7 @@ struct EndedSessionTests {
         let summary = try Self.summary(scene)
         #expect(!summary.hasRefreshToken)
         #expect(summary.signInState == .signedOut)
-        #expect(try scene.store.signedInAccounts(client: OpenScene.client).isEmpty)
+        await #expect(try scene.store.signedInAccounts(client: OpenScene.client).isEmpty)
     }
 
     @Test(arguments: [false, true])
@@ -92,6 +92,6 @@ struct EndedSessionTests {
         let query = TokenQuery(account: scene.account, clientID: OpenScene.client, scope: "read")
         try scene.store.endRefresh(with: token, of: query, authority: scene.authority.url, consequence)
         #expect(try Self.summary(scene).hasRefreshToken)
-        #expect(try scene.store.signInState(of: scene.account, client: OpenScene.client) == .signedIn)
+        await #expect(try scene.store.signInState(of: scene.account, client: OpenScene.client) == .signedIn)
     }
 }
