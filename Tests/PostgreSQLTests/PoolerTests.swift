@@ -37,8 +37,8 @@ private final class Bouncer {
             cat > /dev/null
             kill -KILL $pooler; wait $pooler; rm -rf "$0"
             """#
-        process.executableURL = URL(filePath: "/bin/sh")
-        process.arguments = ["-c", watch, directory, try #require(Self.program)]
+        process.executableURL = URL(filePath: "/bin/bash")
+        process.arguments = ["-c", TestServer.dropInherited + watch, directory, try #require(Self.program)]
         let (reading, writing) = try TestServer.pipe()
         lifeline = writing
         process.standardInput = reading

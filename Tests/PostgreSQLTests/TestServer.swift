@@ -207,11 +207,11 @@ extension TestServer {
             rm -rf "$directory"
             """#
         guard let programs = Self.programs else { throw Failure(log: "PostgreSQL is not installed") }
-        process.executableURL = URL(filePath: "/bin/sh")
+        process.executableURL = URL(filePath: "/bin/bash")
         let server = [
             "/bin/sh", "-c", TestServer.unprivileged + #""$0" "$@""#, programs + "/postgres", "-D", directory + "/data",
         ]
-        process.arguments = ["-c", watch, directory] + server
+        process.arguments = ["-c", Self.dropInherited + watch, directory] + server
         process.standardInput = lifeline
         try process.run()
         try lifeline.close()
@@ -229,13 +229,25 @@ extension TestServer {
     private static func removeAtExit(_ directory: String) throws -> FileHandle {
         let (reading, writing) = try pipe()
         let process = Process()
-        process.executableURL = URL(filePath: "/bin/sh")
-        process.arguments = ["-c", #"cat > /dev/null; rm -rf "$0""#, directory]
+        process.executableURL = URL(filePath: "/bin/bash")
+        process.arguments = ["-c", dropInherited + #"cat > /dev/null; rm -rf "$0""#, directory]
         process.standardInput = reading
         try process.run()
         try reading.close()
         return writing
     }
+
+    /// Closes the pipes that a watching shell has inherited.
+    ///
+    /// If another test starts a program at the same moment, its output would never end. The socket stays by which
+    /// `Process` notices that a program has ended.
+    static let dropInherited = #"""
+        for file in /dev/fd/*; do
+            number=${file##*/}
+            [ "$number" -gt 2 ] && [ -p "$file" ] && eval "exec $number>&-"
+        done
+
+        """#
 
     /// A pipe whose ends no other program inherits.
     static func pipe() throws -> (reading: FileHandle, writing: FileHandle) {

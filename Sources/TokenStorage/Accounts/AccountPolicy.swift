@@ -76,7 +76,7 @@ public struct AccountPolicy: Hashable, Sendable {
         AccountPolicy(.claim(.contains(name, text.folded)))
     }
 
-    /// Accounts that a program noted something of under this name (``TokenStore/setTags(_:of:)``).
+    /// Accounts that a program noted something of under this name (`TokenStore.setTags(_:of:)`).
     public static func tag(_ name: String) -> AccountPolicy {
         AccountPolicy(.tag(TagCriterion(name: name, value: nil)))
     }

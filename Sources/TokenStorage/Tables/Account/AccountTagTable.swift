@@ -39,7 +39,7 @@ extension TokenStore {
     /// Changes the tags of an account in one commit, whatever other processes change meanwhile.
     ///
     /// - Returns: the tags that it has now.
-    /// - Throws: as ``setTags(_:of:)``.
+    /// - Throws: as `setTags(_:of:)`.
     @discardableResult
     public func changeTags(of account: Account.ID, _ body: (inout [String: String]) -> Void) throws -> [String: String]
     {
