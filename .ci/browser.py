@@ -12,12 +12,17 @@ class Form(html.parser.HTMLParser):
 
     def __init__(self):
         super().__init__()
-        self.action, self.fields, self.is_open = None, {}, False
+        self.action, self.fields, self.is_open, self.has_button = None, {}, False, False
 
     def handle_starttag(self, tag, attributes):
         attributes = dict(attributes)
         if tag == "form" and self.action is None:
             self.action, self.is_open = attributes.get("action", ""), True
+        if tag == "button":
+            # A browser sends the one that was pressed: here the first.
+            if self.has_button:
+                return
+            self.has_button = True
         if tag in ("input", "button") and self.is_open and attributes.get("name"):
             value = attributes.get("value") or ""
             if attributes.get("type") == "password":

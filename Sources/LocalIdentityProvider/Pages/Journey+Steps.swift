@@ -3,7 +3,9 @@ import Foundation
 /// What each form does. An error shows its page again.
 extension Journey {
     func signIn(_ interaction: Interaction, _ action: String) async throws -> Reply {
-        if let provider = exchange.form["provider"], tenant.identityProviders.contains(provider) {
+        if exchange.form["action"] == nil, let provider = exchange.form["provider"],
+            tenant.identityProviders.contains(provider)
+        {
             return try await show(interaction, at: .federated(provider))
         }
         if action == "forgot", let reply = try await forwardForgottenPassword(interaction) { return reply }
