@@ -55,6 +55,7 @@ let package = Package(
         .target(name: "SQLite", dependencies: ["CSQLite", "SQL"]),
         .target(name: "CPostgreSQL"),
         .target(name: "PostgreSQL", dependencies: ["CPostgreSQL", "SQL"]),
+        .target(name: "Database", dependencies: ["PostgreSQL", "SQL", "SQLite"]),
         .target(name: "CMigrations"),
         .target(name: "CProcess"),
         .target(name: "OAuth"),
@@ -69,11 +70,12 @@ let package = Package(
         .target(
             name: "TokenStorage",
             dependencies: [
-                "CMigrations", "OAuth", "SQL", "SQLite", "Sealing", .product(name: "Crypto", package: "swift-crypto"),
+                "CMigrations", "Database", "OAuth", "PostgreSQL", "SQL", "Sealing",
+                .product(name: "Crypto", package: "swift-crypto"),
             ]
         ),
-        .target(name: "TestSupport", dependencies: ["OAuth", "SQLite", "TokenStorage"]),
-        .target(name: "TestTraits"),
+        .target(name: "TestSupport", dependencies: ["Database", "OAuth", "PostgreSQL", "Sealing", "TokenStorage"]),
+        .target(name: "TestTraits", dependencies: ["TestSupport"]),
         .testTarget(name: "SQLiteTests", dependencies: ["SQL", "SQLite", "TestSupport"]),
         .testTarget(name: "PostgreSQLTests", dependencies: ["CPostgreSQL", "PostgreSQL", "SQL", "TestSupport"]),
         .testTarget(name: "OAuthTests", dependencies: ["OAuth", "TestSupport"]),
@@ -165,7 +167,8 @@ let package = Package(
                 "TokenManagement", "TokenStorage",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: tools),
                 .product(name: "Logging", package: "swift-log", condition: network),
-            ]
+            ],
+            exclude: ["Schemas"]
         ),
         .executableTarget(
             name: "TokenStoreMain",
@@ -181,6 +184,17 @@ let package = Package(
                 "HTTPTransport", "LocalIdentityProvider", "OAuth", "Sealing", "SignIn", "TokenManagement",
                 "TokenStorage", "TokenStoreCLI",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: tools),
+            ]
+        ),
+        .executableTarget(
+            name: "FleetExample",
+            dependencies: [
+                // It imports the last alone; a build on top of an older one looks at those that are named here.
+                "HTTPTransport", "OAuth", "SignIn", "TokenManagement", "TokenStorage", "TokenStoreKit",
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: tools),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Hummingbird", package: "hummingbird", condition: tools),
+                .product(name: "Logging", package: "swift-log", condition: network),
             ]
         ),
         .executableTarget(
@@ -201,7 +215,7 @@ let package = Package(
         ),
         .target(
             name: "CBaseline",
-            dependencies: ["CSQLite", .product(name: "Crypto", package: "swift-crypto")],
+            dependencies: ["CPostgreSQL", "CSQLite", .product(name: "Crypto", package: "swift-crypto")],
             path: "Sources/Benchmarks/CBaseline"
         ),
         .target(name: "CPeers", path: "Sources/Benchmarks/CPeers", exclude: ["msal_python.py"]),
@@ -209,13 +223,13 @@ let package = Package(
             name: "Benchmarks",
             dependencies: [
                 "CBaseline", "CPeers", "IssuerSupport", "LocalIdentityProvider", "OAuth", "OpenIDConnect", "SQL",
-                "SQLite", "Sealing",
+                "Database", "Sealing",
                 "TestSupport", "TokenManagement", "TokenStorage", "HTTPTransport", "TokenStoreCLI",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: tools),
             ],
             exclude: ["CBaseline", "CPeers"]
         ),
-        .testTarget(name: "BenchmarksTests", dependencies: ["Benchmarks"]),
+        .testTarget(name: "BenchmarksTests", dependencies: ["Benchmarks", "TestSupport"]),
         .target(
             name: "Fuzzing",
             dependencies: [
@@ -231,7 +245,10 @@ let package = Package(
         .testTarget(name: "TokenStoreKitTests", dependencies: ["TestSupport", "TokenStoreKit"]),
         .testTarget(
             name: "TokenStorageTests",
-            dependencies: ["CSQLite", "OAuth", "Sealing", "SQL", "SQLite", "TestSupport", "TokenStorage"]
+            dependencies: [
+                "CSQLite", "Database", "OAuth", "PostgreSQL", "SQL", "SQLite", "Sealing", "TestSupport", "TestTraits",
+                "TokenStorage",
+            ]
         ),
         .testTarget(
             name: "HTTPTransportTests",
@@ -249,8 +266,8 @@ let package = Package(
         .testTarget(
             name: "TokenManagementTests",
             dependencies: [
-                "HTTPTransport", "IssuerSupport", "LocalIdentityProvider", "OAuth", "OpenIDConnect", "SQLite",
-                "TestSupport", "TokenManagement", "TokenStorage",
+                "HTTPTransport", "IssuerSupport", "LocalIdentityProvider", "OAuth", "OpenIDConnect", "Database",
+                "TestSupport", "TestTraits", "TokenManagement", "TokenStorage",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log", condition: network),
@@ -300,10 +317,18 @@ let package = Package(
             name: "TokenStoreCLITests",
             dependencies: [
                 "CProcess", "HTTPTransport", "IssuerSupport", "LocalIdentityProvider", "OAuth", "OpenIDConnect",
-                "SQLite", "Sealing", "SignIn", "TestSupport", "TestTraits", "TokenManagement", "TokenStorage",
+                "Database", "PostgreSQL", "Sealing", "SignIn", "TestSupport", "TestTraits", "TokenManagement",
+                "TokenStorage",
                 "TokenStoreCLI", "TokenStoreMain",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
+            ]
+        ),
+        .testTarget(
+            name: "FleetExampleTests",
+            dependencies: [
+                "FleetExample", "HTTPTransport", "IssuerSupport", "LocalIdentityProvider", "OAuth", "TestSupport",
+                "TokenStoreMain",
             ]
         ),
         .testTarget(

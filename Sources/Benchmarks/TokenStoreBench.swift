@@ -21,7 +21,9 @@ struct TokenStoreBench: ParsableCommand {
               swift test --sanitize=thread --scratch-path .build-tsan
               ASAN_OPTIONS=detect_leaks=0 swift test --sanitize=address --scratch-path .build-asan
             """,
-        subcommands: [SpeedCommand.self, ScaleCommand.self, TortureCommand.self, ChildCommand.self]
+        subcommands: [
+            SpeedCommand.self, ScaleCommand.self, TortureCommand.self, FleetCommand.self, ChildCommand.self,
+        ]
     )
 }
 

@@ -55,6 +55,10 @@ static const char V013_account_tag[] = {
 #embed "../../Migrations/V013_account_tag.sql" suffix(, 0)
 };
 
+static const char V014_default_account[] = {
+#embed "../../Migrations/V014_default_account.sql" suffix(, 0)
+};
+
 // The first four steps make one release: no program knows only some of them.
 static const CMigration migrations[] = {
     {"V001_store", V001_store, 4, 4, 0},
@@ -80,8 +84,25 @@ static const CMigration migrations[] = {
     {"V012_dpop_key", V012_dpop_key, 12, 12, 0},
     // A program without it leaves tags behind that a rekey does not open.
     {"V013_account_tag", V013_account_tag, 12, 13, 0},
+    // A program without it leaves a choice behind that a rekey does not open.
+    {"V014_default_account", V014_default_account, 12, 14, 0},
 };
 
 const CMigration *CMigrationAt(int index) {
     return index >= 0 && index < (int)(sizeof(migrations) / sizeof(*migrations)) ? &migrations[index] : NULL;
+}
+
+// The same on a server: its first step is what the file's steps up to that number make.
+
+static const char V014_server_store[] = {
+#embed "../../Migrations/PostgreSQL/V014_store.sql" suffix(, 0)
+};
+
+static const CMigration server_migrations[] = {
+    {"V014_store", V014_server_store, 14, 14, 0},
+};
+
+const CMigration *CServerMigrationAt(int index) {
+    const int count = sizeof server_migrations / sizeof server_migrations[0];
+    return index >= 0 && index < count ? &server_migrations[index] : NULL;
 }

@@ -150,7 +150,22 @@ extension NativeAuthPublicClientApplication {
     /// Every account that is signed in, the one last signed in or refreshed first.
     ///
     /// - Throws: `TokenStoreError`.
-    public func accounts() throws -> [NativeAuthUserAccount] {
+    public func accounts() throws -> [NativeAuthUserAccount] { try accounts(in: store) }
+
+    /// The account that is signed in, as stored; the network is not used.
+    ///
+    /// - Returns: nil if no account is signed in.
+    /// - Throws: `TokenStoreError`.
+    public func currentAccount() async throws -> NativeAuthUserAccount? { try await accounts().first }
+
+    /// Every account that is signed in, the one last signed in or refreshed first.
+    ///
+    /// - Throws: `TokenStoreError`.
+    public func accounts() async throws -> [NativeAuthUserAccount] {
+        try await store.performRead { [self] store in try accounts(in: store) }
+    }
+
+    private func accounts(in store: TokenStore) throws -> [NativeAuthUserAccount] {
         let found = try ownAccounts(in: store).compactMap { account in
             try store.idTokens(of: account.id, client: configuration.clientID).first.map { (account, $0) }
         }

@@ -41,7 +41,7 @@ public final class NativeAuthUserAccount: Sendable {
     ) async throws(RetrieveAccessTokenError) -> TokenResult {
         let retrieval = TokenRetrieval(application: application, account: account, signInScope: signInScope)
         let result = try await retrieval.token(scope, forcesRefresh: forcesRefresh, claims: claims)
-        if let idToken = result.idToken { try retrieval.reload(idToken).map(replace) }
+        if let idToken = result.idToken { try await retrieval.reload(idToken).map(replace) }
         return result
     }
 
@@ -113,9 +113,10 @@ struct TokenRetrieval: Sendable {
     }
 
     /// The account as the store has it after a refresh.
-    func reload(_ idToken: IDToken) throws(RetrieveAccessTokenError) -> (account: Account, idToken: IDToken)? {
+    func reload(_ idToken: IDToken) async throws(RetrieveAccessTokenError) -> (account: Account, idToken: IDToken)? {
         do {
-            return try application.store.account(account.id).map { ($0, idToken) }
+            let id = account.id
+            return try await application.store.performRead { try $0.account(id) }.map { ($0, idToken) }
         } catch {
             throw RetrieveAccessTokenError(error, account, signInScope, application, correlationID)
         }

@@ -1,4 +1,5 @@
 import OAuth
+import OpenIDConnect
 import SignIn
 import TokenManagement
 

@@ -13,8 +13,14 @@ extension Connection {
 
     package func run(_ sql: SQL, _ values: [Value]) throws { try run(statement(sql), values) }
 
+    package func run(_ sql: StaticString, _ values: [Value]) throws { try run(statement(sql), values) }
+
     /// Runs a statement, waits for it and returns the number of rows it changed.
     package func changing(_ sql: StaticString, _ values: Value...) throws -> Int {
+        try ask(statement(sql), values).count()
+    }
+
+    package func changing(_ sql: StaticString, _ values: [Value]) throws -> Int {
         try ask(statement(sql), values).count()
     }
 
@@ -26,6 +32,14 @@ extension Connection {
     }
 
     package func forEach(_ sql: SQL, _ values: Value..., body: (Row) throws -> Void) throws {
+        try ask(statement(sql), values).forEach(body)
+    }
+
+    package func forEach(_ sql: StaticString, _ values: [Value], body: (Row) throws -> Void) throws {
+        try ask(statement(sql), values).forEach(body)
+    }
+
+    package func forEach(_ sql: SQL, _ values: [Value], body: (Row) throws -> Void) throws {
         try ask(statement(sql), values).forEach(body)
     }
 
@@ -48,6 +62,14 @@ extension Connection {
     }
 
     package func first<Result>(_ sql: SQL, _ values: Value..., body: (Row) throws -> Result) throws -> Result? {
+        try ask(statement(sql), values).first(body)
+    }
+
+    package func first<Result>(_ sql: StaticString, _ values: [Value], body: (Row) throws -> Result) throws -> Result? {
+        try ask(statement(sql), values).first(body)
+    }
+
+    package func first<Result>(_ sql: SQL, _ values: [Value], body: (Row) throws -> Result) throws -> Result? {
         try ask(statement(sql), values).first(body)
     }
 
@@ -74,7 +96,10 @@ extension Connection {
         size: Int = 200,
         body: (Rows) throws -> Void
     ) throws {
-        try forEachPage(statement(sql).text, values, size, body)
+        try forEachPage(statement(sql).text, values, size) {
+            try body($0)
+            return true
+        }
     }
 
     package func forEachPage(
@@ -83,15 +108,40 @@ extension Connection {
         size: Int = 200,
         body: (Rows) throws -> Void
     ) throws {
-        try forEachPage(sql.text, values, size, body)
+        try forEachPage(sql.postgreSQL, values, size) {
+            try body($0)
+            return true
+        }
     }
 
     /// Sends the questions that wait, without waiting for their answers.
     package func flush() throws { try pipeline.flush() }
 
+    /// Asks what the transaction will ask in a moment, so that all such questions take one round trip.
+    ///
+    /// The answer is the one of now: what the transaction writes meanwhile is not in it.
+    package func askAhead(_ sql: SQL, _ values: [Value]) throws {
+        guard transaction != nil else { return }
+        let statement = statement(sql)
+        let answer = try ask(statement, values)
+        transaction?.ahead[Question(sql: statement.text, values: values)] = answer
+    }
+
+    /// Tells the server something for others' sake, without waiting: if it fails, that matters to nobody.
+    package func hint(_ sql: StaticString, _ values: Value...) throws {
+        precondition(transaction == nil, "a hint belongs to no transaction")
+        try pipeline.send(statement(sql), values, role: .hint, number: nil, answer: nil)
+        try pipeline.flush()
+    }
+
     // MARK: - The same for a statement of this connection
 
     fileprivate func ask(_ statement: Prepared, _ values: [Value]) throws -> Answer {
+        if transaction?.ahead.isEmpty == false,
+            let answer = transaction?.ahead.removeValue(forKey: Question(sql: statement.text, values: values))
+        {
+            return answer
+        }
         let answer = Answer(self)
         try enqueue(statement, values, answer: answer)
         // Outside a transaction each statement is one of its own, which ends with its batch.
@@ -104,7 +154,12 @@ extension Connection {
         if transaction == nil { try settle() }
     }
 
-    private func forEachPage(_ sql: String, _ values: [Value], _ size: Int, _ body: (Rows) throws -> Void) throws {
+    fileprivate func forEachPage(
+        _ sql: String,
+        _ values: [Value],
+        _ size: Int,
+        _ body: (Rows) throws -> Bool
+    ) throws {
         guard isInTransaction else { return try read { try forEachPage(sql, values, size, body) } }
         lastCursor += 1
         let cursor = "c\(lastCursor)"
@@ -114,8 +169,7 @@ extension Connection {
         while case let page = try next.rows(), page.count > 0 {
             let isLast = page.count < size
             if !isLast { next = try ask(fetch, []) }
-            try body(page)
-            if isLast { break }
+            guard try body(page), !isLast else { break }
         }
         try run(Prepared("CLOSE \(cursor)", isKept: false), [])
     }
@@ -144,6 +198,12 @@ package struct Statement {
         for index in 0..<rows.count {
             guard try body(rows[index]) else { return }
         }
+    }
+
+    /// Calls `body` with pages of the rows, in one transaction, until it returns false; other statements may be run
+    /// between them.
+    package func forEachPage(_ values: [Value], size: Int = 200, while body: (Rows) throws -> Bool) throws {
+        try connection.forEachPage(statement.text, values, size, body)
     }
 
     /// Runs the statement and returns what `body` makes of the first row.

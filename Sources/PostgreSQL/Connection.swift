@@ -15,7 +15,13 @@ package final class Connection {
     var lastCursor = 0
     /// By the address of a literal, or of the object of a text that was put together; both stay where they are.
     private var statements: [UnsafeRawPointer: Prepared] = [:]
-    let settings: Prepared
+
+    /// Whether the program has looked at the server behind the connection.
+    package var isVetted = false
+    private(set) var settings: Prepared
+
+    /// Whether the database may spread rows over machines, as Citus does.
+    package private(set) var spreadsRows = false
 
     package struct Options: Sendable {
         /// How long an answer may take; then the connection is dropped.
@@ -32,6 +38,14 @@ package final class Connection {
         var statementCount = 0
         /// Why nothing but its end is possible.
         var failure: PostgreSQLError?
+        /// What was asked ahead, until the question is asked.
+        var ahead: [Question: Answer] = [:]
+    }
+
+    /// A statement with its values.
+    struct Question: Hashable {
+        let sql: String
+        let values: [Value]
     }
 
     /// Connects to the first host of the address that accepts.
@@ -76,8 +90,19 @@ package final class Connection {
         pipeline.handle.map { pipeline.library.call.pointee.PQbackendPID($0) } ?? 0
     }
 
+    /// How often answers of the server were waited for.
+    package var roundTrips: Int { pipeline.roundTrips }
+
     package var isEncrypted: Bool {
         pipeline.handle.map { pipeline.library.call.pointee.PQsslInUse($0) == 1 } ?? false
+    }
+
+    /// Lets the server plan a statement for its values, as is needed where they say on which machine rows are.
+    package func spreadRows() throws {
+        spreadsRows = true
+        settings = Prepared(SessionSettings(address, options, plansForValues: true).ofTransaction, isKept: false)
+        // Behind a pooler each transaction begins with the settings.
+        if address.pooler == .none { try run("SET plan_cache_mode = 'auto'") }
     }
 
     /// How long an answer may take.
@@ -95,7 +120,7 @@ package final class Connection {
 
     /// The statement of a text that was put together once, prepared once per connection.
     func statement(_ sql: SQL) -> Prepared {
-        statement(at: UnsafeRawPointer(Unmanaged.passUnretained(sql).toOpaque())) { sql.text }
+        statement(at: UnsafeRawPointer(Unmanaged.passUnretained(sql).toOpaque())) { sql.postgreSQL }
     }
 
     private func statement(at place: UnsafeRawPointer, text: () -> String) -> Prepared {

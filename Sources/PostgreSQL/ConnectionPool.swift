@@ -20,8 +20,10 @@ package final class ConnectionPool: Sendable {
     }
 
     /// A connection on its way from one thread to another.
+    ///
+    /// `@unchecked Sendable`: a connection is either here, where it is not touched, or in the hands of the one thread
+    /// that took it out of the state.
     private struct Lent: @unchecked Sendable {
-        // Unchecked: whoever takes it out of the state is alone in having it.
         let connection: Connection
     }
 
@@ -82,6 +84,21 @@ package final class ConnectionPool: Sendable {
         }
         for lent in idle { lent.connection.close() }
         for waiter in waiting { waiter.give(.nothing) }
+    }
+
+    /// Closes the connections that no thread uses; the next thread that needs one makes it.
+    ///
+    /// - Returns: whether none is in use.
+    @discardableResult
+    package func closeIdle() -> Bool {
+        let (idle, isUnused) = state.withLock { state in
+            let idle = state.idle
+            state.idle = []
+            state.count -= idle.count
+            return (idle, state.count == 0)
+        }
+        for lent in idle { lent.connection.close() }
+        return isUnused
     }
 
     // MARK: - Taking and giving back

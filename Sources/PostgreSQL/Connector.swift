@@ -138,11 +138,11 @@ struct Connector {
 struct SessionSettings {
     private let values: [(name: String, value: String)]
 
-    init(_ address: ServerAddress, _ options: Connection.Options) {
+    init(_ address: ServerAddress, _ options: Connection.Options, plansForValues: Bool = false) {
         values = [
             ("search_path", address.schema),
             // A plan for all values: the store's statements want the same index whatever is looked up.
-            ("plan_cache_mode", "force_generic_plan"),
+            ("plan_cache_mode", plansForValues ? "auto" : "force_generic_plan"),
             ("lock_timeout", "\(Int(options.lockPatience / .milliseconds(1)))"),
             ("idle_in_transaction_session_timeout", "15000"),
             ("synchronous_commit", "on"),

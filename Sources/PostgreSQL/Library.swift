@@ -1,8 +1,10 @@
 package import CPostgreSQL
 
 /// libpq, loaded at first use, so that neither a build nor a program that opens no server needs it.
+///
+/// `@unchecked Sendable`: it points to a table of functions that is filled before the first value exists and neither
+/// changed nor freed afterwards; every function may be called by any thread.
 package struct Library: @unchecked Sendable {
-    // Unchecked: the functions are written once, before the first value that points to them exists.
     let call: UnsafePointer<CPostgreSQLFunctions>
 
     /// The oldest version of libpq and of a server that the binding works with: the first with pipelines.

@@ -83,6 +83,14 @@ package final class Listener {
         }
     }
 
+    /// Runs `body` with the connection; what it asks is a sign of life as well.
+    package func use<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+        let result = try body(connection)
+        lastSign = .now
+        nextHeartbeat = lastSign + interval
+        return result
+    }
+
     /// Asks the server for a sign of life, and waits for it.
     private func beat() throws {
         try connection.forEach("SELECT 1") { _ in }

@@ -19,14 +19,19 @@ final class Pipeline {
     private var lastName = 0
     private var hasReplicationWarning = false
 
-    /// So many answers at most are open, so that neither side stops for a buffer that the other does not empty.
-    private static let longest = 64
+    /// How often answers were waited for.
+    private(set) var roundTrips = 0
+
+    /// So many answers at most are open: what waits to be sent, and what has arrived, is in memory.
+    private static let longest = 1_024
 
     /// What a statement means for its transaction.
     enum Role {
         case statement
         /// Ends a transaction, or is one of its own: if its answer is lost, it may have happened or not.
         case commit
+        /// Is sent for others' sake, and its failure matters to nobody.
+        case hint
     }
 
     private struct Step {
@@ -126,6 +131,7 @@ final class Pipeline {
     func settle() throws(PostgreSQLError) {
         try synchronize()
         guard firstOpen < steps.count else { return }
+        roundTrips += 1
         let deadline = ContinuousClock.now + patience
         while firstOpen < steps.count { try readStep(deadline) }
         steps.removeAll(keepingCapacity: true)
@@ -209,7 +215,7 @@ final class Pipeline {
         // A plan that no longer fits its table, or a name that the server has forgotten.
         if step.kind == .parse || code == "0A000" || code == "26000" { step.statement?.name = nil }
         step.answer?.fail(error)
-        failure = failure ?? error
+        if step.role != .hint { failure = failure ?? error }
     }
 
     /// The next result, nil at the end of an answer.

@@ -23,7 +23,7 @@ package final class Rows {
     var command: String { library.text(library.call.pointee.PQcmdStatus(result)) ?? "" }
 
     /// The row at an index, valid as long as the rows.
-    package subscript(index: Int) -> Row { Row(library: library, result: result, index: CInt(index)) }
+    package subscript(index: Int) -> Row { Row(call: library.call, result: result, index: CInt(index)) }
 
     package func forEach(_ body: (Row) throws -> Void) rethrows {
         try withExtendedLifetime(self) {
@@ -42,16 +42,17 @@ package final class Rows {
 
 /// A row of a result; valid only inside the closure that received it.
 package struct Row {
-    let library: Library
+    /// The functions of libpq, which stay: to copy a row counts no references.
+    let call: UnsafePointer<CPostgreSQLFunctions>
     let result: OpaquePointer
     let index: CInt
 
-    package func isNull(_ column: CInt) -> Bool { library.call.pointee.PQgetisnull(result, index, column) != 0 }
+    package func isNull(_ column: CInt) -> Bool { call.pointee.PQgetisnull(result, index, column) != 0 }
 
     /// The integer of a column by its width, also a sum, whose type is `numeric`; anything else reads as 0.
     package func integer(_ column: CInt) -> Int64 {
         let bytes = bytes(column)
-        return switch library.call.pointee.PQftype(result, column) {
+        return switch call.pointee.PQftype(result, column) {
         case ObjectID.integer8: Int64(bigEndian: bytes.count == 8 ? bytes.loadUnaligned(as: Int64.self) : 0)
         case ObjectID.integer4: Int64(Int32(bigEndian: bytes.count == 4 ? bytes.loadUnaligned(as: Int32.self) : 0))
         case ObjectID.integer2: Int64(Int16(bigEndian: bytes.count == 2 ? bytes.loadUnaligned(as: Int16.self) : 0))
@@ -86,8 +87,8 @@ package struct Row {
     /// The bytes of a column, which are the result's: like the row they are valid only inside its closure.
     package func bytes(_ column: CInt) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(
-            start: library.call.pointee.PQgetvalue(result, index, column),
-            count: Int(library.call.pointee.PQgetlength(result, index, column))
+            start: call.pointee.PQgetvalue(result, index, column),
+            count: Int(call.pointee.PQgetlength(result, index, column))
         )
     }
 
@@ -96,22 +97,32 @@ package struct Row {
 
     package func optionalBlob(_ column: CInt) -> [UInt8]? { isNull(column) ? nil : blob(column) }
 
-    /// The value of a column whatever its type; one that is neither a number nor a text is given as the server's bytes.
-    package func value(_ column: CInt) -> Value {
+    /// What a column holds; what is neither a number nor a text is the server's bytes.
+    package func kind(_ column: CInt) -> ValueKind {
         if isNull(column) { return .null }
-        return switch library.call.pointee.PQftype(result, column) {
+        return switch call.pointee.PQftype(result, column) {
         case ObjectID.integer8, ObjectID.integer4, ObjectID.integer2, ObjectID.bool, ObjectID.objectID,
             ObjectID.numeric:
-            .integer(integer(column))
-        case ObjectID.text, ObjectID.varchar, ObjectID.name, ObjectID.unknown: .text(text(column))
-        default: .blob(blob(column))
+            .integer
+        case ObjectID.text, ObjectID.varchar, ObjectID.name, ObjectID.unknown: .text
+        default: .blob
         }
     }
 
-    package var columnCount: CInt { library.call.pointee.PQnfields(result) }
+    /// The value of a column whatever its type.
+    package func value(_ column: CInt) -> Value {
+        switch kind(column) {
+        case .integer: .integer(integer(column))
+        case .text: .text(text(column))
+        case .blob: .blob(blob(column))
+        case .null: .null
+        }
+    }
+
+    package var columnCount: CInt { call.pointee.PQnfields(result) }
 
     package func name(_ column: CInt) -> String {
-        library.text(library.call.pointee.PQfname(result, column)) ?? ""
+        call.pointee.PQfname(result, column).map { String(cString: $0) } ?? ""
     }
 
     /// A `numeric` without its fraction: 16-bit count of digits, weight, sign and scale, then digits to the base 10,000.
@@ -132,6 +143,62 @@ package struct Row {
         if field(2) != 0 { return number }
         return number == .min ? .max : -number
     }
+}
+
+extension CanonicalValues {
+    /// Adds columns of a row, without making strings of them.
+    package func append(_ row: Row, _ columns: Range<CInt>) {
+        for column in columns {
+            let kind = row.kind(column)
+            switch kind {
+            case .integer: append(row.integer(column))
+            case .text, .blob: append(row.bytes(column), as: kind)
+            case .null: appendNull()
+            }
+        }
+    }
+}
+
+/// The answer to a question that was asked without waiting for it.
+///
+/// Questions that do not depend on each other are asked one after another and then read: one round trip for all.
+package final class Answer {
+    /// Weak, as the connection holds an answer that it owes.
+    private weak var connection: Connection?
+    private var outcome: Result<Rows, PostgreSQLError>?
+
+    init(_ connection: Connection) { self.connection = connection }
+
+    func complete(_ rows: Rows) { outcome = .success(rows) }
+
+    func fail(_ error: PostgreSQLError) { outcome = .failure(error) }
+
+    /// The rows, for which the call waits if they are not there yet.
+    package func rows() throws -> Rows {
+        if outcome == nil {
+            do {
+                try connection?.settle()
+            } catch {
+                // Outside a transaction another question's failure is not one of this answer.
+                let isOwn = outcome == nil || connection?.isInTransaction == true
+                if isOwn || (error as? PostgreSQLError)?.code == .notReplicated { throw error }
+            }
+        }
+        guard let outcome else { throw PostgreSQLError(.connectionLost, "the connection was closed", state: .lost) }
+        return try outcome.get()
+    }
+
+    package func forEach(_ body: (Row) throws -> Void) throws { try rows().forEach(body) }
+
+    package func all<Result>(_ body: (Row) throws -> Result) throws -> [Result] { try rows().all(body) }
+
+    package func first<Result>(_ body: (Row) throws -> Result) throws -> Result? { try rows().first(body) }
+
+    /// The first column of the first row as an integer, or nil if the result is empty.
+    package func integer() throws -> Int64? { try first { $0.integer(0) } }
+
+    /// The number of rows that the statement changed or returned.
+    package func count() throws -> Int { try rows().affected }
 }
 
 /// The object ids of PostgreSQL's own types, which are the same on every server.

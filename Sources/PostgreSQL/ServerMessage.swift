@@ -10,7 +10,9 @@ struct ServerMessage {
     init(_ reported: String) {
         var state: String?
         var sentences: [String] = []
-        for line in reported.split(whereSeparator: \.isNewline) where !line.hasPrefix("LOCATION:") {
+        // What is indented is libpq's guess at the cause.
+        for line in reported.split(whereSeparator: \.isNewline) where !line.hasPrefix("LOCATION:") && line.first != "\t"
+        {
             var sentence = String(line)
             if let code = line.firstMatch(of: #/[^ :]+:  ([0-9A-Z]{5}): /#) {
                 state = String(code.output.1)
@@ -38,7 +40,8 @@ extension PostgreSQLError {
             let (code, remedy) = withoutServer(said)
             return Self(code, "\(place) cannot be used: \(said)\(remedy)", state: .lost)
         }
-        let code = Code(rawValue: sqlState)
+        let isPooler = said.contains("startup parameter")
+        let code = isPooler ? .address : Code(rawValue: sqlState)
         let sentence =
             switch code {
             case .invalidPassword: "\(place) refused the user or the password"
@@ -46,7 +49,7 @@ extension PostgreSQLError {
             case .unknownDatabase: "\(place) has no database \(address.database)"
             case .tooManyConnections: "\(place) has no connection left: \(said)"
             case .cannotConnectNow: "\(place) is starting or stopping: \(said)"
-            case _ where said.contains("startup parameter"):
+            case _ where isPooler:
                 "\(place) is a pooler, it seems: \(said); add pooler=transaction to the address"
             default: "\(place) refused the connection: \(said)"
             }

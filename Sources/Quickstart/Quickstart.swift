@@ -59,7 +59,7 @@ struct DoomedRefresh: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let store = try TokenStore.open(at: StorePath(store))
+        let store = try await TokenStore.open(at: StorePath(store))
         guard let account = try await store.account(matching: .userFlow(flow)) else { return }
         var request = SilentRequest(account: account.id, scope: World.tasks)
         request.forcesRefresh = true

@@ -24,7 +24,7 @@ struct Tour: Sendable {
         let provider = try await LocalIdentityProvider.start(configuration)
         let directory = FileManager.default.temporaryDirectory.appending(path: "tokenstore-\(UUID().uuidString)")
         let path = StorePath(directory.appending(path: "tokenstore.db").path)
-        let store = try TokenStore.open(at: path)
+        let store = try await TokenStore.open(at: path)
         chapter("A provider and a store")
         say("  \(provider.baseURL) signs people in, by two user flows, and has two APIs")
         say("  \(path.database) is new and holds \(try await store.status().accounts) accounts")

@@ -41,9 +41,10 @@ extension Value {
     }
 }
 
-/// A statement that was put together once and is kept in a `static let`, so that it is told from others by its address.
-package final class SQL: Sendable {
-    package let text: String
-
-    package init(_ text: String) { self.text = text }
+/// What a value is, as it stands before the value where values are sealed or hashed: the numbers never change.
+package enum ValueKind: UInt8, Sendable {
+    case integer = 1
+    case text = 3
+    case blob = 4
+    case null = 5
 }

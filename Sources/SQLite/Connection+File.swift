@@ -61,6 +61,31 @@ extension Connection {
         return bytes
     }
 
+    /// Copies every page into `target`, as this connection sees them in the read transaction that it is in, whatever
+    /// others write meanwhile.
+    ///
+    /// `progress` hears how many pages are copied, and of how many; an error that it throws ends the copying.
+    package func copyPages(to target: Connection, progress: (Int, Int) throws -> Void) throws {
+        guard let backup = sqlite3_backup_init(target.handle, "main", handle, "main") else {
+            throw SQLiteError(sqlite3_errcode(target.handle), on: target.handle)
+        }
+        var result = SQLITE_OK
+        do {
+            while result == SQLITE_OK {
+                result = sqlite3_backup_step(backup, 1024)
+                let count = sqlite3_backup_pagecount(backup)
+                try progress(Int(count - sqlite3_backup_remaining(backup)), Int(count))
+            }
+        } catch {
+            sqlite3_backup_finish(backup)
+            throw error
+        }
+        let end = sqlite3_backup_finish(backup)
+        guard result == SQLITE_DONE, end == SQLITE_OK else {
+            throw SQLiteError(result == SQLITE_DONE ? end : result, on: target.handle)
+        }
+    }
+
     /// The bytes of the database as a file would hold them.
     package func image() throws(SQLiteError) -> [UInt8] {
         var size: sqlite3_int64 = 0
@@ -70,6 +95,39 @@ extension Connection {
         defer { sqlite3_free(start) }
         return Array(UnsafeBufferPointer(start: start, count: Int(size)))
     }
+}
+
+// MARK: - Emptying a whole database
+
+extension Connection {
+    /// Runs `body`, which may begin transactions, without looking after rows that refer to others.
+    package func withoutReferences<Result>(_ body: () throws -> Result) throws -> Result {
+        try execute("PRAGMA foreign_keys = OFF")
+        let outcome = Swift.Result(catching: body)
+        try execute("PRAGMA foreign_keys = ON")
+        return try outcome.get()
+    }
+
+    /// Runs `body` without overwriting what it deletes; a ``vacuum()`` has to follow.
+    package func withoutOverwriting<Result>(_ body: () throws -> Result) throws -> Result {
+        try execute("PRAGMA secure_delete = OFF")
+        let outcome = Swift.Result(catching: body)
+        try execute("PRAGMA secure_delete = ON")
+        return try outcome.get()
+    }
+
+    /// Runs `body` with room for so many megabytes of pages in memory; nil: as many as there are.
+    package func withCache<Result>(of megabytes: Int?, _ body: () throws -> Result) throws -> Result {
+        guard let megabytes else { return try body() }
+        let usual = try integer("PRAGMA cache_size") ?? -16384
+        try execute("PRAGMA cache_size = -\(megabytes * 1024)")
+        let outcome = Swift.Result(catching: body)
+        try execute("PRAGMA cache_size = \(usual)")
+        return try outcome.get()
+    }
+
+    /// Writes the database anew, without the pages that nothing is in.
+    package func vacuum() throws { try execute("VACUUM") }
 }
 
 /// File systems that SQLite's write-ahead log may be used on.

@@ -96,7 +96,7 @@ package final class Connection {
     package func statement(_ sql: SQL) throws(SQLiteError) -> Statement {
         let address = UnsafeRawPointer(Unmanaged.passUnretained(sql).toOpaque())
         if let known = statements[address] { return known }
-        let statement = try prepare(sql.text)
+        let statement = try prepare(sql.sqlite)
         statements[address] = statement
         return statement
     }

@@ -48,6 +48,16 @@ package struct Row {
 
     package func optionalBlob(_ column: CInt) -> [UInt8]? { isNull(column) ? nil : blob(column) }
 
+    /// What a column holds; a number with a fraction, which no program of this package writes, counts for nothing.
+    package func kind(_ column: CInt) -> ValueKind {
+        switch sqlite3_column_type(statement, column) {
+        case SQLITE_INTEGER: .integer
+        case SQLITE_TEXT: .text
+        case SQLITE_BLOB: .blob
+        default: .null
+        }
+    }
+
     /// The value of a column whatever its type.
     package func value(_ column: CInt) -> Value {
         switch sqlite3_column_type(statement, column) {
@@ -62,5 +72,24 @@ package struct Row {
 
     package func name(_ column: CInt) -> String {
         sqlite3_column_name(statement, column).map { String(cString: $0) } ?? ""
+    }
+}
+
+extension CanonicalValues {
+    /// Adds columns of a row, without making strings of them.
+    package func append(_ row: Row, _ columns: Range<CInt>) {
+        for column in columns {
+            // Asked once for each column, not for its kind, its bytes and their number: a row has many.
+            let value = sqlite3_column_value(row.statement, column)
+            let type = sqlite3_value_type(value)
+            switch type {
+            case SQLITE_INTEGER: append(sqlite3_value_int64(value))
+            case SQLITE_TEXT, SQLITE_BLOB:
+                let start = sqlite3_value_blob(value)
+                let count = start == nil ? 0 : Int(sqlite3_value_bytes(value))
+                append(UnsafeRawBufferPointer(start: start, count: count), as: type == SQLITE_TEXT ? .text : .blob)
+            default: appendNull()
+            }
+        }
     }
 }

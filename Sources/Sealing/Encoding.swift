@@ -22,7 +22,7 @@ extension [UInt8] {
 }
 
 extension Sequence<UInt8> {
-    var hexadecimal: String {
+    package var hexadecimal: String {
         var text = ""
         for byte in self {
             if byte < 16 { text.append("0") }

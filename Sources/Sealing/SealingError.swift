@@ -112,6 +112,18 @@ extension SealingError {
         return error
     }
 
+    /// A passphrase was given, and the key that it makes is another one.
+    package static func wrongPassphrase(wanted: String?, found: String?) -> SealingError {
+        var error = SealingError(
+            .otherKey,
+            "the passphrase is wrong",
+            .provideKey("give the one that the store was made with")
+        )
+        error.wantedKeyID = wanted
+        error.foundKeyID = found
+        return error
+    }
+
     package static func damagedDataKey(_ id: UInt32) -> SealingError {
         SealingError(
             .damagedDataKey,

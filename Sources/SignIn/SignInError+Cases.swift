@@ -66,6 +66,12 @@ extension SignInError {
         .startAgain
     )
 
+    package static let foreignAnswer = SignInError(
+        .stateMismatch,
+        "the answer belongs to another request and was refused",
+        .startAgain
+    )
+
     package static let openedTwice = SignInError(
         .openedTwice,
         "the address given to the browser was opened twice, and another user of this machine may have read it",

@@ -1,9 +1,8 @@
-public import HTTPTransport
 public import OAuth
 public import OpenIDConnect
 
 /// Why a sign-in failed; nothing was stored but for ``Code/declinedScopes``.
-public struct SignInError: CodedError, Hashable {
+public struct SignInError: IssuerError, Hashable {
     /// Which problem it is; a new version may add codes.
     public struct Code: ErrorCode {
         /// The name by which it is compared and printed.
@@ -85,8 +84,8 @@ public struct SignInError: CodedError, Hashable {
     /// What may help; nil if nothing is known.
     public let remedy: Remedy?
 
-    /// What the issuer, or the way to it, did.
-    package private(set) var failure: IssuerFailure?
+    /// What the issuer, or the way to it, did; nil where neither is the cause.
+    public private(set) var failure: IssuerFailure?
 
     /// What the issuer did not grant.
     public private(set) var declinedScope: Scope?
@@ -104,7 +103,8 @@ public struct SignInError: CodedError, Hashable {
         self.remedy = remedy
     }
 
-    package init(_ code: Code, _ failure: IssuerFailure, _ problem: String? = nil, _ remedy: Remedy? = nil) {
+    package init(_ code: Code, _ kind: IssuerFailure.Kind, _ problem: String? = nil, _ remedy: Remedy? = nil) {
+        let failure = IssuerFailure(kind)
         self.init(code, problem ?? failure.problem, remedy ?? failure.remedy)
         self.failure = failure
     }
@@ -127,30 +127,5 @@ public struct SignInError: CodedError, Hashable {
         )
         (error.expectedIssuer, error.foundIssuer) = (expected, found)
         return error
-    }
-}
-
-extension SignInError {
-    /// What the issuer answered, where it refused.
-    public var refusal: OAuthError? {
-        switch failure {
-        case .refusal(let error)?: error
-        case .dpop(let error)?: error.refusal
-        default: nil
-        }
-    }
-
-    /// Why the network failed.
-    public var networkError: HTTPTransportError? { if case .network(let error)? = failure { error } else { nil } }
-
-    /// What is wrong with the ID token.
-    public var idTokenFlaw: IDTokenFlaw? { if case .idToken(let flaw)? = failure { flaw } else { nil } }
-
-    /// Why tokens that are bound to a key cannot be had.
-    public var dpopError: DPoPError? { if case .dpop(let error)? = failure { error } else { nil } }
-
-    /// How long until the next attempt is welcome, where the issuer says so.
-    public var retryAfter: Duration? {
-        if case .unavailable(let error)? = failure { error.retryAfter } else { refusal?.retryAfter }
     }
 }

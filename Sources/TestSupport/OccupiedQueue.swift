@@ -33,4 +33,21 @@ package final class OccupiedQueue: Sendable {
     }
 
     package func end() { for _ in 0..<threads { gate.signal() } }
+
+    /// Whether each of `calls`, which succeed, has to wait for a thread that reads a store.
+    package static func keepsWaiting(
+        readersOf store: TokenStore,
+        _ calls: [@Sendable () async throws -> Void]
+    ) async throws -> Bool {
+        let occupation = try await OccupiedQueue(store.connections.reading, threads: 8)
+        var tasks: [Task<Void, any Error>] = []
+        var isWaiting = true
+        for call in calls where isWaiting {
+            tasks.append(Task { try await call() })
+            isWaiting = await occupation.hasWaiting(tasks.count)
+        }
+        occupation.end()
+        for task in tasks { try await task.value }
+        return isWaiting
+    }
 }

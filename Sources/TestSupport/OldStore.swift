@@ -1,5 +1,5 @@
+import Database
 import Foundation
-import SQLite
 public import TokenStorage
 
 /// A store as an older version of this program left it, whose rows are in a file of the repository.

@@ -17,9 +17,9 @@ public final class ReadOnlyMount: Sendable {
     }
 
     /// An empty directory on a new file system of a kind that needs no device.
-    public init(ofKind kind: String) throws {
+    public init(ofKind kind: String, _ options: String = "mode=0700") throws {
         place = try TemporaryDirectory()
-        try Shell.run("/bin/mount", "-t", kind, "-o", "mode=0700", "none", place.path)
+        try Shell.run("/bin/mount", "-t", kind, "-o", options, "none", place.path)
     }
 
     public func end() {

@@ -6,8 +6,14 @@ public final class TestStore: Sendable {
     public let directory: TemporaryDirectory
     public let clock: TestClock
     public let options: StoreOptions
-    public let path: StorePath
+    public let location: StoreLocation
     private let opened: TokenStore?
+
+    /// The file of a store that is one.
+    public var path: StorePath {
+        guard let path = location.path else { preconditionFailure("this test is about files") }
+        return path
+    }
 
     public var store: TokenStore {
         guard let opened else { preconditionFailure("the store of this test is closed; open it by its path") }
@@ -26,9 +32,9 @@ public final class TestStore: Sendable {
     ) throws {
         directory = try TemporaryDirectory()
         clock = TestClock()
-        path = StorePath(directory.file("tokenstore.db"))
         options = Self.options(clock, configure)
-        let store = try TokenStore.open(at: path, options: options)
+        let store = try StoreEngine.current.open(in: directory, options: options)
+        location = store.location
         try fill(store)
         opened = isClosed ? nil : store
     }
@@ -37,7 +43,8 @@ public final class TestStore: Sendable {
     public init(older version: Int) throws {
         directory = try TemporaryDirectory()
         clock = TestClock()
-        path = StorePath(directory.file("tokenstore.db"))
+        let path = StorePath(directory.file("tokenstore.db"))
+        location = StoreLocation(path)
         options = Self.options(clock)
         try OldStore.make(at: path, version: version, rows: .twelveAccounts)
         opened = nil
@@ -62,13 +69,18 @@ public final class TestStore: Sendable {
         options.environment = [:]
         options.program = "test"
         options.busyTimeout = .seconds(5)
+        // What another process of the test has written is to be seen at once.
+        options.staleness = .zero
         options.now = { clock.date }
+        options.followsServerClock = false
+        // Stores of some hundred rows take more than one step.
+        options.resealBatch = 256
         configure(&options)
         return options
     }
 
     /// The same store by other connections, like another process would open it.
-    public func another() throws -> TokenStore { try TokenStore.open(at: path, options: options) }
+    public func another() throws -> TokenStore { try TokenStore.open(at: location, options: options) }
 
     @discardableResult
     public func take(_ document: JSONValue) throws -> ImportReport { try store.take(document.serialized) }

@@ -27,7 +27,7 @@ extension AcquisitionError {
 
     /// What the issuer called an outage.
     private var outageCode: OAuthError.Code? {
-        if case .unavailable(let outage)? = failure { outage.error } else { nil }
+        if case .unavailable(let outage)? = failure?.kind { outage.error } else { nil }
     }
 
     /// The failure that a throttle repeats.

@@ -1,4 +1,4 @@
-public import HTTPTransport
+package import HTTPTransport
 public import OAuth
 public import OpenIDConnect
 public import TokenStorage
@@ -10,7 +10,7 @@ public import Foundation
 #endif
 
 /// Why a request for an access token failed.
-public struct AcquisitionError: CodedError, Equatable {
+public struct AcquisitionError: IssuerError, Equatable {
     /// Which problem it is; a new version may add codes.
     public struct Code: ErrorCode {
         /// The name by which it is compared and printed.
@@ -72,8 +72,8 @@ public struct AcquisitionError: CodedError, Equatable {
     /// What may help; nil if nothing is known.
     public let remedy: Remedy?
 
-    /// What the issuer, or the way to it, did.
-    package private(set) var failure: IssuerFailure?
+    /// What the issuer, or the way to it, did; nil where neither is the cause.
+    public private(set) var failure: IssuerFailure?
 
     /// Why the user has to sign in.
     public private(set) var interaction: InteractionReason?
@@ -106,34 +106,10 @@ public struct AcquisitionError: CodedError, Equatable {
         self.remedy = remedy
     }
 
-    private init(_ code: Code, _ failure: IssuerFailure, _ problem: String? = nil, _ remedy: Remedy? = nil) {
+    private init(_ code: Code, _ kind: IssuerFailure.Kind, _ problem: String? = nil, _ remedy: Remedy? = nil) {
+        let failure = IssuerFailure(kind)
         self.init(code, problem ?? failure.problem, remedy ?? failure.remedy)
         self.failure = failure
-    }
-}
-
-extension AcquisitionError {
-    /// What the issuer answered, where it refused.
-    public var refusal: OAuthError? {
-        switch failure {
-        case .refusal(let error)?: error
-        case .dpop(let error)?: error.refusal
-        default: nil
-        }
-    }
-
-    /// Why the network failed.
-    public var networkError: HTTPTransportError? { if case .network(let error)? = failure { error } else { nil } }
-
-    /// What is wrong with the ID token.
-    public var idTokenFlaw: IDTokenFlaw? { if case .idToken(let flaw)? = failure { flaw } else { nil } }
-
-    /// Why tokens that are bound to a key cannot be had.
-    public var dpopError: DPoPError? { if case .dpop(let error)? = failure { error } else { nil } }
-
-    /// How long until the next attempt is welcome, where the issuer says so.
-    public var retryAfter: Duration? {
-        if case .unavailable(let error)? = failure { error.retryAfter } else { refusal?.retryAfter }
     }
 }
 
@@ -185,7 +161,7 @@ extension AcquisitionError {
             "the issuer refuses the refresh token\(name), which \(program) may have spent before, when it got no answer",
             .signInAgain
         )
-        error.failure = refusal.map { .refusal($0) }
+        error.failure = refusal.map { IssuerFailure(.refusal($0)) }
         error.sentAt = Date(timeIntervalSince1970: TimeInterval(since))
         error.program = program
         error.events = events

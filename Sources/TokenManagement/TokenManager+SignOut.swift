@@ -68,10 +68,10 @@ extension TokenManager {
         let patience = options.longestRefresh + .seconds(2)
         var locks: [RefreshLock] = []
         for client in Set(clients.map(\.folded)).sorted() {
-            locks.append(try await .acquire(account, client: client, of: store.path, patience: patience))
+            locks.append(try await store.refreshLock(of: account, for: .client(client), patience: patience))
         }
         for family in Set(families).sorted() {
-            locks.append(try await .acquire(account, family: family, of: store.path, patience: patience))
+            locks.append(try await store.refreshLock(of: account, for: .family(family), patience: patience))
         }
         return locks
     }
@@ -87,7 +87,7 @@ extension TokenManager {
             throw error
         } catch {
             options.logger.info("no refresh token was revoked", metadata: ["reason": "\(error)"])
-            return .failed("\(error)")
+            return .failed(error.reason)
         }
     }
 }
@@ -127,7 +127,7 @@ private enum Revocation: Sendable {
                 return .revoked
             } catch {
                 logger.info("a refresh token was not revoked", metadata: ["reason": "\(error)"])
-                return .failed("\(error)")
+                return .failed(error.reason)
             }
         }
     }
@@ -157,4 +157,9 @@ public enum SignOutReport: Hashable, Sendable {
 
     /// The issuer did not revoke it, for this reason; it ends by itself.
     case failed(String)
+}
+
+extension Error {
+    /// What went wrong, without advice: the account is signed out here by then, and nothing is left to be tried again.
+    fileprivate var reason: String { (self as? any CodedErrorFacts)?.problem ?? "\(self)" }
 }

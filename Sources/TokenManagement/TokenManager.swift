@@ -1,8 +1,8 @@
 public import HTTPTransport
-public import Logging
+import Logging
 import Metrics
 import OAuth
-public import OpenIDConnect
+import OpenIDConnect
 public import TokenStorage
 
 #if canImport(FoundationEssentials)
@@ -142,10 +142,25 @@ public final class TokenManager: Sendable {
         var turn = try await RefreshTurn(
             of: request.account,
             client: clientID,
-            at: store.path,
+            in: store,
             patience: options.patience
         )
-        defer { withExtendedLifetime(turn) {} }
+        do {
+            let result = try await refresh(request, inTurn: &turn, since: start, passingOver: before)
+            await turn.end()
+            return result
+        } catch {
+            await turn.end()
+            throw error
+        }
+    }
+
+    private func refresh(
+        _ request: SilentRequest,
+        inTurn turn: inout RefreshTurn,
+        since start: Int64,
+        passingOver before: AccessToken?
+    ) async throws -> TokenResult {
         if turn.wasWaitedFor { metrics.countWaiting() }
         // What the issuer told others during the wait applies to this request too.
         let since = turn.wasWaitedFor ? start : nil
@@ -159,7 +174,7 @@ public final class TokenManager: Sendable {
             case .fail(let error): throw error
             case .refresh(let candidates, at: let authority, fallback: _):
                 if try await turn.extend(to: candidates) { continue }
-                return try await refresh(request, candidates, at: authority)
+                return try await refresh(request, candidates, at: authority, inTurn: turn)
             }
         }
     }
@@ -167,7 +182,8 @@ public final class TokenManager: Sendable {
     private func refresh(
         _ request: SilentRequest,
         _ candidates: [RefreshCandidate],
-        at authority: Authority
+        at authority: Authority,
+        inTurn turn: RefreshTurn
     ) async throws -> TokenResult {
         let start = ContinuousClock.now
         defer { metrics.record(ContinuousClock.now - start) }
@@ -176,7 +192,8 @@ public final class TokenManager: Sendable {
             request: request,
             issuer: try await issuer(authority, over: bounded),
             decider: decider,
-            dpopServers: dpopServers
+            dpopServers: dpopServers,
+            turn: turn
         )
         return try await OperationSpan.run(.refresh) { span in
             span.setServer(exchange.issuer.metadata.tokenEndpoint)
@@ -210,59 +227,6 @@ public final class TokenManager: Sendable {
         guard case .usable(let token, isAging: _) = stored else { return nil }
         return token
     }
-}
-
-/// How a ``TokenManager`` behaves.
-public struct TokenManagerOptions: Sendable {
-    /// How long before its expiry a token is not returned any more.
-    public var buffer = ExpiryBuffer.standard
-
-    /// Whether a token past its end may serve while the issuer cannot be reached, where the issuer allows it.
-    public var allowsExtendedLifetime = false
-
-    /// How long after a person signed in tokens are handed out without a person; nil: for as long as the issuer goes on.
-    ///
-    /// It counts from the sign-in that this store recorded, not from refreshes, and a clock that was set back does not
-    /// make it longer. After that, ``AcquisitionError`` asks for a sign-in and the refresh token is not spent. A token
-    /// that the issuer gave for longer is said to end with the session; the issuer itself is not told of it. Of an
-    /// imported account the sign-in is not known, so that it has to sign in first.
-    public var maximumSessionAge: Duration?
-
-    /// Whether refresh tokens of the client's family are used (Microsoft's `foci`).
-    public var usesFamilyTokens = false
-
-    /// Whether a sign-in binds its tokens to a key of this store ([RFC 9449](https://www.rfc-editor.org/rfc/rfc9449)),
-    /// and whether tokens are handed out that are not bound.
-    public var dpop = DPoPPolicy.off
-
-    /// Microsoft's `xms_cc`: what the client can do, such as `CP1`.
-    public var clientCapabilities: [String] = []
-
-    /// The limits of each request to the issuer.
-    public var limits = HTTPLimits.issuer
-
-    /// Where it says what it did, without any secret.
-    public var logger = Logger(label: "tokenstore.manager")
-
-    /// How long to wait before a request is repeated.
-    package var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
-
-    /// How long all the requests of one refresh may take together; nil: enough for one that hangs and its repetition.
-    package var refreshLimit: Duration?
-
-    /// How long the holder of the refresh lock is waited for before it counts as stopped.
-    ///
-    /// Longer than any may take, its commit included. A caller in a hurry gives up before that, and does not spend a
-    /// token that is being used.
-    package var patience = Self.longestRefresh + .seconds(2)
-
-    /// A manager of one client's tokens in a store.
-    public init() {}
-
-    var longestRefresh: Duration { min(refreshLimit ?? limits.total * 2, Self.longestRefresh) }
-
-    /// No refresh takes longer, whatever the limits: other processes go on without one that does.
-    private static let longestRefresh = Duration.seconds(20)
 }
 
 /// The counters, by their names in a metrics system.

@@ -19,7 +19,15 @@ public struct StoreOptions: Sendable {
     public var program: String
 
     /// The clock.
+    ///
+    /// Of a store on a server its difference from the server's is made up for, so that all machines have one time.
     public var now: @Sendable () -> Date = { Date() }
+
+    /// Whether that difference is made up for; tests with a clock that stands still are about another time.
+    package var followsServerClock = true
+
+    /// The clock of the server, once the store was opened there.
+    package internal(set) var serverClock: ServerClock?
 
     /// The environment variables that paths and keys are looked for in.
     public var environment: [String: String]
@@ -42,7 +50,27 @@ public struct StoreOptions: Sendable {
     /// How long the store is waited for once the answer is safe in a file.
     package var pendingWait = Duration.seconds(10)
 
+    /// How many connections to a server there are at most.
+    public var poolSize = 8
+
+    /// How long a server's token may be served from memory after another node has signed its account out.
+    ///
+    /// Usually it is milliseconds: a connection of its own hears of commits. Zero: every lookup asks the server. A file
+    /// tells of every commit at once.
+    public var staleness = Duration.seconds(2)
+
+    /// Of how many writes to a server one is followed by the deletion of what has served its time.
+    package var janitorChance = 100
+
+    /// How many rows one transaction of a rekey takes: few enough that writers wait for a tenth of a second at most, and
+    /// so many that the disk is not waited for most of the time.
+    package var resealBatch = 2_048
+
+    /// What the computed ids of accounts on a server are cut down to; tests make it smaller.
+    package var accountRowMask = UInt64.max >> 1
+
     package var schema = Schema.current
+    package var serverSchema = Schema.server
 
     /// What deriving a key from a new passphrase costs.
     package var scryptCost = ScryptCost.standard

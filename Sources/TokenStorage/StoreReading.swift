@@ -14,7 +14,14 @@ public protocol StoreReading: Sendable {
 
 extension StoreReading {
     /// Where the store is.
-    public var path: StorePath { connections.path }
+    public var location: StoreLocation { connections.location }
+
+    /// The file and what is beside it, for what only a file has.
+    package var path: StorePath {
+        guard let path = location.path else { preconditionFailure("a server is asked for its files") }
+        return path
+    }
+
     package var options: StoreOptions { connections.options }
 
     /// Runs `body` with a connection for reading; it may read again inside.
@@ -23,7 +30,7 @@ extension StoreReading {
     }
 }
 
-/// A store that is read and never written, not even its log or a lock: ``TokenStore/inspect(at:options:)``.
+/// A store that is read and never written, not even its log or a lock: `TokenStore.inspect(at:)`.
 ///
 /// ```swift
 /// let names = try TokenStore.inspect(at: .standard)?.accounts().map(\.username)

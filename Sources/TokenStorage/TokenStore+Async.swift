@@ -126,9 +126,120 @@ extension TokenStore {
         try await writing { try $0.setTags(tags, of: account) }
     }
 
+    /// Changes the tags of an account in one commit, unless the task is cancelled before its turn.
+    ///
+    /// - Returns: the tags that it has now.
+    @discardableResult
+    public func changeTags(
+        of account: Account.ID,
+        _ body: @escaping @Sendable (inout [String: String]) -> Void
+    ) async throws -> [String: String] {
+        try await writing { try $0.changeTags(of: account, body) }
+    }
+
+    /// What commits of this process and of others change from now on; `for await` gives the task's thread back
+    /// between them.
+    public func changes() async throws -> AsyncStream<StoreChange> {
+        try await connections.reading.runUnlessCancelled { try self.changes() }
+    }
+
     private func writing<Result: Sendable>(
         _ body: @escaping @Sendable (TokenStore) throws -> Result
     ) async throws -> Result {
         try await connections.writing.runUnlessCancelled { try body(self) }
+    }
+}
+
+// What concerns the files of a store that is not open.
+extension TokenStore {
+    /// Opens the store, creating or migrating it first where needed, unless the task is cancelled before its turn.
+    ///
+    /// - Throws: ``TokenStoreError``.
+    public static func open(
+        at location: StoreLocation,
+        options: StoreOptions = StoreOptions()
+    ) async throws -> TokenStore {
+        try await StoreConnections.opening.runUnlessCancelled { try open(at: location, options: options) }
+    }
+
+    /// Opens the store that is a file, without blocking the threads of Swift concurrency.
+    ///
+    /// - Throws: ``TokenStoreError``; `CancellationError` if the task is cancelled before its turn.
+    public static func open(at path: StorePath, options: StoreOptions = StoreOptions()) async throws -> TokenStore {
+        try await StoreConnections.opening.runUnlessCancelled { try open(at: path, options: options) }
+    }
+
+    /// Opens the store for reading only, unless the task is cancelled before its turn; nil if there is no store.
+    ///
+    /// - Throws: ``TokenStoreError``.
+    public static func inspect(
+        at path: StorePath,
+        options: StoreOptions = StoreOptions()
+    ) async throws -> StoreInspection? {
+        try await StoreConnections.opening.runUnlessCancelled { try inspect(at: path, options: options) }
+    }
+
+    /// Puts what can be read of a damaged store into a new file, unless the task is cancelled before its turn.
+    ///
+    /// - Throws: ``TokenStoreError/Code/damaged`` if not even the data keys can be read.
+    public static func repair(
+        at path: StorePath,
+        options: StoreOptions = StoreOptions(),
+        progress: (@Sendable (TokenStore.Progress) -> Void)? = nil
+    ) async throws -> RepairReport {
+        try await StoreConnections.opening.runUnlessCancelled {
+            try repair(at: path, options: options, progress: progress)
+        }
+    }
+
+    /// Deletes everything but the key, unless the task is cancelled before its turn.
+    ///
+    /// - Throws: ``TokenStoreError/Code/damaged`` for a file that does not show that it is a token store.
+    public static func purgeAll(
+        at path: StorePath,
+        options: StoreOptions = StoreOptions(),
+        dryRun: Bool = false
+    ) async throws -> PurgeCounts {
+        try await StoreConnections.opening.runUnlessCancelled {
+            try purgeAll(at: path, options: options, dryRun: dryRun)
+        }
+    }
+
+    /// Deletes everything in the store on a server, or in the file, unless the task is cancelled before its turn.
+    public static func purgeAll(
+        at location: StoreLocation,
+        options: StoreOptions = StoreOptions(),
+        dryRun: Bool = false
+    ) async throws -> PurgeCounts {
+        try await StoreConnections.opening.runUnlessCancelled {
+            try purgeAll(at: location, options: options, dryRun: dryRun)
+        }
+    }
+
+    /// Brings the store to the schema of this version, unless the task is cancelled before its turn.
+    ///
+    /// - Throws: ``TokenStoreError``.
+    @discardableResult
+    public static func migrate(
+        at location: StoreLocation,
+        options: StoreOptions = StoreOptions(),
+        dryRun: Bool = false
+    ) async throws -> MigrationReport {
+        try await StoreConnections.opening.runUnlessCancelled {
+            try migrate(at: location, options: options, dryRun: dryRun)
+        }
+    }
+
+    /// Overwrites and removes the copies of a store beside it, unless the task is cancelled before its turn.
+    ///
+    /// - Returns: the paths that were removed, or would be, and those that were left alone.
+    public static func removeCopies(
+        at path: StorePath,
+        options: StoreOptions = StoreOptions(),
+        dryRun: Bool = false
+    ) async throws -> (removed: [String], kept: [String]) {
+        try await StoreConnections.opening.runUnlessCancelled {
+            try removeCopies(at: path, options: options, dryRun: dryRun)
+        }
     }
 }

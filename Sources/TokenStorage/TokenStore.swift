@@ -22,23 +22,42 @@ public final class TokenStore: StoreReading {
 
     /// The connections that it reads and writes by; for the library itself.
     public let connections: StoreConnections
-    let opened = AccessTokenCache()
+    let opened: AccessTokenCache
     let unfinishedAnswers = UnfinishedAnswers()
 
-    private init(_ connections: StoreConnections) { self.connections = connections }
+    private init(_ connections: StoreConnections) {
+        self.connections = connections
+        opened = connections.opened
+    }
+
+    /// Opens the store on a server, or the file, at `location`; a file is made if there is none.
+    ///
+    /// A store on a server is made by ``create(at:options:granting:isDistributed:)``, once and with a role that may.
+    ///
+    /// - Throws: ``TokenStoreError``.
+    public static func open(at location: StoreLocation, options: StoreOptions = StoreOptions()) throws -> TokenStore {
+        let store = deferred(at: location, options: options)
+        try store.withWriter { _ in }
+        return store
+    }
 
     /// Opens the store, creating it with a new key if there is none, and migrating an older one.
     ///
     /// - Throws: ``TokenStoreError``.
     public static func open(at path: StorePath, options: StoreOptions = StoreOptions()) throws -> TokenStore {
-        let store = deferred(at: path, options: options)
-        try store.withWriter { _ in }
-        return store
+        try open(at: StoreLocation(path), options: options)
     }
 
     /// The store as it will be opened, or created, by the first call that needs it.
     package static func deferred(at path: StorePath, options: StoreOptions = StoreOptions()) -> TokenStore {
-        TokenStore(StoreConnections(path: path, options: options, isInspection: false))
+        deferred(at: StoreLocation(path), options: options)
+    }
+
+    package static func deferred(
+        at location: StoreLocation,
+        options: StoreOptions = StoreOptions()
+    ) -> TokenStore {
+        TokenStore(StoreConnections(at: location, options: options, isInspection: false))
     }
 
     /// Opens the store for reading only: nothing is written, not even a lock or a log.
@@ -49,7 +68,18 @@ public final class TokenStore: StoreReading {
         at path: StorePath,
         options: StoreOptions = StoreOptions()
     ) throws -> StoreInspection? {
-        try StoreConnections.inspecting(path, options: options).map { StoreInspection(connections: $0) }
+        try inspect(at: StoreLocation(path), options: options)
+    }
+
+    /// Opens the store on a server, or the file, for reading only.
+    ///
+    /// - Returns: nil if there is no store.
+    /// - Throws: ``TokenStoreError``.
+    public static func inspect(
+        at location: StoreLocation,
+        options: StoreOptions = StoreOptions()
+    ) throws -> StoreInspection? {
+        try StoreConnections.inspecting(location, options: options).map { StoreInspection(connections: $0) }
     }
 }
 

@@ -1,5 +1,5 @@
+import Database
 public import OAuth
-import SQLite
 public import Sealing
 
 /// What can go wrong with a ``TokenStore``.
@@ -30,6 +30,14 @@ public struct TokenStoreError: CodedError, Equatable {
         public static let unsupported = Code(rawValue: "unsupported")
         /// A file cannot be opened or written.
         public static let file = Code(rawValue: "file")
+        /// The database has no store.
+        public static let noStore = Code(rawValue: "no_store")
+        /// The store has been moved elsewhere, and nothing is written any more where it was.
+        public static let moved = Code(rawValue: "moved")
+        /// The database server cannot be reached, does not answer, or may not be written to at the moment.
+        public static let unreachable = Code(rawValue: "unreachable")
+        /// The database server refuses: a wrong password, an unknown database, a role that may not, a certificate.
+        public static let access = Code(rawValue: "access")
         /// SQLite failed: disk full, I/O error, read-only file system.
         public static let storage = Code(rawValue: "storage")
         /// The document is not an MSAL cache.
@@ -49,7 +57,8 @@ public struct TokenStoreError: CodedError, Equatable {
         /// The codes of this version; later ones may have more.
         public static let known = [
             damaged, busy, key, newerStore, olderStore, insecure, unsupported, file, storage, notAnMSALCache,
-            invalidArgument, ambiguousAccount, userFlowMismatch, notStored, otherAccount,
+            invalidArgument, ambiguousAccount, userFlowMismatch, notStored, otherAccount, noStore, unreachable, access,
+            moved,
         ]
     }
 
@@ -65,7 +74,7 @@ public struct TokenStoreError: CodedError, Equatable {
     /// What may help; nil if nothing is known.
     public let remedy: Remedy?
 
-    /// The database of the store.
+    /// The database of the store: a path, or the address of a server.
     public private(set) var path: String?
 
     /// Why the key could not be had, or the value not opened.
@@ -184,11 +193,13 @@ extension TokenStoreError {
         return error
     }
 
-    static func olderStore(version: Int, current: Int) -> TokenStoreError {
+    static func olderStore(version: Int, current: Int, isOnServer: Bool = false) -> TokenStoreError {
         var error = TokenStoreError(
             .olderStore,
             "the store is of schema version \(version), and this version works with \(current)",
-            Remedy(.openForWriting, "open it for writing, which brings it to version \(current)")
+            isOnServer
+                ? Remedy(.migrate, "migrate it with the role that owns it")
+                : Remedy(.openForWriting, "open it for writing, which brings it to version \(current)")
         )
         error.schemaVersion = version
         return error
@@ -210,30 +221,37 @@ extension TokenStoreError {
 
 extension TokenStoreError {
     /// Runs `body` and turns the errors of the layers below into the store's own.
-    static func translating<Result>(at path: StorePath, _ body: () throws -> Result) throws -> Result {
+    static func translating<Result>(at location: StoreLocation, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()
         } catch let error as SQLiteError {
+            guard let path = location.path else { throw error }
             throw TokenStoreError(error, at: path)
+        } catch let error as PostgreSQLError {
+            throw TokenStoreError(error, at: location)
         } catch let error as SealingError {
-            throw TokenStoreError.key(error).at(path)
+            throw TokenStoreError.key(error).at(location)
         } catch let error as TokenStoreError {
-            throw error.at(path)
+            throw error.at(location)
         }
     }
 
-    private func at(_ path: StorePath) -> TokenStoreError {
+    static func translating<Result>(at path: StorePath, _ body: () throws -> Result) throws -> Result {
+        try translating(at: StoreLocation(path), body)
+    }
+
+    func at(_ location: StoreLocation) -> TokenStoreError {
         var error = self
-        error.path = path.database
+        error.path = location.description
         return error
     }
 
     static func busy(at path: StorePath) -> TokenStoreError {
-        .busy("another process holds \(path.database)", .allowMoreTime).at(path)
+        .busy("another process holds \(path.database)", .allowMoreTime).at(StoreLocation(path))
     }
 
     init(_ error: SQLiteError, at path: StorePath) {
-        self = TokenStoreError(error, in: path).at(path)
+        self = TokenStoreError(error, in: path).at(StoreLocation(path))
     }
 
     private init(_ error: SQLiteError, in path: StorePath) {

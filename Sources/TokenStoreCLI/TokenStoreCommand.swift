@@ -15,11 +15,13 @@ struct TokenStoreCommand: ParsableCommand {
               tokenstore claims mara@example.net
 
             ENVIRONMENT
-              TOKENSTORE_PATH        the store, if --store is not given
-              TOKENSTORE_PASSPHRASE  the passphrase, with --key passphrase
-              TOKENSTORE_KEY         the key, with --key environment (base64)
-              BROWSER                the browser of 'login', if not the desktop's
-              NO_COLOR               no colour
+              TOKENSTORE_PATH          the store, if --store is not given
+              TOKENSTORE_DATABASE_URL  the same for a server, with its password
+              TOKENSTORE_ACCOUNT       the account, if none is named
+              TOKENSTORE_PASSPHRASE    the passphrase, with --key passphrase
+              TOKENSTORE_KEY           the key, with --key environment (base64)
+              BROWSER                  the browser of 'login', if not the desktop's
+              NO_COLOR                 no colour
 
             EXIT STATUS
               0    success, including nothing to do
@@ -29,9 +31,9 @@ struct TokenStoreCommand: ParsableCommand {
               5    another process holds the store
               6    the store is damaged, or the file is not a token store
               7    the store's key is not available
-              8    a temporary failure of the network or the issuer
+              8    a temporary failure of the network, the issuer or the server
               9    cancelled
-              10   a newer version wrote the store
+              10   a newer version wrote the store, or it was moved
               64   wrong arguments
               130  interrupted
 
@@ -41,20 +43,50 @@ struct TokenStoreCommand: ParsableCommand {
         version: "tokenstore \(TokenStore.version)",
         subcommands: [
             LoginCommand.self, SignUpCommand.self, ResetPasswordCommand.self, LogoutCommand.self,
-            WhoamiCommand.self, ListCommand.self, ClaimsCommand.self, TagCommand.self, TokenCommand.self,
-            ExplainCommand.self,
-            PurgeCommand.self, ImportCommand.self, ExportCommand.self,
-            StatusCommand.self, CheckCommand.self, RekeyCommand.self,
+            WhoamiCommand.self, ListCommand.self, ClaimsCommand.self, UseCommand.self, TagCommand.self,
+            TokenCommand.self, ExecCommand.self, CredentialCommand.self, ExplainCommand.self,
+            PurgeCommand.self, ImportCommand.self, ExportCommand.self, BackupCommand.self, RestoreCommand.self,
+            HistoryCommand.self, StatusCommand.self, CheckCommand.self, RekeyCommand.self,
+            InitCommand.self, MigrateCommand.self, CopyCommand.self,
         ]
     )
 
     static func main() {
+        let arguments = commandFirst(CommandLine.arguments.dropFirst())
         do {
-            var command = try command(CommandLine.arguments.dropFirst())
+            if arguments.sorted() == ["--json", "--version"] { return try writeVersion() }
+            var command = try command(arguments)
             try command.run()
         } catch {
-            end(with: error, CommandLine.arguments.dropFirst())
+            end(with: error, arguments)
         }
+    }
+
+    private static let names = configuration.subcommands.compactMap { $0.configuration.commandName }
+
+    /// Puts the options of every command that stand before the command behind it.
+    static func commandFirst(_ arguments: ArraySlice<String>) -> ArraySlice<String> {
+        let valued = ["--store", "--key", "--timeout", "--log-level", "--color"]
+        let flags = ["--json", "-j", "--quiet", "-q", "--no-input", "--no-color"]
+        var end = arguments.startIndex
+        while end < arguments.endIndex, arguments[end].hasPrefix("-") {
+            if flags.contains(arguments[end]) || valued.contains(where: { arguments[end].hasPrefix($0 + "=") }) {
+                end += 1
+            } else if valued.contains(arguments[end]) {
+                end += 2
+            } else {
+                return arguments
+            }
+        }
+        guard end > arguments.startIndex, end < arguments.endIndex else { return arguments }
+        return ([arguments[end]] + arguments[..<end] + arguments[(end + 1)...])[...]
+    }
+
+    /// What `--version` says, as JSON.
+    private static func writeVersion() throws {
+        let terminal = Terminal(colour: false, environment: [:])
+        let console = Console(terminal: terminal, isQuiet: false, logLevel: .warning)
+        try console.document { $0.member("version", TokenStore.version) }
     }
 
     /// Reads the arguments, at first without the root command, which costs a tenth of the whole run of a list; that
@@ -65,12 +97,31 @@ struct TokenStoreCommand: ParsableCommand {
         if let command = try? named?.parseAsRoot(Array(arguments.dropFirst())), type(of: command) == named {
             return command
         }
+        if named == nil {
+            try requireCommand(arguments.first == "help" ? arguments.dropFirst().first : arguments.first)
+        }
         return try parseAsRoot(Array(arguments))
     }
 
+    private static func requireCommand(_ name: String?) throws {
+        guard let name, !name.hasPrefix("-"), name != "help", !names.contains(name) else { return }
+        let advice = name.nearest(in: names).map { "did you mean '\($0)'?" } ?? "see 'tokenstore --help'"
+        throw ValidationError("there is no command '\(name)'", hint: advice)
+    }
+
     private static func end(with error: any Error, _ arguments: ArraySlice<String>) -> Never {
-        guard let failure = failure(for: error, arguments) else { exit(withError: error) }
-        ErrorReport(failure: failure).write(asJSON: arguments.prefix { $0 != "--" }.contains("--json"))
+        guard let failure = failure(for: error, arguments) else {
+            let text = fullMessage(for: error)
+            let help = HelpText(text)
+            guard help.isHelp || text.hasPrefix("#!/bin/bash") else { exit(withError: error) }
+            // Bash would take an address for several words.
+            print(help.isHelp ? help.arranged : text + "\nCOMP_WORDBREAKS=${COMP_WORDBREAKS//:}")
+            exit(withError: nil)
+        }
+        // A person who presses Tab is told nothing.
+        if arguments.first == "---completion" { exit(withError: ExitCode(failure.status.code)) }
+        let isJSON = arguments.prefix { $0 != "--" }.contains { ["--json", "-j"].contains($0) }
+        ErrorReport(failure: failure).write(asJSON: isJSON)
         exit(withError: ExitCode(failure.status.code))
     }
 
@@ -79,8 +130,7 @@ struct TokenStoreCommand: ParsableCommand {
         let code = exitCode(for: error)
         guard !code.isSuccess else { return nil }
         guard code == .validationFailure else { return PassphraseMemory.shared.failure ?? CommandFailure(error) }
-        let command = configuration.subcommands.map { $0.configuration.commandName }.first { $0 == arguments.first }
-        return CommandFailure(usage: message(for: error), of: command ?? nil)
+        return CommandFailure(usage: message(for: error), of: names.first { $0 == arguments.first })
     }
 }
 
@@ -95,18 +145,19 @@ package enum TokenStoreProgram {
 
     /// Runs one command; what it prints goes to standard output.
     package static func run(_ arguments: [String]) throws {
-        var command = try TokenStoreCommand.parseAsRoot(arguments)
+        var command = try TokenStoreCommand.command(TokenStoreCommand.commandFirst(arguments[...]))
         try command.run()
     }
 
     /// What the program would say of arguments, and end with, instead of running a command or showing help; nil: it
     /// would.
     package static func objection(to arguments: [String]) -> (text: String, status: Int32)? {
+        let arguments = TokenStoreCommand.commandFirst(arguments[...])
         do {
-            _ = try TokenStoreCommand.command(arguments[...])
+            _ = try TokenStoreCommand.command(arguments)
             return nil
         } catch {
-            guard let failure = TokenStoreCommand.failure(for: error, arguments[...]) else { return nil }
+            guard let failure = TokenStoreCommand.failure(for: error, arguments) else { return nil }
             return (ErrorReport(failure: failure).text, failure.status.code)
         }
     }

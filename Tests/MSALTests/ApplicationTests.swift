@@ -5,6 +5,7 @@ import MSAL
 import OAuth
 import SignIn
 import Synchronization
+import TestSupport
 import Testing
 import TokenManagement
 import TokenStorage
@@ -51,6 +52,35 @@ extension BrowserTests {
                 let profile = try #require(account.tenantProfiles?.first?.identifier)
                 let parameters = MSALAccountEnumerationParameters(tenantProfileIdentifier: profile)
                 #expect(try app.accounts(for: parameters) == [account])
+            }
+        }
+
+        @Test func `asynchronous questions for accounts are not read on the main thread`() async throws {
+            try await NativeScene.open { scene in
+                let app = try application(scene)
+                let account = try await signIn(app).account
+                let parameters = MSALAccountEnumerationParameters()
+                let questions: [@MainActor @Sendable () async throws -> MSALAccount?] = [
+                    { try await app.currentAccount().0 },
+                    {
+                        await withCheckedContinuation { continuation in
+                            app.getCurrentAccount(with: nil) { account, _, _ in
+                                continuation.resume(returning: account)
+                            }
+                        }
+                    },
+                    {
+                        await withCheckedContinuation { continuation in
+                            app.accountsFromDevice(for: parameters) { accounts, _ in
+                                continuation.resume(returning: accounts?.first)
+                            }
+                        }
+                    },
+                ]
+                let checks = questions.map { question in
+                    { @Sendable () async throws -> Void in #expect(try await question() == account) }
+                }
+                #expect(try await OccupiedQueue.keepsWaiting(readersOf: app.application.store, checks))
             }
         }
 

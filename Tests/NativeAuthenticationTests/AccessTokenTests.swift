@@ -126,7 +126,7 @@ struct AccessTokenTests {
     @Test func `N44: two programs that renew at once share one request`() async throws {
         try await NativeScene.open(grace: 0) { scene in
             let account = try await scene.signInAna()
-            let other = try #require(try scene.app("pwd-app", store: scene.reopened()).currentAccount())
+            let other = try await #require(try scene.app("pwd-app", store: scene.reopened()).currentAccount())
             scene.provider.audit.reset()
             async let first = account.accessToken(for: NativeScene.toDo)
             async let second = other.accessToken(for: NativeScene.toDo)
@@ -142,7 +142,7 @@ struct AccessTokenTests {
             scene.provider.clock.advance(by: 5)
             _ = try await account.accessToken(for: NativeScene.demo)
             #expect(try await account.accessToken().accessToken.scope == NativeScene.toDo)
-            let other = try #require(try scene.app("pwd-app", store: scene.reopened()).currentAccount())
+            let other = try await #require(try scene.app("pwd-app", store: scene.reopened()).currentAccount())
             #expect(try await other.accessToken().accessToken.scope == NativeScene.demo)
             scene.provider.clock.advance(by: 3_601)
             #expect(try await other.accessToken().accessToken.scope == NativeScene.demo)

@@ -14,12 +14,24 @@ struct AccountTests {
         try await NativeScene.open { scene in
             let account = try await scene.signInAna()
             scene.provider.audit.reset()
-            let found = try #require(try scene.app("pwd-app", store: scene.reopened()).currentAccount())
+            let found = try await #require(try scene.app("pwd-app", store: scene.reopened()).currentAccount())
             #expect(found.account.id == account.account.id)
             #expect(found.idToken == account.idToken)
             #expect(found.accountClaims[path: "name"]?.text == "Ana Rojas")
             #expect(scene.provider.audit.counts.isEmpty)
             _ = try await found.accessToken(for: NativeScene.toDo)
+        }
+    }
+
+    @Test func `the accounts of an app are not read on the thread of its task`() async throws {
+        try await NativeScene.open { scene in
+            let app = try scene.app("pwd-app")
+            let id = try await scene.signInAna(in: app).account.id
+            let questions: [@Sendable () async throws -> Void] = [
+                { () async throws in #expect(try await app.accounts().map(\.account.id) == [id]) },
+                { () async throws in #expect(try await app.currentAccount()?.account.id == id) },
+            ]
+            #expect(try await OccupiedQueue.keepsWaiting(readersOf: app.store, questions))
         }
     }
 
@@ -44,7 +56,7 @@ struct AccountTests {
                 scene.store.refreshTokens(of: account.account.id, client: "pwd-app")[0].secret,
             ]
             try await account.signOut()
-            #expect(try app.currentAccount() == nil)
+            #expect(try await app.currentAccount() == nil)
             let snapshot = try DirectorySnapshot(scene.store.path.directory)
             for secret in secrets {
                 let text = secret.reveal()
@@ -90,9 +102,9 @@ struct AccountTests {
             )
             let userFlow = try #require(try await scene.store.save(response, for: flow).account)
             let bo = try await scene.signInBo(in: app)
-            #expect(try app.currentAccount()?.account.id == bo.account.id)
+            #expect(try await app.currentAccount()?.account.id == bo.account.id)
             let ana = try await scene.signInAna(in: app)
-            #expect(try app.accounts().map(\.account.id) == [ana.account.id])
+            #expect(try await app.accounts().map(\.account.id) == [ana.account.id])
             await #expect(Set(try scene.store.accounts().map(\.id)) == [ana.account.id, userFlow])
             #expect(try await accessTokenFailure(bo, NativeScene.toDo).isNoAccount)
         }
@@ -104,7 +116,7 @@ struct AccountTests {
             let bo = try await scene.signInBo(in: app)
             scene.provider.clock.advance(by: 1)
             let ana = try await scene.signInAna(in: app)
-            #expect(try app.accounts().map(\.account.id) == [ana.account.id, bo.account.id])
+            #expect(try await app.accounts().map(\.account.id) == [ana.account.id, bo.account.id])
             _ = try await bo.accessToken(for: NativeScene.toDo)
         }
     }

@@ -191,7 +191,7 @@ struct FaultTests {
             let error = try await failure(of: app.signIn, parameters)
             let account = try await app.signIn(inBrowser: #require(error.browserRequest), userAgent: Person())
             #expect(account.account.username == NativeScene.ana)
-            #expect(try app.currentAccount()?.account.id == account.account.id)
+            #expect(try await app.currentAccount()?.account.id == account.account.id)
             #expect(try await account.accessToken().accessToken.scope == NativeScene.toDo)
         }
     }

@@ -30,6 +30,28 @@ struct SecretTests {
         #expect(Secret("") == Secret(""))
     }
 
+    @Test func `the text of a token is printable ASCII at every place and in every length`() {
+        for length in 1...41 {
+            for place in 0..<length {
+                var bytes = [UInt8](repeating: UInt8(ascii: "a"), count: length)
+                let wrong = (UInt8.min...UInt8.max).filter { byte in
+                    bytes[place] = byte
+                    let isText = bytes.withUnsafeBytes { Secret(copying: $0).isTokenText }
+                    return isText != (0x20...0x7E).contains(byte)
+                }
+                #expect(wrong == [], "byte \(place) of \(length)")
+            }
+        }
+        #expect(!Secret("").isTokenText)
+    }
+
+    @Test func `bytes that are not ASCII do not hide a control character behind them`() {
+        for first in UInt8(0x80)...UInt8.max {
+            let bytes: [UInt8] = [first, 0x1F, 0x7F, 0x61, 0x61, 0x61, 0x61, 0x61, 0x61]
+            #expect(!bytes.withUnsafeBytes { Secret(copying: $0).isTokenText })
+        }
+    }
+
     @Test func `a wiped buffer holds zeros`() {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64, alignment: 1)
         defer { buffer.deallocate() }

@@ -43,4 +43,19 @@ struct FormParametersTests {
         #expect(form.redacting(weak) == weak)
         #expect(form.redacting(OAuthError(code: .invalidGrant, suberror: "password")).suberror == nil)
     }
+
+    @Test(arguments: ["password", "the", "Kennwort", "heslo\u{301}"])
+    func `a sentence with a password that is a word of it is left out, not garbled`(password: String) {
+        var form = FormParameters()
+        form.append("password", Secret(password))
+        var error = OAuthError(code: .invalidGrant, suberror: "password_too_weak")
+        error.serverDescription = "AADSTS1: the new password or Kennwort is too weak, heslo\u{301}."
+        error.numbers = [1]
+        let shown = form.redacting(error)
+        #expect(shown.serverDescription == nil)
+        #expect(shown.suberror == "password_too_weak")
+        #expect(shown.numbers == [1])
+        error.serverDescription = "It has been used before."
+        #expect(form.redacting(error) == error)
+    }
 }

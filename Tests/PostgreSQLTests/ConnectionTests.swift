@@ -1,5 +1,6 @@
 import PostgreSQL
 import SQL
+import TestSupport
 import Testing
 
 @Suite(.ifServerIsInstalled, .onOwnThread)

@@ -4,66 +4,6 @@ import SQL
 import TestSupport
 import Testing
 
-/// pgbouncer with transaction pooling in front of a test's server, ended with the value.
-private final class Bouncer {
-    static let program = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer", "/opt/homebrew/bin/pgbouncer"]
-        .first { FileManager.default.isExecutableFile(atPath: $0) }
-
-    let directory = "/tmp/tokenstore-pgb-\(UUID().uuidString.prefix(8))"
-    private let process = Process()
-    private let lifeline: FileHandle
-
-    init(_ server: TestServer) throws {
-        let settings = """
-            [databases]
-            tests = host=\(server.directory) port=\(server.port) user=owner
-            [pgbouncer]
-            unix_socket_dir = \(directory)
-            listen_port = 6432
-            auth_type = any
-            pool_mode = transaction
-            default_pool_size = 2
-            logfile = \(directory)/log
-
-            """
-        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
-        try Data(settings.utf8).write(to: URL(filePath: directory + "/settings"))
-        if geteuid() == 0 { try Shell.run("/bin/chown", "-R", "nobody:nogroup", directory) }
-        let become = geteuid() == 0 ? "setpriv --reuid=nobody --regid=nogroup --clear-groups" : ""
-        let watch = #"""
-            \#(become) "$1" -q "$0/settings" > /dev/null 2>&1 < /dev/null &
-            pooler=$!
-            trap '' INT TERM HUP
-            cat > /dev/null
-            kill -KILL $pooler; wait $pooler; rm -rf "$0"
-            """#
-        process.executableURL = URL(filePath: "/bin/bash")
-        process.arguments = ["-c", TestServer.dropInherited + watch, directory, try #require(Self.program)]
-        let (reading, writing) = try TestServer.pipe()
-        lifeline = writing
-        process.standardInput = reading
-        try process.run()
-        try reading.close()
-        let deadline = Date.now + 20
-        while !log.contains("process up"), Date.now < deadline { usleep(10_000) }
-    }
-
-    private var log: String { (try? String(contentsOfFile: directory + "/log", encoding: .utf8)) ?? "" }
-
-    deinit {
-        try? lifeline.close()
-        process.waitUntilExit()
-    }
-
-    func connect(_ pooler: String = "&pooler=transaction") throws -> Connection {
-        let address = try ServerAddress(
-            "postgresql://owner@/tests?host=\(directory)&port=6432&schema=public" + pooler,
-            origin: .argument
-        ) { _ in nil }
-        return try Connection(to: address)
-    }
-}
-
 @Suite(.ifServerIsInstalled, .onOwnThread, .enabled(if: Bouncer.program != nil, "pgbouncer is installed"))
 struct PoolerTests {
     @Test func `behind a transaction pooler nothing depends on the session`() throws {

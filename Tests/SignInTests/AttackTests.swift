@@ -2,6 +2,7 @@ import Foundation
 import HTTPTransport
 import LocalIdentityProvider
 import OAuth
+import OpenIDConnect
 import SignIn
 import Synchronization
 import Testing

@@ -78,7 +78,7 @@ struct DeviceCodeAttackTests {
                 switch (fault.status, fault.body?.utf8.count) {
                 case (503, _): #expect(error.code == .unavailable)
                 case (200, junk.utf8.count): #expect(error.networkError?.code == .tooLarge)
-                case (200, 2): #expect(error.failure == .metadata(.incomplete("keys")))
+                case (200, 2): #expect(error.failure?.kind == .metadata(.incomplete("keys")))
                 case (200, 11): #expect(error.idTokenFlaw == .unknownKey)
                 default: throw ExpectationFailure("another error than \(error)")
                 }
@@ -95,7 +95,7 @@ struct DeviceCodeAttackTests {
                         if request.url.hasSuffix("openid-configuration") { answer[name] = .string(value) }
                     }
                     let authority = isOpenID ? try scene.openID : try scene.tenant
-                    switch try await failure(scene, at: authority, by: changed).failure {
+                    switch try await failure(scene, at: authority, by: changed).failure?.kind {
                     case .metadata(.foreignEndpoint(value))? where name == "jwks_uri": break
                     case .metadata(.otherIssuer(_, value))? where name == "issuer": break
                     case let error: throw ExpectationFailure("another error than \(String(describing: error))")

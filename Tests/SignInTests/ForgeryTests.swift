@@ -83,7 +83,7 @@ struct ForgeryTests {
     @Test func `metadata that names another issuer is refused before the browser opens`() async throws {
         let issuer = try ForgedIssuer(["issuer": "https://other.example"])
         let error = try await signInError { _ = try await issuer.signIn { _, _ in "" } }
-        guard case .metadata(.otherIssuer)? = error?.failure else {
+        guard case .metadata(.otherIssuer)? = error?.failure?.kind else {
             Issue.record("\(String(describing: error))")
             return
         }

@@ -42,7 +42,7 @@ struct InteractiveTests {
             #expect(result.account.name == "Ana Rojas")
             #expect(result.token?.source == .signIn)
             #expect(result.scope.covers(SignInScene.toDo))
-            #expect(try application.accounts().map(\.id) == [result.account.id])
+            #expect(try await application.accounts().map(\.id) == [result.account.id])
             #expect(await visitor.page.contains("You can close this window"))
         }
     }
@@ -204,8 +204,8 @@ struct InteractiveTests {
             #expect(edited.account.name == "Ana Vélez")
             #expect(edited.account.userFlow == "b2c_1_edit")
             #expect(edited.account.id != account.id)
-            #expect(try application.accounts().count == 2)
-            #expect(try application.account(for: .userFlow("B2C_1_SUSI"))?.id == account.id)
+            #expect(try await application.accounts().count == 2)
+            #expect(try await application.account(for: .userFlow("B2C_1_SUSI"))?.id == account.id)
             var crossed = SilentRequest(account: account.id, scope: SignInScene.toDo)
             crossed.authority = try scene.authority(SignInScene.editProfile)
             let net = scene.tokenRequestCount

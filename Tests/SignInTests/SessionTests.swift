@@ -61,11 +61,24 @@ struct SessionTests {
 
     @Test func `a session reports changes of its own account alone`() async throws {
         try await whileSignedIn { (scene, application, session) async throws in
-            let changes = try session.changes()
+            let changes = try await session.changes()
             let cleo = try ScriptedUser { try await $0.signIn(SignInScene.cleo, SignInScene.cleosPassword) }
             _ = try await scene.application(cleo).signIn(scope: SignInScene.toDo)
             try await session.signOut(.thisDevice)
             #expect(await changes.first { _ in true } == .signedOut(session.id))
+        }
+    }
+
+    @Test func `what an app asks of its store is not read on the thread of its task`() async throws {
+        try await whileSignedIn { (scene, application, session) async throws in
+            let questions: [@Sendable () async throws -> Void] = [
+                { () async throws in #expect(try await application.accounts() == [session.account]) },
+                { () async throws in #expect(try await application.account(for: .all) == session.account) },
+                { () async throws in #expect(try await application.sessions() == [session]) },
+                { () async throws in #expect(try await session.claims() != nil) },
+                { _ = try await session.changes() },
+            ]
+            #expect(try await OccupiedQueue.keepsWaiting(readersOf: scene.store, questions))
         }
     }
 

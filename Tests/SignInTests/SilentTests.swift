@@ -114,10 +114,10 @@ struct SilentTests {
             let account = try await scene.signIn().account
             let other = try await scene.signIn(policy: SignInScene.editProfile).account
             let application = try scene.application(AbsentUser())
-            #expect(try application.account(for: .userFlow(SignInScene.signUpOrSignIn))?.id == account.id)
-            #expect(try application.account(for: .userFlow(SignInScene.editProfile))?.id == other.id)
+            #expect(try await application.account(for: .userFlow(SignInScene.signUpOrSignIn))?.id == account.id)
+            #expect(try await application.account(for: .userFlow(SignInScene.editProfile))?.id == other.id)
             for _ in 1...2 { try await application.remove(account) }
-            #expect(try application.accounts().map(\.id) == [other.id])
+            #expect(try await application.accounts().map(\.id) == [other.id])
             await #expect(try scene.store.refreshTokens(of: account.id, client: "b2c-app").isEmpty)
             await #expect(try scene.store.idTokens(of: account.id).isEmpty)
             await #expect(try scene.store.signInState(of: account.id, client: "b2c-app") == .signedOut)
@@ -133,9 +133,9 @@ struct SilentTests {
         try await SignInScene.open { scene in
             let account = try await scene.signIn().account
             let application = try scene.application(AbsentUser())
-            #expect(try application.account(for: .userFlow("B2C_1_SUSI"))?.id == account.id)
+            #expect(try await application.account(for: .userFlow("B2C_1_SUSI"))?.id == account.id)
             for name in ["susi", "1_susi", "b2c_1_sus"] {
-                #expect(try application.account(for: .userFlow(name)) == nil)
+                #expect(try await application.account(for: .userFlow(name)) == nil)
             }
         }
     }

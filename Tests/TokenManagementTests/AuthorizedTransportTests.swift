@@ -3,11 +3,13 @@ import IssuerSupport
 import LocalIdentityProvider
 import OAuth
 import OpenIDConnect
+import TestTraits
 import Testing
 import TokenManagement
 import TokenStorage
 
 /// Calls of web APIs with access tokens.
+@Suite(.onBothEngines)
 struct AuthorizedTransportTests {
     private static func api(_ scene: Scene, _ path: String = "api1", scope: Scope = Scene.toDo) throws
         -> AuthorizedTransport

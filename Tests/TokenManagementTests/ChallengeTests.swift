@@ -2,10 +2,12 @@ import HTTPTransport
 import IssuerSupport
 import LocalIdentityProvider
 import OAuth
+import TestTraits
 import Testing
 import TokenManagement
 
 /// What a web API asks for when it refuses a token.
+@Suite(.onBothEngines)
 struct ChallengeTests {
     /// Claims of a challenge, in base64 with the alphabet of URLs or the other one.
     private static let claims =

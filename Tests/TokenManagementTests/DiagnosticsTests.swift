@@ -5,11 +5,13 @@ import LocalIdentityProvider
 import Metrics
 import MetricsTestKit
 import OAuth
+import TestTraits
 import Testing
 import TokenManagement
 import TokenStorage
 
 /// What is counted and what is logged.
+@Suite(.onBothEngines)
 struct DiagnosticsTests {
     @Test func `stored tokens, refreshes, failures, waits and throttles are counted`() async throws {
         try await Scene.open { (scene: Scene) async throws in

@@ -5,11 +5,13 @@ import LocalIdentityProvider
 import OAuth
 import OpenIDConnect
 import TestSupport
+import TestTraits
 import Testing
 import TokenManagement
 import TokenStorage
 
 /// Where endpoints come from, how long that is believed, and where nothing is sent.
+@Suite(.onBothEngines)
 struct DiscoveryTests {
     private static let answer = #"{"access_token":"at-1","expires_in":0,"refresh_token":"rt-1"}"#
     private static let discovery = MetadataDiscovery(
@@ -79,7 +81,7 @@ struct DiscoveryTests {
         let scene = try OpenScene()
         scene.issuer.publish(at: "/elsewhere")
         scene.expire()
-        guard case .metadata(let error)? = try await scene.failure()?.failure else {
+        guard case .metadata(let error)? = try await scene.failure()?.failure?.kind else {
             throw ExpectationFailure("a metadata error")
         }
         #expect(error == .notMetadata(url: scene.issuer.issuer + "/.well-known/openid-configuration", status: 404))
@@ -112,7 +114,8 @@ struct DiscoveryTests {
         let scene = try OpenScene()
         scene.issuer.publish(JSONValue.Object([("issuer", "https://other.example")]))
         scene.expire()
-        guard case .metadata(.otherIssuer(_, "https://other.example"))? = try await scene.failure()?.failure else {
+        let failure = try await scene.failure()?.failure?.kind
+        guard case .metadata(.otherIssuer(_, "https://other.example"))? = failure else {
             throw ExpectationFailure("otherIssuer")
         }
         #expect(scene.tokenRequestCount == 0)
@@ -155,7 +158,7 @@ struct DiscoveryTests {
             .init(status: 302, headers: ["Location: /moved"]),
             at: "/op/.well-known/openid-configuration"
         )
-        guard case .metadata(.notMetadata(_, 302))? = try await other.failure()?.failure else {
+        guard case .metadata(.notMetadata(_, 302))? = try await other.failure()?.failure?.kind else {
             throw ExpectationFailure("notMetadata")
         }
         #expect(other.issuer.forms("/moved").isEmpty)

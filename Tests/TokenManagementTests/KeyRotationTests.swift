@@ -4,10 +4,12 @@ import IssuerSupport
 import OAuth
 import OpenIDConnect
 import TestSupport
+import TestTraits
 import Testing
 import TokenManagement
 
 /// How often an issuer's keys are fetched, for tokens of any sender.
+@Suite(.onBothEngines)
 struct KeyRotationTests {
     private static let path = "/op/keys"
 

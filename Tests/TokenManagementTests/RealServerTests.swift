@@ -3,11 +3,13 @@ import IssuerSupport
 import OAuth
 import OpenIDConnect
 import TestSupport
+import TestTraits
 import Testing
 import TokenManagement
 import TokenStorage
 
 /// Real servers are not textbooks: what was seen at issuers, and what it must not cost.
+@Suite(.aboutFiles("the servers here are issuers"))
 struct RealServerTests {
     @Test(arguments: ["", "<html>Bad request</html>", #"["invalid_grant"]"#])
     func `an empty 400 or one without JSON needs interaction and keeps the token`(

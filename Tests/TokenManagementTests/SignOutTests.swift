@@ -2,10 +2,12 @@ import HTTPTransport
 import IssuerSupport
 import LocalIdentityProvider
 import OAuth
+import TestTraits
 import Testing
 import TokenManagement
 import TokenStorage
 
+@Suite(.onBothEngines)
 struct SignOutTests {
     @Test func `N46: a sign-out revokes and removes, and a second one is harmless`() async throws {
         try await Scene.open { (scene: Scene) async throws in
@@ -21,7 +23,8 @@ struct SignOutTests {
         }
     }
 
-    @Test func `a sign-out waits for a refresh and revokes its new token`() async throws {
+    @Test(.aboutFiles("the locks of a file are counted"))
+    func `a sign-out waits for a refresh and revokes its new token`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             scene.expire()
             let spent = try scene.refreshTokens[0].secret
@@ -52,7 +55,7 @@ struct SignOutTests {
 
     @Test func `a sign-in during a sign-out goes with the rest, and ends at the issuer`() async throws {
         try await Scene.open { (scene: Scene) async throws in
-            let other = try Scene.openStore(scene.directory, scene.clock)
+            let other = try scene.openAgain()
             let isFirst = LockedValue(true)
             let transport = InterceptingTransport(Scene.transport) { request in
                 guard request.url.hasSuffix("/revoke"),
@@ -126,5 +129,21 @@ struct SignOutTests {
         )
         let report = try await scene.manager().signOut(scene.account)
         #expect(report == .failed("the revocation endpoint \(url) \(words)"))
+    }
+
+    @Test func `a sign-out during a refresh wins, and the new token is revoked`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            scene.expire()
+            let other = try scene.openAgain()
+            let transport = InterceptingTransport(Scene.transport) { request in
+                guard request.url.hasSuffix("/token") else { return }
+                try other.removeAccount(scene.account, client: Scene.client)
+            }
+            let manager = try scene.manager(transport: transport)
+            let error = try await acquisitionError { try await manager.acquireTokenSilently(scene.request()) }
+            guard error?.interaction == .signedOut else { throw ExpectationFailure("signedOut") }
+            #expect(try await scene.store.accountCount(matching: .all) == 0)
+            #expect(scene.provider.audit.count(of: "revoke") == 1)
+        }
     }
 }

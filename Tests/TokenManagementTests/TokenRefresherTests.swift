@@ -2,10 +2,12 @@ import Foundation
 import IssuerSupport
 import OAuth
 import TestSupport
+import TestTraits
 import Testing
 import TokenManagement
 import TokenStorage
 
+@Suite(.onBothEngines)
 struct TokenRefresherTests {
     /// The seconds that were waited, by which the clock of the scene is set forward; the wait after the last one ends it.
     private final class Waits: Sendable {

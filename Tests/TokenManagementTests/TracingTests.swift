@@ -2,11 +2,13 @@ import HTTPTransport
 import InMemoryTracing
 import LocalIdentityProvider
 import OAuth
+import TestTraits
 import Testing
 import TokenManagement
 import Tracing
 
 /// What a tracer sees.
+@Suite(.aboutFiles("spans are collected once for the process"))
 struct TracingTests {
     /// The spans of this library in what `body` does.
     private func spans(_ body: () async throws -> Void) async throws -> [FinishedInMemorySpan] {

@@ -42,7 +42,8 @@ struct CodedErrorTests {
                 TokenStoreError.domain, names(TokenStoreError.Code.self), "TokenStorage.TokenStoreError",
                 """
                 damaged busy key newer_store older_store insecure unsupported file storage not_an_msal_cache \
-                invalid_argument ambiguous_account user_flow_mismatch not_stored other_account
+                invalid_argument ambiguous_account user_flow_mismatch not_stored other_account no_store unreachable \
+                access moved
                 """
             ),
             (

@@ -22,6 +22,7 @@ struct ChildCommand: ParsableCommand {
         shouldDisplay: false,
         subcommands: [
             ImportChild.self, PeakChild.self, WriteChild.self, SignInChild.self, DamageChild.self, FaultsChild.self,
+            FleetTokenChild.self, FleetWriteChild.self, FleetCrowdChild.self,
         ]
     )
 }

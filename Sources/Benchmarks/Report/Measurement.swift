@@ -1,11 +1,3 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 /// Two ways to do the same work, measured by turns, so that other work of the machine slows both.
 struct PairedMeasurement {
     let rounds: Int
@@ -74,9 +66,7 @@ enum Stopwatch {
         return now() - start
     }
 
-    static func now() -> Double {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
-    }
+    private static let origin = ContinuousClock.now
+
+    static func now() -> Double { origin.duration(to: .now) / .seconds(1) }
 }

@@ -31,7 +31,8 @@ struct Report {
         }
         let ratio = row.ratio.map { Self.text($0, .count) } ?? ""
         let peers = row.peers.map(Self.text)
-        Self.print([row.bar, row.work, Self.text(row.value, row.unit), floor, ratio, row.limit, peers.first ?? ""])
+        let limit = row.limit + (row.isMet.map { $0 ? ", met" : ", not met" } ?? "")
+        Self.print([row.bar, row.work, Self.text(row.value, row.unit), floor, ratio, limit, peers.first ?? ""])
         for peer in peers.dropFirst() { Self.print(Self.widths.map { _ in "" } + [peer]) }
     }
 
@@ -87,8 +88,11 @@ struct ReportRow: Encodable {
     var ratio: Spread?
     var peers: [PeerFigure] = []
 
-    /// What it should reach, for the reader; nothing is judged here.
+    /// What it should reach, for the reader.
     var limit = ""
+
+    /// Whether it does; nil where that is left to the reader.
+    var isMet: Bool?
 
     enum Unit: String, Encodable {
         case microseconds = "µs"
@@ -125,8 +129,13 @@ struct ReportRow: Encodable {
     init(_ bar: String, _ work: String, failures: Int, of total: Int) {
         self.init(bar, work, unit: .count, value: Spread(Double(failures)), limit: "0")
         floor = Spread(Double(total))
-        floorName = "tried"
+        floorName = Self.tried
     }
+
+    private static let tried = "tried"
+
+    /// Whether anything went wrong of what was counted.
+    var isFailure: Bool { floorName == Self.tried && value.greatest > 0 }
 }
 
 extension Spread {

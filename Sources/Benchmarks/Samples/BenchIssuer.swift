@@ -22,8 +22,12 @@ struct BenchIssuer: Sendable {
 
     /// Signs in, with an access token that ends or is worth refreshing after some seconds.
     func signIn(_ path: StorePath, lifetime: Int64 = 3_600, refreshIn: Int64? = nil) async throws {
+        try await signIn(to: TokenStore.open(at: path), lifetime: lifetime, refreshIn: refreshIn)
+    }
+
+    func signIn(to store: TokenStore, lifetime: Int64, refreshIn: Int64? = nil) async throws {
         let login = Login(provider: provider, transport: AsyncHTTPTransport())
-        try await login.signIn(to: TokenStore.open(at: path), client: Self.client, scope: Self.scope) {
+        try await login.signIn(to: store, client: Self.client, scope: Self.scope) {
             $0.expiresIn = .seconds(lifetime)
             $0.refreshIn = refreshIn.map { .seconds($0) }
         }

@@ -1,5 +1,5 @@
+import Database
 import OAuth
-import SQLite
 import TokenStorage
 
 /// A made-up account with its tokens; the same number gives the same account.

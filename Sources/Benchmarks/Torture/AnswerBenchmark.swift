@@ -1,5 +1,5 @@
+import Database
 import LocalIdentityProvider
-import SQLite
 import TokenStorage
 import TokenStoreCLI
 

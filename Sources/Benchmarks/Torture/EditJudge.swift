@@ -55,7 +55,7 @@ struct EditJudge {
     private mutating func look() async throws {
         let store: TokenStore
         do {
-            store = try TokenStore.open(at: path, options: PlantedStore.options(at: PlantedStore.now))
+            store = try await TokenStore.open(at: path, options: PlantedStore.options(at: PlantedStore.now))
             verdict.isFound = try await !store.check().isEmpty
         } catch is TokenStoreError {
             verdict.isFound = true
@@ -200,6 +200,11 @@ struct EditJudge {
 
     private mutating func readAccounts(_ store: TokenStore) throws {
         for account in try answer({ try store.accounts() }) ?? [] { judge(account) }
+        for account in try answer({ try store.accounts(matching: .defaultAccount) }) ?? [] { judge(account) }
+        if let chosen = try answer({ try store.defaultAccount() }) ?? nil {
+            require(chosen.id == planted.sessions[0].account, "another account as the default one")
+            judge(chosen)
+        }
     }
 
     private mutating func judge(_ account: Account) {

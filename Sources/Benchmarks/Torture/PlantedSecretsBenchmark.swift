@@ -1,5 +1,5 @@
+import Database
 import OAuth
-import SQLite
 import TokenStorage
 
 #if canImport(FoundationEssentials)

@@ -80,6 +80,7 @@ struct PlantedStore: Sendable {
         for number in 0..<8 {
             for client in Self.clients { try signIn(number, client, to: store) }
         }
+        try store.setDefaultAccount(sessions[0].account)
         try plantDocuments(in: store)
         try plantWaits(in: store)
         try plantImport(in: store)

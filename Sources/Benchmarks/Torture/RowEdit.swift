@@ -1,5 +1,5 @@
+import Database
 import SQL
-import SQLite
 
 /// One change of a row that anyone can make who may write the file, without its key.
 struct RowEdit {

@@ -13,3 +13,9 @@ typedef struct {
 
 /// The step at `index`, oldest first, or `NULL` past the newest.
 const CMigration *_Nullable CMigrationAt(int index);
+
+/// The schema version that the first step on a server makes.
+#define C_FIRST_SERVER_VERSION 14
+
+/// The same for a server, whose series begins with `C_FIRST_SERVER_VERSION`.
+const CMigration *_Nullable CServerMigrationAt(int index);

@@ -28,7 +28,7 @@ struct WalkFixture {
         var options = StoreOptions()
         options.now = { [clock = provider.clock] in clock.now }
         options.program = "walks"
-        let store = try TokenStore.open(at: StorePath(directory + "/"), options: options)
+        let store = try await TokenStore.open(at: StorePath(directory + "/"), options: options)
         self.store = store
         let transport = AsyncHTTPTransport()
         apps = try Self.clients.map { client in

@@ -4,12 +4,15 @@ import NIOCore
 import NIOHTTP1
 import NIOSSL
 
-/// A browser without a screen, for the provider's own pages: keeps cookies, follows redirects and posts forms.
+/// A browser without a screen: keeps cookies, follows redirects and posts forms, as the provider's pages need it.
 package actor ScriptedBrowser {
     private static let limit: TimeAmount = .seconds(30)
 
     private let client: HTTPClient
     private var cookies: [String: String] = [:]
+
+    /// Every `Set-Cookie` that came, as it stood there.
+    package private(set) var cookiesSet: [String] = []
 
     /// Where it is: a page, or an address that is not of the web.
     package private(set) var address = ""
@@ -46,7 +49,7 @@ package actor ScriptedBrowser {
             form.append((String(match.1), HTML.unescaped(match.2)))
         }
         if !action.isEmpty { form.append(("action", action)) }
-        var request = HTTPClientRequest(url: target.isEmpty ? address : target)
+        var request = HTTPClientRequest(url: target.isEmpty ? address : absolute(target))
         request.method = .POST
         request.headers.add(name: "content-type", value: "application/x-www-form-urlencoded")
         let encode = AuthorizationReply.encode
@@ -59,33 +62,43 @@ package actor ScriptedBrowser {
         try await press("sign_in", ["username": username, "password": password])
     }
 
+    /// The cookies that go along to an address; to whatever port of a host, as RFC 6265 §8.5 has it.
+    package func cookies(for address: String) -> String? { Self.host(address).flatMap { cookies[$0] } }
+
     private func go(_ request: HTTPClientRequest) async throws {
         var request = request
         for _ in 0..<10 {
             address = request.url
-            guard let origin = Self.origin(address) else { return }
-            if let cookies = cookies[origin] { request.headers.add(name: "cookie", value: cookies) }
+            guard let host = Self.host(address) else { return }
+            if let cookies = cookies[host] { request.headers.add(name: "cookie", value: cookies) }
             let response = try await client.execute(request, timeout: Self.limit)
             page = String(buffer: try await response.body.collect(upTo: 1 << 20))
             status = Int(response.status.code)
-            keep(response.headers["set-cookie"], of: origin)
+            keep(response.headers["set-cookie"], of: host)
             guard (300..<400).contains(status), let next = response.headers.first(name: "location") else { return }
-            request = HTTPClientRequest(url: next)
+            request = HTTPClientRequest(url: absolute(next))
         }
     }
 
-    private func keep(_ set: [String], of origin: String) {
-        var pairs = (cookies[origin] ?? "").split(separator: "; ").map(String.init)
+    private func keep(_ set: [String], of host: String) {
+        cookiesSet += set
+        var pairs = (cookies[host] ?? "").split(separator: "; ").map(String.init)
         for cookie in set {
             let pair = String(cookie.prefix { $0 != ";" })
             pairs.removeAll { $0.hasPrefix(pair.prefix { $0 != "=" } + "=") }
-            pairs.append(pair)
+            if !cookie.contains("Max-Age=0") { pairs.append(pair) }
         }
-        cookies[origin] = pairs.isEmpty ? nil : pairs.joined(separator: "; ")
+        cookies[host] = pairs.isEmpty ? nil : pairs.joined(separator: "; ")
+    }
+
+    /// A path is one of the server that the page is from.
+    private func absolute(_ link: String) -> String {
+        guard link.hasPrefix("/"), let origin = address.firstMatch(of: /^https?:\/\/[^\/?#]+/) else { return link }
+        return origin.0 + link
     }
 
     /// nil for an address that only an app can open.
-    private static func origin(_ address: String) -> String? {
-        address.firstMatch(of: /^https?:\/\/[^\/?#]+/).map { String($0.0) }
+    private static func host(_ address: String) -> String? {
+        address.firstMatch(of: /^https?:\/\/(\[[^\]]*\]|[^:\/?#]+)/).map { String($0.1) }
     }
 }

@@ -23,7 +23,7 @@ extension Seed {
                  "redirectURIs": ["http://127.0.0.1/", "http://localhost/"]},
                 {"id": "b2c-app", "name": "Browser app", "secondFactor": "onClaim",
                  "redirectURIs": ["http://127.0.0.1/", "http://localhost/", "https://127.0.0.1/",
-                                  "msauth.com.example.tokenstore://auth"]},
+                                  "http://127.0.0.1/callback", "msauth.com.example.tokenstore://auth"]},
                 {"id": "api-server", "name": "API server", "secret": "for-development-only"}
               ],
               "policies": [{"name": "b2c_1_susi"}, {"name": "b2c_1_edit", "kind": "edit_profile"},

@@ -6,7 +6,9 @@ package struct SeededUser: Codable, Sendable {
     package var email: String
     /// Absent for someone who signs in with codes.
     package var password: String?
-    /// The provider where the person signs in, such as `facebook.com`; there is no password here then.
+    /// The name of the other provider at which the person signs in, for example `facebook.com`.
+    ///
+    /// Such a user has no password here.
     package var identityProvider: String?
     @Defaulted package var attributes: [String: String]
     @Defaulted package var methods: [SecondFactorMethod]

@@ -32,7 +32,9 @@ actor Browsers {
         return renewed
     }
 
-    /// Ends one person's session at a browser, or all of a tenant's; says whether nobody is signed in there any more.
+    /// Signs one person out of a tenant in this browser, or everyone if `userID` is nil.
+    ///
+    /// - Returns: whether no one is signed in there any more, in any tenant.
     func forget(_ cookie: String, in tenant: Tenant, userID: String?) -> Bool {
         let key = Fingerprint(cookie)
         sessions[key]?.accounts.removeAll { account in

@@ -3,7 +3,8 @@ package import OAuth
 
 /// Where tokens come from: a tenant, or a user flow of Azure AD B2C.
 ///
-/// It is not open, and neither it nor its subclasses have a property that changes, so any thread may use it.
+/// `@unchecked Sendable`, because a class with subclasses cannot be checked: its two properties are constants of
+/// `Sendable` types, its subclasses add none, and no other module can add a subclass.
 public class MSALAuthority: Hashable, @unchecked Sendable {
     package let authority: Authority
 
@@ -44,6 +45,8 @@ public class MSALAuthority: Hashable, @unchecked Sendable {
 }
 
 /// A user flow of Azure AD B2C: `https://HOST/tfp/TENANT/USERFLOW`, or the same without `tfp`.
+///
+/// `@unchecked Sendable`, as its superclass is: it adds no property.
 public final class MSALB2CAuthority: MSALAuthority, @unchecked Sendable {
     /// Reads the address of a user flow.
     ///
@@ -68,7 +71,11 @@ public final class MSALB2CAuthority: MSALAuthority, @unchecked Sendable {
 }
 
 /// A tenant of Microsoft Entra ID: `https://login.microsoftonline.com/TENANT`.
+///
+/// `@unchecked Sendable`, as its superclass is: it adds no property.
 public final class MSALAADAuthority: MSALAuthority, @unchecked Sendable {}
 
 /// A tenant of Microsoft Entra External ID: `https://NAME.ciamlogin.com`.
+///
+/// `@unchecked Sendable`, as its superclass is: it adds no property.
 public final class MSALCIAMAuthority: MSALAuthority, @unchecked Sendable {}

@@ -21,11 +21,7 @@ extension MSALPublicClientApplication {
     /// The accounts of this client that fit.
     public func accounts(for parameters: MSALAccountEnumerationParameters) throws -> [MSALAccount] {
         do {
-            let (store, client) = (application.store, application.configuration.clientID)
-            let known =
-                try parameters.returnOnlySignedInAccounts
-                ? store.signedInAccounts(client: client) : store.accounts(matching: .client(client))
-            return try known.filter(parameters.fits).map(described)
+            return try accounts(that: parameters.criteria, in: application.store)
         } catch {
             throw NSError.msal(error)
         }
@@ -51,8 +47,8 @@ extension MSALPublicClientApplication {
         for parameters: MSALAccountEnumerationParameters,
         completionBlock: @escaping MSALAccountsCompletionBlock
     ) {
-        let accounts = Result { try self.accounts(for: parameters) }
-        deliver(to: completionBlock) { try accounts.get() }
+        let criteria = parameters.criteria
+        deliver(to: completionBlock) { try await self.accounts(that: criteria) }
     }
 
     /// The one account that is signed in to this client, nil if there is none; the previous account is always nil.
@@ -62,16 +58,15 @@ extension MSALPublicClientApplication {
         with parameters: MSALParameters?,
         completionBlock: @escaping MSALCurrentAccountCompletionBlock
     ) {
-        let accounts = Result { try self.allAccounts() }
         let block = { @MainActor @Sendable in completionBlock($0 ?? nil, nil, $1) }
-        deliver(to: block) { try Self.only(accounts.get()) }
+        deliver(to: block) { try await self.onlyAccount() }
     }
 
     /// The same without a completion block.
     public nonisolated(nonsending) func currentAccount(
         with parameters: MSALParameters? = nil
     ) async throws -> (MSALAccount?, previousAccount: MSALAccount?) {
-        (try Self.only(allAccounts()), nil)
+        (try await onlyAccount(), nil)
     }
 
     /// Removes everything that this client knows of an account from this machine; the issuer is not told.
@@ -109,10 +104,24 @@ extension MSALPublicClientApplication {
         return true
     }
 
-    private func described(_ account: Account) throws -> MSALAccount {
+    private func onlyAccount() async throws -> MSALAccount? {
+        try Self.only(await accounts(that: MSALAccountEnumerationParameters().criteria))
+    }
+
+    private func accounts(that criteria: AccountCriteria) async throws -> [MSALAccount] {
+        try await translatingErrors {
+            try await application.store.performRead { [self] in try accounts(that: criteria, in: $0) }
+        }
+    }
+
+    private func accounts(that criteria: AccountCriteria, in store: TokenStore) throws -> [MSALAccount] {
         let client = application.configuration.clientID
-        let idToken = try application.store.idTokens(of: account.id, client: client).first?.idToken
-        return MSALAccount(account, claims: idToken?.claims)
+        let known =
+            try criteria.isSignedIn ? store.signedInAccounts(client: client) : store.accounts(matching: .client(client))
+        return try known.filter(criteria.fits).map { account in
+            let idToken = try store.idTokens(of: account.id, client: client).first?.idToken
+            return MSALAccount(account, claims: idToken?.claims)
+        }
     }
 
     private func one(_ parameters: MSALAccountEnumerationParameters) throws -> MSALAccount {

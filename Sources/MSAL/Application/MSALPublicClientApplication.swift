@@ -13,7 +13,8 @@ public typealias MSALCompletionBlock = @MainActor @Sendable (MSALResult?, (any E
 /// Every error is an `NSError` of ``MSALErrorDomain`` whose code is an ``MSALError``. Completion blocks run on the main
 /// actor.
 ///
-/// It is not open, and neither it nor its subclass has a property that changes, so any thread may use it.
+/// `@unchecked Sendable`, because a class with a subclass cannot be checked: its three properties are constants of
+/// `Sendable` types, its one subclass adds another such constant, and no other module can add a subclass.
 public class MSALPublicClientApplication: @unchecked Sendable {
     package let application: PublicClientApplication
     private let authority: MSALAuthority
@@ -68,7 +69,7 @@ public class MSALPublicClientApplication: @unchecked Sendable {
         copy.extendedLifetimeEnabled = client.tokenOptions.allowsExtendedLifetime
         copy.clientApplicationCapabilities = client.tokenOptions.clientCapabilities
         copy.tokenExpirationBuffer = client.tokenOptions.buffer.longest / .seconds(1)
-        copy.storePath = application.store.path.database
+        copy.storePath = application.store.location.description
         return copy
     }
 

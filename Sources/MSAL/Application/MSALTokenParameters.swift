@@ -185,6 +185,24 @@ public final class MSALAccountEnumerationParameters: MSALParameters {
         super.init()
     }
 
+    /// What it says now, for a thread of the store.
+    var criteria: AccountCriteria {
+        AccountCriteria(
+            identifier: identifier,
+            tenantProfileIdentifier: tenantProfileIdentifier,
+            username: username,
+            isSignedIn: returnOnlySignedInAccounts
+        )
+    }
+}
+
+/// Which accounts of a client fit ``MSALAccountEnumerationParameters``.
+struct AccountCriteria: Sendable {
+    let identifier: String?
+    let tenantProfileIdentifier: String?
+    let username: String?
+    let isSignedIn: Bool
+
     func fits(_ account: Account) -> Bool {
         let isNamed = identifier.map { account.id.homeAccountID.lowercased() == $0.lowercased() } ?? true
         let isCalled = username.map { account.username.lowercased() == $0.lowercased() } ?? true

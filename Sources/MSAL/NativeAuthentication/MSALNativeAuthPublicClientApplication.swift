@@ -9,7 +9,7 @@ import TokenStorage
 /// An app that signs users up and in on its own pages, and keeps their sessions; with a redirect URI it can also open the
 /// issuer's pages.
 ///
-/// It has no property that changes, so any thread may use it.
+/// `@unchecked Sendable`, as its superclass is: the one property that it adds is a constant of a `Sendable` type.
 public final class MSALNativeAuthPublicClientApplication: MSALPublicClientApplication, @unchecked Sendable {
     package let native: NativeAuthPublicClientApplication
 

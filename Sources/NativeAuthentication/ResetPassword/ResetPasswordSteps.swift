@@ -110,10 +110,10 @@ public struct ResetPasswordStartErrorKind: NativeAuthErrorKind {
 }
 
 extension NativeAuthError<ResetPasswordStartErrorKind> {
-    /// Whether there is no such user.
+    /// Whether the issuer knows no user of that name.
     public var isUserNotFound: Bool { kind == .userNotFound }
 
-    /// Whether the user name is not one.
+    /// Whether the issuer takes no such text for a user name.
     public var isInvalidUsername: Bool { kind == .invalidUsername }
 
     /// Whether the user signs in without a password, so that there is none to reset.

@@ -40,10 +40,10 @@ public struct SignInStartErrorKind: NativeAuthErrorKind {
 }
 
 extension NativeAuthError<SignInStartErrorKind> {
-    /// Whether there is no such user.
+    /// Whether the issuer knows no user of that name.
     public var isUserNotFound: Bool { kind == .userNotFound }
 
-    /// Whether the user name is not one.
+    /// Whether the issuer takes no such text for a user name.
     public var isInvalidUsername: Bool { kind == .invalidUsername }
 
     /// Whether the user name or the password is wrong.

@@ -43,7 +43,7 @@ extension NativeAuthError<SignUpStartErrorKind> {
     /// Whether there is such a user already.
     public var isUserAlreadyExists: Bool { kind == .userAlreadyExists }
 
-    /// Whether the user name is not one.
+    /// Whether the issuer takes no such text for a user name.
     public var isInvalidUsername: Bool { kind == .invalidUsername }
 
     /// Whether the issuer refuses the password as too weak, or as used before.

@@ -20,6 +20,10 @@ public struct Remedy: Hashable, Sendable {
         public static let choosePath = Code(rawValue: "choose_path")
         /// Keep the store in another place.
         public static let moveStore = Code(rawValue: "move_store")
+        /// Make a store on a server that has none.
+        public static let initialize = Code(rawValue: "initialize")
+        /// Bring the store on a server up to date, with the role that owns it.
+        public static let migrate = Code(rawValue: "migrate")
         /// Open the store for writing, which brings it up to date.
         public static let openForWriting = Code(rawValue: "open_for_writing")
         /// Delete old rows again, once nothing reads them any more.

@@ -107,16 +107,20 @@ package func wipe(_ buffer: UnsafeMutableRawBufferPointer) {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Eight bytes at a time, as each lookup of a token asks this: the top bit of a byte is set where it is below a
-    /// space, above a tilde, or no ASCII.
+    /// Words at a time, as each lookup of a token asks this, in a loop that the compiler turns into vectors.
     fileprivate var arePrintableASCII: Bool {
-        var odd: UInt64 = 0
-        var index = 0
-        while index + 8 <= count {
-            let word = loadUnaligned(fromByteOffset: index, as: UInt64.self)
-            odd |= (word &- 0x2020_2020_2020_2020) & ~word | (word &+ 0x0101_0101_0101_0101) | word
-            index += 8
+        guard let start = baseAddress else { return true }
+        // The top bits of a byte: set where it is above a tilde or no ASCII; not set where it is below a space. What
+        // runs over into the next byte comes from one that is not ASCII.
+        var above: UInt64 = 0
+        var notBelow = UInt64.max
+        let words = count / 8
+        for index in 0..<words {
+            let word = start.loadUnaligned(fromByteOffset: index &* 8, as: UInt64.self)
+            above |= word | (word &+ 0x0101_0101_0101_0101)
+            notBelow &= word &+ 0x6060_6060_6060_6060
         }
-        return odd & 0x8080_8080_8080_8080 == 0 && self[index...].allSatisfy { (0x20...0x7E).contains($0) }
+        return (above | ~notBelow) & 0x8080_8080_8080_8080 == 0
+            && self[(words * 8)...].allSatisfy { (0x20...0x7E).contains($0) }
     }
 }

@@ -162,7 +162,10 @@ package enum MetadataError: Error, Hashable, CustomStringConvertible {
 
     package var problem: String {
         switch self {
-        case .notMetadata(let url, let status): "\(url) answered \(status) and no OpenID metadata"
+        case .notMetadata(let url, let status):
+            [400, 404].contains(status)
+                ? "there is no issuer at \(url), which answered \(status)"
+                : "\(url) answered \(status) and no OpenID metadata"
         case .incomplete(let field): "the issuer's metadata lacks \(field)"
         case .otherIssuer(let wanted, let found):
             isSpelling
@@ -174,9 +177,13 @@ package enum MetadataError: Error, Hashable, CustomStringConvertible {
     }
 
     package var remedy: Remedy {
+        if case .notMetadata(_, status: 400) = self { return Self.wrongPlace }
+        if case .notMetadata(_, status: 404) = self { return Self.wrongPlace }
         guard case .otherIssuer = self else { return .correct("check the authority") }
         return .correct(isSpelling ? "use this address" : "check the issuer's address")
     }
+
+    private static let wrongPlace = Remedy.correct("check the address, and its tenant and user flow where it has them")
 
     package var description: String { problem }
 

@@ -59,9 +59,18 @@ extension FormParameters {
         var error = error
         if isEcho(error.code.rawValue) { error.code = .unknown }
         error.suberror = error.suberror.flatMap { isEcho($0) ? nil : $0 }
-        error.serverDescription = error.serverDescription.map { redacting($0) }
+        error.serverDescription = error.serverDescription.flatMap { sentence($0) }
         error.claims = error.claims.map { redacting($0) }
         return error
+    }
+
+    /// A sentence of an issuer without the secrets of this form; nil where one that is a word is in it.
+    ///
+    /// A password may be a word of the sentence by chance. A hole in its place would tell the password, and with the
+    /// word the sentence may be an echo of it: the code of the error has to do.
+    private func sentence(_ text: String) -> String? {
+        let words = secrets.filter { $0.count <= Self.longestChance && $0.isWord }
+        return words.contains { $0.redacted(from: text) != text } ? nil : redacting(text)
     }
 
     /// `text` without the secrets of this form, as they are or percent-encoded.
@@ -82,6 +91,16 @@ extension FormParameters {
 }
 
 extension Secret {
+    /// Whether it has letters alone, as a word of a sentence has.
+    fileprivate var isWord: Bool {
+        withUnsafeBytes { bytes in
+            bytes.allSatisfy { byte in
+                // Of other alphabets every byte is above these.
+                (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) || byte > 0x7F
+            }
+        }
+    }
+
     /// `text` with a word in the place of the secret.
     ///
     /// Bytes are compared, since to characters an accent behind the secret would make another text of it.

@@ -18,7 +18,7 @@ struct KeyFile {
     func load() throws(SealingError) -> KeyEncryptionKey {
         let absent = SealingError.keyAbsent(
             "the key file \(path) is missing",
-            Remedy(.restore, "restore it from a copy, nothing else opens the store")
+            .changeKey("restore it from a copy, or name its new place", to: "file:PATH")
         )
         // Without O_NONBLOCK a FIFO in the file's place would hang.
         let file = try OpenFile(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, absent: absent)

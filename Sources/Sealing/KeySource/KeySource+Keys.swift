@@ -15,7 +15,8 @@ extension KeySource {
         case .secretService: try SecretServiceKey(context: context).load()
         case .keychain(let group): try KeychainKey(accessGroup: group, context: context).load()
         case .credential(let name): try CredentialFile(name: name, environment: context.environment).load()
-        case .environment: try EnvironmentKey(environment: context.environment).load()
+        case .environment: try EnvironmentKey(environment: context.environment).load(isNew: false)
+        case .command(let path): try CommandKey(path: path, context: context).load()
         }
     }
 
@@ -28,9 +29,22 @@ extension KeySource {
         switch location {
         case .file(let path): (try keyFile(path, context).create(), [:])
         case .passphrase(let descriptor): try passphraseKey(descriptor, context).create()
-        case .secretService: (try SecretServiceKey(context: context).create(), [:])
+        case .secretService: (try keyringKey(context), [:])
         case .keychain(let group): (try KeychainKey(accessGroup: group, context: context).create(), [:])
-        case .credential, .environment: (try load(context), [:])
+        case .credential: (try load(context), [:])
+        case .environment: (try EnvironmentKey(environment: context.environment).load(isNew: true), [:])
+        case .command(let path): try CommandKey(path: path, context: context).create()
+        }
+    }
+
+    /// A key that is yet to be made may come from another source, where the keyring cannot be used.
+    private func keyringKey(_ context: KeySourceContext) throws(SealingError) -> KeyEncryptionKey {
+        do {
+            return try SecretServiceKey(context: context).create()
+        } catch let error where error.code == .keyUnavailable || error.code == .keyLocked {
+            let advice = error.remedy.map { "\($0.advice), or " } ?? ""
+            let remedy = Remedy.provideKey("\(advice)choose another key source", or: "file")
+            throw SealingError(error.code, error.problem, remedy)
         }
     }
 
@@ -66,6 +80,9 @@ package struct KeySourceContext: Sendable {
 
     /// What ``KeySource/create(_:)`` returned, as recorded in the store.
     package var parameters: [String: String]
+
+    /// What the user of the store says that its key comes from; nil where that is left to the store.
+    package var namedSource: KeySource?
 
     /// Asks on the terminal, twice if `confirm`; nil if prompting is not allowed.
     package var askPassphrase: (@Sendable (_ confirm: Bool) throws -> Secret)?
@@ -104,18 +121,17 @@ private struct EnvironmentKey {
     private static let variable = "TOKENSTORE_KEY"
     let environment: [String: String]
 
-    func load() throws(SealingError) -> KeyEncryptionKey {
+    /// The key, of a store that is new or of one that was sealed under it.
+    func load(isNew: Bool) throws(SealingError) -> KeyEncryptionKey {
+        let advice =
+            isNew
+            ? "set it to base64 of 32 random bytes, such as 'openssl rand -base64 32' makes"
+            : "set it to the key that was made for the store"
         guard let text = environment[Self.variable], !text.isEmpty else {
-            throw .keyAbsent(
-                "\(Self.variable) is not set",
-                .provideKey("set it to base64 of 32 random bytes, such as 'openssl rand -base64 32' makes")
-            )
+            throw .keyAbsent("\(Self.variable) is not set", .provideKey(advice))
         }
         guard let bytes = KeyText.decode(Secret(text)) else {
-            throw .keyMalformed(
-                "\(Self.variable) is not base64 of 32 bytes",
-                .provideKey("set it to the key that was made for the store")
-            )
+            throw .keyMalformed("\(Self.variable) is not base64 of 32 bytes", .provideKey(advice))
         }
         return KeyEncryptionKey(bytes: bytes)
     }

@@ -6,110 +6,157 @@ import Musl
 import Darwin
 #endif
 
+/// Whether someone could read the tokens of a store.
+package struct ReaderVerdict: Sendable {
+    /// Who it is about.
+    package enum Reader: String, Sendable, CaseIterable {
+        case otherUser
+        case databaseCopy
+        case sameUser
+        case root
+    }
+
+    package let reader: Reader
+    package let canRead: Bool
+
+    /// A clause without a capital and a full stop.
+    package let reason: String
+
+    /// Whether the reason is more than what anyone expects of such a reader.
+    package let isRemarkable: Bool
+}
+
 extension KeySource {
-    /// Who could read the tokens of the store at `database`, in plain words, as the modes of its files are now.
-    package func protection(database: String) -> [(reader: String, verdict: String)] {
-        var verdicts = verdicts(directory: PathParts(database).directory)
+    /// Who could read the tokens of the store at `database`, as the modes of its files are now; nil: it is on a server,
+    /// where no file of this machine has its rows.
+    package func protection(database: String?) -> [ReaderVerdict] {
+        var verdicts = verdicts(directory: database.map { PathParts($0).directory })
         // A user who may read the database needs no copy of it.
-        if let mode = FileAccess.othersMode(of: database) {
-            verdicts.otherUser = "\(verdicts.copy) The database \(database) is open to others, its mode is \(mode)."
+        if let database, let mode = FileAccess.othersMode(of: database) {
+            let opened = "the database \(database) is open to others, its mode is \(mode); \(verdicts.copy.reason)"
+            verdicts.otherUser = Verdict(verdicts.copy.canRead, opened)
         }
         return [
-            ("someone with a copy of the database file", verdicts.copy),
-            ("another user of this machine", verdicts.otherUser),
-            ("a process of the same user", verdicts.sameUser),
-            ("root", verdicts.root),
+            verdicts.otherUser.of(.otherUser), verdicts.copy.of(.databaseCopy), verdicts.sameUser.of(.sameUser),
+            verdicts.root.of(.root),
         ]
     }
 
-    private typealias Verdicts = (copy: String, otherUser: String, sameUser: String, root: String)
+    private struct Verdict {
+        let canRead: Bool
+        let reason: String
+        let isRemarkable: Bool
 
-    private func verdicts(directory: String) -> Verdicts {
+        init(_ canRead: Bool, _ reason: String, isRemarkable: Bool = true) {
+            (self.canRead, self.reason, self.isRemarkable) = (canRead, reason, isRemarkable)
+        }
+
+        static func yes(_ reason: String) -> Verdict { Verdict(true, reason) }
+        static func no(_ reason: String) -> Verdict { Verdict(false, reason) }
+
+        /// The same, where no one expects anything else.
+        var expected: Verdict { Verdict(canRead, reason, isRemarkable: false) }
+
+        func of(_ reader: ReaderVerdict.Reader) -> ReaderVerdict {
+            ReaderVerdict(reader: reader, canRead: canRead, reason: reason, isRemarkable: isRemarkable)
+        }
+    }
+
+    private typealias Verdicts = (copy: Verdict, otherUser: Verdict, sameUser: Verdict, root: Verdict)
+
+    private func verdicts(directory: String?) -> Verdicts {
         switch location {
-        case .file(let path): Self.fileVerdicts(path ?? PathParts.join(directory, "key"), directory: directory)
+        case .file(let path): Self.fileVerdicts(path ?? PathParts.join(directory ?? "", "key"), directory: directory)
         case .passphrase: Self.passphraseVerdicts
         case .secretService: Self.secretServiceVerdicts
         case .keychain: Self.keychainVerdicts
         case .credential(let name): Self.credentialVerdicts(name)
         case .environment: Self.environmentVerdicts
+        case .command(let path): Self.commandVerdicts(path)
         }
     }
 
-    private static func fileVerdicts(_ path: String, directory: String) -> Verdicts {
+    private static func fileVerdicts(_ path: String, directory: String?) -> Verdicts {
         let owner = (
-            sameUser: "can. It may read the database and the key file, as tokenstore does.",
-            root: "can. It may read every file."
+            sameUser: Verdict.yes("it may read the database and the key file, as tokenstore does").expected,
+            root: Verdict.yes("root may read every file").expected
         )
         if let mode = FileAccess.othersMode(of: path) {
-            let remedy = "close it with 'chmod 600 \(path.shellWord)', and make a new key if it was read."
+            let open =
+                "the key file \(path) is open to others, its mode is \(mode), so close it with "
+                + "'chmod 600 \(path.shellWord)' and make a new key if it was read"
             return (
-                "can, as a user of this machine. The key file \(path) is open to others, its mode is \(mode); \(remedy)",
-                "can as soon as they have a copy of the database. The key file \(path) is open to them, its mode is "
-                    + "\(mode); \(remedy)",
-                owner.sameUser,
-                owner.root
+                .yes("as a user of this machine, for \(open)"), .yes("with a copy of the database, for \(open)"),
+                owner.sameUser, owner.root
             )
         }
+        let isBeside = directory.map { path.droppingPrefix(PathParts.join($0, "")) != nil } ?? false
         let copy =
-            if path.droppingPrefix(PathParts.join(directory, "")) != nil {
-                "cannot, unless the copy includes the key file beside it. A backup of the whole directory does."
-            } else {
-                "cannot. The key is in \(path). Keep the two in different backups."
-            }
-        let otherUser = "cannot. The database and the key file are open to their owner alone."
-        return (copy, otherUser, owner.sameUser, owner.root)
+            isBeside
+            ? "a copy of the directory has the key" : "the key is in \(path), so keep the two in different backups"
+        return (
+            .no(copy), .no("the database and the key file are open to their owner alone").expected, owner.sameUser,
+            owner.root
+        )
     }
 
     private static let passphraseVerdicts: Verdicts = (
-        """
-        can only by guessing the passphrase. Each guess costs about a quarter of a second and 128 MiB, which protects \
-        a good passphrase and not a poor one.
-        """,
-        "cannot. The database is open to its owner alone, and the passphrase is in no file.",
-        """
-        can while tokenstore runs or where TOKENSTORE_PASSPHRASE is set, from memory or the environment. At other \
-        times it has to guess the passphrase.
-        """,
-        "can while tokenstore runs or where TOKENSTORE_PASSPHRASE is set. At other times it has to guess the passphrase."
+        .no(
+            "only by guessing the passphrase, where each guess costs about a quarter of a second and 128 MiB, which protects a "
+                + "good passphrase and not a poor one"
+        ),
+        Verdict.no("the database is open to its owner alone, and the passphrase is in no file").expected,
+        .yes("while tokenstore runs or where TOKENSTORE_PASSPHRASE is set, else it has to guess the passphrase"),
+        .yes("while tokenstore runs or where TOKENSTORE_PASSPHRASE is set, else the passphrase has to be guessed")
     )
 
     private static let secretServiceVerdicts: Verdicts = (
-        "cannot. The key is in the keyring, which is not part of the copy.",
-        "cannot. The database is open to its owner alone, and the keyring answers its owner alone.",
-        "can while the keyring is unlocked, as it is after login. The keyring gives the key to every program of the user.",
-        "can while the keyring is unlocked. A locked keyring is sealed under the password of its owner."
+        .no("the key is in the keyring, which is not part of the copy"),
+        Verdict.no("the database is open to its owner alone, and the keyring answers its owner alone").expected,
+        .yes("while the keyring is unlocked, as it is after login"),
+        .yes("while the keyring is unlocked, and a locked one is sealed under the password of its owner")
     )
 
     private static let keychainVerdicts: Verdicts = (
-        "cannot. The key is in the keychain, which is not part of the copy, and does not leave the device.",
-        "cannot. The database is open to its owner alone, and the keychain answers its owner alone.",
-        "cannot, unless it is signed by the same team for the same access group. The keychain gives the key to no other.",
-        "can while a program that has the key runs, from its memory."
+        .no("the key is in the keychain, which is not part of the copy and does not leave the device"),
+        Verdict.no("the database is open to its owner alone, and the keychain answers its owner alone").expected,
+        .no("unless the program is signed by the same team for the same access group"),
+        .yes("while a program that has the key runs, from its memory")
     )
 
     private static func credentialVerdicts(_ name: String) -> Verdicts {
-        let open = PathParts.isAbsolute(name) ? FileAccess.othersMode(of: name).map { (name, $0) } : nil
-        let copy = open.map { "can, as a user who may read the credential \($0), its mode is \($1)." }
-        let otherUser = open.map {
-            "can as soon as they have a copy of the database, if they may read the credential \($0): its mode is \($1)."
+        let open = PathParts.isAbsolute(name) ? FileAccess.othersMode(of: name) : nil
+        let (sameUser, root) = (
+            Verdict.yes("it may read the database and the credential, as the service does").expected,
+            Verdict.yes("root may read every file, credentials included").expected
+        )
+        guard let mode = open else {
+            let closed = "the database is open to its owner alone, and the credential is closed to everyone else"
+            return (.no("the credential is not part of the copy"), Verdict.no(closed).expected, sameUser, root)
         }
         return (
-            copy ?? "cannot. The credential is not part of the copy.",
-            otherUser
-                ?? "cannot. The database is open to its owner alone, and the credential is closed to everyone else.",
-            "can. It may read the database and the credential, as the service does.",
-            "can. It may read every file, credentials included."
+            .yes("as a user who may read the credential \(name), whose mode is \(mode)"),
+            .yes("with a copy of the database, for the credential \(name) is open to others, its mode is \(mode)"),
+            sameUser, root
+        )
+    }
+
+    private static func commandVerdicts(_ path: String) -> Verdicts {
+        (
+            .no("the key is wrapped, and only what \(path) asks can unwrap it"),
+            Verdict.no("the database is open to its owner alone").expected,
+            .yes("it may run \(path), as tokenstore does"),
+            .yes("root may run \(path) as its user, or read the key from the memory of a program that has it")
         )
     }
 
     private static let environmentVerdicts: Verdicts = (
-        "cannot. The key is in the environment of the process, which is not part of the copy.",
-        "cannot. The database and the environment of a process are open to their owner alone.",
-        "can. It may read the database and the environment of running processes, and programs that these start inherit it.",
-        "can. It may read every file and the environment of every process."
+        .no("the key is in the environment of the process, which is not part of the copy"),
+        Verdict.no("the database and the environment of a process are open to their owner alone").expected,
+        .yes("also from the environment of running processes, and programs that these start inherit it"),
+        Verdict.yes("root may read every file and the environment of every process").expected
     )
 }
-
 /// Whom the modes of a file and of the directories above it let in.
 private enum FileAccess {
     /// The mode of a file, in octal digits, if users other than its owner may read it; nil if they may not.

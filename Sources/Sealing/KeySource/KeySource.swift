@@ -18,6 +18,7 @@ public struct KeySource: Hashable, Sendable {
         case keychain
         case credential
         case environment
+        case command
     }
 
     enum Location: Hashable {
@@ -30,6 +31,8 @@ public struct KeySource: Hashable, Sendable {
         /// A name under `$CREDENTIALS_DIRECTORY`, or an absolute path.
         case credential(String)
         case environment
+        /// The absolute path of a program.
+        case command(String)
     }
 
     let location: Location
@@ -78,6 +81,13 @@ public struct KeySource: Hashable, Sendable {
         return KeySource(location: .credential(nameOrPath))
     }
 
+    /// A program, by its absolute path, that wraps and unwraps the key: `wrap` and `unwrap` are its argument, the key in
+    /// base64 or what it made of it its input, and the other its output.
+    ///
+    /// So the key that wraps can stay in a key management service. A store that records a program runs it only for
+    /// those who name it, or have its path in `TOKENSTORE_KEY_COMMAND`.
+    public static func command(_ path: String) -> KeySource { KeySource(location: .command(path)) }
+
     /// Where the key comes from, without the details.
     public var kind: Kind {
         switch location {
@@ -87,6 +97,7 @@ public struct KeySource: Hashable, Sendable {
         case .keychain: .keychain
         case .credential: .credential
         case .environment: .environment
+        case .command: .command
         }
     }
 
@@ -98,7 +109,7 @@ public struct KeySource: Hashable, Sendable {
 
 extension KeySource: CustomStringConvertible {
     /// Reads `file`, `file:PATH`, `passphrase`, `passphrase:fd=N`, `secret-service`, `keychain`, `keychain:GROUP`,
-    /// `credential:NAME`, `credential:/PATH` or `environment`.
+    /// `credential:NAME`, `credential:/PATH`, `environment` or `command:/PATH`.
     ///
     /// - Throws: ``SealingError/Code/unusableSource``, which names these forms.
     public init(parsing text: String) throws(SealingError) {
@@ -116,6 +127,7 @@ extension KeySource: CustomStringConvertible {
         case (.keychain, let group?) where !group.isEmpty: self = .keychain(accessGroup: group)
         case (.credential, let name?): self = try .credential(name)
         case (.environment, nil): self = .environment
+        case (.command, let path?): self = try .command(parsing: path)
         default: throw .unusableSource("'\(text)' is not a key source", Self.forms)
         }
     }
@@ -128,13 +140,14 @@ extension KeySource: CustomStringConvertible {
         case .passphrase(let descriptor?): "passphrase:fd=\(descriptor)"
         case .keychain(let group?): "keychain:\(group)"
         case .credential(let name): "credential:\(name)"
+        case .command(let path): "command:\(path)"
         }
     }
 
     private static let forms = Remedy.correct(
         """
         use file, file:PATH, passphrase, passphrase:fd=N, secret-service, keychain, keychain:GROUP, credential:NAME, \
-        credential:/PATH or environment
+        credential:/PATH, environment or command:/PATH
         """
     )
 
@@ -150,6 +163,13 @@ extension KeySource: CustomStringConvertible {
             )
         }
         return .file(path)
+    }
+
+    private static func command(parsing path: String) throws(SealingError) -> KeySource {
+        guard PathParts.isAbsolute(path), !path.contains("\0"), !PathParts.endsInSlash(path) else {
+            throw .unusableSource("'command:\(path)' does not name a program by its absolute path", forms)
+        }
+        return .command(path)
     }
 
     private static func passphrase(parsing argument: String, of text: String) throws(SealingError) -> KeySource {

@@ -86,7 +86,7 @@ struct GLib: @unchecked Sendable {
         let text = error.load(fromByteOffset: 8, as: UnsafePointer<CChar>?.self).map { String(cString: $0) }
         throw .keyUnavailable(
             "the keyring does not answer, \(text ?? "no reason given")",
-            .provideKey("start one, or choose another key source")
+            .provideKey("start one")
         )
     }
 }
@@ -103,7 +103,7 @@ struct DynamicLibrary {
         guard let handle = dlopen(name, RTLD_NOW | RTLD_LOCAL) else {
             throw .keyUnavailable(
                 "\(name) is not installed, which the key source secret-service needs",
-                Remedy(.install, "run 'apt-get install libsecret-1-0', or choose another key source")
+                Remedy(.install, "run 'apt-get install libsecret-1-0'")
             )
         }
         self.name = name

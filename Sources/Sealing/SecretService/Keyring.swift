@@ -67,7 +67,7 @@ final class Keyring {
         guard let collection else {
             throw .keyUnavailable(
                 "no default keyring exists",
-                .provideKey("create one, such as by logging in to the desktop, or choose another key source")
+                .provideKey("create one, such as by logging in to the desktop")
             )
         }
         defer { library.glib.unref(collection) }

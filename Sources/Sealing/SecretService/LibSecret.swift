@@ -43,7 +43,7 @@ struct LibSecret: @unchecked Sendable {
 
     static let incapable = SealingError.keyUnavailable(
         "the keyring cannot be used",
-        .changeKey("choose another key source", to: "file")
+        Remedy(.install, "install libsecret 0.20 or later")
     )
 }
 #endif

@@ -40,7 +40,7 @@ struct SecretServiceKey {
         guard readBack == text else {
             throw .keyUnavailable(
                 "the keyring did not keep the key it was given",
-                .changeKey("choose another key source")
+                .provideKey("restart it")
             )
         }
         return KeyEncryptionKey(bytes: bytes)
@@ -78,7 +78,7 @@ struct SecretServiceKey {
         cancellation.cancel()
         throw .keyUnavailable(
             "the keyring did not answer within \(context.deadline)",
-            .provideKey("restart it, or choose another key source")
+            .provideKey("restart it")
         )
     }
 
@@ -93,7 +93,7 @@ struct SecretServiceKey {
             }
             throw .keyUnavailable(
                 "the keyring needs a session bus, and DBUS_SESSION_BUS_ADDRESS is not set",
-                .provideKey("log in to a desktop, or choose another key source", or: "file")
+                .provideKey("log in to a desktop")
             )
         }
     }

@@ -62,9 +62,14 @@ public final class PublicClientApplication: Sendable {
         defer { end(reception) }
         let agent: any UserAgent = userAgent ?? self.userAgent
         let tokens = try await flow.signIn(request, at: authority, in: agent, reception)
+        return try await save(tokens, requiringAllScopes: request.requiresAllScopes)
+    }
+
+    /// Stores what a sign-in brought.
+    func save(_ tokens: SignedInTokens, requiringAllScopes: Bool) async throws -> AuthenticationResult {
         let stored = try await OperationSpan.run(.save) { _ in try await store.save(tokens) }
         let result = stored.limited(to: configuration.tokenOptions.maximumSessionAge, now: store.options.now())
-        guard !request.requiresAllScopes || result.declinedScope.isEmpty else {
+        guard !requiringAllScopes || result.declinedScope.isEmpty else {
             throw SignInError.declinedScopes(result.declinedScope)
         }
         return result
@@ -87,6 +92,18 @@ public final class PublicClientApplication: Sendable {
     /// - Throws: `TokenStoreError.Code.ambiguousAccount` where several people signed in by it.
     public func account(for policy: AccountPolicy) throws -> Account? {
         try store.account(matching: policy.and(.client(configuration.clientID)))
+    }
+
+    /// The accounts that are signed in to this client.
+    public func accounts() async throws -> [Account] {
+        try await store.signedInAccounts(client: configuration.clientID)
+    }
+
+    /// The one account of this client that `policy` leaves; nil where it leaves none.
+    ///
+    /// - Throws: `TokenStoreError.Code.ambiguousAccount` where several people signed in by it.
+    public func account(for policy: AccountPolicy) async throws -> Account? {
+        try await store.account(matching: policy.and(.client(configuration.clientID)))
     }
 
     /// Removes everything that this client knows of an account from this machine; the issuer is not asked.
@@ -146,7 +163,7 @@ public final class PublicClientApplication: Sendable {
         manager.authorized(api, account: account.id)
     }
 
-    private var flow: AuthorizationCodeFlow {
+    var flow: AuthorizationCodeFlow {
         var flow = AuthorizationCodeFlow(
             clientID: configuration.clientID,
             redirectURI: configuration.redirectURI,

@@ -83,6 +83,14 @@ public struct UserSession: Sendable, Identifiable {
         return try application.store.changes().filter { $0.concerns(id) }
     }
 
+    /// What this process and others change of the account from now on.
+    ///
+    /// - Throws: `TokenStoreError`.
+    public func changes() async throws -> AsyncFilterSequence<AsyncStream<StoreChange>> {
+        let id = account.id
+        return try await application.store.changes().filter { $0.concerns(id) }
+    }
+
     /// Ends the session: at the issuer where that offers it, and on this machine in any case.
     ///
     /// Doing it twice is not an error.
@@ -119,7 +127,8 @@ extension PublicClientApplication {
     /// The redirect URI means any free port of this machine, as [RFC 8252
     /// §7.3](https://www.rfc-editor.org/rfc/rfc8252#section-7.3) has it; register `http://127.0.0.1` at the issuer.
     ///
-    /// Opening the store reads and may write the file: open it before the app is busy.
+    /// Opening the store reads and may write the file, on the caller's thread: make the application before the app is
+    /// busy, or give ``init(_:store:transport:userAgent:)`` a store that `try await TokenStore.open(at:)` opened.
     ///
     /// - Throws: ``SignInError``, `AuthorityError`, `TokenStoreError`.
     public convenience init(

@@ -75,16 +75,10 @@ public struct AuthorizationCodeFlow: Sendable {
     ) async throws -> SignedInTokens {
         do {
             try AuthorizationRequest.check(request.extraParameters)
-            let issuer = try await Issuer(IssuerDocuments(of: authority, transport: transport, limits: limits))
+            let issuer = try await issuer(of: authority)
             let listener = try await RedirectListener(redirectURI, request.responseMode, reception)
-            let sent = AuthorizationRequest(
-                issuer: issuer.metadata,
-                clientID: clientID,
-                redirectURI: listener?.redirectURI ?? redirectURI.text,
-                scope: Self.scope(request.scope, authority, issuer.metadata),
-                state: reception.state,
-                dpopKey: try dpop.newKey(at: issuer.metadata)
-            )
+            let place = listener?.redirectURI ?? redirectURI.text
+            let sent = try self.request(request, at: authority, issuer, place, state: reception.state)
             let code: Secret
             do {
                 code = try await self.code(for: request, sent, in: userAgent, reception, listener)
@@ -93,23 +87,51 @@ public struct AuthorizationCodeFlow: Sendable {
                 throw error
             }
             await listener?.stop()
-            let exchange = CodeExchange(
-                sent: sent,
-                authority: authority,
-                issuer: issuer,
-                dpop: dpop,
-                space: try await answerSpace()
-            )
-            let tokens = try await exchange.tokens(for: code, by: transport, limits, now: now)
-            guard request.account.map(tokens.belong) ?? true else {
-                await issuer.revoke(tokens.response.refreshToken, clientID: clientID)
-                throw SignInError.accountMismatch
-            }
-            try Task.checkCancellation()
-            return tokens
+            return try await tokens(for: code, sent, issuer, of: request.account)
         } catch {
             throw SignInError(wrapping: error)
         }
+    }
+
+    /// Who is asked for tokens, with what it publishes now.
+    func issuer(of authority: Authority) async throws -> Issuer {
+        try await Issuer(IssuerDocuments(of: authority, transport: transport, limits: limits))
+    }
+
+    /// The authorization request that asks an issuer for what `request` does.
+    func request(
+        _ request: InteractiveRequest,
+        at authority: Authority,
+        _ issuer: Issuer,
+        _ redirectURI: String,
+        state: Secret
+    ) throws -> AuthorizationRequest {
+        AuthorizationRequest(
+            issuer: issuer.metadata,
+            clientID: clientID,
+            redirectURI: redirectURI,
+            scope: Self.scope(request.scope, authority, issuer.metadata),
+            state: state,
+            dpopKey: try dpop.newKey(at: issuer.metadata)
+        )
+    }
+
+    /// Redeems the code for tokens, which have to be `account`'s if there is one.
+    func tokens(
+        for code: Secret,
+        _ sent: AuthorizationRequest,
+        _ issuer: Issuer,
+        of account: Account?
+    ) async throws -> SignedInTokens {
+        let space = try await answerSpace()
+        let exchange = CodeExchange(sent: sent, authority: issuer.authority, issuer: issuer, dpop: dpop, space: space)
+        let tokens = try await exchange.tokens(for: code, by: transport, limits, now: now)
+        guard account.map(tokens.belong) ?? true else {
+            await issuer.revoke(tokens.response.refreshToken, clientID: clientID)
+            throw SignInError.accountMismatch
+        }
+        try Task.checkCancellation()
+        return tokens
     }
 
     /// Shows the page, and waits for the code that comes for it.

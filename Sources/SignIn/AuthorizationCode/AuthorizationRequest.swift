@@ -17,8 +17,8 @@ struct AuthorizationRequest: Sendable {
 
     /// The new key that the tokens are to be bound to.
     let dpopKey: DPoPKey?
-    let nonce = Secret.random()
-    let proofKey = ProofKey()
+    var nonce = Secret.random()
+    var proofKey = ProofKey()
 
     /// Parameters that an app may not set: they are ours, or would move the answer elsewhere.
     private static let reserved: Set<String> = [
@@ -107,7 +107,7 @@ extension InteractiveRequest {
 /// 7636](https://www.rfc-editor.org/rfc/rfc7636)).
 struct ProofKey: Sendable {
     /// Sent with the code, never before.
-    let verifier = Secret.random()
+    var verifier = Secret.random()
 
     /// Sent with the authorization request; S256 is the only method.
     var challenge: String { verifier.withUnsafeBytes { Base64URL.encode(SHA256.hash(data: $0)) } }

@@ -16,6 +16,7 @@ struct RefreshExchange: Sendable {
     let issuer: Issuer
     let decider: TokenDecider<TokenStore>
     let dpopServers: DPoPServers
+    let turn: RefreshTurn
 
     var store: TokenStore { decider.store }
     var options: TokenManagerOptions { decider.options }
@@ -118,6 +119,7 @@ struct RefreshExchange: Sendable {
             transport: key.map { proving($0) } ?? issuer.transport,
             limits: options.limits
         )
+        try await turn.requireHeld()
         return try await endpoint.send(.refreshToken, form, now: now)
     }
 

@@ -91,7 +91,7 @@ extension SharedRefresh {
 /// that no two callers wait for each other.
 struct RefreshTurn: Sendable {
     private let account: Account.ID
-    private let path: StorePath
+    private let store: TokenStore
     private let patience: Duration
     private var locks: [RefreshLock]
     private var families: Set<String> = []
@@ -99,12 +99,18 @@ struct RefreshTurn: Sendable {
     /// Whether another caller had the turn first, who may have refreshed meanwhile.
     var wasWaitedFor: Bool { locks.contains(where: \.wasWaitedFor) }
 
-    init(of account: Account.ID, client: String, at path: StorePath, patience: Duration) async throws {
+    init(of account: Account.ID, client: String, in store: TokenStore, patience: Duration) async throws {
         self.account = account
-        self.path = path
+        self.store = store
         self.patience = patience
-        locks = [try await .acquire(account, client: client, of: path, patience: patience)]
+        locks = [try await store.refreshLock(of: account, for: .client(client), patience: patience)]
     }
+
+    /// Makes sure that the turn was not lost meanwhile; asked before a token is sent.
+    func requireHeld() async throws { for lock in locks { try await lock.requireHeld() } }
+
+    /// Lets the next caller have its turn.
+    func end() async { for lock in locks.reversed() { await lock.release() } }
 
     /// Takes what else is needed to spend any of `candidates`.
     ///
@@ -112,7 +118,7 @@ struct RefreshTurn: Sendable {
     mutating func extend(to candidates: [RefreshCandidate]) async throws -> Bool {
         let missing = Set(candidates.compactMap(\.token.familyID)).subtracting(families)
         for family in missing.sorted() {
-            locks.append(try await .acquire(account, family: family, of: path, patience: patience))
+            locks.append(try await store.refreshLock(of: account, for: .family(family), patience: patience))
             families.insert(family)
         }
         return !missing.isEmpty

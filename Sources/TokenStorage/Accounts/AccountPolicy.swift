@@ -20,6 +20,7 @@ public struct AccountPolicy: Hashable, Sendable {
     struct Alternative: Hashable, Sendable {
         var criteria: [AccountCriterion] = []
         var prefersMostRecent = false
+        var prefersDefault = false
     }
 
     private init(_ criteria: AccountCriterion...) { alternatives = [Alternative(criteria: criteria)] }
@@ -30,6 +31,9 @@ public struct AccountPolicy: Hashable, Sendable {
 
     /// Of the accounts that fit, the one last signed in, refreshed or imported.
     public static let mostRecentlyUsed = AccountPolicy(alternatives: [Alternative(prefersMostRecent: true)])
+
+    /// Of the accounts that fit, the default account (`TokenStore.setDefaultAccount(_:)`) if it is one of them, else all.
+    public static let defaultAccount = AccountPolicy(alternatives: [Alternative(prefersDefault: true)])
 
     /// What a person typed: a home account id, a username or a local account id, else a prefix (of at least four
     /// characters) of the first.
@@ -92,6 +96,9 @@ public struct AccountPolicy: Hashable, Sendable {
     /// Accounts that have access tokens, all of which have ended.
     public static let expired = AccountPolicy(.expired)
 
+    /// Whether it asks nothing of an account.
+    var isUnconditional: Bool { alternatives.allSatisfy { $0.criteria.isEmpty && !$0.prefersMostRecent } }
+
     /// Accounts that meet both policies.
     public func and(_ other: AccountPolicy) -> AccountPolicy {
         AccountPolicy(
@@ -99,7 +106,8 @@ public struct AccountPolicy: Hashable, Sendable {
                 other.alternatives.map { right in
                     Alternative(
                         criteria: left.criteria + right.criteria,
-                        prefersMostRecent: left.prefersMostRecent || right.prefersMostRecent
+                        prefersMostRecent: left.prefersMostRecent || right.prefersMostRecent,
+                        prefersDefault: left.prefersDefault || right.prefersDefault
                     )
                 }
             }

@@ -1,5 +1,5 @@
+import Database
 public import OAuth
-import SQLite
 
 /// The answer of a policy: one account, none, or several, with the reasons.
 public struct AccountSelection: Sendable {
@@ -27,7 +27,7 @@ public struct AccountSelection: Sendable {
         /// Whether the policy takes it.
         public let isTaken: Bool
 
-        /// A sentence without a full stop.
+        /// A few words, such as `other user flow`.
         public let reason: String
     }
 }
@@ -63,13 +63,17 @@ extension StoreConnection {
         let accounts = try taken.compactMap { try account($0) }
         var considered: [AccountSelection.Consideration] = []
         for account in accounts {
-            let reason = accounts.count > 1 ? "it fits, and so do others" : takingReason(policy)
+            let reason = try accounts.count > 1 ? "fits, and so do others" : takingReason(taken[0], policy)
             considered.append(.init(account: account, isTaken: accounts.count == 1, reason: reason))
         }
+        // What the taken account meets is what the others are held against.
+        let alternative = try taken.first.flatMap { row in try policy.alternatives.first { try matches(row, $0) } }
+        let criteria = (alternative ?? policy.alternatives.last)?.criteria ?? []
         let others = try accountRows(matching: .all, limit: Self.explained).filter { !taken.contains($0) }
         for row in others {
             guard let account = try account(row) else { continue }
-            considered.append(.init(account: account, isTaken: false, reason: try leavingReason(row, account, policy)))
+            let reason = try leavingReason(row, criteria, policy)
+            considered.append(.init(account: account, isTaken: false, reason: reason))
         }
         return AccountSelection(
             outcome: .init(accounts),
@@ -78,18 +82,22 @@ extension StoreConnection {
         )
     }
 
-    private func takingReason(_ policy: AccountPolicy) -> String {
-        if policy.alternatives.contains(where: \.prefersMostRecent) { return "it fits and was used last" }
-        return policy == .all ? "it is the only account" : "it alone fits"
+    private func takingReason(_ row: Int64, _ policy: AccountPolicy) throws -> String {
+        if try policy.alternatives.contains(where: \.prefersDefault) && row == defaultAccountRow() {
+            return "the default account"
+        }
+        if policy.alternatives.contains(where: \.prefersMostRecent) { return "used last of those that fit" }
+        return policy.isUnconditional ? "the only account" : "the only one that fits"
     }
 
-    /// The first criterion of the policy's first alternative that the account fails.
-    private func leavingReason(_ row: Int64, _ account: Account, _ policy: AccountPolicy) throws -> String {
-        for criterion in policy.alternatives.first?.criteria ?? [] {
+    /// The first criterion that the account fails.
+    private func leavingReason(_ row: Int64, _ criteria: [AccountCriterion], _ policy: AccountPolicy) throws -> String {
+        for criterion in criteria {
             let alone = AccountPolicy.Alternative(criteria: [criterion])
-            if try !matches(row, alone) { return criterion.failure(account) }
+            if try !matches(row, alone) { return criterion.failure }
         }
-        return "another account was used later"
+        return policy.alternatives.contains(where: \.prefersMostRecent)
+            ? "another was used later" : "another is the default"
     }
 }
 
@@ -106,27 +114,24 @@ extension AccountSelection.Outcome {
 
 extension AccountCriterion {
     /// Why an account that does not meet the criterion was left.
-    func failure(_ account: Account) -> String {
+    var failure: String {
         switch self {
-        case .exactly(_, let criterion): criterion.failure(account)
-        case .identifier(let text): "no id or name of it is \(text)"
-        case .identifierPrefix(let text): "its id does not begin with \(text)"
-        case .username(let name):
-            "its username is \(account.username.isEmpty ? "empty" : account.username), not \(name)"
-        case .homeAccountID(let id): "its id is \(account.id.homeAccountID), not \(id)"
-        case .localAccountID(let id): "it is \(id) in none of its tenants"
-        case .userFlow(let name):
-            account.userFlow.map { "it signed in with \($0), not \(name)" } ?? "it signed in with no user flow"
-        case .tenant(let tenant): "it was not seen in tenant \(tenant)"
-        case .issuer(let issuer): "its issuer is \(account.issuer ?? account.environment), not \(issuer)"
-        case .client(let client): "it has no token of client \(client)"
-        case .claim(.present(let name)): "it has no claim \(name)"
-        case .claim(.equals(let name, let value)): "its claim \(name) is not \(value)"
-        case .claim(.contains(let name, let text)): "its claim \(name) does not contain \(text)"
-        case .tag(let tag):
-            tag.value.map { "its tag \(tag.name) is not \($0)" } ?? "it has no tag \(tag.name)"
-        case .unusedSince: "it was used since"
-        case .expired: "it has an access token that has not ended, or none at all"
+        case .exactly(_, let criterion): criterion.failure
+        case .identifier(let text): "not \(text)"
+        case .identifierPrefix(let text): "id does not begin with \(text)"
+        case .username: "other username"
+        case .homeAccountID: "other id"
+        case .localAccountID: "other local id"
+        case .userFlow: "other user flow"
+        case .tenant(let tenant): "not seen in tenant \(tenant)"
+        case .issuer: "other issuer"
+        case .client(let client): "no token of client \(client)"
+        case .claim(.present(let name)): "no claim \(name)"
+        case .claim(.equals(let name, let value)): "claim \(name) is not \(value)"
+        case .claim(.contains(let name, let text)): "claim \(name) does not contain \(text)"
+        case .tag(let tag): tag.value.map { "tag \(tag.name) is not \($0)" } ?? "no tag \(tag.name)"
+        case .unusedSince: "used since"
+        case .expired: "an access token has not ended, or there is none"
         }
     }
 }

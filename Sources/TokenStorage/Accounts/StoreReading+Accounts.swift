@@ -1,12 +1,12 @@
+import Database
 public import OAuth
-import SQLite
 
 extension StoreReading {
     /// The accounts that `policy` leaves, by username.
     public func accounts(matching policy: AccountPolicy = .all) throws -> [Account] {
         try read { session in
             try session.connection.read {
-                try session.sound(session.accountRows(matching: policy).compactMap { try session.account($0) })
+                try session.sound(session.accounts(matching: policy))
             }
         }
     }
@@ -49,7 +49,7 @@ extension StoreReading {
         }
     }
 
-    /// What `policy` selects, and how many accounts fit; ``select(_:)`` says why, and looks at every account for it.
+    /// What `policy` selects, and how many accounts fit; `select(_:)` says why, and looks at every account for it.
     package func outcome(of policy: AccountPolicy) throws -> (outcome: AccountSelection.Outcome, fitting: Int) {
         try read { session in try session.connection.read { try session.outcome(of: policy) } }
     }

@@ -22,6 +22,43 @@ extension StoreReading {
         try await reading { try $0.account(matching: policy) }
     }
 
+    /// How many accounts `policy` leaves.
+    public func accountCount(matching policy: AccountPolicy = .all) async throws -> Int {
+        try await reading { try $0.accountCount(matching: policy) }
+    }
+
+    /// What `policy` selects, with the reason for each account that was looked at.
+    public func select(_ policy: AccountPolicy) async throws -> AccountSelection {
+        try await reading { try $0.select(policy) }
+    }
+
+    /// The one account with a username, compared without regard to case.
+    ///
+    /// - Throws: ``TokenStoreError/Code/invalidArgument`` if it is blank, ``TokenStoreError/Code/ambiguousAccount`` if
+    ///   several accounts have it.
+    public func account(username: String) async throws -> Account? {
+        try await reading { try $0.account(username: username) }
+    }
+
+    /// Calls `body` with a summary of each account that `policy` leaves, all of it read from one moment.
+    ///
+    /// Memory does not grow with their number. `body` is called off the threads of Swift concurrency, for one account
+    /// after the other, and no more once the task is cancelled.
+    public func forEachAccount(
+        matching policy: AccountPolicy = .all,
+        sortedBy order: AccountOrder = .username,
+        limit: Int? = nil,
+        withTokens: Bool = false,
+        _ body: @escaping @Sendable (AccountSummary) throws -> Void
+    ) async throws {
+        try await readingOn { store, isWanted in
+            try store.forEachAccount(matching: policy, sortedBy: order, limit: limit, withTokens: withTokens) {
+                try isWanted()
+                try body($0)
+            }
+        }
+    }
+
     /// The account of an id with what a list says of it; nil where it is not stored.
     public func summary(of account: Account.ID, withTokens: Bool = false) async throws -> AccountSummary? {
         try await reading { try $0.summary(of: account, withTokens: withTokens) }
@@ -41,6 +78,20 @@ extension StoreReading {
 
     /// Everything as an MSAL unified cache, with every token in the clear.
     public func exportMSALCache() async throws -> Data { try await reading { try $0.exportMSALCache() } }
+
+    /// The same in pieces, off the threads of Swift concurrency; a piece is good until `write` returns, and none comes
+    /// once the task is cancelled.
+    public func exportMSALCache(
+        progress: (@Sendable (TokenStore.Progress) -> Void)? = nil,
+        write: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void
+    ) async throws {
+        try await readingOn { store, isWanted in
+            try store.exportMSALCache(progress: progress) {
+                try isWanted()
+                try write($0)
+            }
+        }
+    }
 
     /// The accounts that are signed in to `client` or have a token of it.
     public func signedInAccounts(client: String) async throws -> [Account] {
@@ -71,13 +122,52 @@ extension StoreReading {
         try await reading { try $0.events(limit: limit) }
     }
 
+    /// The last entries that concern an account, newest first; also of one that is gone.
+    public func events(of account: Account.ID, limit: Int = 100) async throws -> [StoreEvent] {
+        try await reading { try $0.events(of: account, limit: limit) }
+    }
+
+    /// The last entries that concern a refresh token, newest first.
+    public func events(of token: StoredRefreshToken, limit: Int = 10) async throws -> [StoreEvent] {
+        try await reading { try $0.events(of: token, limit: limit) }
+    }
+
     /// What the store is and what it holds.
     public func status() async throws -> StoreStatus { try await reading { try $0.status() } }
+
+    /// What `TokenStore.purgeExpired()` would delete.
+    public func previewPurgeExpired() async throws -> PurgeCounts { try await reading { try $0.previewPurgeExpired() } }
+
+    /// What `TokenStore.purge(_:)` would delete.
+    public func previewPurge(_ policy: AccountPolicy) async throws -> PurgeCounts {
+        try await reading { try $0.previewPurge(policy) }
+    }
+
+    /// What the store has for `query`: a usable token, refresh tokens to get one with, or neither.
+    public func cachedToken(for query: TokenQuery) async throws -> CachedToken {
+        try await reading { try $0.cachedToken(for: query) }
+    }
 
     private func reading<Result: Sendable>(
         _ body: @escaping @Sendable (Self) throws -> Result
     ) async throws -> Result {
         try await connections.reading.runUnlessCancelled { try body(self) }
+    }
+
+    /// As ``reading(_:)``, for what calls back many times: the second argument throws once the task is cancelled.
+    private func readingOn<Result: Sendable>(
+        _ body: @escaping @Sendable (Self, () throws -> Void) throws -> Result
+    ) async throws -> Result {
+        let isCancelled = LockedValue(false)
+        return try await withTaskCancellationHandler {
+            try await reading { store in
+                try body(store) {
+                    guard !isCancelled.withLock(\.self) else { throw CancellationError() }
+                }
+            }
+        } onCancel: {
+            isCancelled.withLock { $0 = true }
+        }
     }
 }
 

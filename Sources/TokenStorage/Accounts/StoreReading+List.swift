@@ -1,5 +1,5 @@
+import Database
 public import OAuth
-import SQLite
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
@@ -18,10 +18,15 @@ extension StoreReading {
         withTokens: Bool = false,
         _ body: (AccountSummary) throws -> Void
     ) throws {
-        try read { session in
+        try connections.read(isTold: true) { session in
             try session.connection.read {
                 var count = 0
-                try session.forEachAccountRow(matching: policy, sortedBy: order, limit: limit) { row in
+                try session.forEachAccountRow(
+                    matching: policy,
+                    sortedBy: order,
+                    limit: limit,
+                    askingAhead: { try session.askAheadForSummary($0, withTokens: withTokens) }
+                ) { row in
                     guard let summary = try session.summary(row, withTokens: withTokens) else { return true }
                     count += 1
                     try body(summary)
@@ -49,6 +54,7 @@ extension StoreReading {
 extension StoreConnection {
     /// Makes sure that "no account" is not the sight of a damaged file.
     func requireSoundness() throws {
+        guard !connection.isServer else { return }
         let isVacant = try newestAccountRow() == 0
         let isListed = try listsAccounts()
         guard isVacant || !isListed else { return }
@@ -70,6 +76,9 @@ extension StoreConnection {
 public struct AccountSummary: Sendable {
     /// The account.
     public let account: Account
+
+    /// Whether it is the default account.
+    public let isDefault: Bool
 
     /// The clients that hold a token of the account.
     public let clientIDs: [String]

@@ -1,5 +1,5 @@
+import Database
 import OAuth
-import SQLite
 import Sealing
 
 extension TokenStore {
@@ -14,7 +14,8 @@ extension TokenStore {
     public static func purgeAll(
         at path: StorePath,
         options: StoreOptions = StoreOptions(),
-        dryRun: Bool = false
+        dryRun: Bool = false,
+        progress: TokenStore.ProgressHandler? = nil
     ) throws -> PurgeCounts {
         var options = options
         options.unlocks = false
@@ -22,7 +23,7 @@ extension TokenStore {
         do {
             guard let found = try totals(at: path, options: options) else { return PurgeCounts() }
             counts = found
-            if !dryRun { try open(at: path, options: options).deleteEverything() }
+            if !dryRun { try open(at: path, options: options).deleteEverything(progress) }
         } catch let error as TokenStoreError where error.code == .damaged {
             counts = PurgeCounts()
             counts.removedFiles = try destroy(path, options: options, dryRun: dryRun)
@@ -30,6 +31,29 @@ extension TokenStore {
         let copies = try removeCopies(at: path, options: options, dryRun: dryRun)
         counts.removedFiles += copies.removed
         counts.keptFiles = copies.kept
+        return counts
+    }
+
+    /// Deletes everything in the store on a server, or in the file, at `location`; needs no key.
+    ///
+    /// Of a server the data keys stay, as programs may not make new ones there; what its log and its backups keep of the
+    /// rows opens with them alone.
+    ///
+    /// - Returns: what was deleted.
+    public static func purgeAll(
+        at location: StoreLocation,
+        options: StoreOptions = StoreOptions(),
+        dryRun: Bool = false,
+        progress: TokenStore.ProgressHandler? = nil
+    ) throws -> PurgeCounts {
+        if let path = location.path {
+            return try purgeAll(at: path, options: options, dryRun: dryRun, progress: progress)
+        }
+        var options = options
+        options.unlocks = false
+        guard let store = try inspect(at: location, options: options) else { return PurgeCounts() }
+        let counts = try store.read { try $0.totals() }
+        if !dryRun { try open(at: location, options: options).deleteEverything(progress) }
         return counts
     }
 
@@ -43,28 +67,21 @@ extension TokenStore {
         }
     }
 
-    private func deleteEverything() throws {
-        let lock = try KernelLock(.pendingAnswers, of: path, timeout: options.busyTimeout)
+    private func deleteEverything(_ progress: TokenStore.ProgressHandler?) throws {
+        let lock = try location.path.map { try KernelLock(.pendingAnswers, of: $0, timeout: options.busyTimeout) }
         defer { withExtendedLifetime(lock) {} }
-        for file in try PendingFile.all(of: path) where file.isOurs { try file.destroy() }
-        try removing(takesIn: false) { session in
-            // What spans all tables is not in `Tables`.
-            for table in [
-                "refresh_attempt", "throttle", "issuer_document", "dpop_key", "access_token", "refresh_token",
-                "id_token",
-                "tenant_profile", "account_tag", "account", "account_state", "authority_map", "sign_out",
-                "app_metadata",
-                "foreign_entry",
-                "mark_key",
-            ] {
-                try session.connection.execute("DELETE FROM \(table)")
+        let erasure = try withWriter { session in
+            // As no row is left, none can lose the row that it refers to, which would be looked for row by row.
+            try session.connection.withoutReferences {
+                try session.write { try session.deleteEverything(progress) }
             }
-            // One entry stays, so that the ids go on rising: who waits for changes knows the last one.
-            try session.record(.purge, outcome: "everything")
-            try session.deleteEventsButTheLast()
-            // Nothing is sealed under them any more, and the key that opens them may be lost.
-            try session.connection.deleteDataKeys()
+            // What waits in files is sealed under keys that are gone.
+            for file in try location.path.map({ try PendingFile.all(of: $0) }) ?? [] where file.isOurs {
+                try file.destroy()
+            }
+            return try session.erasure()
         }
+        if case .unfinished(let error) = erasure { throw error }
     }
 
     /// Overwrites and removes the files of a store that cannot be read.
@@ -111,6 +128,48 @@ extension TokenStore {
 }
 
 extension StoreConnection {
+    /// Every table but those of the store itself, those that others refer to last.
+    private static let contents = [
+        "claim_index", "refresh_attempt", "throttle", "issuer_document", "dpop_key", "access_token", "refresh_token",
+        "id_token", "tenant_profile", "account_tag", "default_account", "account_state", "authority_map", "sign_out",
+        "app_metadata", "foreign_entry", "account", "mark_key",
+    ]
+
+    /// Empties the tables, with the keys of what was in them.
+    fileprivate func deleteEverything(_ progress: TokenStore.ProgressHandler?) throws {
+        // A sign-in locks its account first, and so waits until everything is gone.
+        if connection.isServer { try connection.execute("LOCK TABLE account IN EXCLUSIVE MODE") }
+        let counts = try Self.contents.map { table in
+            try connection.prepare("SELECT count(*) FROM \(table)").first([]) { Int($0.integer(0)) } ?? 0
+        }
+        let rows = RowProgress(progress, total: counts.reduce(0, +), unit: "rows")
+        try rows.start()
+        try connection.withoutOverwriting {
+            for (table, count) in zip(Self.contents, counts) {
+                try connection.execute("DELETE FROM \(table)")
+                try rows.advance(by: count)
+            }
+        }
+        try deleteRecordOfUse()
+        try rows.end()
+    }
+
+    /// One entry stays, which says so, and in a file until then another, that it is not erased yet.
+    private func deleteRecordOfUse() throws {
+        guard !connection.isServer else {
+            // Another node's entry may have the greater id.
+            try connection.run("DELETE FROM event")
+            return try record(.purge, outcome: "everything")
+        }
+        // The ids go on rising: who waits for changes knows the last one.
+        try record(.purge, outcome: "everything")
+        try deleteEventsButTheLast()
+        try recordErasure()
+        // Nothing is sealed under them any more, and the key that opens them may be lost. Without them nothing opens
+        // of the pages that were not overwritten.
+        try connection.deleteDataKeys()
+    }
+
     /// How much the store holds.
     func totals() throws -> PurgeCounts { try PurgeCounts(of: connection) }
 }

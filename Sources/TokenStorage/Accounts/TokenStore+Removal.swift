@@ -1,14 +1,6 @@
+import Database
 public import OAuth
-import SQLite
 import Sealing
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 
 extension TokenStore {
     /// Signs an account out of a client: its tokens of this client go from every host and tenant, and the sign-out is
@@ -41,7 +33,7 @@ extension TokenStore {
     /// was answered so: that belongs to a newer session, about which the issuer has not said anything.
     package func removeAccount(_ account: Account.ID, client: String, refused token: StoredRefreshToken) throws {
         _ = try erasing { session in
-            guard try session.isCurrent(token) else { return }
+            guard try session.accountRow(account) != nil, try session.isCurrent(token) else { return }
             _ = try session.remove(account, client: client)
         }
     }
@@ -59,13 +51,23 @@ extension TokenStore {
     }
 
     /// Deletes the accounts that `policy` leaves with all their tokens and claims.
-    public func purge(_ policy: AccountPolicy) throws -> PurgeCounts {
+    public func purge(
+        _ policy: AccountPolicy,
+        progress: TokenStore.ProgressHandler? = nil
+    ) throws -> PurgeCounts {
         try removing { session in
+            try session.lockForManyAccounts()
             let rows = try session.accountRows(matching: policy)
             let counts = try session.counts(of: rows)
             guard !rows.isEmpty else { return counts }
+            let accounts = RowProgress(progress, total: rows.count, unit: "accounts")
+            try accounts.start()
             try session.deleteUnrecognizedEntries(of: rows.compactMap { try session.accountID($0) })
-            for row in rows { try session.deleteAccount(row) }
+            for row in rows {
+                try session.deleteAccount(row)
+                try accounts.advance()
+            }
+            try accounts.end()
             try session.record(.purge, outcome: "\(counts.accounts) accounts")
             return counts
         }
@@ -95,7 +97,7 @@ extension TokenStore {
         if takesIn { try takeInAnswers() }
         return try withWriter { session in
             let result = try session.write { try body(session) }
-            return (result, try session.emptiedLog())
+            return (result, try session.erasure())
         }
     }
 }
@@ -124,40 +126,7 @@ extension StoreConnection {
     }
 }
 
-/// Whether the bytes of what was deleted are gone from every file.
-public enum Erasure: Equatable, Sendable {
-    case complete
-    /// The rows are deleted; old pages, sealed, stay in the log for this reason.
-    case unfinished(TokenStoreError)
-}
-
 extension StoreConnection {
-    /// Empties the write-ahead log, which holds old pages until then.
-    func emptyLog() throws {
-        if case .unfinished(let error) = try emptiedLog() { throw error }
-    }
-
-    /// Empties the log as soon as others let it, or gives up after the time limit.
-    ///
-    /// SQLite waits for readers by itself, and not for another connection that is emptying the log.
-    func emptiedLog() throws -> Erasure {
-        let start = ContinuousClock.now
-        while try !connection.checkpointTruncating() {
-            guard ContinuousClock.now - start < connection.busyTimeout else {
-                return .unfinished(
-                    .busy(
-                        "the change is made, but another process still reads the log of \(path.database), which holds "
-                            + "the old rows sealed",
-                        Remedy(.purge, "delete expired access tokens when it is done, which empties the log")
-                    )
-                )
-            }
-            var pause = timespec(tv_sec: 0, tv_nsec: Int.random(in: 500_000...5_000_000))
-            nanosleep(&pause, nil)
-        }
-        return .complete
-    }
-
     /// Signs an account out of one client.
     ///
     /// - Returns: the refresh tokens that went.

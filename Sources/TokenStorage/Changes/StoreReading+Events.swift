@@ -1,5 +1,5 @@
+import Database
 public import OAuth
-import SQLite
 import Sealing
 
 #if canImport(FoundationEssentials)
@@ -11,7 +11,7 @@ public import Foundation
 extension StoreReading {
     /// The record of use, newest first: what was done, by which program.
     public func events(limit: Int = 100) throws -> [StoreEvent] {
-        try read { session in Array(try session.events(after: 0).suffix(limit).reversed()) }
+        try read { session in try session.newestEvents(max(0, limit)) }
     }
 
     /// The last entries that concern an account, newest first; also of one that is gone.
@@ -19,7 +19,7 @@ extension StoreReading {
         try read { session in
             try session.connection.read {
                 guard let mark = try session.mark(of: account) else { return [] }
-                return try session.events(ofMark: mark).suffix(limit).reversed()
+                return try session.newestEvents(ofMark: mark, max(0, limit))
             }
         }
     }
@@ -29,7 +29,8 @@ extension StoreReading {
         try read { session in
             try session.connection.read {
                 let fingerprints = try session.currentKeys().all.map { $0.fingerprint(token.secret) }
-                return try fingerprints.flatMap { try session.events(of: $0) }.suffix(limit).reversed()
+                let events = try fingerprints.flatMap { try session.newestEvents(of: $0, max(0, limit)) }
+                return Array(events.sorted { $0.id > $1.id }.prefix(max(0, limit)))
             }
         }
     }
@@ -65,11 +66,21 @@ public struct StoreEvent: Hashable, Sendable, Identifiable {
 
         /// Values were sealed anew under another key.
         public static let rekey = Kind(rawValue: "rekey")
+
+        /// A backup took the place of the store.
+        public static let restore = Kind(rawValue: "restore")
+
+        /// What a purge of everything deleted is still in free pages; the entry goes when it is not any more.
+        static let erase = Kind(rawValue: "erase")
+
+        /// The store was moved elsewhere, or came from elsewhere; the outcome names the place.
+        public static let move = Kind(rawValue: "move")
+
         /// An answer that had waited in a file was dealt with; the outcome names the file.
         public static let takeIn = Kind(rawValue: "take_in")
     }
 
-    /// Rises by one with every entry.
+    /// Rises with every entry: by one in a file, with the time on a server.
     public let id: Int64
 
     /// When it happened.
@@ -96,6 +107,6 @@ public struct StoreEvent: Hashable, Sendable, Identifiable {
     /// The client concerned; nil if none was.
     public let clientID: String?
 
-    /// How many entries are kept.
+    /// How many entries a file keeps.
     static let limit: Int64 = 2_000
 }

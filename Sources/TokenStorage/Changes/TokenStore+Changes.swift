@@ -1,6 +1,6 @@
+import Database
 import Dispatch
 public import OAuth
-import SQLite
 
 #if canImport(Glibc)
 import Glibc
@@ -13,10 +13,12 @@ import Darwin
 extension TokenStore {
     /// What commits of this process and of others change from now on.
     ///
-    /// Waiting costs nothing: the file system wakes it up. A subscriber too slow for the record of use, which keeps
-    /// the last few thousand entries, is told ``StoreChange/many``. The sequence ends when its task is cancelled or
-    /// the store can no longer be read.
+    /// Waiting costs nothing: the file system wakes it up, or the server. A subscriber too slow for the record of use,
+    /// which keeps the last few thousand entries, is told ``StoreChange/many``. The sequence ends when its task is
+    /// cancelled or the store can no longer be read. On a server a change is told when no older transaction is open any
+    /// more, so that none is missed.
     public func changes() throws -> AsyncStream<StoreChange> {
+        guard let path = location.path else { return try changesOnServer() }
         let watch = try CommitObserver(path)
         let (start, accounts) = try read { session in
             try session.connection.read { (try session.lastEvent(), try session.accountsByMark()) }
@@ -104,7 +106,9 @@ final class CommitObserver: Sendable {
         #if os(Linux)
         let descriptor = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
         let isWatching =
-            inotify_add_watch(descriptor, path.directory, UInt32(IN_MODIFY | IN_ATTRIB | IN_CREATE | IN_MOVED_TO)) >= 0
+            descriptor >= 0
+            && inotify_add_watch(descriptor, path.directory, UInt32(IN_MODIFY | IN_ATTRIB | IN_CREATE | IN_MOVED_TO))
+                >= 0
         #else
         let descriptor = kqueue()
         let watched = open(path.log, O_EVTONLY | O_CLOEXEC)
@@ -119,8 +123,14 @@ final class CommitObserver: Sendable {
         let isWatching = kevent(descriptor, &change, 1, nil, 0, nil) >= 0
         #endif
         guard isWatching else {
+            let failure =
+                errno == EMFILE
+                ? TokenStoreError.file(
+                    "\(path.directory) cannot be watched, as this user watches too many places or has too many files open",
+                    Remedy(.retry, "end other watches, or have fs.inotify.max_user_instances raised")
+                ) : StoreFile.failure("watched", path.directory)
             for descriptor in [descriptor, ends[0], ends[1]] where descriptor >= 0 { close(descriptor) }
-            throw StoreFile.failure("watched", path.directory)
+            throw failure
         }
         events = descriptor
         stopReader = ends[0]

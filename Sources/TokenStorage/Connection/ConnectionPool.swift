@@ -1,5 +1,5 @@
+import Database
 import OAuth
-import SQLite
 
 #if canImport(Glibc)
 import Glibc

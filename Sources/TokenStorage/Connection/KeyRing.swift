@@ -1,5 +1,5 @@
+import Database
 import OAuth
-import SQLite
 import Sealing
 
 /// The data keys of a store, unwrapped.

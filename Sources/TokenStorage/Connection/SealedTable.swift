@@ -1,6 +1,5 @@
+import Database
 import OAuth
-import SQL
-import SQLite
 import Synchronization
 
 /// A table with sealed values, and the clear columns that they are bound to.
@@ -23,6 +22,9 @@ final class SealedTable: Sendable {
     /// Columns that are computed from others.
     let derived: [String]
 
+    /// Whether a server keeps the account's id in a row although a file, which finds rows by their own, does not.
+    let isOwnedOnServers: Bool
+
     /// Where the first sealed column stands in ``columns``.
     let firstSealed: CInt
 
@@ -31,12 +33,24 @@ final class SealedTable: Sendable {
     /// A condition goes behind it, in which the row is `t` and its account `a`.
     let selection: String
 
+    /// The greatest id of a row.
+    let greatestID: SQL
+
     private let columns: String
     private let writing = AtomicLazyReference<WritingStatements>()
 
-    init(_ name: String, isOwned: Bool, clear: [String], sealed: [String], derived: [String] = []) {
+    init(
+        _ name: String,
+        isOwned: Bool,
+        clear: [String],
+        sealed: [String],
+        derived: [String] = [],
+        isOwnedOnServers: Bool = false
+    ) {
         self.name = name
         self.isOwned = isOwned
+        self.isOwnedOnServers = isOwned || isOwnedOnServers
+        greatestID = SQL("SELECT max(id) FROM \(name)")
         self.clear = clear
         self.sealed = sealed
         self.derived = derived
@@ -87,10 +101,11 @@ final class SealedTable: Sendable {
     }
 
     /// The columns of ``selection`` of rows `alias` whose account `a` was found by the two parameters named: what their
-    /// values are bound to of it need not be read.
-    func columns(of alias: String, authority: String, key: String) -> String {
-        (["\(alias).id", "a.id", authority, key] + (clear + sealed + derived).map { "\(alias).\($0)" })
-            .joined(separator: ", ")
+    /// values are bound to of it need not be read, and neither need columns that the condition wants `equal` to a
+    /// parameter.
+    func columns(of alias: String, authority: String, key: String, equal: [String: String] = [:]) -> String {
+        let own = (clear + sealed + derived).map { equal[$0] ?? "\(alias).\($0)" }
+        return (["\(alias).id", "a.id", authority, key] + own).joined(separator: ", ")
     }
 
     /// ``selection`` with further columns.
@@ -106,6 +121,9 @@ final class SealedTable: Sendable {
 // MARK: - Writing
 
 extension SealedTable {
+    /// Writes a new row; one of its id, or with what only one row may have, is an error.
+    var insert: SQL { statements.insert }
+
     /// Writes the row of an id, new or not.
     var upsert: SQL { statements.upsert }
 
@@ -114,36 +132,67 @@ extension SealedTable {
 
     /// Put together at the first use: most commands only read.
     private var statements: WritingStatements {
-        writing.load() ?? writing.storeIfNil(WritingStatements(upsert: upsertion, reseal: resealing))
+        writing.load() ?? writing.storeIfNil(WritingStatements(insert: insertion, upsert: upsertion, reseal: resealing))
+    }
+
+    /// Whether a row has the account's id beside those columns that are listed here.
+    func hasOwner(on dialect: Dialect) -> Bool { dialect == .sqlite ? isOwned : isOwnedOnServers }
+
+    /// Whether it takes the account's id to find a row by its own: rows of a server are spread by accounts.
+    private func isFoundByOwner(on dialect: Dialect) -> Bool {
+        dialect == .postgreSQL && (isOwnedOnServers || derived.contains("account_id"))
+    }
+
+    private var insertion: SQL { SQL(insertion(on:)) }
+
+    private func insertion(on dialect: Dialect) -> String {
+        let written = written(on: dialect)
+        return "INSERT INTO \(name) (\((["id"] + written).joined(separator: ", "))) VALUES (?1"
+            + written.indices.map { ", ?\($0 + 2)" }.joined() + ")"
     }
 
     private var upsertion: SQL {
-        let written = (isOwned ? ["account_id"] : []) + clear + sealed + derived
-        return SQL(
-            "INSERT INTO \(name) (id, \(written.joined(separator: ", "))) VALUES (?1"
-                + written.indices.map { ", ?\($0 + 2)" }.joined() + ") ON CONFLICT (id) DO UPDATE SET "
-                + written.map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
-        )
+        SQL { dialect in
+            let isFoundByOwner = isFoundByOwner(on: dialect)
+            let changed = written(on: dialect).filter { !isFoundByOwner || $0 != "account_id" }
+            return insertion(on: dialect) + " ON CONFLICT (\(isFoundByOwner ? "account_id, id" : "id")) DO UPDATE SET "
+                + changed.map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
+        }
+    }
+
+    private func written(on dialect: Dialect) -> [String] {
+        (hasOwner(on: dialect) ? ["account_id"] : []) + clear + sealed + derived
     }
 
     private var resealing: SQL {
-        let assignments = sealed.enumerated().map { "\($1) = ?\($0 + 2)" }
-        return SQL("UPDATE \(name) SET \(assignments.joined(separator: ", ")) WHERE id = ?1")
+        let assignments = sealed.enumerated().map { "\($1) = ?\($0 + 2)" }.joined(separator: ", ")
+        return SQL { dialect in
+            let owner = isOwned && dialect == .postgreSQL ? " AND account_id = ?\(sealed.count + 2)" : ""
+            return "UPDATE \(name) SET \(assignments) WHERE id = ?1\(owner)"
+        }
+    }
+
+    /// Values for ``reseal``: of a row that was selected with ``selection``.
+    func resealing(_ row: Int64, of owner: Int64, with values: [Value], on dialect: Dialect) -> [Value] {
+        [.integer(row)] + values + (isOwned && dialect == .postgreSQL ? [.integer(owner)] : [])
     }
 }
 
 private final class WritingStatements: Sendable {
+    let insert: SQL
     let upsert: SQL
     let reseal: SQL
 
-    init(upsert: SQL, reseal: SQL) { (self.upsert, self.reseal) = (upsert, reseal) }
+    init(insert: SQL, upsert: SQL, reseal: SQL) {
+        (self.insert, self.upsert, self.reseal) = (insert, upsert, reseal)
+    }
 }
 
 extension SealedTable {
     /// In the order of their references.
     static let all = [
-        account, accountTag, tenantProfile, accountState, authorityMap, appMetadata, idToken, refreshToken, accessToken,
-        dpopKey,
-        markKey, foreignEntry, issuerDocument, refreshAttempt, throttle, signOut, event,
+        account, accountTag, defaultAccount, tenantProfile, accountState, authorityMap, appMetadata, idToken,
+        refreshToken, accessToken, dpopKey, markKey, foreignEntry, issuerDocument, refreshAttempt, throttle, signOut,
+        event,
     ]
 }

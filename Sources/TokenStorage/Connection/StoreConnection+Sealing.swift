@@ -1,6 +1,6 @@
+import Database
 import OAuth
 import SQL
-import SQLite
 import Sealing
 
 extension StoreConnection {
@@ -100,17 +100,23 @@ extension StoreConnection {
         return try sealer.seal(secret, as: table.location(index, of: row), with: clearValues.bytes)
     }
 
-    /// Writes the row `id`, new or not, with its values sealed together with `clear`.
+    /// Writes the row `id`, or a new one where that is nil, with its values sealed together with `clear`.
     ///
     /// `clear` and `derived` are in the order of the table's definition; of `sealed` those that are nil are absent.
+    /// A new row gets the id `new`, where that is given.
+    ///
+    /// - Returns: the id of the row.
+    @discardableResult
     func write(
         _ table: SealedTable,
-        id: Int64,
+        id known: Int64?,
+        new: Int64? = nil,
         account: Int64? = nil,
         clear: [Value],
         sealed: [Secret?],
         derived: [Value] = []
-    ) throws {
+    ) throws -> Int64 {
+        let id = try known ?? new ?? nextID(table)
         precondition(clear.count == table.clear.count && sealed.count == table.sealed.count, "all columns are written")
         // Without the key there is no proof.
         let sealer = try isWithoutKey ? nil : currentSealer()
@@ -121,18 +127,29 @@ extension StoreConnection {
         var values: [Value] = []
         values.reserveCapacity(2 + clear.count + sealed.count + derived.count)
         values.append(.integer(id))
-        if table.isOwned { values.append(.optional(account)) }
+        if table.hasOwner(on: connection.dialect) {
+            values.append(self.owner(account))
+        }
         values += clear
         for (index, secret) in sealed.enumerated() {
-            let location = SealedLocation(table: table.name, column: table.sealed[index], owner: account ?? 0, row: id)
+            let location = SealedLocation(
+                table: table.name,
+                column: table.sealed[index],
+                owner: table.isOwned ? account ?? 0 : 0,
+                row: id
+            )
             guard let secret, let sealer else {
                 values.append(.null)
                 continue
             }
             values.append(.blob(try sealer.seal(secret, as: location, with: clearValues.bytes)))
         }
-        try connection.run(table.upsert, values + derived)
+        try connection.run(known == nil ? table.insert : table.upsert, values + derived)
+        return id
     }
+
+    /// The account of a row as a statement's value; nil is none.
+    func owner(_ account: Int64?) -> Value { account.map(Value.integer) ?? connection.noOwner }
 
     /// What identifies the account of a row, which its sealed values are bound to.
     private func ownerValues(_ account: Int64?) throws -> [Value] {
@@ -152,53 +169,65 @@ extension StoreConnection {
     }
 
     /// Runs `body` in a write transaction, with the data key that is current in it.
-    func write<Result>(_ body: () throws -> Result) throws -> Result {
+    ///
+    /// `ask` may ask a server ahead what `body` will ask, so that it all takes one round trip.
+    func write<Result>(askingAhead ask: () throws -> Void = {}, _ body: () throws -> Result) throws -> Result {
         for _ in 0..<Self.keyAttempts {
             do {
-                return try writeUnderCurrentKey(body)
+                if connection.isServer {
+                    return try writeOnServer {
+                        try askAheadForKey()
+                        try ask()
+                        return try underCurrentKey(body)
+                    }
+                }
+                return try connection.write { try underCurrentKey(body) }
             } catch is MissingDataKeys {
                 // A key source may ask a person, for which no transaction should wait.
                 keyRing = nil
                 _ = try keys()
             }
         }
-        throw TokenStoreError.busy("the keys of \(path.database) change all the time", .retryLater)
+        throw TokenStoreError.busy("the keys of \(location) change all the time", .retryLater)
     }
 
     /// A purge of everything has taken the data keys along, and the transaction has not begun its work.
     private struct MissingDataKeys: Error {}
 
-    private func writeUnderCurrentKey<Result>(_ body: () throws -> Result) throws -> Result {
-        try connection.write {
-            forgetLatest()
-            defer { forgetLatest() }
-            if let keyRing {
-                let current = try connection.currentDataKeyID()
-                guard let current else { throw MissingDataKeys() }
-                if current != Int64(keyRing.currentID) { try reloadKeys() }
-            }
-            let result = try body()
-            guard !(try isReplaced()) else {
-                throw TokenStoreError.busy(
-                    "another file took the place of \(path.database) while it was written, and nothing was changed",
-                    .retry
-                )
-            }
-            return result
+    /// Runs `body`, in the transaction that is open, with the data key that is current in it.
+    private func underCurrentKey<Result>(_ body: () throws -> Result) throws -> Result {
+        forgetLatest()
+        defer { forgetLatest() }
+        let current = try connection.isServer ? writableDataKeyID() : connection.currentDataKeyID()
+        if let keyRing {
+            guard let current else { throw MissingDataKeys() }
+            if current != Int64(keyRing.currentID) { try reloadKeys() }
         }
+        let result = try body()
+        guard !(try isReplaced()) else {
+            throw TokenStoreError.busy(
+                "another file took the place of \(location) while it was written, and nothing was changed",
+                .retry
+            )
+        }
+        return result
     }
 
     /// What was kept for one transaction: another process may write between two.
-    private func forgetLatest() { (latestOwner, latestMark, latestFingerprint) = (nil, nil, nil) }
+    private func forgetLatest() {
+        (latestOwner, latestMark, latestFingerprint, bareAccount) = (nil, nil, nil, nil)
+        if !lockedRows.isEmpty { lockedRows = [:] }
+        if !newAccounts.isEmpty { newAccounts = [] }
+    }
 
-    /// The id the next row of a table gets, needed before the row is there: its sealed values are bound to it.
-    func nextID(_ greatest: StaticString) throws -> Int64 {
-        let (id, isOverflow) = (try connection.integer(greatest) ?? 0).addingReportingOverflow(1)
+    /// The id that the next row of a table gets, needed before the row is there: its sealed values are bound to it.
+    ///
+    /// On a server nobody asks for the greatest id, which another may be about to take.
+    func nextID(_ table: SealedTable) throws -> Int64 {
+        if connection.isServer { return RowID.next(at: options.now()) }
+        let (id, isOverflow) = (try connection.integer(table.greatestID) ?? 0).addingReportingOverflow(1)
         guard !isOverflow else {
-            throw TokenStoreError.damaged(
-                "a row of \(path.database) has an id that no program gave",
-                .repair
-            )
+            throw TokenStoreError.damaged("a row of \(location) has an id that no program gave", .repair)
         }
         return id
     }

@@ -1,6 +1,6 @@
+package import Database
 import OAuth
 import SQL
-package import SQLite
 import Sealing
 
 #if canImport(Glibc)
@@ -15,8 +15,13 @@ import Darwin
 ///
 /// Like its connection it belongs to the one caller that holds it, and is not `Sendable`.
 package final class StoreConnection {
-    package let connection: Connection
-    let path: StorePath
+    /// On a server another takes its place where it was lost.
+    ///
+    /// Nothing checks at run time that nobody changes it while another reads it: every statement would pay for that, and
+    /// one caller at a time has a session.
+    @exclusivity(unchecked)
+    package internal(set) var connection: Connection
+    let location: StoreLocation
     let options: StoreOptions
     var header: StoreHeader
     var keyRing: KeyRing?
@@ -44,14 +49,45 @@ package final class StoreConnection {
     /// The account whose rows were written last in this transaction, as their values are bound to it.
     var latestOwner: (row: Int64, values: [Value])?
 
+    /// The accounts whose rows were made in this transaction.
+    var newAccounts: Set<Int64> = []
+
+    /// The account that a sign-in on a server has made and that nothing else in the store belongs to, so that nothing is
+    /// asked about it.
+    var bareAccount: Int64?
+
+    /// The rows of accounts that this transaction has locked on a server.
+    var lockedRows: [Account.ID: Int64] = [:]
+
     /// The refresh token whose fingerprint was asked for last in this transaction.
     var latestFingerprint: (refreshToken: Secret, bytes: [UInt8])?
 
-    init(_ connection: Connection, at path: StorePath, header: StoreHeader, options: StoreOptions) {
+    /// Makes another connection to the server; nil on a file.
+    var reconnects: (() throws -> Connection)?
+
+    /// Is told what a transaction on a server has changed.
+    var didChange: (([ServerChange]) -> Void)?
+
+    /// What the transaction that is open says of itself in the record of use, and whose rows it has locked.
+    var witness = CommitWitness()
+
+    /// Whether a transaction that writes to a server is open.
+    var isWriting = false
+
+    /// Until when what is written to a server is tried again; nil: as long as another process is waited for.
+    var deadline: ContinuousClock.Instant?
+
+    init(_ connection: Connection, at location: StoreLocation, header: StoreHeader, options: StoreOptions) {
         self.connection = connection
-        self.path = path
+        self.location = location
         self.header = header
         self.options = options
+    }
+
+    /// The file and what is beside it, for what only a file has.
+    var path: StorePath {
+        guard let path = location.path else { preconditionFailure("a server is asked for its files") }
+        return path
     }
 
     /// When the answer that is being stored was received, if that was earlier; Unix seconds.
@@ -107,7 +143,7 @@ package final class StoreConnection {
         var attempts = 0
         while true {
             let wrapped = try connection.read {
-                header = try StoreHeader(connection, at: path)
+                header = try StoreHeader(connection, at: location)
                 return try connection.wrappedDataKeys()
             }
             // A purge of everything leaves none.
@@ -116,12 +152,16 @@ package final class StoreConnection {
                 keyRing = ring
                 return ring
             }
+            if mode == .readWrite, wrapped.contains(where: \.isFrozen), let place = try newPlace() {
+                throw TokenStoreError.moved(from: location, to: place)
+            }
             do {
                 let key = try keySource().load(keyContext(header.keyParameters))
                 let ring = try KeyRing(key, storeID: header.storeID, unwrapping: wrapped)
                 keyRing = ring
                 return ring
-            } catch let error as SealingError {
+            } catch let found as SealingError {
+                let error = try explained(found)
                 attempts += 1
                 let found = try connection.wrappedDataKeys()
                 guard attempts < Self.keyAttempts, Set(found.map(\.keyID)) != Set(wrapped.map(\.keyID)) else {
@@ -156,17 +196,33 @@ package final class StoreConnection {
         }
     }
 
-    /// The recorded source, or the given one if it is of the same kind: a key file may have been moved.
+    /// A key that a passphrase makes is never damaged or misplaced: another one is a wrong passphrase.
+    private func explained(_ error: SealingError) throws -> SealingError {
+        guard error.code == .otherKey, try keySource().kind == .passphrase else { return error }
+        return .wrongPassphrase(wanted: error.wantedKeyID, found: error.foundKeyID)
+    }
+
+    /// The recorded source, or the given one if it is of the same kind or has the store's key: a key may have been moved.
     func keySource() throws -> KeySource {
         let recorded = try KeySource(parsing: header.keySource)
         guard let given = options.keySource, given != recorded else { return recorded }
-        guard given.kind == recorded.kind else {
+        guard try given.kind == recorded.kind || opensKeys(given) else {
             throw SealingError.keyUnavailable(
                 "the store's key comes from '\(recorded)', not from '\(given)'",
                 .moveKey(to: given.description)
             )
         }
         return given
+    }
+
+    /// Whether a source that the store does not name has the key that the store is sealed under.
+    private func opensKeys(_ source: KeySource) throws -> Bool {
+        let ids = Set(try connection.wrappedDataKeys().map(\.keyID))
+        // Why it gives no key is not what is asked.
+        guard source.kind != .passphrase, ids.count == 1, let key = try? source.load(keyContext([:])) else {
+            return false
+        }
+        return ids == [key.id]
     }
 
     /// Gives a store that holds nothing sealed a new data key, under a key from its source, or the one asked for.
@@ -181,7 +237,7 @@ package final class StoreConnection {
             guard try connection.dataKeyCount() == 0 else { return }
             for table in SealedTable.all where try table.hasValues(in: connection) {
                 throw TokenStoreError.damaged(
-                    "\(path.database) has lost its data keys, and nothing in it opens without them",
+                    "\(location) has lost its data keys, and nothing in it opens without them",
                     .startAnew
                 )
             }
@@ -190,21 +246,12 @@ package final class StoreConnection {
             try connection.insertDataKey(DataKey(id: id), under: key, storeID: header.storeID, at: now)
             try setKeySource(source, parameters)
         }
-        header = try StoreHeader(connection, at: path)
+        header = try StoreHeader(connection, at: location)
         return try KeyRing(key, storeID: header.storeID, from: connection)
     }
 
     func keyContext(_ parameters: [String: String]) -> KeySourceContext {
-        var context = KeySourceContext(
-            directory: path.directory,
-            storeID: header.storeID,
-            environment: options.environment,
-            parameters: parameters,
-            askPassphrase: options.askPassphrase
-        )
-        context.scryptCost = options.scryptCost
-        context.lockTimeout = options.busyTimeout
-        return context
+        options.keyContext(directory: location.path?.directory ?? "", storeID: header.storeID, parameters)
     }
 }
 

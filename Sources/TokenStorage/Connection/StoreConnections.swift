@@ -1,110 +1,111 @@
+import Database
 import OAuth
-import SQLite
-import Synchronization
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
-/// The connections to one store: those that read, the one that writes, and the one that notices commits.
+/// The connections to one store, whether it is a file or on a server.
 ///
 /// It is public because ``StoreReading`` names it; there is nothing in it for an app to call.
 public final class StoreConnections: Sendable {
-    let path: StorePath
+    private enum Engine: Sendable {
+        case file(FileConnections)
+        case server(ServerConnections)
+    }
+
+    let location: StoreLocation
     let options: StoreOptions
-    private let isInspection: Bool
+    private let engine: Engine
 
-    /// Connections for reading: one per reader at a time, so that reads wait neither for each other nor for a write.
-    private let readers = ConnectionPool()
-    private let writer = LockedConnection()
+    /// Access tokens that were opened a while ago.
+    let opened: AccessTokenCache
 
-    /// Notices commits; it reads nothing else, and so never misses one.
-    private let observer = LockedConnection()
-    private let wasObserved = Atomic(false)
-
-    /// Where the writes of asynchronous callers wait: the file has one writer, and a second thread would only wait.
-    package let writing = WorkQueue("writing", threads: 1)
+    /// Where the writes of asynchronous callers wait: a file has one writer, and a second thread would only wait.
+    package let writing: WorkQueue
 
     /// What an issuer answered does not wait behind other writes.
-    package let answering = WorkQueue("answering", threads: 1)
+    package let answering: WorkQueue
     let filing = WorkQueue("filing", threads: 8)
     package let reading = WorkQueue("reading", threads: 8)
 
-    /// How many calls that write are under way, and since when there is any.
-    private let writes = LockedValue((count: 0, since: ContinuousClock.now))
+    /// Where asynchronous callers wait for stores that are not open: each has its own lock, or a person who is asked.
+    static let opening = WorkQueue("opening", threads: 8)
 
-    /// The log of a file that was replaced while it was open here; nothing may be read together with it.
-    private let replacedLog = LockedValue<FileStatus.Identity?>(nil)
-
-    /// The keys of a store opened for inspection.
-    private let inspectedKeys = LockedValue<KeyRing?>(nil)
-
-    init(path: StorePath, options: StoreOptions, isInspection: Bool) {
-        self.path = path
-        self.options = options
-        self.isInspection = isInspection
-    }
-
-    /// Opens the file for reading only, now.
-    ///
-    /// - Returns: nil if there is no store.
-    static func inspecting(_ path: StorePath, options: StoreOptions) throws -> StoreConnections? {
-        guard let session = try StoreOpener(path: path, options: options).inspect() else { return nil }
-        let connections = StoreConnections(path: path, options: options, isInspection: true)
-        connections.inspectedKeys.withLock { $0 = session.keyRing }
-        if session.mayWait { connections.readers.add(session) }
-        return connections
-    }
-
-    /// Runs `body` with a connection for reading; it may read again inside.
-    func read<Result: Sendable>(_ body: (StoreConnection) throws -> Result) throws -> Result {
-        try TokenStoreError.translating(at: path) {
-            try followingName {
-                try readers.withSession(checking: { try $0.requireNameNowAndThen() }, or: openReader) { session in
-                    let result = try body(session)
-                    guard !session.isOutdated else {
-                        throw TokenStoreError.busy(
-                            "\(path.database) was opened for writing while it was read",
-                            .retry
-                        )
-                    }
-                    return result
-                }
+    convenience init(at location: StoreLocation, options: StoreOptions, isInspection: Bool) {
+        let options = Self.timed(options, location)
+        let cache = Self.cache(of: location, options)
+        let engine: Engine =
+            switch location.kind {
+            case .file(let path):
+                .file(FileConnections(path: path, options: options, isInspection: isInspection))
+            case .server(let address):
+                .server(ServerConnections(to: address, options: options, isInspection: isInspection, cache: cache))
             }
+        self.init(location, options, engine, cache)
+    }
+
+    /// A file tells of each commit; a server also whose rows it changed.
+    private static func cache(of location: StoreLocation, _ options: StoreOptions) -> AccessTokenCache {
+        guard location.address != nil else { return AccessTokenCache() }
+        return AccessTokenCache { [mask = options.accountRowMask] in AccountRowID.first($0, mask: mask) }
+    }
+
+    private init(_ location: StoreLocation, _ options: StoreOptions, _ engine: Engine, _ cache: AccessTokenCache) {
+        opened = cache
+        let writers = if case .server = engine { options.poolSize } else { 1 }
+        self.location = location
+        self.options = options
+        self.engine = engine
+        writing = WorkQueue("writing", threads: writers)
+        answering = WorkQueue("answering", threads: writers)
+    }
+
+    /// The options with the clock of the server where the store is on one.
+    private static func timed(_ options: StoreOptions, _ location: StoreLocation) -> StoreOptions {
+        guard location.path == nil, options.followsServerClock else { return options }
+        var options = options
+        let clock = ServerClock(options.now)
+        options.serverClock = clock
+        options.now = { clock.date }
+        return options
+    }
+
+    /// Opens a store for reading only, now.
+    ///
+    /// - Returns: nil if there is none.
+    static func inspecting(_ location: StoreLocation, options: StoreOptions) throws -> StoreConnections? {
+        let options = timed(options, location)
+        let cache = cache(of: location, options)
+        return switch location.kind {
+        case .file(let path):
+            try FileConnections.inspecting(path, options: options).map { Self(location, options, .file($0), cache) }
+        case .server(let address):
+            try ServerConnections.inspecting(address, options: options, cache: cache)
+                .map { Self(location, options, .server($0), cache) }
         }
     }
 
-    /// Runs `body` in a write transaction.
+    /// Runs `body` with a connection for reading; it may read again inside.
+    ///
+    /// On a server it runs again where its connection was lost, unless it `isTold` what was read row by row.
+    func read<Result: Sendable>(
+        isTold: Bool = false,
+        _ body: (StoreConnection) throws -> Result
+    ) throws -> Result {
+        switch engine {
+        case .file(let connections): try connections.read(body)
+        case .server(let connections): try connections.read(isTold: isTold, body)
+        }
+    }
+
+    /// Runs `body` in a write transaction; on a server again, where the transaction did not happen.
     func write<Result: Sendable>(_ body: (StoreConnection) throws -> Result) throws -> Result {
         try withWriter { session in try session.write { try body(session) } }
     }
 
-    /// Runs `body` with the writing connection, outside a transaction.
+    /// Runs `body` with a connection that may write, outside a transaction.
     func withWriter<Result: Sendable>(_ body: (StoreConnection) throws -> Result) throws -> Result {
-        writes.withLock { writes in
-            if writes.count == 0 { writes.since = .now }
-            writes.count += 1
+        switch engine {
+        case .file(let connections): try connections.withWriter(body)
+        case .server(let connections): try connections.withWriter(within: options.busyTimeout, body)
         }
-        defer {
-            writes.withLock { $0.count -= 1 }
-            CommitObserver.announceCommit(path)
-        }
-        return try TokenStoreError.translating(at: path) { try followingName { try withWritingSession(body) } }
-    }
-
-    private static let longestWrite = Duration.milliseconds(300)
-
-    /// Makes sure that it is not the store which keeps a caller waiting whose time is up: a write takes milliseconds
-    /// unless another process holds the file.
-    ///
-    /// - Throws: ``TokenStoreError/Code/busy``.
-    func requireNoHolder() throws {
-        let isWaiting = writes.withLock { $0.count > 0 && ContinuousClock.now - $0.since > Self.longestWrite }
-        guard !isWaiting else { throw TokenStoreError.busy(at: path) }
     }
 
     /// As ``withWriter(_:)``; nil if another thread has the connection all that time, and no longer waiting for others.
@@ -112,98 +113,57 @@ public final class StoreConnections: Sendable {
         within limit: Duration,
         _ body: (StoreConnection) throws -> Result
     ) throws -> Result? {
-        defer { CommitObserver.announceCommit(path) }
-        return try TokenStoreError.translating(at: path) {
-            try followingName {
-                try writer.withSession(within: limit, checking: { try $0.requireName() }, or: openWriter) { session in
-                    let timeout = session.connection.busyTimeout
-                    session.connection.busyTimeout = min(timeout, limit)
-                    defer { session.connection.busyTimeout = timeout }
-                    return try body(session)
-                }
-            }
+        switch engine {
+        case .file(let connections): try connections.withWriter(within: limit, body)
+        case .server(let connections): try connections.withWriter(within: limit, body)
         }
     }
 
-    private func withWritingSession<Result: Sendable>(_ body: (StoreConnection) throws -> Result) throws -> Result {
-        try writer.withSession(checking: { try $0.requireName() }, or: openWriter, body)
-    }
-
-    private func openWriter() throws -> StoreConnection {
-        try replacedLog.withLock { log in
-            guard try log.map({ try StoreFile(path: path, timeout: .zero).emptyLog(ofReplaced: $0) }) ?? true else {
-                throw TokenStoreError.busy(
-                    "another file took the place of \(path.database), and another program still has the old one open",
-                    Remedy(.closeOtherProgram, "close that program and try again")
-                )
-            }
-            log = nil
-        }
-        let session = try StoreOpener(path: path, options: options).open()
-        guard options.unlocks, try !PendingFile.all(of: path).isEmpty else { return session }
-        do {
-            let lock = try KernelLock(.pendingAnswers, of: path, timeout: options.answerWait)
-            defer { withExtendedLifetime(lock) {} }
-            _ = try session.takeInAnswers()
-        } catch {
-            // A caller that depends on what is in the files asks for it again, and is told why it cannot be had.
-        }
-        return session
-    }
-
-    /// Runs `body`, and again with the file that has the name now if the one that is open has it no longer.
-    private func followingName<Result>(_ body: () throws -> Result) throws -> Result {
-        for _ in 1...3 {
-            do {
-                return try body()
-            } catch let replaced as ReplacedFile {
-                if !isInspection { replacedLog.withLock { $0 = replaced.log ?? $0 } }
-                try closeEverything()
-            }
-        }
-        throw TokenStoreError.busy("\(path.database) is being replaced again and again", .retryLater)
+    /// Makes sure that it is not the store which keeps a caller waiting whose time is up.
+    ///
+    /// - Throws: ``TokenStoreError/Code/busy``.
+    func requireNoHolder() throws {
+        if case .file(let connections) = engine { try connections.requireNoHolder() }
     }
 
     /// Closes the connections that are not in use; the next call that needs one opens it again.
     ///
-    /// A program that ends calls this: a thread that has done its work may hold the store for a moment longer than the
-    /// caller waits, and the process would end with the file open and its log not taken over.
-    ///
     /// - Returns: whether none is in use.
     @discardableResult
     func close() -> Bool {
-        // The writer last: without it no other connection is opened.
-        readers.removeAll() && observer.close() && writer.close()
-    }
-
-    /// Closes every connection to a file that was replaced, before the new one is opened.
-    private func closeEverything() throws {
-        let start = ContinuousClock.now
-        while !close() {
-            guard ContinuousClock.now - start < options.busyTimeout else {
-                throw TokenStoreError.busy(
-                    "another file took the place of \(path.database) while it is still being read",
-                    .retry
-                )
-            }
-            var pause = timespec(tv_sec: 0, tv_nsec: Int.random(in: 500_000...2_000_000))
-            nanosleep(&pause, nil)
+        switch engine {
+        case .file(let connections): connections.close()
+        case .server(let connections): connections.close()
         }
     }
 
-    /// What changes with every commit, of this process or another.
-    func dataVersion() throws -> DataVersion {
-        let version = try followingName {
-            try observer.withSession(checking: { try $0.requireNameNowAndThen() }, or: openReader) { session in
-                DataVersion(file: session.file, number: try session.connection.dataVersion())
-            }
+    /// What changes with every commit, of this process or another; nil where nothing tells.
+    ///
+    /// On a server it changes when all that is in memory is worth nothing; what one account's commits make worthless
+    /// is forgotten by itself.
+    func dataVersion() throws -> DataVersion? {
+        switch engine {
+        case .file(let connections): try connections.dataVersion()
+        case .server(let connections): connections.dataVersion()
         }
-        if !isObserved { wasObserved.store(true, ordering: .relaxed) }
-        return version
     }
 
     /// Whether ``dataVersion()`` need not open the file, which may wait for another process.
-    var isObserved: Bool { wasObserved.load(ordering: .relaxed) }
+    var isObserved: Bool {
+        switch engine {
+        case .file(let connections): connections.isObserved
+        case .server(let connections): connections.isObserved
+        }
+    }
+
+    /// Wakes the signal whenever something may have been committed on the server.
+    func subscribe(_ signal: ServerSignal) throws {
+        if case .server(let connections) = engine { try connections.subscribe(signal) }
+    }
+
+    func unsubscribe(_ signal: ServerSignal) {
+        if case .server(let connections) = engine { connections.unsubscribe(signal) }
+    }
 
     /// The commits of one file, counted.
     struct DataVersion: Equatable {
@@ -212,19 +172,7 @@ public final class StoreConnections: Sendable {
     }
 
     /// Closes the connections for reading that are not in use.
-    func closeReaders() { readers.removeAll() }
-
-    private func openReader() throws -> StoreConnection {
-        var options = options
-        // The key was fetched when the store was opened; asking twice would ask a person twice.
-        let keyRing = try isInspection ? inspectedKeys.withLock { $0 } : withWritingSession { $0.keyRing }
-        if keyRing != nil { options.unlocks = false }
-        let opener = StoreOpener(path: path, options: options)
-        guard let session = try isInspection ? opener.inspect() : opener.open() else {
-            throw TokenStoreError.file("\(path.database) is gone", .signIn("import or sign in to make a new store"))
-        }
-        // A file that took the place of another may be of another store.
-        if keyRing?.storeID == session.header.storeID { session.keyRing = keyRing }
-        return session
+    func closeReaders() {
+        if case .file(let connections) = engine { connections.closeReaders() }
     }
 }

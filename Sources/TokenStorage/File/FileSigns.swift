@@ -1,4 +1,4 @@
-import SQLite
+import Database
 
 /// What the bytes of a file say of the program that wrote it.
 ///

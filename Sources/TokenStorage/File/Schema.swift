@@ -1,20 +1,30 @@
 import CMigrations
+package import Database
 import OAuth
-package import SQLite
 import Sealing
 
 /// The schema that a program knows, and what it may do with a file of another one.
 package struct Schema: Sendable {
     package let migrations: [Migration]
 
-    package init(migrations: [Migration] = Migration.all) { self.migrations = migrations }
+    /// The version before the first step.
+    private let base: Int
 
+    package init(migrations: [Migration] = Migration.all, after base: Int = 0) {
+        self.migrations = migrations
+        self.base = base
+    }
+
+    /// The tables of a file.
     package static let current = Schema()
+
+    /// The tables of a store on a server, whose steps have the numbers of the file's.
+    package static let server = Schema(migrations: Migration.onServer, after: Int(C_FIRST_SERVER_VERSION) - 1)
 
     /// Says that a SQLite file is a token store: `tkst`.
     static let applicationID: Int32 = 0x746B_7374
 
-    package var version: Int { migrations.count }
+    package var version: Int { base + migrations.count }
 
     /// The oldest versions that may read and write a file of this schema.
     var floors: (reader: Int, writer: Int) {
@@ -22,7 +32,7 @@ package struct Schema: Sendable {
     }
 
     /// What values in a store of this schema are bound to.
-    var format: SealedFormat { migrations.contains { $0.name == "V010_binding" } ? .bound : .placed }
+    var format: SealedFormat { base > 0 || migrations.contains { $0.name == "V010_binding" } ? .bound : .placed }
 
     /// The steps that `file` has not taken.
     ///
@@ -46,8 +56,11 @@ package struct Schema: Sendable {
                 isReadable: isReadable
             )
         }
-        return migrations.dropFirst(file.userVersion)
+        return migrations.dropFirst(max(0, file.userVersion - base))
     }
+
+    /// The version that the step at an index of ``migrations`` makes.
+    func version(ofStep index: Int) -> Int { base + index + 1 }
 
     /// Takes `steps`, each whole or not at all; the floors rise with the version.
     package func apply(_ steps: ArraySlice<Migration>, to connection: Connection) throws {
@@ -88,19 +101,27 @@ package struct Migration: Sendable {
         self.isIrreversible = isIrreversible
     }
 
-    /// Every step, oldest first.
+    /// Every step of a file, oldest first.
     ///
     /// The version of a schema is the number of steps applied to it.
-    package static let all: [Migration] = sequence(state: CInt(0)) { index in
-        defer { index += 1 }
-        return CMigrationAt(index)
-    }.map {
-        Migration(
-            name: String(cString: $0.pointee.name),
-            sql: String(cString: $0.pointee.sql),
-            readerFloor: Int($0.pointee.reader_floor),
-            writerFloor: Int($0.pointee.writer_floor),
-            isIrreversible: $0.pointee.is_irreversible != 0
+    package static let all = steps(CMigrationAt)
+
+    /// Every step of a server, oldest first.
+    package static let onServer = steps(CServerMigrationAt)
+
+    private static func steps(_ step: (CInt) -> UnsafePointer<CMigration>?) -> [Migration] {
+        var steps: [Migration] = []
+        while let found = step(CInt(steps.count)) { steps.append(Migration(found.pointee)) }
+        return steps
+    }
+
+    private init(_ step: CMigration) {
+        self.init(
+            name: String(cString: step.name),
+            sql: String(cString: step.sql),
+            readerFloor: Int(step.reader_floor),
+            writerFloor: Int(step.writer_floor),
+            isIrreversible: step.is_irreversible != 0
         )
     }
 }

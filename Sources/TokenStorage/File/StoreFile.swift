@@ -1,5 +1,5 @@
+import Database
 import OAuth
-import SQLite
 
 #if canImport(Glibc)
 import Glibc
@@ -49,6 +49,11 @@ struct StoreFile {
     /// Makes `body`'s database a whole one under its final name, or leaves nothing.
     func create(_ body: (Connection) throws -> Void) throws {
         try create(as: path.unfinished, body)
+        try takeName()
+    }
+
+    /// Gives the unfinished database, which is whole by now, its name.
+    func takeName() throws {
         guard rename(path.unfinished, path.database) == 0 else { throw Self.failure("created", path.database) }
         try synchronize(path.directory)
     }
@@ -135,6 +140,41 @@ struct StoreFile {
         guard descriptor >= 0, FileStatus(path.log)?.identity == log else { return true }
         guard ftruncate(descriptor, 0) == 0, fsync(descriptor) == 0 else { throw Self.failure("emptied", path.log) }
         return true
+    }
+
+    /// Puts the unfinished database in the place of the one that is there, of which a copy is kept, named for why.
+    ///
+    /// Killed at any moment this leaves the old file or the new one under the name, and what the other commands and a
+    /// repair need. The caller has kept every other connection out.
+    ///
+    /// - Returns: the copy.
+    func replaceDatabase(keeping reason: String, at seconds: Int64) throws -> String {
+        let name = "\(path.database).\(reason)-\(seconds)"
+        var kept = name
+        var number = 2
+        while FileStatus(kept) != nil || FileStatus(kept + "-wal") != nil {
+            kept = "\(name)-\(number)"
+            number += 1
+        }
+        if FileStatus(path.log).map({ $0.size > 0 }) ?? false { try keep(path.log, as: kept + "-wal") }
+        try keep(path.database, as: kept)
+        try synchronize(path.directory)
+        // With the new file the old log would be in the way.
+        unlink(path.log)
+        unlink(path.sharedMemory)
+        guard rename(path.unfinished, path.database) == 0 else { throw Self.failure("replaced", path.database) }
+        try synchronize(path.directory)
+        return kept
+    }
+
+    private func keep(_ name: String, as kept: String) throws {
+        do {
+            try copy(name, to: kept)
+            try synchronize(kept)
+        } catch {
+            unlink(kept)
+            throw error
+        }
     }
 
     /// Whether two files hold the same bytes.

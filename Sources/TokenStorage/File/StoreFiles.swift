@@ -1,5 +1,5 @@
+import Database
 import OAuth
-import SQLite
 package import Sealing
 
 #if canImport(Glibc)
@@ -43,14 +43,16 @@ package struct StoreFiles {
     private var keyID: String? { source.fileKeyID(directory: path.directory) }
 
     /// Whether `file` is one of the store's own files, or has the name of one, or is another token store.
-    package func includes(_ file: String) -> Bool {
+    package func includes(_ file: String) -> Bool { isOwn(file) || FileSigns.namesProgram(file) }
+
+    /// Whether `file` is one of the store's own files, or has the name of one.
+    package func isOwn(_ file: String) -> Bool {
         let parts = PathParts(file)
         let isBeside = FileStatus.resolved(parts.directory) == path.directory
         if isBeside, owns(parts.name) || keyFile == PathParts.join(path.directory, parts.name) { return true }
         guard let status = FileStatus(file) else { return false }
         let own = names + [keyFile].compactMap(\.self)
-        if own.contains(where: { FileStatus(following: $0)?.isSameFile(as: status) ?? false }) { return true }
-        return FileSigns.namesProgram(file)
+        return own.contains { FileStatus(following: $0)?.isSameFile(as: status) ?? false }
     }
 
     /// Requires that a key file stands under no name of the store's other files, which would replace it.
@@ -180,12 +182,14 @@ package struct StoreFiles {
 
     private static func isCopy(_ suffix: Substring) -> Bool {
         let isOfVersion = suffix.hasPrefix(".v") && suffix.dropFirst(2).first?.isNumber ?? false
-        return suffix.hasPrefix(".damaged-") || suffix.hasPrefix(".salvage") || isOfVersion
+        return suffix.hasPrefix(".damaged-") || suffix.hasPrefix(".replaced-") || suffix.hasPrefix(".salvage")
+            || isOfVersion
     }
 
     // MARK: - Signs
 
-    private func isOurs(_ file: String) -> Bool {
+    /// Whether a file shows that it is a token store of this user.
+    func isOurs(_ file: String) -> Bool {
         guard let status = FileStatus(file), status.kind == .regular, status.links == 1, status.owner == geteuid()
         else { return false }
         return FileSigns(of: file, keyID: keyID)?.isDatabase ?? false

@@ -1,6 +1,6 @@
+import Database
 import OAuth
 import SQL
-import SQLite
 import Sealing
 
 #if canImport(Glibc)
@@ -32,6 +32,7 @@ struct StoreOpener {
             }
             let session = try session(connection, identity, header, key: newKey)
             if session.keyRing != nil, schema.format == .bound { try session.bindValues() }
+            try session.resumeErasure()
             return session
         }
     }
@@ -84,7 +85,7 @@ struct StoreOpener {
         mode: Connection.Mode = .readWrite,
         beside: LogState? = nil
     ) throws -> StoreConnection {
-        let session = StoreConnection(connection, at: path, header: header, options: options)
+        let session = StoreConnection(connection, at: StoreLocation(path), header: header, options: options)
         session.mode = mode
         session.beside = beside
         session.file = identity
@@ -114,38 +115,12 @@ struct StoreOpener {
         unlink(path.sharedMemory)
         let source = options.keySource ?? .file
         try StoreFiles(path).requireSeparateKeyFile(source)
-        let storeID = Self.randomBytes(count: 16)
-        var context = KeySourceContext(
-            directory: path.directory,
-            storeID: storeID,
-            environment: options.environment,
-            askPassphrase: options.askPassphrase
-        )
-        context.scryptCost = options.scryptCost
-        context.lockTimeout = options.busyTimeout
-        let (key, parameters) = try source.create(context)
+        let store = try NewStore(source, in: path.directory, options)
         try file.create { connection in
             try schema.apply(schema.migrations[...], to: connection)
-            try connection.insertHeader(
-                schema,
-                storeID: storeID,
-                source: source,
-                parameters: parameters,
-                at: options.seconds
-            )
-            try connection.insertDataKey(
-                DataKey(id: 1, format: schema.format),
-                under: key,
-                storeID: storeID,
-                at: options.seconds
-            )
+            try connection.insertHeader(of: store, schema, at: options.seconds)
         }
-        return key
-    }
-
-    private static func randomBytes(count: Int) -> [UInt8] {
-        var generator = SystemRandomNumberGenerator()
-        return (0..<count).map { _ in generator.next() }
+        return store.key
     }
 
     /// Takes the missing steps under the lock, keeping a copy before one that cannot be undone.
@@ -173,7 +148,7 @@ struct StoreOpener {
     }
 
     /// A log without its database does not mean "no store": the file that holds the accounts was removed.
-    private func refuseOrphanedLog() throws {
+    func refuseOrphanedLog() throws {
         guard let log = FileStatus(path.log), log.size > 0 else { return }
         throw TokenStoreError.damaged(
             "\(path.database) is missing while its log is there",
@@ -181,7 +156,8 @@ struct StoreOpener {
         )
     }
 
-    private func createDirectory() throws {
+    /// Makes the directory of the store, and those above it that are missing.
+    func createDirectory() throws {
         var missing: [String] = []
         var directory = path.directory
         while directory != "/", FileStatus(following: directory) == nil {

@@ -1,5 +1,5 @@
+import Database
 import OAuth
-import SQLite
 
 /// The member of a record that holds its accounts.
 private let accountMap = "account_metadata_map"
@@ -9,12 +9,12 @@ private let accountMap = "account_metadata_map"
 extension StoreConnection {
     static let accountMetadataBucket = "AccountMetadataMap"
 
-    /// Reads the sign-in states and authority maps of a record, but for accounts up to `newest`, for which it has been
-    /// read before.
-    func saveAccountMetadata(_ record: JSONValue, after newest: Int64 = 0) throws {
+    /// Reads the sign-in states and authority maps of a record: of all its accounts, or of those that this transaction
+    /// has made alone, if it has been read before.
+    func saveAccountMetadata(_ record: JSONValue, ofNewAccountsAlone isKnown: Bool = false) throws {
         for (homeAccountID, item) in record.object?[accountMap]?.object?.members ?? [] {
             guard let item = item.object, let client = Self.client(of: item, in: record) else { continue }
-            let accounts = try accounts(called: homeAccountID, after: newest)
+            let accounts = try accounts(called: homeAccountID).filter { !isKnown || newAccounts.contains($0.row) }
             if let state = item["sign_in_state"]?.text.flatMap(SignInState.init(stored:)), state != .unknown {
                 for account in accounts { try setSignInState(state, of: account.row, client: client) }
             }

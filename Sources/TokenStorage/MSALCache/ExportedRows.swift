@@ -1,6 +1,6 @@
+import Database
 import OAuth
 import SQL
-import SQLite
 import Sealing
 
 extension StoreConnection {

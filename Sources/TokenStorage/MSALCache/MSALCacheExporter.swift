@@ -1,25 +1,31 @@
+import Database
 import OAuth
-import SQLite
 
 /// Writes a store as an MSAL unified cache, keyed like MSAL Python keys it: the only form both sorted and complete.
 final class MSALCacheExporter {
     private let session: StoreConnection
-    private let progress: ((TokenStore.Progress) -> Void)?
     private let write: (UnsafeRawBufferPointer) throws -> Void
     private var buffer: [UInt8] = []
     private var bucket: String?
     private var isFirstBucket = true
     /// The keys in the bucket, byte by byte: texts that look alike are several keys to who reads them.
     private var keys: Set<[UInt8]> = []
-    private var done = 0
+    private let entries: RowProgress
 
     init(
         _ session: StoreConnection,
-        progress: ((TokenStore.Progress) -> Void)?,
+        progress: TokenStore.ProgressHandler?,
         write: @escaping (UnsafeRawBufferPointer) throws -> Void
-    ) {
+    ) throws {
         self.session = session
-        self.progress = progress
+        let tables: [SealedTable] = [
+            .tenantProfile, .accessToken, .refreshToken, .idToken, .appMetadata, .foreignEntry,
+        ]
+        entries = RowProgress(
+            progress,
+            total: try progress.flatMap { _ in try session.rowCount(tables) },
+            unit: "entries"
+        )
         self.write = write
     }
 
@@ -40,6 +46,7 @@ final class MSALCacheExporter {
         for name in unrecognized.names { try add(unrecognized.remove(name), to: name) }
         buffer.append(contentsOf: "\n}\n".utf8)
         try flush()
+        try entries.end()
     }
 
     /// Adds the kept entries of a bucket, and ends it.
@@ -70,7 +77,7 @@ final class MSALCacheExporter {
         let key = candidates.first(where: take) ?? numbered.first(where: take) ?? ""
         buffer.append(contentsOf: "\n    \(key): ".utf8)
         write(&buffer)
-        done += 1
+        try entries.advance()
         if buffer.count > 1 << 16 { try flush() }
     }
 
@@ -99,7 +106,6 @@ final class MSALCacheExporter {
         try buffer.withUnsafeBytes { try write($0) }
         buffer.withUnsafeMutableBytes { wipe($0) }
         buffer.removeAll(keepingCapacity: true)
-        progress?(TokenStore.Progress(done: done, total: nil, unit: "entries"))
     }
 }
 

@@ -1,6 +1,14 @@
+import Database
 import OAuth
 import SQL
-import SQLite
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
 
 /// Takes an MSAL unified cache into a store, entry by entry, in the transaction that is open.
 struct MSALCacheImporter {
@@ -8,9 +16,6 @@ struct MSALCacheImporter {
     private(set) var report = ImportReport()
     var accounts = ImportedAccounts()
     private var changedAccounts: Set<Int64> = []
-
-    /// The newest account from before this import.
-    private let newestAccount: Int64
 
     /// The rows that the store had quarantined before this import, and those whose entry was taken in now.
     private var quarantined: [UnrecognizedEntry.Path: Int64]
@@ -21,7 +26,6 @@ struct MSALCacheImporter {
 
     init(_ session: StoreConnection) throws {
         self.session = session
-        newestAccount = try session.newestAccountRow() ?? 0
         quarantined = try session.quarantinedEntries()
     }
 
@@ -33,24 +37,24 @@ struct MSALCacheImporter {
     mutating func run(
         _ bytes: UnsafeRawBufferPointer,
         _ index: MSALCacheIndex,
-        progress: ((TokenStore.Progress) -> Void)?
+        progress: TokenStore.ProgressHandler?
     ) throws {
-        var done = 0
-        let total = index.entryCount
-        func advance() {
-            done += 1
-            if done.isMultiple(of: 512) { progress?(TokenStore.Progress(done: done, total: total, unit: "entries")) }
-        }
+        let entries = RowProgress(progress, total: index.entryCount, unit: "entries")
         for bucket in Self.order {
             for found in index.buckets where found.name == bucket.rawValue {
-                try take(bucket, found, bytes, advance)
+                try take(bucket, found, bytes, entries)
             }
         }
         for found in index.buckets where MSALBucket(rawValue: found.name) == nil {
-            try keepUnknown(found, bytes, advance)
+            try keepUnknown(found, bytes, entries)
         }
         for row in mended.values { try session.deleteUnrecognizedEntry(row) }
-        for account in changedAccounts { try session.touchAccount(account) }
+        // Those that were made now are as old as this import.
+        for account in changedAccounts.subtracting(session.newAccounts) { try session.touchAccount(account) }
+        report.changedAccounts = changedAccounts.count
+        report.accountNames = try changedAccounts.sorted().prefix(PurgeCounts.namedAccounts)
+            .flatMap { try session.accountNames($0) }
+        try entries.end()
         if report.changes > 0 { try session.record(.import, outcome: "\(report.changes) entries") }
     }
 
@@ -58,7 +62,7 @@ struct MSALCacheImporter {
         _ bucket: MSALBucket,
         _ found: MSALCacheIndex.Bucket,
         _ bytes: UnsafeRawBufferPointer,
-        _ advance: () -> Void
+        _ progress: RowProgress
     ) throws {
         guard let entries = found.entries else {
             let value = try value(bytes, at: found.offset)
@@ -70,7 +74,7 @@ struct MSALCacheImporter {
         report.unchanged += entries.count - current.count
         for entry in current {
             let isTaken = try take(bucket, entry, bytes)
-            advance()
+            try progress.advance()
             guard !isTaken, let behind = older[entry.key] else { continue }
             // What makes no sense harms no other row, not even one that it stands before.
             report.unchanged -= behind.count
@@ -131,13 +135,32 @@ struct MSALCacheImporter {
     private func value(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws -> Value {
         var reader = JSONReader(bytes, from: offset, mends: true)
         let json = try reader.value()
-        let raw = reader.oddity.map { _ in String(decoding: bytes[offset..<reader.offset], as: UTF8.self) }
-        return Value(json: json, raw: raw, oddity: reader.oddity)
+        let written = UnsafeRawBufferPointer(rebasing: bytes[offset..<reader.offset])
+        let oddity = reader.oddity ?? (json.hasNUL(in: written) ? "a text in it has a NUL character" : nil)
+        let raw = oddity.map { _ in String(decoding: written, as: UTF8.self) }
+        return Value(json: json, raw: raw, oddity: oddity)
     }
 
     mutating func count(_ isChanged: Bool, _ kind: WritableKeyPath<ImportReport, Int>, account: Int64?) {
         report[keyPath: isChanged ? kind : \.unchanged] += 1
         if isChanged, let account { changedAccounts.insert(account) }
+    }
+}
+
+extension JSONValue {
+    /// Whether a text of the value has a NUL, which a server's texts cannot have; `written` is the value as JSON.
+    fileprivate func hasNUL(in written: UnsafeRawBufferPointer) -> Bool {
+        // It can be written as an escape only, and most documents have none.
+        guard let start = written.baseAddress, memchr(start, CInt(UInt8(ascii: "\\")), written.count) != nil else {
+            return false
+        }
+        return hasNUL
+    }
+
+    private var hasNUL: Bool {
+        if let object { return object.members.contains { $0.name.utf8.contains(0) || $0.value.hasNUL } }
+        if let array { return array.contains(where: \.hasNUL) }
+        return text?.utf8.contains(0) ?? false
     }
 }
 
@@ -147,7 +170,7 @@ extension MSALCacheImporter {
     private mutating func keepUnknown(
         _ bucket: MSALCacheIndex.Bucket,
         _ bytes: UnsafeRawBufferPointer,
-        _ advance: () -> Void
+        _ progress: RowProgress
     ) throws {
         var entries = (bucket.entries ?? []).map { (key: Optional($0.key), rawKey: $0.rawKey, offset: $0.offset) }
         // A bucket that is empty, or not an object, is kept as one value.
@@ -164,9 +187,10 @@ extension MSALCacheImporter {
             let isChanged = try session.saveUnrecognizedEntry(kept)
             count(isChanged, \.other, account: nil)
             if bucket.name == StoreConnection.accountMetadataBucket {
-                try session.saveAccountMetadata(value.json, after: isChanged ? 0 : newestAccount)
+                guard value.oddity == nil else { continue }
+                try session.saveAccountMetadata(value.json, ofNewAccountsAlone: !isChanged)
             }
-            advance()
+            try progress.advance()
         }
     }
 }

@@ -23,16 +23,22 @@ struct MSALCacheIndex {
     let buckets: [Bucket]
 
     /// - Throws: ``TokenStoreError/Code/notAnMSALCache`` if the bytes are not a JSON object.
-    init(_ bytes: UnsafeRawBufferPointer, isKnownFormat: Bool) throws {
+    init(
+        _ bytes: UnsafeRawBufferPointer,
+        isKnownFormat: Bool,
+        progress: TokenStore.ProgressHandler? = nil
+    ) throws {
         guard !bytes.isEmpty else {
             throw TokenStoreError.notAnMSALCache("the document is empty, and an empty cache is {}")
         }
         let found: [Bucket]?
+        let reading = ReadingProgress(progress, total: bytes.count)
         do {
-            found = try Self.buckets(bytes)
+            found = try Self.buckets(bytes, reading)
         } catch {
             throw TokenStoreError.notAnMSALCache("the document is \(error), and nothing was imported")
         }
+        if let error = reading.error { throw error }
         guard let found else {
             throw TokenStoreError.notAnMSALCache("the document is JSON but no object, as an MSAL cache is")
         }
@@ -50,7 +56,9 @@ struct MSALCacheIndex {
     var entryCount: Int { buckets.reduce(0) { $0 + ($1.entries?.count ?? 1) } }
 
     /// The buckets; nil if the document is not an object.
-    private static func buckets(_ bytes: UnsafeRawBufferPointer) throws(JSONError) -> [Bucket]? {
+    private static func buckets(_ bytes: UnsafeRawBufferPointer, _ reading: ReadingProgress) throws(JSONError)
+        -> [Bucket]?
+    {
         let hasByteOrderMark = bytes.count > 2 && bytes[0] == 0xEF && bytes[1] == 0xBB && bytes[2] == 0xBF
         var reader = JSONReader(bytes, from: hasByteOrderMark ? 3 : 0, mends: true)
         guard reader.peek() == UInt8(ascii: "{") else {
@@ -69,6 +77,7 @@ struct MSALCacheIndex {
                     _ = reader.peek()
                     entries.append(Entry(key: key, rawKey: reader.oddName, offset: reader.offset))
                     try reader.skipValue()
+                    reading.advance(to: reader.offset)
                 }
             } else {
                 try reader.skipValue()
@@ -77,6 +86,30 @@ struct MSALCacheIndex {
         }
         try reader.end()
         return buckets
+    }
+}
+
+/// Tells how far a document is read, which takes seconds where it is hundreds of megabytes long.
+private final class ReadingProgress {
+    private static let step = 1 << 22
+
+    private let handler: TokenStore.ProgressHandler?
+    private let total: Int
+    private var next = step
+
+    /// What ended the work; the rest of the document is only passed over.
+    private(set) var error: (any Error)?
+
+    init(_ handler: TokenStore.ProgressHandler?, total: Int) { (self.handler, self.total) = (handler, total) }
+
+    func advance(to offset: Int) {
+        guard offset >= next, error == nil else { return }
+        next = offset + Self.step
+        do {
+            try handler?(TokenStore.Progress(done: offset, total: total, unit: "bytes"))
+        } catch {
+            self.error = error
+        }
     }
 }
 

@@ -1,5 +1,5 @@
+import Database
 import OAuth
-import SQLite
 
 /// How MSAL for Python names the hosts of a store: without a port, which ours have where it is not 443.
 ///

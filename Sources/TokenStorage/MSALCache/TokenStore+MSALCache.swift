@@ -1,6 +1,6 @@
+import Database
 import OAuth
 import SQL
-import SQLite
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
@@ -19,24 +19,45 @@ extension TokenStore {
     public func importMSALCache(
         _ document: Data,
         isKnownFormat: Bool = false,
-        progress: ((TokenStore.Progress) -> Void)? = nil
+        progress: TokenStore.ProgressHandler? = nil
     ) throws -> ImportReport {
         try document.withUnsafeBytes {
             try importMSALCache($0, isKnownFormat: isKnownFormat, progress: progress)
         }
     }
 
-    /// The same from bytes that are elsewhere, such as a file that is mapped.
+    /// The same from bytes that are elsewhere, such as a file that is mapped; a trial leaves the store as it was.
     package func importMSALCache(
         _ document: UnsafeRawBufferPointer,
         isKnownFormat: Bool = false,
-        progress: ((TokenStore.Progress) -> Void)? = nil
+        isTrial: Bool = false,
+        progress: TokenStore.ProgressHandler? = nil
     ) throws -> ImportReport {
-        let index = try MSALCacheIndex(document, isKnownFormat: isKnownFormat)
-        return try write { session in
-            var importer = try MSALCacheImporter(session)
-            try importer.run(document, index, progress: progress)
-            return importer.report
+        do {
+            return try importing(document, isKnownFormat: isKnownFormat, isTrial: isTrial, progress: progress)
+        } catch let trial as ImportTrial {
+            return trial.report
+        }
+    }
+
+    private func importing(
+        _ document: UnsafeRawBufferPointer,
+        isKnownFormat: Bool,
+        isTrial: Bool,
+        progress: TokenStore.ProgressHandler?
+    ) throws -> ImportReport {
+        let index = try MSALCacheIndex(document, isKnownFormat: isKnownFormat, progress: progress)
+        return try withWriter { session in
+            // The rows of a large document go to places all over the indexes.
+            try session.connection.withCache(of: document.count > 1 << 25 ? 192 : nil) {
+                try session.write {
+                    try session.lockForManyAccounts()
+                    var importer = try MSALCacheImporter(session)
+                    try importer.run(document, index, progress: progress)
+                    if isTrial { throw ImportTrial(report: importer.report) }
+                    return importer.report
+                }
+            }
         }
     }
 
@@ -59,7 +80,7 @@ extension StoreReading {
 
     /// The same in pieces, so that memory does not grow with the store; a piece is good until `write` returns.
     public func exportMSALCache(
-        progress: ((TokenStore.Progress) -> Void)? = nil,
+        progress: TokenStore.ProgressHandler? = nil,
         write: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
         try read { session in
@@ -97,6 +118,12 @@ public struct ImportReport: Hashable, Sendable {
 
     /// Entries that were not taken in; they are kept aside and come back out on export.
     public var rejected: [Rejection] = []
+
+    /// How many accounts something was added to, or changed of.
+    public var changedAccounts = 0
+
+    /// What people call those accounts, of the first five.
+    public var accountNames: [String] = []
 
     /// An entry that was not taken in.
     public struct Rejection: Hashable, Sendable {

@@ -1,5 +1,5 @@
+import Database
 import SQL
-import SQLite
 
 /// The sign-ins of a damaged database that are not in the one made of it.
 ///

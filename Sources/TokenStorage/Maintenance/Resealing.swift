@@ -1,48 +1,96 @@
+import Database
 import OAuth
 import SQL
-import SQLite
 import Sealing
 
+/// Where a rekey stands in a table.
+private struct RowPlace {
+    let owner: Int64
+    let row: Int64
+
+    func values(for table: SealedTable, on dialect: Dialect) -> [Value] {
+        table.isOwned && dialect == .postgreSQL ? [.integer(owner), .integer(row)] : [.integer(row)]
+    }
+}
+
+extension SealedTable {
+    /// The next rows of a table, in the order of its key.
+    ///
+    /// On a server they are locked: what another changes meanwhile must not be overwritten by what was there before.
+    /// Over several machines rows cannot be locked while they are looked for.
+    fileprivate func batch(of count: Int, on dialect: Dialect, isDistributed: Bool) -> String {
+        guard dialect == .postgreSQL else { return selection(after: "?1") }
+        let place = isOwned ? ("(t.account_id, t.id) > (?1, ?2)", "t.account_id, t.id") : ("t.id > ?1", "t.id")
+        let lock = isDistributed ? "" : " FOR UPDATE OF t"
+        return selection + "WHERE \(place.0) ORDER BY \(place.1) LIMIT \(count)\(lock)"
+    }
+
+    /// ``reseal`` of a row whose proof is still the one of the last value, as it has another after each change.
+    fileprivate var resealUnchanged: String {
+        reseal.postgreSQL + " AND \(sealed[0]) IS NOT DISTINCT FROM ?\(sealed.count + (isOwned ? 3 : 2))"
+    }
+}
+
 extension StoreConnection {
-    /// How many rows one transaction of a rekey takes: few enough that writers wait for milliseconds.
-    private static let batch = 256
+    /// On a server what a transaction has read is locked until its end.
+    private var batch: Int { connection.isServer ? min(256, options.resealBatch) : options.resealBatch }
 
     /// Seals every value that is not under the current data key, in small transactions.
     ///
     /// - Returns: how many values were sealed anew.
-    func resealEverything(_ progress: ((TokenStore.Progress) -> Void)?) throws -> Int {
+    func resealEverything(_ progress: TokenStore.ProgressHandler?) throws -> Int {
         var resealed = 0
+        let rows = RowProgress(
+            progress,
+            total: try progress.flatMap { _ in try rowCount(SealedTable.all) },
+            unit: "rows",
+            step: 1
+        )
         for table in SealedTable.all {
-            var last: Int64 = 0
+            var last = RowPlace(owner: connection.isServer ? -1 : 0, row: 0)
             while true {
-                let (count, end) = try write { try resealBatch(of: table, after: last) }
+                let (seen, count, end) = try write { try resealBatch(of: table, after: last) }
                 resealed += count
+                try rows.advance(by: seen)
                 guard let end else { break }
                 last = end
-                progress?(TokenStore.Progress(done: resealed, total: nil, unit: "values"))
             }
         }
+        try rows.end()
         return resealed
     }
 
-    /// - Returns: how many values were sealed anew, and the last row looked at; nil at the end of the table.
-    private func resealBatch(of table: SealedTable, after last: Int64) throws -> (count: Int, end: Int64?) {
-        let current = try currentSealer()
-        var stale: [(row: Int64, values: [Value])] = []
-        var end: Int64?
+    /// - Returns: how many rows were looked at, how many values were sealed anew, and the last row; nil at the end of the
+    ///   table.
+    private func resealBatch(
+        of table: SealedTable,
+        after last: RowPlace
+    ) throws -> (seen: Int, count: Int, end: RowPlace?) {
+        let (current, isDistributed) = (try currentSealer(), try isDistributed())
+        var stale: [(row: Int64, owner: Int64, values: [Value], proof: Value)] = []
+        var end: RowPlace?
         var seen = 0
-        try connection.prepare(table.selection(after: "?1")).forEach([.integer(last)]) { row in
-            end = row.integer(0)
+        let size = batch
+        let rows = try connection.prepare(table.batch(of: size, on: connection.dialect, isDistributed: isDistributed))
+        try rows.forEach(last.values(for: table, on: connection.dialect)) { row in
+            end = RowPlace(owner: row.integer(1), row: row.integer(0))
             seen += 1
-            if let values = try resealed(row, of: table, under: current) { stale.append((row.integer(0), values)) }
-            return seen < Self.batch
+            if let values = try resealed(row, of: table, under: current) {
+                stale.append((row.integer(0), row.integer(1), values, row.value(table.firstSealed)))
+            }
+            return seen < size
         }
-        for (row, values) in stale {
-            try connection.run(table.reseal, [.integer(row)] + values)
-            try rehash(row, of: table)
+        for (row, owner, values, proof) in stale {
+            let values = table.resealing(row, of: owner, with: values, on: connection.dialect)
+            if isDistributed {
+                try connection.prepare(table.resealUnchanged).run(values + [proof])
+            } else {
+                try connection.run(table.reseal, values)
+            }
+            try rehash(row, of: owner, in: table)
         }
         let count = stale.reduce(0) { $0 + $1.values.count { $0 != .null } }
-        return (count, seen < Self.batch ? nil : end)
+        return (seen, count, seen < size ? nil : end)
     }
 
     /// The row's values under `sealer`, bound to its clear columns; nil if they are already.
@@ -61,11 +109,11 @@ extension StoreConnection {
     }
 
     /// Computes the keyed hashes of a row anew, which hang on the data key as well.
-    private func rehash(_ row: Int64, of table: SealedTable) throws {
+    func rehash(_ row: Int64, of account: Int64, in table: SealedTable) throws {
         switch table.name {
-        case "account_tag": try rehashTag(row)
-        case "id_token": try rehashClaims(row)
-        case "refresh_token": try rehashFingerprint(row)
+        case "account_tag": try rehashTag(row, account: account)
+        case "id_token": try rehashClaims(row, account: account)
+        case "refresh_token": try rehashFingerprint(row, account: account)
         case "foreign_entry": try rehashUnrecognizedEntry(row)
         default: break
         }
@@ -74,12 +122,13 @@ extension StoreConnection {
     /// Computes every keyed hash anew.
     func rehashEverything() throws {
         for table in [SealedTable.accountTag, .idToken, .refreshToken, .foreignEntry] {
-            var rows: [Int64] = []
-            try connection.prepare("SELECT id FROM \(table.name)").forEach([]) { row in
-                rows.append(row.integer(0))
+            var rows: [(row: Int64, account: Int64)] = []
+            let account = table.isOwned ? "account_id" : "0"
+            try connection.prepare("SELECT id, \(account) FROM \(table.name)").forEach([]) { row in
+                rows.append((row.integer(0), row.integer(1)))
                 return true
             }
-            for row in rows { try rehash(row, of: table) }
+            for (row, account) in rows { try rehash(row, of: account, in: table) }
         }
         for row in try eventsOfOthers() {
             try removeAccount(ofEvent: row)
@@ -104,7 +153,9 @@ extension StoreConnection {
                     guard let secret else { return .null }
                     return .blob(try seal(secret, of: row, in: table, index, under: currentSealer()))
                 }
-                values.append([.integer(row.integer(0))] + boxes)
+                values.append(
+                    table.resealing(row.integer(0), of: row.integer(1), with: boxes, on: connection.dialect)
+                )
                 return true
             }
             for row in values { try connection.run(table.reseal, row) }

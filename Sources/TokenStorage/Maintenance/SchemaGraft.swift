@@ -1,4 +1,4 @@
-import SQLite
+import Database
 
 #if canImport(Glibc)
 import Glibc

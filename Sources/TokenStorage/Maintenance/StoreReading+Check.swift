@@ -1,6 +1,6 @@
+import Database
 import OAuth
 import SQL
-import SQLite
 import Sealing
 
 extension StoreReading {
@@ -9,7 +9,7 @@ extension StoreReading {
     /// Nothing is written.
     ///
     /// - Returns: what is wrong; empty if the store is sound.
-    public func check(progress: ((TokenStore.Progress) -> Void)? = nil) throws -> [StoreProblem] {
+    public func check(progress: TokenStore.ProgressHandler? = nil) throws -> [StoreProblem] {
         try read { session in
             try session.connection.read { try session.problems(progress) + session.answerProblems() }
         }
@@ -18,11 +18,31 @@ extension StoreReading {
 
 extension StoreConnection {
     /// What is wrong; empty if the store is sound.
-    func problems(_ progress: ((TokenStore.Progress) -> Void)?) throws -> [StoreProblem] {
-        try pageProblems() + schemaProblems() + valueProblems(progress) + derivedProblems()
+    func problems(_ progress: TokenStore.ProgressHandler?) throws -> [StoreProblem] {
+        var problems = try connection.isServer ? tableProblems() : pageProblems(progress) + schemaProblems()
+        let rows = RowProgress(progress, total: try rowCount(SealedTable.all + Self.withHashes), unit: "rows")
+        try rows.start()
+        problems += try valueProblems(rows)
+        return try problems + derivedProblems(rows)
     }
 
-    fileprivate func pageProblems() throws -> [StoreProblem] {
+    /// Tables and columns that a server's store lacks; what else a server keeps of its own is its own to check.
+    private func tableProblems() throws -> [StoreProblem] {
+        for table in SealedTable.all {
+            try connection.prepare(table.selection + "LIMIT 0").forEach([]) { _ in false }
+        }
+        return try floorProblems()
+    }
+
+    /// The tables whose rows are looked at once more for what is computed from them; the last one twice.
+    private static let withHashes: [SealedTable] = [
+        .refreshToken, .idToken, .accountTag, .foreignEntry, .foreignEntry,
+    ]
+
+    fileprivate func pageProblems(_ progress: TokenStore.ProgressHandler? = nil) throws -> [StoreProblem] {
+        // SQLite looks at all of them in one step.
+        let pages = RowProgress(progress, total: Int(try connection.integer("PRAGMA page_count") ?? 0), unit: "pages")
+        try pages.start()
         var problems = try connection.integrityProblems(quick: false).map {
             StoreProblem(location: "file", problem: $0)
         }
@@ -57,8 +77,10 @@ extension StoreConnection {
 
     /// An older program goes by the floors.
     private func floorProblems() throws -> [StoreProblem] {
-        let header = try StoreHeader(connection, at: path)
-        let (floors, found) = (Schema.current.floors, (header.readerFloor, header.writerFloor))
+        let header = try StoreHeader(connection, at: location)
+        let schema = connection.isServer ? Schema.server : .current
+        guard header.schemaVersion == schema.version else { return [] }
+        let (floors, found) = (schema.floors, (header.readerFloor, header.writerFloor))
         guard found != (floors.reader, floors.writer) else { return [] }
         let problem = "it says that other versions may use it than its schema allows"
         return [StoreProblem(location: "store", problem: problem)]
@@ -66,7 +88,8 @@ extension StoreConnection {
 
     /// Files of answers that will not be taken in; the others are not problems.
     fileprivate func answerProblems() throws -> [StoreProblem] {
-        try PendingFile.all(of: path).compactMap { file in
+        guard let path = location.path else { return [] }
+        return try PendingFile.all(of: path).compactMap { file in
             do {
                 _ = try answer(in: file)
                 return nil
@@ -76,9 +99,8 @@ extension StoreConnection {
         }
     }
 
-    fileprivate func valueProblems(_ progress: ((TokenStore.Progress) -> Void)?) throws -> [StoreProblem] {
+    fileprivate func valueProblems(_ rows: RowProgress) throws -> [StoreProblem] {
         var problems: [StoreProblem] = []
-        var done = 0
         for table in SealedTable.all {
             try connection.prepare(table.selection(after: "?1")).forEach([.integer(Int64.min)]) { row in
                 for index in table.sealed.indices {
@@ -86,8 +108,7 @@ extension StoreConnection {
                     let location = "\(table.name) row \(row.integer(0)), column \(table.sealed[index])"
                     problems.append(StoreProblem(location: location, problem: problem))
                 }
-                done += 1
-                if done.isMultiple(of: 1024) { progress?(TokenStore.Progress(done: done, total: nil, unit: "rows")) }
+                try rows.advance()
                 return true
             }
         }
@@ -134,50 +155,50 @@ public struct StoreProblem: Hashable, Sendable {
 /// aside. It finds rows and decides nothing.
 extension StoreConnection {
     /// Where it is not what the values say; rows that do not open are separate problems.
-    private func derivedProblems() throws -> [StoreProblem] {
-        try fingerprintProblems() + claimIndexProblems() + identityProblems() + accountHashProblems()
-            + eventAccountProblems() + tagProblems()
+    private func derivedProblems(_ rows: RowProgress) throws -> [StoreProblem] {
+        try fingerprintProblems(rows) + claimIndexProblems(rows) + identityProblems(rows) + accountHashProblems(rows)
+            + eventAccountProblems() + tagProblems(rows)
     }
 
-    private func tagProblems() throws -> [StoreProblem] {
+    private func tagProblems(_ rows: RowProgress) throws -> [StoreProblem] {
         let table = SealedTable.accountTag
-        return try problems(table, column: "name_hash", "is not that of the tag") { row, sealer in
+        return try problems(table, rows, column: "name_hash", "is not that of the tag") { row, sealer in
             let tag = try tag(row)
             return tag.nameHash(sealer) == row.blob(table["name_hash"])
                 && tag.valueHash(sealer) == row.blob(table["value_hash"])
         }
     }
 
-    private func fingerprintProblems() throws -> [StoreProblem] {
+    private func fingerprintProblems(_ rows: RowProgress) throws -> [StoreProblem] {
         let table = SealedTable.refreshToken
-        return try problems(table, column: "fingerprint", "is not that of the token") { row, sealer in
+        return try problems(table, rows, column: "fingerprint", "is not that of the token") { row, sealer in
             try sealer.fingerprint(open(row, of: table)) == row.blob(table["fingerprint"])
         }
     }
 
-    private func claimIndexProblems() throws -> [StoreProblem] {
+    private func claimIndexProblems(_ rows: RowProgress) throws -> [StoreProblem] {
         let table = SealedTable.idToken
-        return try problems(table, column: "claim_index", "does not say what the ID token says") { row, sealer in
+        return try problems(table, rows, column: "claim_index", "does not say what the ID token says") { row, sealer in
             // A token that cannot be decoded has no claims, and no index.
             let secret = try open(row, of: table)
             let claims = (try? IDToken(decoding: secret))?.claims
             let wanted = claims.map { Set(ClaimIndex(sealer).entries(of: $0)) } ?? []
-            return try Set(claimEntries(row.integer(0))) == wanted
+            return try Set(claimEntries(row.integer(0), account: row.integer(1))) == wanted
         }
     }
 
-    private func identityProblems() throws -> [StoreProblem] {
+    private func identityProblems(_ rows: RowProgress) throws -> [StoreProblem] {
         let table = SealedTable.foreignEntry
-        return try problems(table, column: "identity", "is not that of the entry") { row, sealer in
+        return try problems(table, rows, column: "identity", "is not that of the entry") { row, sealer in
             try unrecognizedEntry(row).identity(sealer) == row.blob(table["identity"])
         }
     }
 
     /// An entry without the hash is opened by every sign-out; a wrong hash would hide it from its own account's.
-    private func accountHashProblems() throws -> [StoreProblem] {
+    private func accountHashProblems(_ rows: RowProgress) throws -> [StoreProblem] {
         let table = SealedTable.foreignEntry
         let keys = try currentKeys()
-        return try problems(table, column: "account_hash", "is not that of the entry's account") { row, _ in
+        return try problems(table, rows, column: "account_hash", "is not that of the entry's account") { row, _ in
             let (hash, entry) = (row.optionalBlob(table["account_hash"]), try unrecognizedEntry(row))
             // Those of before there were hashes get them when they are sealed anew.
             return hash == nil && keys.hasUnbound || keys.all.contains { entry.accountHash($0) == hash }
@@ -193,6 +214,7 @@ extension StoreConnection {
     /// The rows for which `isRight` is false; it gets the sealer of the row, under whose key its hashes are.
     private func problems(
         _ table: SealedTable,
+        _ rows: RowProgress,
         column: String,
         _ problem: String,
         _ isRight: (Row, Sealer) throws -> Bool
@@ -200,6 +222,7 @@ extension StoreConnection {
         var problems: [StoreProblem] = []
         let keys = try currentKeys()
         try connection.prepare(table.selection(after: "?1")).forEach([.integer(Int64.min)]) { row in
+            try rows.advance()
             guard let id = Sealer.keyID(of: row.bytes(table.firstSealed)), let sealer = keys.sealer(id),
                 try intact({ try isRight(row, sealer) }) == false
             else { return true }
@@ -207,19 +230,5 @@ extension StoreConnection {
             return true
         }
         return problems
-    }
-}
-
-extension TokenStore {
-    /// How far a long piece of work is.
-    public struct Progress: Sendable {
-        /// How many were dealt with.
-        public let done: Int
-
-        /// Nil if it is not known.
-        public let total: Int?
-
-        /// What is counted, in the plural.
-        public let unit: String
     }
 }

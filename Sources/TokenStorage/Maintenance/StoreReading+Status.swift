@@ -1,5 +1,5 @@
+import Database
 import OAuth
-import SQLite
 public import Sealing
 
 #if canImport(FoundationEssentials)
@@ -14,8 +14,10 @@ extension StoreReading {
         try read { session in try session.connection.read { try session.status() } }
     }
 
-    /// The files that belong to the store, the key file included.
-    package func files() throws -> StoreFiles { try read { StoreFiles(path, source: try $0.keySource()) } }
+    /// The files that belong to the store, the key file included; nil where it is on a server.
+    package func files() throws -> StoreFiles? {
+        try location.path.map { path in try read { StoreFiles(path, source: try $0.keySource()) } }
+    }
 }
 
 extension StoreConnection {
@@ -26,8 +28,8 @@ extension StoreConnection {
         let keys = try connection.keyEncryptionKeyIDs()
         let source = try KeySource(parsing: header.keySource)
         return StoreStatus(
-            path: path,
-            size: [path.database, path.log].reduce(0) { $0 + (FileStatus($1)?.size ?? 0) },
+            location: location,
+            size: try size(),
             schemaVersion: header.userVersion,
             readerFloor: header.readerFloor,
             writerFloor: header.writerFloor,
@@ -35,20 +37,40 @@ extension StoreConnection {
             createdAt: Date(unixSeconds: header.createdAt),
             accounts: totals.accounts,
             accessTokens: totals.accessTokens,
+            expiredAccessTokens: try expiredAccessTokenCount(),
             refreshTokens: totals.refreshTokens,
             idTokens: totals.idTokens,
             quarantined: entries?.quarantined ?? 0,
             unknownEntries: entries?.unknown ?? 0,
-            pendingAnswers: try path.pendingAnswers(),
+            pendingAnswers: try location.path?.pendingAnswers() ?? [],
             keySource: header.keySource,
             keyID: keys.first(where: \.isCurrent)?.id ?? "",
             keyProblem: keyProblem(),
             isRekeyUnfinished: keys.count > 1,
-            copies: StoreFiles(path, source: source).copies,
-            protection: source.protection(database: path.database).map {
-                StoreStatus.Protection(reader: $0.reader, verdict: $0.verdict)
-            }
+            movedTo: try newPlace(),
+            copies: location.path.map { StoreFiles($0, source: source).copies } ?? [],
+            server: try serverStatus(),
+            protection: source.protection(database: location.path?.database).map { StoreStatus.Protection($0) }
         )
+    }
+
+    /// Bytes of the file and its log, or of the tables on a server with their indexes.
+    private func size() throws -> Int64 {
+        if let path = location.path { return [path.database, path.log].reduce(0) { $0 + (FileStatus($1)?.size ?? 0) } }
+        if try isDistributed() {
+            return try connection.integer(
+                """
+                SELECT sum(citus_total_relation_size(p.logicalrelid)) FROM pg_dist_partition p
+                    JOIN pg_class c ON c.oid = p.logicalrelid WHERE c.relnamespace = current_schema()::regnamespace
+                """
+            ) ?? 0
+        }
+        return try connection.integer(
+            """
+            SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class c
+            WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')
+            """
+        ) ?? 0
     }
 
     private func keyProblem() -> SealingError? {
@@ -66,9 +88,9 @@ extension StoreConnection {
 /// What a store is, and who could read it.
 public struct StoreStatus: Sendable {
     /// Where the store is.
-    public let path: StorePath
+    public let location: StoreLocation
 
-    /// Bytes of the database and its log.
+    /// Bytes of the database and its log, or of the tables on a server.
     public let size: Int64
 
     /// The version of its schema.
@@ -91,6 +113,9 @@ public struct StoreStatus: Sendable {
 
     /// How many access tokens it has.
     public let accessTokens: Int
+
+    /// How many of its access tokens have ended.
+    public let expiredAccessTokens: Int
 
     /// How many refresh tokens it has.
     public let refreshTokens: Int
@@ -119,18 +144,54 @@ public struct StoreStatus: Sendable {
     /// Whether a change of keys was interrupted; the next one goes on with it.
     public let isRekeyUnfinished: Bool
 
+    /// Where the store was moved to, so that nothing is written here any more; nil if it was not.
+    public let movedTo: String?
+
     /// Copies of the store beside it, which the keys of their time open.
     public let copies: [StoreCopy]
 
-    /// Who could read the tokens, in plain words.
+    /// What the server is; nil of a file.
+    public let server: ServerStatus?
+
+    /// Who could read the tokens, the one whom the store keeps out first.
     public let protection: [Protection]
 
-    /// How well the key source protects against one kind of attacker.
+    /// Whether one kind of reader could open what the store holds.
     public struct Protection: Sendable {
-        /// Who might read the store: another user, a backup, a thief.
-        public let reader: String
+        /// Who might read the store.
+        public let reader: Reader
 
-        /// Whether that reader can open what it holds, and why.
-        public let verdict: String
+        /// Whether that reader can read the tokens.
+        public let canRead: Bool
+
+        /// Why, in plain words: a clause without a full stop.
+        public let reason: String
+
+        /// Whether the reason says more than anyone expects of such a reader.
+        package let isRemarkable: Bool
+
+        init(_ verdict: ReaderVerdict) {
+            reader = Reader(rawValue: verdict.reader.rawValue)
+            (canRead, reason, isRemarkable) = (verdict.canRead, verdict.reason, verdict.isRemarkable)
+        }
+
+        /// A kind of reader; a new version may know more.
+        public struct Reader: RawRepresentable, Hashable, Sendable {
+            public let rawValue: String
+
+            public init(rawValue: String) { self.rawValue = rawValue }
+
+            /// Another user of this machine.
+            public static let otherUser = Reader(rawValue: "otherUser")
+
+            /// Someone with a copy of the database alone.
+            public static let databaseCopy = Reader(rawValue: "databaseCopy")
+
+            /// A program of the same user.
+            public static let sameUser = Reader(rawValue: "sameUser")
+
+            /// The administrator of the machine.
+            public static let root = Reader(rawValue: "root")
+        }
     }
 }

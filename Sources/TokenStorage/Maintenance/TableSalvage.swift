@@ -1,6 +1,6 @@
+import Database
 import OAuth
 import SQL
-import SQLite
 import Sealing
 
 /// Copies the readable rows of a damaged database, and migrates them.
@@ -8,10 +8,10 @@ struct TableSalvage {
     private let damaged: Connection
     private let version: Int
     private let fresh: Connection
-    private let progress: ((TokenStore.Progress) -> Void)?
+    private let progress: TokenStore.ProgressHandler?
     private(set) var lost: [(table: String, rows: Int?)] = []
 
-    init(from damaged: DamagedStore, to fresh: Connection, progress: ((TokenStore.Progress) -> Void)?) {
+    init(from damaged: DamagedStore, to fresh: Connection, progress: TokenStore.ProgressHandler?) {
         self.damaged = damaged.connection
         version = damaged.version
         self.fresh = fresh
@@ -74,14 +74,19 @@ struct TableSalvage {
                 + columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ") + ")"
         )
         var rows = 0
+        var interruption: (any Error)?
         let isWhole = TableReader(damaged, table: table, columns: columns).read { values in
             // A row that breaks a rule of the schema is damaged; the others are not its business.
             guard (try? insert.run(values)) != nil, fresh.changes > 0 else { return }
             rows += 1
-            if rows.isMultiple(of: 1024) {
-                progress?(TokenStore.Progress(done: rows, total: nil, unit: "rows of \(table)"))
+            guard rows.isMultiple(of: 1024), interruption == nil else { return }
+            do {
+                try progress?(TokenStore.Progress(done: rows, total: nil, unit: "rows of \(table)"))
+            } catch {
+                interruption = error
             }
         }
+        if let interruption { throw interruption }
         if !isWhole { lost.append((table, nil)) }
     }
 

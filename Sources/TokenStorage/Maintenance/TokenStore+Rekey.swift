@@ -1,5 +1,5 @@
+import Database
 import OAuth
-import SQLite
 public import Sealing
 
 extension TokenStore {
@@ -15,12 +15,13 @@ extension TokenStore {
     public func rekey(
         to source: KeySource? = nil,
         afterLeak: Bool = false,
-        progress: ((TokenStore.Progress) -> Void)? = nil
+        progress: TokenStore.ProgressHandler? = nil
     ) throws -> RekeyReport {
         // Readers that wait were given the old key; a new one takes the writer's.
         defer { if source != nil { connections.closeReaders() } }
         return try withWriter { session in
-            let lock = try KernelLock(.rekey, of: path, timeout: options.busyTimeout)
+            // On a server two at once do the same work twice, and the last one that ends has seen it done.
+            let lock = try location.path.map { try KernelLock(.rekey, of: $0, timeout: options.busyTimeout) }
             defer { withExtendedLifetime(lock) {} }
             var note: String?
             var isResumed = false
@@ -39,13 +40,19 @@ extension TokenStore {
             } else {
                 isResumed = try session.write { try session.startRekey() }
             }
-            let resealed = try session.resealEverything(progress)
-            // What waits in files is sealed under the old key, and so is what another process puts into one until it
-            // sees the new key, which it reads under this lock.
-            let pending = try KernelLock(.pendingAnswers, of: path, timeout: options.busyTimeout)
-            defer { withExtendedLifetime(pending) {} }
-            _ = try session.takeInAnswers()
-            try session.write { try session.finishRekey() }
+            var resealed = 0
+            while true {
+                let key = try session.currentKeys().currentID
+                resealed += try session.connection.withCache(of: 128) { try session.resealEverything(progress) }
+                // What waits in files is sealed under the old key, and so is what another process puts into one until
+                // it sees the new key, which it reads under this lock.
+                let pending = try location.path.map {
+                    try KernelLock(.pendingAnswers, of: $0, timeout: options.busyTimeout)
+                }
+                defer { withExtendedLifetime(pending) {} }
+                if pending != nil { _ = try session.takeInAnswers() }
+                if try session.write({ try session.finishRekey(to: key) }) { break }
+            }
             try session.emptyLog()
             return RekeyReport(
                 resealed: resealed,
@@ -72,13 +79,14 @@ extension StoreConnection {
                 try markEvents()
                 return try startRekey()
             }
+            let key = try currentKeys().currentID
             _ = try resealEverything(nil)
             // The caller may be taking answers in; then the next opening goes on here.
             let pending = try KernelLock(of: path)
             guard try pending.tryLock(.pendingAnswers, of: path) else { return }
             defer { withExtendedLifetime(pending) {} }
             _ = try takeInAnswers()
-            try write { try finishRekey() }
+            _ = try write { try finishRekey(to: key) }
         }
         // Opening does not wait for who reads older pages; the next deletion empties the log.
         let timeout = connection.busyTimeout
@@ -89,6 +97,7 @@ extension StoreConnection {
 
     /// Makes a new data key current, unless a rekey is under way already.
     fileprivate func startRekey() throws -> Bool {
+        try lockKeys()
         // A new data key under a key that another process has left meanwhile could never be unwrapped again.
         try reloadKeys()
         guard try connection.dataKeyCount() == 1 else { return true }
@@ -111,7 +120,14 @@ extension StoreConnection {
         try connection.insertDataKey(dataKey, under: key, storeID: header.storeID, at: now)
     }
 
-    fileprivate func finishRekey() throws {
+    /// Takes the older data keys away, after everything was sealed under `key`.
+    ///
+    /// - Returns: false if it was not, as another rekey has begun meanwhile.
+    fileprivate func finishRekey(to key: UInt32) throws -> Bool {
+        try lockKeys()
+        // Another node may have moved the keys under another one.
+        try reloadKeys()
+        guard try keys().currentID == key else { return false }
         try connection.deleteOldDataKeys()
         if let keyRing, try currentSealer().format == .bound {
             let wrapped = try keyRing.wrappedAlone(from: connection)
@@ -119,6 +135,15 @@ extension StoreConnection {
         }
         try keyRing?.reload(from: connection)
         try record(.rekey)
+        return true
+    }
+
+    /// Keeps others on a server from writing until the end of this transaction, which changes the keys.
+    ///
+    /// Each of them holds the row of the current key while it writes, and new ones would overtake who waits for the row
+    /// for ever; for the table they queue.
+    private func lockKeys() throws {
+        if connection.isServer { try connection.execute("LOCK TABLE data_key IN EXCLUSIVE MODE") }
     }
 
     /// Wraps every data key under the key of another source; no row is rewritten.
@@ -127,7 +152,8 @@ extension StoreConnection {
     ///
     /// - Returns: what is left for a person to do.
     fileprivate func changeSource(to source: KeySource, afterLeak: Bool) throws -> String? {
-        try StoreFiles(path).requireSeparateKeyFile(source)
+        if let path = location.path { try StoreFiles(path).requireSeparateKeyFile(source) }
+        if location.address != nil { try source.requireReachable(fromAnyMachine: location) }
         // Another process may have moved the keys since this one opened the store; no third one does under the lock.
         try reloadKeys()
         let old = try keySource()
@@ -139,7 +165,11 @@ extension StoreConnection {
                 .changeKey("if that leaked, name a source with another one", to: "file:PATH")
             )
         }
-        try connection.write {
+        try write {
+            try lockKeys()
+            guard try connection.wrappedDataKeys().allSatisfy({ $0.keyID == ring.keyEncryptionKey.id }) else {
+                throw TokenStoreError.busy("another node has moved the keys of \(location) meanwhile", .retry)
+            }
             for id in try connection.dataKeyIDs() {
                 let wrapped = try ring.rewrap(id, under: key, from: connection)
                 try connection.rewrapDataKey(id, wrapped, under: key.id)
@@ -149,7 +179,7 @@ extension StoreConnection {
             try record(.rekey, outcome: Self.outcome(source, afterLeak: afterLeak))
         }
         keyRing = try KeyRing(key, storeID: header.storeID, from: connection)
-        header = try StoreHeader(connection, at: path)
+        header = try StoreHeader(connection, at: location)
         try emptyLog()
         let notes = [
             key.id == ring.keyEncryptionKey.id ? nil : adviceOnKeyFile(of: old, id: ring.keyEncryptionKey.id),
@@ -179,7 +209,7 @@ extension StoreConnection {
 
     /// What becomes of the key file that the store has moved away from.
     private func adviceOnKeyFile(of source: KeySource, id: String) -> String? {
-        guard let file = source.filePath(directory: path.directory) else { return nil }
+        guard let path = location.path, let file = source.filePath(directory: path.directory) else { return nil }
         let users = StoreFiles(path).stores(sealedUnder: id, besides: file)
         guard users.isEmpty else {
             return "\(users.joined(separator: ", ")) still needs the old key file \(file), so keep it"

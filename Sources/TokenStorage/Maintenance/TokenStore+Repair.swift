@@ -1,5 +1,5 @@
+import Database
 import OAuth
-import SQLite
 import Sealing
 
 #if canImport(Glibc)
@@ -20,7 +20,7 @@ extension TokenStore {
     public static func repair(
         at path: StorePath,
         options: StoreOptions = StoreOptions(),
-        progress: ((TokenStore.Progress) -> Void)? = nil
+        progress: TokenStore.ProgressHandler? = nil
     ) throws -> RepairReport {
         try TokenStoreError.translating(at: path) {
             try StoreRepair(path: path, options: options, progress: progress).run()
@@ -68,7 +68,7 @@ public struct LostSignIn: Hashable, Sendable {
 private struct StoreRepair {
     let path: StorePath
     let options: StoreOptions
-    let progress: ((TokenStore.Progress) -> Void)?
+    let progress: TokenStore.ProgressHandler?
 
     private var file: StoreFile { StoreFile(path: path, timeout: options.busyTimeout) }
     private var copy: String { path.database + ".salvage" }
@@ -87,7 +87,7 @@ private struct StoreRepair {
         defer { file.remove(copy) }
         let made = try makeFresh()
         return RepairReport(
-            damagedCopy: try replaceDamaged(),
+            damagedCopy: try file.replaceDatabase(keeping: "damaged", at: options.seconds),
             salvaged: made.salvaged,
             lost: made.lost,
             lostSignIns: made.lostSignIns,
@@ -144,38 +144,6 @@ private struct StoreRepair {
         }
         return nil
     }
-
-    /// Puts the new file in the place of the damaged one, of which a copy is kept.
-    ///
-    /// Killed at any moment this leaves the damaged file or the new one under the name, and what the other commands
-    /// and the next repair need.
-    private func replaceDamaged() throws -> String {
-        var kept = "\(path.database).damaged-\(options.seconds)"
-        var number = 2
-        while FileStatus(kept) != nil || FileStatus(kept + "-wal") != nil {
-            kept = "\(path.database).damaged-\(options.seconds)-\(number)"
-            number += 1
-        }
-        if FileStatus(path.log).map({ $0.size > 0 }) ?? false { try keep(path.log, as: kept + "-wal") }
-        try keep(path.database, as: kept)
-        try file.synchronize(path.directory)
-        // With the new file the old log would be in the way.
-        unlink(path.log)
-        unlink(path.sharedMemory)
-        guard rename(path.unfinished, path.database) == 0 else { throw StoreFile.failure("replaced", path.database) }
-        try file.synchronize(path.directory)
-        return kept
-    }
-
-    private func keep(_ name: String, as kept: String) throws {
-        do {
-            try file.copy(name, to: kept)
-            try file.synchronize(kept)
-        } catch {
-            unlink(kept)
-            throw error
-        }
-    }
 }
 
 extension StoreConnection {
@@ -183,7 +151,7 @@ extension StoreConnection {
     static func unlocked(_ connection: Connection, at path: StorePath, options: StoreOptions) throws -> StoreConnection
     {
         let header = try StoreHeader(connection, at: path)
-        let session = StoreConnection(connection, at: path, header: header, options: options)
+        let session = StoreConnection(connection, at: StoreLocation(path), header: header, options: options)
         _ = try session.keys()
         return session
     }

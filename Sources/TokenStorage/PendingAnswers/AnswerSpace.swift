@@ -17,8 +17,18 @@ package final class AnswerSpace: Sendable {
     let sealer: Sealer?
     let storeID: [UInt8]
     let lastEvent: Int64
-    private let room: AnswerRoom
+    /// nil for a store on a server, which has nothing beside it.
+    private let room: AnswerRoom?
     private let unfinished: UnfinishedAnswers
+
+    /// Counts an answer for a store on a server.
+    ///
+    /// - Throws: `CancellationError` if the store is being left.
+    init(counting unfinished: UnfinishedAnswers) throws {
+        (sealer, storeID, lastEvent, room) = (nil, [], 0, nil)
+        self.unfinished = unfinished
+        try unfinished.begin()
+    }
 
     /// Takes room beside a store.
     ///
@@ -40,15 +50,15 @@ package final class AnswerSpace: Sendable {
     }
 
     deinit {
-        if sealer != nil { unfinished.giveBack(room) }
+        if sealer != nil, let room { unfinished.giveBack(room) }
         unfinished.end()
     }
 
-    /// The file's name once it has one.
-    var file: PendingFile { room.file }
+    /// The file's name once it has one; nil where there is no room.
+    var file: PendingFile? { room?.file }
 
     /// Writes `bytes` to the disk and gives the file its name.
-    func publish(_ bytes: [UInt8]) throws { try room.publish(bytes) }
+    func publish(_ bytes: [UInt8]) throws { try room?.publish(bytes) }
 }
 
 /// A file with room for an answer; it has no name until then, so the kernel gives the room back when the process dies.

@@ -1,5 +1,5 @@
+import Database
 import OAuth
-import SQLite
 import Sealing
 
 extension StoreConnection {
@@ -7,6 +7,16 @@ extension StoreConnection {
     func save(_ answer: PendingAnswer) throws -> SavedTokens {
         guard let used = answer.used else { return try save(answer.response, for: answer.request) }
         return try save(answer.response, for: answer.request, refreshing: used)
+    }
+
+    /// Asks a server what a sign-in will ask; a refresh has asked most of it before it was sent.
+    func askAhead(for answer: PendingAnswer) throws {
+        let (request, identity) = (answer.request, try ResponseIdentity(answer.response, request: answer.request))
+        if let id = answer.used?.account ?? identity.account?.id {
+            try askAheadForRow(of: id)
+            try askAheadForSignOuts(of: id)
+        }
+        try askAheadForAppMetadata(client: request.clientID, environment: request.authority.environment)
     }
 
     /// Stores the answers that wait in files, each once, and removes the files.

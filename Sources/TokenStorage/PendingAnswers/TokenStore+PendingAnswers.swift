@@ -1,5 +1,5 @@
+import Database
 import OAuth
-import SQLite
 import Sealing
 
 extension TokenStore {
@@ -7,6 +7,7 @@ extension TokenStore {
     ///
     /// - Throws: ``TokenStoreError`` where an answer could not be kept; the request is better not sent then.
     package func reserveAnswerSpace() throws -> AnswerSpace {
+        guard let path = location.path else { return try AnswerSpace(counting: unfinishedAnswers) }
         guard !FileStatus.isAbsent(path.database) else {
             return try AnswerSpace(at: path, sealer: nil, counting: unfinishedAnswers)
         }
@@ -40,7 +41,7 @@ extension TokenStore {
     /// - Throws: ``TokenStoreError`` if the store cannot take them now.
     @discardableResult
     package func takeInAnswers() throws -> Bool {
-        guard try !PendingFile.all(of: path).isEmpty else { return false }
+        guard let path = location.path, try !PendingFile.all(of: path).isEmpty else { return false }
         return try withWriter { session in
             let lock = try KernelLock(.pendingAnswers, of: path, timeout: options.busyTimeout)
             defer { withExtendedLifetime(lock) {} }
@@ -67,10 +68,12 @@ extension TokenStore {
     /// - Throws: ``UncommittedAnswer`` where a file may take it.
     func commit(_ answer: PendingAnswer, since start: ContinuousClock.Instant) throws -> SavedTokens {
         do {
-            let limit = max(.zero, options.answerWait - (.now - start))
-            let saved = try withWriter(within: limit) { session in try session.write { try session.save(answer) } }
+            let limit = max(.zero, answerLimit - (.now - start))
+            let saved = try withWriter(within: limit) { session in
+                try session.write(askingAhead: { try session.askAhead(for: answer) }) { try session.save(answer) }
+            }
             guard let saved else {
-                throw TokenStoreError.busy("another thread holds \(path.database)", .retryLater)
+                throw TokenStoreError.busy("another thread holds \(location)", .retryLater)
             }
             return saved
         } catch is MismatchedAccount {
@@ -82,6 +85,9 @@ extension TokenStore {
         }
     }
 
+    /// How long an answer waits for the store: a file beside it takes one soon, a server has nothing beside it.
+    private var answerLimit: Duration { location.path == nil ? options.busyTimeout : options.answerWait }
+
     /// Puts `answer` into a file, and from there into the store if that can be had in time.
     func setAside(
         _ answer: PendingAnswer,
@@ -89,13 +95,16 @@ extension TokenStore {
         because cause: TokenStoreError,
         since start: ContinuousClock.Instant
     ) throws -> SavedTokens {
+        guard let path = location.path else {
+            throw TokenStoreError.notStored(answer.response, reason: cause.problem, cause.remedy)
+        }
         do {
             // The file first: it is safe whatever happens to this process while it waits for the store.
             let room = try space ?? reserveAnswerSpace()
             var answer = answer
             answer.lastEvent = room.lastEvent
             let file = try write(answer, in: room)
-            if cause.code == .busy, let saved = try takeIn(file, since: start) { return saved }
+            if cause.code == .busy, let saved = try takeIn(file, of: path, since: start) { return saved }
             return try answer.pending(because: cause.problem)
         } catch {
             throw TokenStoreError.notStored(answer.response, reason: cause.problem, cause.remedy)
@@ -110,8 +119,11 @@ extension TokenStore {
         guard let sealer = newestSealer() ?? space.sealer else {
             throw TokenStoreError.storage("there is no store yet to seal the answer for", .signInAgain)
         }
-        try space.publish(space.file.sealed(answer, by: sealer, storeID: space.storeID))
-        return space.file
+        guard let file = space.file else {
+            throw TokenStoreError.storage("no room was taken for the answer", .retry)
+        }
+        try space.publish(file.sealed(answer, by: sealer, storeID: space.storeID))
+        return file
     }
 
     private func lockOfAnswers() throws(TokenStoreError) -> KernelLock? {
@@ -132,7 +144,9 @@ extension TokenStore {
     }
 
     /// Stores the answer in `file` if the store can be had in time; nil if not.
-    private func takeIn(_ file: PendingFile, since start: ContinuousClock.Instant) throws -> SavedTokens? {
+    private func takeIn(_ file: PendingFile, of path: StorePath, since start: ContinuousClock.Instant) throws
+        -> SavedTokens?
+    {
         do {
             let limit = max(.zero, options.pendingWait - (.now - start))
             let lock = try KernelLock(.pendingAnswers, of: path, timeout: limit)

@@ -1,5 +1,5 @@
+import Database
 package import OAuth
-import SQLite
 
 extension StoreReading {
     /// All that decides a request for an access token, from one moment.
@@ -28,8 +28,11 @@ extension TokenStore {
     /// - Returns: an earlier use of this very token whose answer was not stored; nil where there was none.
     package func beginRefresh(with token: StoredRefreshToken) throws -> RefreshAttempt? {
         try write { session in
+            let account = try session.accountRow(token.account)
             let earlier = try session.attempt(token)
-            if try session.isCurrent(token) { try session.writeAttempt(token, outcome: nil) }
+            if let account, try session.isCurrent(token) {
+                try session.writeAttempt(token, account: account, outcome: nil)
+            }
             return earlier
         }
     }
@@ -42,11 +45,14 @@ extension TokenStore {
         _ consequence: RefreshConsequence
     ) throws {
         try write { session in
+            let account = try session.accountRow(token.account)
             switch consequence.token {
             case .possiblyConsumed: break
             case .unspent: try session.deleteAttempt(token)
             case .ended:
-                if try session.isCurrent(token) { try session.writeAttempt(token, outcome: "ended") }
+                if let account, try session.isCurrent(token) {
+                    try session.writeAttempt(token, account: account, outcome: "ended")
+                }
                 try session.noteEnd(of: query)
             case .removed:
                 if try session.deleteRefreshToken(token) { try session.deleteAttempt(token) }
@@ -116,7 +122,7 @@ extension StoreConnection {
                 token: token,
                 key: token.clientID.folded == query.clientID.folded ? key : nil,
                 attempt: try attempt(token),
-                throttle: try throttle(throttleKey(query, authority: authority, token: token))
+                throttle: try throttle(throttleKey(query, authority: authority, token: token), of: query.account)
             )
         }
         return SilentState(

@@ -1,6 +1,6 @@
+import Database
 import OAuth
 import SQL
-import SQLite
 import Sealing
 
 #if canImport(FoundationEssentials)
@@ -23,20 +23,23 @@ extension SealedTable {
 }
 
 extension StoreConnection {
-    private static let tokensAlike = SQL(
+    private static let tokensAlike = SQL { dialect in
         SealedTable.accessToken.selection + """
-            WHERE t.account_id IS ?1 AND t.client_fold = ?2 AND t.realm_fold = ?3 AND t.token_type_fold = ?4
-                AND t.key_id = ?5 AND t.variant = ?6
+            WHERE \(dialect.owner("t.account_id", is: "?1")) AND t.client_fold = ?2 AND t.realm_fold = ?3
+                AND t.token_type_fold = ?4 AND t.key_id = ?5 AND t.variant = ?6
             """
-    )
-
-    private func insertAccessToken(_ token: AccessTokenRow, account: Int64?) throws {
-        let id = try nextID("SELECT max(id) FROM access_token")
-        try writeAccessToken(token, account: account, id: id)
     }
 
-    /// Writes the row `id`, new or not.
-    private func writeAccessToken(_ token: AccessTokenRow, account: Int64?, id: Int64) throws {
+    private static let deletion = SQL { dialect in
+        "DELETE FROM access_token WHERE id = ?1 AND \(dialect.owner("account_id", is: "?2"))"
+    }
+
+    private func insertAccessToken(_ token: AccessTokenRow, account: Int64?) throws {
+        try writeAccessToken(token, account: account, id: nil)
+    }
+
+    /// Writes the row `id`, or a new one where that is nil.
+    private func writeAccessToken(_ token: AccessTokenRow, account: Int64?, id: Int64?) throws {
         try write(
             .accessToken,
             id: id,
@@ -56,10 +59,11 @@ extension StoreConnection {
     ///
     /// Those are of the same client, tenant, type, key and variant, and have a scope in common. Fields not known here pass from one of the same scope to the new one.
     func replaceAccessTokens(with token: AccessTokenRow, account: Int64?) throws {
+        if let account, bareAccount == account { return try insertAccessToken(token, account: account) }
         var token = token
         let overlapping = try connection.all(
             Self.tokensAlike,
-            .optional(account),
+            owner(account),
             .text(token.clientID.folded),
             .text(token.realmFold),
             .text(token.tokenTypeFold),
@@ -76,7 +80,7 @@ extension StoreConnection {
             return id
         }
         for case let id? in overlapping {
-            try connection.run("DELETE FROM access_token WHERE id = ?1", .integer(id))
+            try connection.run(Self.deletion, [.integer(id), owner(account)])
         }
         try insertAccessToken(token, account: account)
     }
@@ -104,18 +108,19 @@ extension StoreConnection {
 // MARK: - Import and export
 
 extension StoreConnection {
-    private static let accessTokenAlike = SQL(
+    private static let accessTokenAlike = SQL { dialect in
         SealedTable.accessToken.selection + """
-            WHERE t.account_id IS ?1 AND t.client_fold = ?2 AND t.realm_fold = ?3 AND t.token_type_fold = ?4
-                AND t.key_id = ?5 AND t.variant = ?6 AND t.environment = ?7 AND lower(t.target) = lower(?8)
+            WHERE \(dialect.owner("t.account_id", is: "?1")) AND t.client_fold = ?2 AND t.realm_fold = ?3
+                AND t.token_type_fold = ?4 AND t.key_id = ?5 AND t.variant = ?6 AND t.environment = ?7
+                AND lower(t.target) = lower(?8)
             """
-    )
+    }
 
     /// Takes in an access token unless the store has the same or a newer one under the same identity.
     func importAccessToken(_ token: AccessTokenRow, account: Int64?) throws -> Bool {
         let known = try connection.first(
             Self.accessTokenAlike,
-            .optional(account),
+            owner(account),
             .text(token.clientID.folded),
             .text(token.realmFold),
             .text(token.tokenTypeFold),

@@ -1,6 +1,6 @@
+import Database
 import OAuth
 import SQL
-import SQLite
 import Sealing
 
 extension SealedTable {
@@ -43,6 +43,11 @@ extension StoreConnection {
         SealedTable.appMetadata.selection + "WHERE t.client_fold = ?1 AND t.environment = ?2"
     )
 
+    /// Asks a server what ``saveAppMetadata(client:environment:family:extra:)`` will ask.
+    func askAheadForAppMetadata(client: String, environment: String) throws {
+        try connection.askAhead(Self.metadataAlike, .text(client.folded), .text(environment))
+    }
+
     /// Records the family of a client.
     ///
     /// - Returns: whether anything changed.
@@ -58,7 +63,7 @@ extension StoreConnection {
         if let known, known.family == family, known.extra == merged { return false }
         try write(
             table,
-            id: known?.id ?? nextID("SELECT max(id) FROM app_metadata"),
+            id: known?.id,
             clear: [
                 .text(known?.extra == nil ? client : known?.client ?? client), .text(client.folded), .text(environment),
                 .optional(family),

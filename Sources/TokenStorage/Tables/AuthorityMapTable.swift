@@ -1,6 +1,6 @@
+import Database
 import OAuth
 import SQL
-import SQLite
 
 extension SealedTable {
     static let authorityMap = SealedTable(
@@ -23,13 +23,14 @@ extension StoreConnection {
     func tenant(of authority: Authority, account: Account.ID, client: String) throws -> String? {
         guard authority.hasTenants, let tenant = authority.tenant else { return nil }
         if ClientInfo.isTenantID(tenant) { return tenant }
-        let mapped = try connection.first(
-            Self.authorityOfAccount,
+        let values = values(
             .text(account.key),
             .text(account.issuer),
             .text(client.folded),
-            .text("https://\(authority.environment)/\(tenant)")
-        ) { row in
+            .text("https://\(authority.environment)/\(tenant)"),
+            of: account
+        )
+        let mapped = try connection.first(Self.authorityOfAccount, values) { row in
             try verify(row, of: .authorityMap)
             return row.text(SealedTable.authorityMap["resolved"])
         }
@@ -49,15 +50,18 @@ extension StoreConnection {
         if let authority = query.authority {
             return try tenant(of: authority, account: account, client: query.clientID)
         }
-        return Cloud.hasTenants(account.issuer) ? homeTenant(account) : nil
+        return Cloud.hasTenants(account.issuer) ? tenantPart(of: account) : nil
     }
 
-    /// The tenant part of a Microsoft home account id.
-    private func homeTenant(_ id: Account.ID) -> String? {
-        guard Cloud.contains(id.issuer), let dot = id.homeAccountID.utf8.lastIndex(of: UInt8(ascii: ".")) else {
-            return nil
+    private func homeTenant(_ id: Account.ID) -> String? { Cloud.contains(id.issuer) ? tenantPart(of: id) : nil }
+
+    /// The tenant part of a Microsoft home account id; over the bytes, as each lookup asks this.
+    private func tenantPart(of id: Account.ID) -> String? {
+        var text = id.homeAccountID
+        let tenant = text.withUTF8 { bytes in
+            bytes.lastIndex(of: UInt8(ascii: ".")).map { String(decoding: bytes[($0 + 1)...], as: UTF8.self) }
         }
-        return String(id.homeAccountID[id.homeAccountID.utf8.index(after: dot)...]).folded
+        return tenant?.folded
     }
 
     /// The tenant of a refreshed token whose response does not name one.
@@ -95,24 +99,28 @@ extension StoreConnection {
     func saveAuthority(_ resolved: String, for requested: String, account: Int64, client: String) throws {
         var requested = requested.folded
         while requested.utf8.last == UInt8(ascii: "/") { requested.unicodeScalars.removeLast() }
-        let known = try connection.integer(
-            "SELECT id FROM authority_map WHERE account_id = ?1 AND client_fold = ?2 AND requested = ?3",
-            .integer(account),
-            .text(client.folded),
-            .text(requested)
-        )
+        let known =
+            try bareAccount == account
+            ? nil
+            : connection.integer(
+                "SELECT id FROM authority_map WHERE account_id = ?1 AND client_fold = ?2 AND requested = ?3",
+                .integer(account),
+                .text(client.folded),
+                .text(requested)
+            )
         try write(
             .authorityMap,
-            id: known ?? nextID("SELECT max(id) FROM authority_map"),
+            id: known,
             account: account,
             clear: [.text(client.folded), .text(requested), .text(resolved)],
             sealed: [Secret("")]
         )
     }
 
-    private static let authorityOfAccount = SQL(
+    private static let authorityOfAccount = SQL { dialect in
         SealedTable.authorityMap.ownedSelection + """
-            WHERE a.account_key = ?1 AND a.authority = ?2 AND t.client_fold = ?3 AND t.requested = ?4
+            WHERE \(dialect.account("a", key: "?1", authority: "?2", rows: 5, owners: ["t.account_id"]))
+                AND t.client_fold = ?3 AND t.requested = ?4
             """
-    )
+    }
 }

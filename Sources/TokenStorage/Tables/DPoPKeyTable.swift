@@ -1,6 +1,6 @@
+import Database
 package import OAuth
 import SQL
-import SQLite
 
 extension SealedTable {
     static let dpopKey = SealedTable(
@@ -12,19 +12,18 @@ extension SealedTable {
 }
 
 extension StoreConnection {
-    private static let keyOfAccount = SQL(
-        SealedTable.dpopKey.ownedSelection + "WHERE a.account_key = ?1 AND a.authority = ?2 AND t.client_fold = ?3"
-    )
+    private static let keyOfAccount = SQL { dialect in
+        SealedTable.dpopKey.ownedSelection + """
+            WHERE \(dialect.account("a", key: "?1", authority: "?2", rows: 4, owners: ["t.account_id"]))
+                AND t.client_fold = ?3
+            """
+    }
 
     /// The key that the tokens of an account at a client are bound to; nil where they are bound to none.
     func boundKey(of account: Account.ID, client: String) throws -> BoundKey? {
         let table = SealedTable.dpopKey
-        return try connection.first(
-            Self.keyOfAccount,
-            .text(account.key),
-            .text(account.issuer),
-            .text(client.folded)
-        ) { row in
+        let values = values(.text(account.key), .text(account.issuer), .text(client.folded), of: account)
+        return try connection.first(Self.keyOfAccount, values) { row in
             BoundKey(thumbprint: row.text(table["thumbprint"]), secret: try open(row, of: table))
         }
     }
@@ -32,12 +31,8 @@ extension StoreConnection {
     /// The thumbprint of that key, which is not checked: a token that names it was sealed together with the name.
     func boundKeyID(of account: Account.ID, client: String) throws -> String? {
         let table = SealedTable.dpopKey
-        return try connection.first(
-            Self.keyOfAccount,
-            .text(account.key),
-            .text(account.issuer),
-            .text(client.folded)
-        ) { $0.text(table["thumbprint"]) }
+        let values = values(.text(account.key), .text(account.issuer), .text(client.folded), of: account)
+        return try connection.first(Self.keyOfAccount, values) { $0.text(table["thumbprint"]) }
     }
 
     /// Whether the tokens of an account row at a client are bound to the key of this thumbprint.
@@ -57,7 +52,7 @@ extension StoreConnection {
         guard let key else { return }
         try write(
             .dpopKey,
-            id: nextID("SELECT max(id) FROM dpop_key"),
+            id: nil,
             account: account,
             clear: [.text(client.folded), .text(key.thumbprint), .integer(now)],
             sealed: [key.secret]

@@ -1,6 +1,6 @@
-import OAuth
+import Database
+package import OAuth
 import SQL
-import SQLite
 import Sealing
 
 extension SealedTable {
@@ -18,25 +18,63 @@ extension SealedTable {
 
 extension StoreConnection {
     /// Adds an entry to the record of use, and forgets the oldest ones.
-    func record(
+    package func record(
         _ kind: StoreEvent.Kind,
         outcome: String = "done",
         account: Account.ID? = nil,
         client: String? = nil,
         refreshToken: Secret? = nil
     ) throws {
-        try write(
+        let owner = try account.flatMap { try accountRow($0) }
+        let id = try write(
             .event,
-            id: nextID("SELECT max(id) FROM event"),
+            id: nil,
             clear: [
                 .integer(now), .text(options.program), .integer(Self.processID), .text(kind.rawValue), .text(outcome),
                 .optional(try account.map { try newMark(of: $0) }), .optional(client),
                 .optional(try refreshToken.map { try fingerprint(of: $0) }),
             ],
             sealed: [Secret("")],
-            derived: [.optional(try account.flatMap { try accountRow($0) })]
+            derived: [self.owner(owner)]
         )
-        try connection.run("DELETE FROM event WHERE id <= (SELECT max(id) FROM event) - ?1", .integer(StoreEvent.limit))
+        guard !connection.isServer else {
+            witness.events.append((id, owner ?? 0))
+            let number = account.map { AccountRowID.first($0, mask: options.accountRowMask) }
+            return witness.changes.append(ServerChange(event: id, account: number ?? 0))
+        }
+        try connection.run(
+            "DELETE FROM event WHERE id <= (SELECT max(id) FROM event) - ?1 AND kind <> ?2",
+            .integer(StoreEvent.limit),
+            .text(StoreEvent.Kind.erase.rawValue)
+        )
+    }
+}
+
+// MARK: - An unfinished erasure
+
+extension StoreConnection {
+    /// Notes that free pages hold what a purge of everything deleted.
+    ///
+    /// The entry comes before all others, so that it is no change that anybody waits for, and costs no number of theirs.
+    func recordErasure() throws {
+        try connection.run(
+            "INSERT INTO event (id, at, program, process_id, kind, outcome) VALUES (0, ?1, ?2, ?3, ?4, 'unfinished')",
+            .integer(now),
+            .text(options.program),
+            .integer(Self.processID),
+            .text(StoreEvent.Kind.erase.rawValue)
+        )
+    }
+
+    func deleteErasure() throws {
+        try connection.run("DELETE FROM event WHERE id = 0 AND kind = ?1", .text(StoreEvent.Kind.erase.rawValue))
+    }
+
+    /// Whether free pages still hold what a purge of everything deleted.
+    func isErasureUnfinished() throws -> Bool {
+        guard !connection.isServer else { return false }
+        let kind = try connection.first("SELECT kind FROM event WHERE id = 0") { $0.text(0) }
+        return kind == StoreEvent.Kind.erase.rawValue
     }
 }
 
@@ -48,10 +86,15 @@ extension StoreConnection {
     /// The entries after one, oldest first.
     func events(after id: Int64) throws -> [StoreEvent] { try events(Self.eventsAfter, .integer(id)) }
 
-    func events(ofMark mark: [UInt8]) throws -> [StoreEvent] { try events(Self.eventsOfMark, .blob(mark)) }
+    /// The newest entries, newest first.
+    func newestEvents(_ limit: Int) throws -> [StoreEvent] { try events(Self.newestEvents, .integer(limit)) }
 
-    func events(of fingerprint: [UInt8]) throws -> [StoreEvent] {
-        try events(Self.eventsOfToken, .blob(fingerprint))
+    func newestEvents(ofMark mark: [UInt8], _ limit: Int) throws -> [StoreEvent] {
+        try events(Self.eventsOfMark, .blob(mark), .integer(limit))
+    }
+
+    func newestEvents(of fingerprint: [UInt8], _ limit: Int) throws -> [StoreEvent] {
+        try events(Self.eventsOfToken, .blob(fingerprint), .integer(limit))
     }
 
     /// Whether an answer was dealt with that had waited in a file.
@@ -59,9 +102,31 @@ extension StoreConnection {
         try events(Self.eventsOfOutcome, .text(mark)).contains { $0.kind == .takeIn }
     }
 
+    /// The entries on a server of transactions from one to another, in their order.
+    func events(from first: Int64, to end: Int64, limit: Int64) throws -> [StoreEvent] {
+        try readingMarks { key in
+            try connection.all(Self.eventsBetween, .text("\(first)"), .text("\(end)"), .integer(limit)) { row in
+                try intactEvent(row, key)
+            }
+        }
+    }
+
+    private static let eventsBetween = SQL(
+        entries + """
+            WHERE t.tx >= CAST(CAST(?1 AS text) AS xid8) AND t.tx < CAST(CAST(?2 AS text) AS xid8)
+            ORDER BY t.tx, t.id LIMIT ?3
+            """
+    )
+
+    /// What entries with an outcome are about.
+    func eventKinds(ofOutcome outcome: String) throws -> [StoreEvent.Kind] {
+        try events(Self.eventsOfOutcome, .text(outcome)).map(\.kind)
+    }
+
     private static let eventsAfter = SQL(entries + "WHERE t.id > ?1 ORDER BY t.id")
-    private static let eventsOfMark = SQL(entries + "WHERE t.account_mark = ?1 ORDER BY t.id")
-    private static let eventsOfToken = SQL(entries + "WHERE t.fingerprint = ?1 ORDER BY t.id")
+    private static let newestEvents = SQL(entries + "ORDER BY t.id DESC LIMIT ?1")
+    private static let eventsOfMark = SQL(entries + "WHERE t.account_mark = ?1 ORDER BY t.id DESC LIMIT ?2")
+    private static let eventsOfToken = SQL(entries + "WHERE t.fingerprint = ?1 ORDER BY t.id DESC LIMIT ?2")
     private static let eventsOfOutcome = SQL(entries + "WHERE t.outcome = ?1")
     private static var entries: String {
         SealedTable.event.selection(with: "a.authority, a.home_account_id")
@@ -69,15 +134,26 @@ extension StoreConnection {
     }
 
     private func events(_ sql: SQL, _ value: Value) throws -> [StoreEvent] {
-        try connection.all(sql, value) { row in try isIntact(row, of: .event) ? event(row) : nil }.compactMap(\.self)
+        try readingMarks { key in try connection.all(sql, value) { row in try intactEvent(row, key) } }
     }
 
-    private func event(_ row: Row) throws -> StoreEvent {
+    private func events(_ sql: SQL, _ value: Value, _ limit: Value) throws -> [StoreEvent] {
+        try readingMarks { key in try connection.all(sql, value, limit) { row in try intactEvent(row, key) } }
+    }
+
+    /// Reads entries at one moment with the key of their marks: the first sign-in makes it, and a purge takes it along.
+    private func readingMarks(_ entries: (MarkKey?) throws -> [StoreEvent?]) throws -> [StoreEvent] {
+        try connection.read { try entries(currentMarkKey()).compactMap(\.self) }
+    }
+
+    /// nil for a row that was altered.
+    private func intactEvent(_ row: Row, _ key: MarkKey?) throws -> StoreEvent? {
+        guard try isIntact(row, of: .event) else { return nil }
         let (table, end) = (SealedTable.event, SealedTable.event.end)
         let mark = row.optionalBlob(table["account_mark"])
         let account = row.optionalText(end + 1).map { Account.ID(issuer: row.text(end), homeAccountID: $0) }
         // The row says which account has the mark now; only one of the mark is believed.
-        let isOfMark = try account.map { try self.mark(of: $0) == mark } ?? false
+        let isOfMark = account.map { key?.mark(of: $0) == mark } ?? false
         return StoreEvent(
             id: row.integer(0),
             at: row.date(table["at"]),

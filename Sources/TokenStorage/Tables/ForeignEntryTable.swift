@@ -1,6 +1,6 @@
+import Database
 import OAuth
 import SQL
-import SQLite
 import Sealing
 
 extension SealedTable {
@@ -114,10 +114,9 @@ extension StoreConnection {
         {
             return false
         }
-        let id = try known?.id ?? nextID("SELECT max(id) FROM foreign_entry")
         try write(
             .foreignEntry,
-            id: id,
+            id: known?.id,
             clear: [.optional(entry.rejection)],
             sealed: [Secret(entry.members)],
             derived: [
@@ -186,10 +185,13 @@ extension StoreConnection {
 
     private func updateAccountHash(of entry: UnrecognizedEntry, _ row: Int64) throws {
         try connection.run(
-            "UPDATE foreign_entry SET account_hash = ?2 WHERE id = ?1 AND account_hash IS NOT ?2",
-            .integer(row),
-            .optional(entry.accountHash(try currentSealer()))
+            Self.hashUpdate,
+            [.integer(row), .optional(entry.accountHash(try currentSealer()))]
         )
+    }
+
+    private static let hashUpdate = SQL { dialect in
+        "UPDATE foreign_entry SET account_hash = ?2 WHERE id = ?1 AND NOT (\(dialect.same("account_hash", "?2")))"
     }
 
     private static let entryOfRow = SQL(SealedTable.foreignEntry.selection + "WHERE t.id = ?1")
@@ -253,7 +255,7 @@ extension StoreConnection {
                 // A bucket of the wrong type may hold the tokens of any account.
                 let text = entry.value.serialized.folded
                 if forgotten.keys.contains(where: text.contains) { deleted.append(row) }
-                return
+                continue
             }
             let named = entry.homeAccountIDs.flatMap { forgotten[$0] ?? [] }
             if named.contains(where: entry.mayBelong), entry.isOf(client) { deleted.append(row) }

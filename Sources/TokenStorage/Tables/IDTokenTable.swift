@@ -1,6 +1,6 @@
+import Database
 import OAuth
 import SQL
-import SQLite
 import Sealing
 
 extension SealedTable {
@@ -33,7 +33,22 @@ extension StoreConnection {
     ///
     /// - Returns: whether anything changed.
     func saveIDToken(_ token: IDTokenRow, claims: Claims?, account: Int64) throws -> Bool {
-        let known = try connection.first(
+        let known = try bareAccount == account ? nil : storedIDToken(like: token, account: account)
+        var token = token
+        if let (secret, extra) = known?.intact {
+            token.extra = extra.merging(token.extra)
+            if secret == token.secret, extra == token.extra { return false }
+        }
+        let id = try writeIDToken(token, account: account, id: known?.id)
+        try indexClaims(claims, idToken: id, account: account, isNew: known == nil)
+        return true
+    }
+
+    private func storedIDToken(
+        like token: IDTokenRow,
+        account: Int64
+    ) throws -> (id: Int64, intact: (Secret, JSONValue.Object)?)? {
+        try connection.first(
             Self.tokenAlike,
             .integer(account),
             .text(token.clientID.folded),
@@ -45,15 +60,6 @@ extension StoreConnection {
                 intact: try intact { (try open(row, of: .idToken), try openMembers(row, of: .idToken, 1)) }
             )
         }
-        var token = token
-        if let (secret, extra) = known?.intact {
-            token.extra = extra.merging(token.extra)
-            if secret == token.secret, extra == token.extra { return false }
-        }
-        let id = try known?.id ?? nextID("SELECT max(id) FROM id_token")
-        try writeIDToken(token, account: account, id: id)
-        try indexClaims(claims, idToken: id, isNew: known == nil)
-        return true
     }
 
     func deleteIDTokens(of account: Int64, client: String) throws {
@@ -64,7 +70,7 @@ extension StoreConnection {
         )
     }
 
-    private func writeIDToken(_ token: IDTokenRow, account: Int64, id: Int64) throws {
+    private func writeIDToken(_ token: IDTokenRow, account: Int64, id: Int64?) throws -> Int64 {
         try write(
             .idToken,
             id: id,
@@ -78,32 +84,47 @@ extension StoreConnection {
     }
 
     /// Makes the index say what the claims of row `idToken` say now; on a refresh most of it stays.
-    private func indexClaims(_ claims: Claims?, idToken: Int64, isNew: Bool) throws {
+    private func indexClaims(_ claims: Claims?, idToken: Int64, account: Int64, isNew: Bool) throws {
         let wanted = try claims.map { Set(ClaimIndex(try currentSealer()).entries(of: $0)) } ?? []
-        let stored = isNew ? [] : Set(try claimEntries(idToken))
+        let stored = isNew ? [] : Set(try claimEntries(idToken, account: account))
+        let row = indexRow(idToken, account: account)
         for entry in stored.subtracting(wanted) {
-            try connection.run(
-                "DELETE FROM claim_index WHERE id_token_id = ?1 AND name_hash = ?2 AND value_hash = ?3",
-                .integer(idToken),
-                .blob(entry.name),
-                .blob(entry.value)
-            )
+            try connection.run(Self.entryDeletion, [.blob(entry.name), .blob(entry.value)] + row)
         }
-        for entry in wanted.subtracting(stored) {
-            try connection.run(
-                "INSERT INTO claim_index (id_token_id, name_hash, value_hash) VALUES (?1, ?2, ?3)",
-                .integer(idToken),
-                .blob(entry.name),
-                .blob(entry.value)
-            )
+        // In the order of the table's key each goes behind the one before.
+        for entry in wanted.subtracting(stored).sorted(by: { $0.isBefore($1) }) {
+            try connection.run(Self.entryInsertion, [.blob(entry.name), .blob(entry.value)] + row)
         }
     }
 
-    func claimEntries(_ idToken: Int64) throws -> [ClaimIndex.Entry] {
-        try connection.all(
-            "SELECT name_hash, value_hash FROM claim_index WHERE id_token_id = ?1",
-            .integer(idToken)
-        ) { ClaimIndex.Entry(name: $0.blob(0), value: $0.blob(1)) }
+    func claimEntries(_ idToken: Int64, account: Int64) throws -> [ClaimIndex.Entry] {
+        try connection.all(Self.entriesOfToken, .integer(idToken), .integer(account)) {
+            ClaimIndex.Entry(name: $0.blob(0), value: $0.blob(1))
+        }
+    }
+
+    private static let entriesOfToken = SQL { dialect in
+        """
+        SELECT c.name_hash, c.value_hash FROM id_token t JOIN claim_index c ON c.id_token_id = t.id
+            \(dialect == .sqlite ? "" : "AND c.account_id = t.account_id")
+        WHERE t.id = ?1 AND t.account_id = ?2
+        """
+    }
+
+    /// What finds the entries of an ID token: a server spreads them by accounts, a file has no column for that.
+    private func indexRow(_ idToken: Int64, account: Int64) -> [Value] {
+        [.integer(idToken)] + (connection.isServer ? [.integer(account)] : [])
+    }
+
+    private static let entryDeletion = SQL { dialect in
+        "DELETE FROM claim_index WHERE name_hash = ?1 AND value_hash = ?2 AND id_token_id = ?3"
+            + (dialect == .sqlite ? "" : " AND account_id = ?4")
+    }
+
+    private static let entryInsertion = SQL { dialect in
+        dialect == .sqlite
+            ? "INSERT INTO claim_index (name_hash, value_hash, id_token_id) VALUES (?1, ?2, ?3)"
+            : "INSERT INTO claim_index (name_hash, value_hash, id_token_id, account_id) VALUES (?1, ?2, ?3, ?4)"
     }
 
     private static let tokensOfAccount = SQL(
@@ -112,6 +133,10 @@ extension StoreConnection {
             ORDER BY t.updated_at DESC, t.id DESC
             """
     )
+
+    func askAheadForIDTokens(_ account: Int64) throws {
+        try connection.askAhead(Self.tokensOfAccount, .integer(account), .null)
+    }
 
     /// The ID tokens of an account, newest first.
     func idTokens(_ account: Int64, client: String? = nil) throws -> [StoredIDToken] {
@@ -179,13 +204,20 @@ extension StoreConnection {
         }
     }
 
-    private static let tokenOfRow = SQL(SealedTable.idToken.selection + "WHERE t.id = ?1")
+    private static let tokenOfRow = SQL(SealedTable.idToken.selection + "WHERE t.id = ?1 AND t.account_id = ?2")
 
     /// Makes the claim index of a row anew, under the current data key.
-    func rehashClaims(_ row: Int64) throws {
-        let token = try connection.first(Self.tokenOfRow, .integer(row)) { try open($0, of: .idToken) }
+    func rehashClaims(_ row: Int64, account: Int64) throws {
+        let token = try connection.first(Self.tokenOfRow, .integer(row), .integer(account)) {
+            try open($0, of: .idToken)
+        }
         // A token that cannot be decoded has no claims, and no index.
-        try indexClaims(token.flatMap { try? IDToken(decoding: $0) }?.claims, idToken: row, isNew: false)
+        try indexClaims(
+            token.flatMap { try? IDToken(decoding: $0) }?.claims,
+            idToken: row,
+            account: account,
+            isNew: false
+        )
     }
 
     func deleteClaimIndex() throws { try connection.run("DELETE FROM claim_index") }
@@ -196,6 +228,11 @@ struct ClaimIndex {
     struct Entry: Hashable {
         let name: [UInt8]
         let value: [UInt8]
+
+        func isBefore(_ other: Entry) -> Bool {
+            name == other.name
+                ? value.lexicographicallyPrecedes(other.value) : name.lexicographicallyPrecedes(other.name)
+        }
     }
 
     /// Claims that differ in every token and that no application looks for.

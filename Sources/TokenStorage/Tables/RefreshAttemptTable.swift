@@ -1,6 +1,6 @@
+import Database
 import OAuth
 import SQL
-import SQLite
 import Sealing
 
 extension SealedTable {
@@ -11,15 +11,24 @@ extension SealedTable {
         "refresh_attempt",
         isOwned: false,
         clear: ["generation", "started_at", "program", "process_id", "outcome"],
-        sealed: ["mac"]
+        sealed: ["mac"],
+        isOwnedOnServers: true
     )
+}
+
+extension Dialect {
+    /// Whether a row is of the last use of a refresh token's.
+    func attempt(_ attempt: String, of token: String) -> String {
+        let own = "\(attempt).id = \(token).id"
+        return self == .sqlite ? own : "\(attempt).account_id = \(token).account_id AND \(own)"
+    }
 }
 
 extension StoreConnection {
     /// The last use of exactly `token`.
     func attempt(_ token: StoredRefreshToken) throws -> RefreshAttempt? {
         let table = SealedTable.refreshAttempt
-        return try connection.first(Self.attempt, .integer(token.rowID), .integer(token.generation)) { row in
+        return try connection.first(Self.attempt, use(of: token)) { row in
             guard try isIntact(row, of: table) else { return nil }
             return RefreshAttempt(
                 startedAt: row.integer(table["started_at"]),
@@ -30,12 +39,20 @@ extension StoreConnection {
         } ?? nil
     }
 
-    private static let attempt = SQL(SealedTable.refreshAttempt.selection + "WHERE t.id = ?1 AND t.generation = ?2")
+    private static let attempt = SQL { dialect in
+        SealedTable.refreshAttempt.selection
+            + "WHERE t.id = ?1 AND t.generation = ?2\(dialect.owned("t.account_id", rows: 3))"
+    }
 
-    func writeAttempt(_ token: StoredRefreshToken, outcome: String?) throws {
+    private func use(of token: StoredRefreshToken) -> [Value] {
+        values(.integer(token.rowID), .integer(token.generation), of: token.account)
+    }
+
+    func writeAttempt(_ token: StoredRefreshToken, account: Int64, outcome: String?) throws {
         try write(
             .refreshAttempt,
             id: token.rowID,
+            account: account,
             clear: [
                 .integer(token.generation), .integer(now), .text(options.program), .integer(Self.processID),
                 .optional(outcome),
@@ -45,10 +62,10 @@ extension StoreConnection {
     }
 
     func deleteAttempt(_ token: StoredRefreshToken) throws {
-        try connection.run(
-            "DELETE FROM refresh_attempt WHERE id = ?1 AND generation = ?2",
-            .integer(token.rowID),
-            .integer(token.generation)
-        )
+        try connection.run(Self.deletion, use(of: token))
+    }
+
+    private static let deletion = SQL { dialect in
+        "DELETE FROM refresh_attempt WHERE id = ?1 AND generation = ?2\(dialect.owned("account_id", rows: 3))"
     }
 }

@@ -1,6 +1,6 @@
+import Database
 import OAuth
 import SQL
-import SQLite
 import Sealing
 
 extension SealedTable {
@@ -35,11 +35,10 @@ struct RefreshTokenRow {
 
 extension StoreConnection {
     private func insertRefreshToken(_ token: RefreshTokenRow, account: Int64) throws {
-        let id = try nextID("SELECT max(id) FROM refresh_token")
-        try writeRefreshToken(token, account: account, id: id, generation: 0)
+        try writeRefreshToken(token, account: account, id: nil, generation: 0)
     }
 
-    private func writeRefreshToken(_ token: RefreshTokenRow, account: Int64, id: Int64, generation: Int64) throws {
+    private func writeRefreshToken(_ token: RefreshTokenRow, account: Int64, id: Int64?, generation: Int64) throws {
         try write(
             .refreshToken,
             id: id,
@@ -58,12 +57,9 @@ extension StoreConnection {
     ///
     /// Older imported tokens are kept for later, except copies of the token that it replaces, which is spent.
     func replaceRefreshToken(with token: RefreshTokenRow, account: Int64) throws {
+        guard bareAccount != account else { return try insertRefreshToken(token, account: account) }
         let current = try connection.first(
-            """
-            SELECT id FROM refresh_token
-            WHERE account_id = ?1 AND (client_fold = ?2 AND ?3 IS family_id OR family_id = ?3)
-            ORDER BY modified_at DESC, id DESC LIMIT 1
-            """,
+            Self.current,
             .integer(account),
             .text(token.clientID.folded),
             .optional(token.familyID)
@@ -72,12 +68,21 @@ extension StoreConnection {
         try rotateRefreshToken(current, to: token, account: account)
     }
 
+    private static let current = SQL { dialect in
+        """
+        SELECT id FROM refresh_token
+        WHERE account_id = ?1 AND (client_fold = ?2 AND \(dialect.same("?3", "family_id")) OR family_id = ?3)
+        ORDER BY modified_at DESC, id DESC LIMIT 1
+        """
+    }
+
     /// Replaces the token in row `id` and drops every copy of the old one, whatever its data key.
     ///
     /// Of a row that was altered nothing is taken over.
     func rotateRefreshToken(_ id: Int64, to token: RefreshTokenRow, account: Int64) throws {
         var replacement = token
-        let replaced = try connection.first(Self.row, .integer(id)) { row -> (secret: Secret?, generation: Int64) in
+        let replaced = try connection.first(Self.row, .integer(id), .integer(account)) {
+            row -> (secret: Secret?, generation: Int64) in
             let generation = row.integer(SealedTable.refreshToken["generation"])
             let intact = try intact { (try open(row, of: .refreshToken), try openMembers(row, of: .refreshToken, 1)) }
             guard let (secret, extra) = intact else { return (nil, max(0, generation)) }
@@ -92,7 +97,7 @@ extension StoreConnection {
         try writeRefreshToken(replacement, account: account, id: id, generation: generation &+ 1)
     }
 
-    private static let row = SQL(SealedTable.refreshToken.selection + "WHERE t.id = ?1")
+    private static let row = SQL(SealedTable.refreshToken.selection + "WHERE t.id = ?1 AND t.account_id = ?2")
     private static let rowsOfAccount = SQL(SealedTable.refreshToken.selection + "WHERE t.account_id = ?1")
 
     /// Fingerprints do not help here: they differ between data keys, and the file may be altered.
@@ -101,15 +106,24 @@ extension StoreConnection {
             guard row.integer(0) != id else { return nil }
             return try intact { try open(row, of: .refreshToken) } == secret ? row.integer(0) : nil
         }
-        for case let copy? in copies { try connection.run("DELETE FROM refresh_token WHERE id = ?1", .integer(copy)) }
+        for case let copy? in copies { try deleteRefreshToken(copy, account: account) }
     }
 
-    private static let usableRows = SQL(
+    private func deleteRefreshToken(_ row: Int64, account: Int64) throws {
+        try connection.run(
+            "DELETE FROM refresh_token WHERE id = ?1 AND account_id = ?2",
+            .integer(row),
+            .integer(account)
+        )
+    }
+
+    private static let usableRows = SQL { dialect in
         SealedTable.refreshToken.ownedSelection + """
-            WHERE a.account_key = ?1 AND a.authority = ?2 AND (t.client_fold = ?3 OR t.family_id = ?4)
+            WHERE \(dialect.account("a", key: "?1", authority: "?2", rows: 5, owners: ["t.account_id"]))
+                AND (t.client_fold = ?3 OR t.family_id = ?4)
             ORDER BY t.client_fold = ?3 DESC, t.modified_at DESC, t.id DESC
             """
-    )
+    }
 
     /// The refresh tokens of an account that `client` may use: its own before those of its family, newest first.
     ///
@@ -117,13 +131,8 @@ extension StoreConnection {
     /// whose row was altered, as that says where the token is sent.
     func refreshTokens(of id: Account.ID, client: String, family: String?) throws -> [StoredRefreshToken] {
         let table = SealedTable.refreshToken
-        let tokens = try connection.all(
-            Self.usableRows,
-            .text(id.key),
-            .text(id.issuer),
-            .text(client.folded),
-            .optional(family)
-        ) { row in
+        let values = values(.text(id.key), .text(id.issuer), .text(client.folded), .optional(family), of: id)
+        let tokens = try connection.all(Self.usableRows, values) { row in
             StoredRefreshToken(
                 secret: try open(row, of: table),
                 clientID: row.text(table["client_id"]),
@@ -146,13 +155,14 @@ extension StoreConnection {
 
     /// Removes exactly `token`; false if its row holds another one by now.
     func deleteRefreshToken(_ token: StoredRefreshToken) throws -> Bool {
-        guard try isCurrent(token) else { return false }
-        return try connection.run("DELETE FROM refresh_token WHERE id = ?1", .integer(token.rowID)) > 0
+        guard let account = try accountRow(token.account), try isCurrent(token) else { return false }
+        try deleteRefreshToken(token.rowID, account: account)
+        return true
     }
 
     /// Whether row `token.rowID` still holds exactly `token`, and not one that was altered since.
     func isCurrent(_ token: StoredRefreshToken) throws -> Bool {
-        try connection.first(Self.row, .integer(token.rowID)) { row in
+        try connection.first(Self.rowOfToken, identity(of: token)) { row in
             try intact { try open(row, of: .refreshToken) } == token.secret
         } ?? false
     }
@@ -161,21 +171,33 @@ extension StoreConnection {
     ///
     /// A row that was altered meanwhile holds nothing that could be used again.
     func isReplaceable(_ token: StoredRefreshToken) throws -> Bool {
-        try connection.first(Self.row, .integer(token.rowID)) { row in
+        try connection.first(Self.rowOfToken, identity(of: token)) { row in
             try intact { try open(row, of: .refreshToken) == token.secret } ?? true
         } ?? false
+    }
+
+    private static let rowOfToken = SQL { dialect in
+        SealedTable.refreshToken.ownedSelection + """
+            WHERE t.id = ?1
+                AND \(dialect.account("a", key: "?2", authority: "?3", rows: 4, owners: ["t.account_id"]))
+            """
+    }
+
+    private func identity(of token: StoredRefreshToken) -> [Value] {
+        values(.integer(token.rowID), .text(token.account.key), .text(token.account.issuer), of: token.account)
     }
 }
 
 // MARK: - Import and export
 
 extension StoreConnection {
-    private static let refreshTokenAlike = SQL(
+    private static let refreshTokenAlike = SQL { dialect in
         SealedTable.refreshToken.selection + """
-            WHERE t.account_id = ?1 AND t.client_fold = ?2 AND t.environment = ?3 AND t.target IS ?4
-                AND t.credential_type = ?5 AND t.family_id IS ?6
+            WHERE t.account_id = ?1 AND t.client_fold = ?2 AND t.environment = ?3
+                AND \(dialect.same("t.target", "?4")) AND t.credential_type = ?5
+                AND \(dialect.same("t.family_id", "?6"))
             """
-    )
+    }
 
     /// Takes in a refresh token unless the store has the same or a newer one under the same identity.
     func importRefreshToken(_ token: RefreshTokenRow, account: Int64) throws -> Bool {
@@ -242,15 +264,20 @@ extension StoreConnection {
     }
 
     /// Computes the fingerprint anew under the current data key; the record of use goes on naming the same token.
-    func rehashFingerprint(_ row: Int64) throws {
-        let known = try connection.first(Self.row, .integer(row)) { columns in
+    func rehashFingerprint(_ row: Int64, account: Int64) throws {
+        let known = try connection.first(Self.row, .integer(row), .integer(account)) { columns in
             (
                 new: try currentSealer().fingerprint(open(columns, of: .refreshToken)),
                 old: columns.blob(SealedTable.refreshToken["fingerprint"])
             )
         }
         guard let known else { return }
-        try connection.run("UPDATE refresh_token SET fingerprint = ?2 WHERE id = ?1", .integer(row), .blob(known.new))
+        try connection.run(
+            "UPDATE refresh_token SET fingerprint = ?2 WHERE id = ?1 AND account_id = ?3",
+            .integer(row),
+            .blob(known.new),
+            .integer(account)
+        )
         if known.old != known.new { try renameToken(known.old, known.new) }
     }
 }

@@ -1,6 +1,6 @@
+import Database
 import OAuth
 import SQL
-import SQLite
 import Sealing
 
 // The tables `store` and `data_key`: what a file is, and the keys of its values.
@@ -20,13 +20,20 @@ package struct StoreHeader {
     /// Reads the header, as of one moment: a migration or a rekey may be under way.
     ///
     /// - Throws: ``TokenStoreError/Code/damaged`` if the file is a database of something else.
-    init(_ connection: Connection, at path: StorePath) throws {
-        self = try connection.read { try Self(reading: connection, at: path) }
+    init(_ connection: Connection, at location: StoreLocation) throws {
+        self = try connection.read { try Self(reading: connection, at: location) }
     }
 
-    private init(reading connection: Connection, at path: StorePath) throws {
-        try Self.requireApplicationID(connection, at: path)
-        userVersion = Int(try connection.integer("PRAGMA user_version") ?? 0)
+    init(_ connection: Connection, at path: StorePath) throws {
+        try self.init(connection, at: StoreLocation(path))
+    }
+
+    private init(reading connection: Connection, at location: StoreLocation) throws {
+        var userVersion: Int?
+        if let path = location.path {
+            try Self.requireApplicationID(connection, at: path)
+            userVersion = Int(try connection.integer("PRAGMA user_version") ?? 0)
+        }
         let row = try connection.first(
             """
             SELECT schema_version, reader_floor, writer_floor, written_by, store_id, key_source, key_parameters,
@@ -40,7 +47,7 @@ package struct StoreHeader {
         }
         guard let row else {
             throw TokenStoreError.damaged(
-                "\(path.database) has lost its header",
+                "\(location) has lost its header",
                 .repair
             )
         }
@@ -48,6 +55,8 @@ package struct StoreHeader {
         keySource = row.3
         keyParameters = Self.parameters(row.4)
         createdAt = row.5
+        // A server has no number outside its tables.
+        self.userVersion = userVersion ?? schemaVersion
     }
 
     /// - Throws: ``TokenStoreError/Code/damaged`` if the database is another program's.
@@ -71,44 +80,78 @@ package struct StoreHeader {
     }
 }
 
+/// What a store that is being made begins with: an id, and a key from its source.
+struct NewStore {
+    let id: [UInt8]
+    let source: KeySource
+    let key: KeyEncryptionKey
+
+    /// What the source needs to find the key again.
+    let parameters: [String: String]
+
+    /// Asks the source for the key; `directory` is that of the database file, empty on a server.
+    init(_ source: KeySource, in directory: String, _ options: StoreOptions) throws {
+        id = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
+        self.source = source
+        (key, parameters) = try source.create(options.keyContext(directory: directory, storeID: id, [:]))
+    }
+}
+
+extension StoreOptions {
+    /// What a key source is told of a store and of this program.
+    func keyContext(directory: String, storeID: [UInt8], _ parameters: [String: String]) -> KeySourceContext {
+        var context = KeySourceContext(
+            directory: directory,
+            storeID: storeID,
+            environment: environment,
+            parameters: parameters,
+            askPassphrase: askPassphrase
+        )
+        context.namedSource = keySource
+        context.scryptCost = scryptCost
+        context.lockTimeout = busyTimeout
+        return context
+    }
+}
+
 extension Connection {
-    /// Writes the header of a store that is being made.
-    func insertHeader(
-        _ schema: Schema,
-        storeID: [UInt8],
-        source: KeySource,
-        parameters: [String: String],
-        at now: Int64
-    ) throws {
+    /// Writes the header of a store that is being made, and its first data key.
+    func insertHeader(of store: NewStore, _ schema: Schema, at now: Int64) throws {
         try run(
             """
             INSERT INTO store (id, store_id, schema_version, reader_floor, writer_floor, written_by, key_source,
                 key_parameters, created_at)
             VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
             """,
-            .blob(storeID),
+            .blob(store.id),
             .integer(schema.version),
             .integer(schema.floors.reader),
             .integer(schema.floors.writer),
             .text(TokenStore.version),
-            .text(source.recorded.description),
-            .text(StoreHeader.text(parameters)),
+            .text(store.source.recorded.description),
+            .text(StoreHeader.text(store.parameters)),
             .integer(now)
         )
+        try insertDataKey(DataKey(id: 1, format: schema.format), under: store.key, storeID: store.id, at: now)
     }
 
     /// Records that a migration has been applied; the floors rise with the version.
     func recordStep(to version: Int, _ migration: Migration) throws {
         try run(
-            """
-            UPDATE store SET schema_version = ?1, written_by = ?2,
-                reader_floor = max(reader_floor, ?3), writer_floor = max(writer_floor, ?4)
-            """,
-            .integer(version),
-            .text(TokenStore.version),
-            .integer(migration.readerFloor),
-            .integer(migration.writerFloor)
+            Self.step,
+            [
+                .integer(version), .text(TokenStore.version), .integer(migration.readerFloor),
+                .integer(migration.writerFloor),
+            ]
         )
+    }
+
+    private static let step = SQL { dialect in
+        """
+        UPDATE store SET schema_version = ?1, written_by = ?2,
+            reader_floor = \(dialect.greater("reader_floor", "?3")),
+            writer_floor = \(dialect.greater("writer_floor", "?4"))
+        """
     }
 
     /// Writes a version and its floors to the header, whatever is there now.
@@ -148,6 +191,9 @@ struct WrappedDataKey: Hashable {
     /// The id of the key-encryption key it is wrapped under.
     let keyID: String
     let isCurrent: Bool
+
+    /// Whether the store was moved, so that nothing is sealed under the key any more.
+    let isFrozen: Bool
 }
 
 extension Connection {
@@ -157,7 +203,8 @@ extension Connection {
                 id: UInt32(truncatingIfNeeded: row.integer(0)),
                 wrapped: row.blob(1),
                 keyID: row.text(2),
-                isCurrent: row.integer(3) == 1
+                isCurrent: [1, 2].contains(row.integer(3)),
+                isFrozen: row.integer(3) == 2
             )
         }
     }
@@ -184,7 +231,7 @@ extension Connection {
     func dataKeyCount() throws -> Int64 { try integer("SELECT count(*) FROM data_key") ?? 0 }
 
     func currentDataKeyCount() throws -> Int64 {
-        try integer("SELECT count(*) FROM data_key WHERE is_current = 1") ?? 0
+        try integer("SELECT count(*) FROM data_key WHERE is_current <> 0") ?? 0
     }
 
     func currentDataKeyID() throws -> Int64? { try integer("SELECT id FROM data_key WHERE is_current = 1") }
@@ -217,7 +264,7 @@ extension Connection {
         try run("UPDATE data_key SET wrapped = ?1 WHERE is_current = 1", .blob(wrapped))
     }
 
-    func deleteOldDataKeys() throws { try run("DELETE FROM data_key WHERE is_current <> 1") }
+    func deleteOldDataKeys() throws { try run("DELETE FROM data_key WHERE is_current = 0") }
 
     func deleteDataKeys() throws { try run("DELETE FROM data_key") }
 }

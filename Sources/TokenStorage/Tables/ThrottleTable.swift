@@ -1,7 +1,7 @@
 import Crypto
+import Database
 package import OAuth
 import SQL
-import SQLite
 import Sealing
 
 extension SealedTable {
@@ -30,14 +30,19 @@ extension StoreConnection {
     /// What holds a request back now.
     ///
     /// A wait that begins in the future was written by a clock that has been set back since, and counts for nothing.
-    func throttle(_ key: [UInt8]) throws -> Throttle? {
+    func throttle(_ key: [UInt8], of account: Account.ID) throws -> Throttle? {
         let table = SealedTable.throttle
         let found =
             try connection.first(
                 Self.throttleAlike,
-                .blob(key),
-                .integer(now),
-                .integer(Throttle.longest)
+                values(
+                    .blob(key),
+                    .integer(now),
+                    .integer(Throttle.longest),
+                    .text(account.key),
+                    .text(account.issuer),
+                    of: account
+                )
             ) { row -> Throttle? in
                 guard try isIntact(row, of: table) else { return nil }
                 // A failure that cannot be read is one without details; the wait counts all the same.
@@ -51,31 +56,38 @@ extension StoreConnection {
         return found.flatMap { $0.beganAt <= now ? $0 : nil }
     }
 
-    private static let throttleAlike = SQL(
-        SealedTable.throttle.selection + "WHERE t.key = ?1 AND t.ends_at > ?2 AND t.ends_at <= ?2 + ?3"
-    )
+    private static let throttleAlike = SQL { dialect in
+        SealedTable.throttle.ownedSelection + """
+            WHERE \(dialect.account("a", key: "?4", authority: "?5", rows: 6, owners: ["t.account_id"]))
+                AND t.key = ?1 AND t.ends_at > ?2 AND t.ends_at <= ?2 + ?3
+            """
+    }
 
     /// The member of a stored failure that says when the wait began.
     private static let beganAt = "began_at"
 
     func writeThrottle(_ throttle: Throttle, key: [UInt8], account: Int64, client: String) throws {
-        try connection.run(
-            "DELETE FROM throttle WHERE ends_at <= ?1 OR ends_at > ?1 + ?2",
-            .integer(now),
-            .integer(Throttle.longest)
-        )
+        if !connection.isServer { try deleteEndedThrottles() }
         var failure = throttle.failure
         failure[Self.beganAt] = .number("\(throttle.beganAt)")
-        try connection.run("DELETE FROM throttle WHERE key = ?1", .blob(key))
+        try connection.run("DELETE FROM throttle WHERE account_id = ?2 AND key = ?1", .blob(key), .integer(account))
         try write(
             .throttle,
-            id: nextID("SELECT max(id) FROM throttle"),
+            id: nil,
             account: account,
             clear: [
                 .blob(key), .text(client.folded), .integer(throttle.expiresAt),
                 .text(JSONValue.object(failure).serialized),
             ],
             sealed: [Secret("")]
+        )
+    }
+
+    func deleteEndedThrottles() throws {
+        try connection.run(
+            "DELETE FROM throttle WHERE ends_at <= ?1 OR ends_at > ?1 + ?2",
+            .integer(now),
+            .integer(Throttle.longest)
         )
     }
 

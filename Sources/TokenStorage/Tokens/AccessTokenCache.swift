@@ -26,9 +26,28 @@ final class AccessTokenCache: Sendable {
 
         /// By ``AccessTokenCache/hash(_:)``; of two queries with one hash the later is kept.
         var entries: [Int: Entry] = [:]
+
+        /// The entries of each account, where a store tells which account was changed.
+        var hashes: [Int64: [Int]] = [:]
+
+        /// The accounts that were dropped last, and how many ever were: a lookup that is under way meanwhile may have
+        /// read what was there before.
+        var dropped: [Int64] = []
+        var dropCount = 0
+
+        mutating func removeAll() { (entries, hashes) = ([:], [:]) }
+
+        func wasDropped(_ account: Int64, since count: Int) -> Bool {
+            dropCount - count > dropped.count || dropped.suffix(dropCount - count).contains(account)
+        }
     }
 
     private let state = LockedValue(State())
+
+    /// The number by which the store says that an account was changed; nil where it tells of commits alone.
+    private let number: (@Sendable (Account.ID) -> Int64)?
+
+    init(numberedBy number: (@Sendable (Account.ID) -> Int64)? = nil) { self.number = number }
 
     /// More than this many are not all in use, and each is a secret in memory.
     private static let capacity = 1_024
@@ -44,16 +63,40 @@ final class AccessTokenCache: Sendable {
     ) throws -> CachedToken {
         let hash = Self.hash(query)
         if let kept = entry(for: query, hash, at: now, version) { return .usable(kept.token, isAging: false) }
+        let dropCount = number == nil ? 0 : state.withLock { $0.dropCount }
         let found = try lookUp()
         if case .usable(let token, isAging: false) = found, let entry = Entry.of(query, token, now: now) {
+            let account = number?(query.account)
             state.withLock { state in
                 guard state.version == version else { return }
-                if state.entries.count >= Self.capacity { state.entries.removeAll() }
+                if state.entries.count >= Self.capacity { state.removeAll() }
+                if let account {
+                    guard !state.wasDropped(account, since: dropCount) else { return }
+                    // Another account's query may have the same hash.
+                    if state.hashes[account]?.contains(hash) != true {
+                        state.hashes[account, default: []].append(hash)
+                    }
+                }
                 state.entries[hash] = entry
             }
         }
         return found
     }
+
+    /// Forgets the tokens of an account that was changed.
+    func drop(_ account: Int64) {
+        state.withLock { state in
+            for hash in state.hashes.removeValue(forKey: account) ?? [] { state.entries[hash] = nil }
+            state.dropCount += 1
+            state.dropped.append(account)
+            if state.dropped.count > 2 * Self.droppedCapacity { state.dropped.removeFirst(Self.droppedCapacity) }
+        }
+    }
+
+    private static let droppedCapacity = 256
+
+    /// Forgets everything.
+    func removeAll() { state.withLock { $0.removeAll() } }
 
     /// The token that is kept for `query`.
     func token(for query: TokenQuery, at now: Int64, version: StoreConnections.DataVersion) -> AccessToken? {
@@ -68,7 +111,8 @@ final class AccessTokenCache: Sendable {
     ) -> Entry? {
         let kept = state.withLock { state -> Entry? in
             guard state.version == version else {
-                state = State(version: version)
+                state.version = version
+                state.removeAll()
                 return nil
             }
             return state.entries[hash]

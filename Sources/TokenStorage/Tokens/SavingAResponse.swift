@@ -1,5 +1,5 @@
+import Database
 import OAuth
-import SQLite
 
 extension StoreConnection {
     /// Stores the response of a sign-in, or of a request for the client's own token, in the transaction that is open.

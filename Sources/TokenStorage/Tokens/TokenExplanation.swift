@@ -1,5 +1,5 @@
+import Database
 package import OAuth
-import SQLite
 
 extension StoreReading {
     /// The access tokens of an account, at most a few dozen, with the reason each answers `query` or does not.
@@ -31,12 +31,12 @@ extension StoreConnection {
                 considered.append(token(row, isTaken: false, reason))
                 return
             }
-            considered.append(token(row, isTaken: false, "it fits, but another fits better"))
+            considered.append(token(row, isTaken: false, "another fits better"))
             guard let candidate, best.map({ candidate.outranks($0.candidate) }) ?? true else { return }
             best = (considered.count - 1, candidate)
         }
         if let (index, candidate) = best {
-            let reason = candidate.isAging ? "it fits, and is worth refreshing" : "it fits best"
+            let reason = candidate.isAging ? "fits, and is worth refreshing" : "fits best"
             considered[index] = considered[index].taken(reason)
         }
         return considered
@@ -55,29 +55,29 @@ extension StoreConnection {
 
     private func mismatch(_ row: Row, _ query: TokenQuery, tenant: String?, _ boundKey: String?) -> String? {
         if row.text(AccessTokenColumn.clientFold) != query.clientID.folded {
-            return "it is of client \(row.text(AccessTokenColumn.clientID))"
+            return "of client \(row.text(AccessTokenColumn.clientID))"
         }
         if let tenant, row.text(AccessTokenColumn.realmFold) != tenant {
-            return "it is of tenant \(row.text(AccessTokenColumn.realmFold))"
+            return "of tenant \(row.text(AccessTokenColumn.realmFold))"
         }
         let type = row.text(AccessTokenColumn.tokenTypeFold)
         let isBound = type == "dpop" && boundKey != nil
         guard isBound || type == AccessTokenRow.fold(tokenType: query.tokenType) && !query.requiresDPoP else {
-            return "its type is \(type == "bearer" ? "Bearer" : row.text(AccessTokenColumn.tokenType))"
+            return "of type \(type == "bearer" ? "Bearer" : row.text(AccessTokenColumn.tokenType))"
         }
         let key = isBound ? boundKey : query.keyID
-        if row.text(AccessTokenColumn.keyID) != key ?? "" { return "it is bound to another key" }
+        if row.text(AccessTokenColumn.keyID) != key ?? "" { return "bound to another key" }
         let variant = query.requestedClaims == nil ? "" : TokenVariant(requestedClaims: query.requestedClaims).text
-        return row.text(AccessTokenColumn.variant) == variant ? nil : "it was issued for other claims"
+        return row.text(AccessTokenColumn.variant) == variant ? nil : "issued for other claims"
     }
 
     private func failure(_ candidate: AccessTokenCandidate?, _ row: Row, _ query: TokenQuery) -> String? {
         guard let candidate else {
             let granted = Scope(row.text(AccessTokenColumn.target))
-            return "it lacks the scope \(query.scope.missing(from: granted).text)"
+            return "lacks \(query.scope.missing(from: granted).text)"
         }
-        if candidate.expiresOn <= now { return "it has ended" }
-        return candidate.isUsable ? nil : "it ends too soon"
+        if candidate.expiresOn <= now { return "has ended" }
+        return candidate.isUsable ? nil : "ends too soon"
     }
 }
 
@@ -91,7 +91,7 @@ package struct AccessTokenExplanation: Sendable {
     package let expiresOn: Int64
     package let isTaken: Bool
 
-    /// A sentence without a full stop.
+    /// A few words, such as `has ended`.
     package let reason: String
 
     /// The same token, as the answer.

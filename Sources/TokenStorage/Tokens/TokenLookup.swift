@@ -1,6 +1,6 @@
 import Crypto
+import Database
 import OAuth
-import SQLite
 import Sealing
 
 extension StoreConnection {

@@ -1,5 +1,5 @@
+import Database
 public import OAuth
-import SQLite
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
@@ -90,7 +90,7 @@ extension TokenStore {
     /// What the store has for `query`; a token that was opened before is kept until anything is committed.
     public func cachedToken(for query: TokenQuery) throws -> CachedToken {
         try query.requireScope()
-        let version = try connections.dataVersion()
+        guard let version = try connections.dataVersion() else { return try storedToken(for: query) }
         return try opened.token(for: query, at: options.seconds, version: version) { try storedToken(for: query) }
     }
 }
@@ -98,8 +98,8 @@ extension TokenStore {
 extension TokenStore {
     /// The token in memory that ``cachedToken(for:)`` would return; nil where that reads the file, and so may wait.
     package func tokenInMemory(for query: TokenQuery) throws -> AccessToken? {
-        guard connections.isObserved else { return nil }
-        return opened.token(for: query, at: options.seconds, version: try connections.dataVersion())
+        guard connections.isObserved, let version = try connections.dataVersion() else { return nil }
+        return opened.token(for: query, at: options.seconds, version: version)
     }
 }
 

@@ -5,24 +5,35 @@ import TokenStorage
 /// The selector and the filters that say which accounts are meant.
 struct AccountFilters: ParsableArguments {
     @Option(
+        name: [.customShort("a"), .long],
         help: ArgumentHelp(
             "One account: its home account id, username or local account id, or a unique prefix of at least 4 "
                 + "characters of the first.",
             valueName: "account"
-        )
+        ),
+        completion: StoreCompletion.of(.account)
     )
     var account: String?
 
-    @Option(help: ArgumentHelp("Accounts of a B2C user flow, such as B2C_1_SUSI.", valueName: "policy"))
+    @Option(
+        help: ArgumentHelp("Accounts of a B2C user flow, such as B2C_1_SUSI.", valueName: "policy"),
+        completion: StoreCompletion.of(.userFlow)
+    )
     var policy: String?
 
-    @Option(help: ArgumentHelp("Accounts seen in a tenant.", valueName: "tenant"))
+    @Option(
+        help: ArgumentHelp("Accounts seen in a tenant.", valueName: "tenant"),
+        completion: StoreCompletion.of(.tenant)
+    )
     var tenant: String?
 
-    @Option(help: ArgumentHelp("Accounts of an issuer.", valueName: "url"))
+    @Option(help: ArgumentHelp("Accounts of an issuer.", valueName: "url"), completion: StoreCompletion.of(.issuer))
     var issuer: String?
 
-    @Option(help: ArgumentHelp("Accounts with a token of a client.", valueName: "id"))
+    @Option(
+        help: ArgumentHelp("Accounts with a token of a client.", valueName: "id"),
+        completion: StoreCompletion.of(.client)
+    )
     var clientID: String?
 
     @Option(
@@ -32,6 +43,7 @@ struct AccountFilters: ParsableArguments {
                 + "list fits when one element does. Repeatable.",
             valueName: "claim"
         ),
+        completion: StoreCompletion.of(.claim),
         transform: { try ClaimCondition(parsing: $0) }
     )
     var conditions: [ClaimCondition] = []
@@ -46,7 +58,7 @@ struct AccountFilters: ParsableArguments {
     var filter: AccountPolicy? { filter(byClient: true) }
 
     /// The same; a client that shares the tokens of its family need not have any of its own.
-    private func filter(byClient: Bool) -> AccountPolicy? {
+    func filter(byClient: Bool) -> AccountPolicy? {
         let policies: [AccountPolicy] =
             [policy.map { .userFlow($0) }, tenant.map { .tenant($0) }, issuer.map { .issuer($0) }].compactMap(\.self)
             + [byClient ? clientID.map { .client($0) } : nil].compactMap(\.self) + conditions.map(\.policy)
@@ -89,6 +101,9 @@ struct ClaimCondition {
         }
         let value = String(scalars[scalars.index(after: sign)...])
         let name = text[..<sign]
+        guard !name.hasSuffix("!") else {
+            throw ValidationError("'\(text)' is not a condition", hint: "give NAME=VALUE, NAME~=TEXT or NAME")
+        }
         if name.hasSuffix("~") {
             opensTokens = true
             policy = .claim(try Self.name(name.dropLast(), of: text), contains: value)
@@ -128,8 +143,7 @@ struct TagCondition {
 extension StoreReading {
     /// The one account that `filters` select, and the client whose tokens are meant.
     func account(_ filters: AccountFilters, byClient: Bool = true) throws -> (Account, client: String) {
-        let policy = filters.policy(byClient: byClient)
-        let account = try account(policy ?? .all, isNamed: policy != nil)
+        let account = try account(AccountChoice(filters, byClient: byClient))
         if let client = filters.clientID { return (account, client) }
         let clients = try summary(of: account.id)?.clientIDs ?? []
         guard let client = clients.first else {
@@ -145,10 +159,15 @@ extension StoreReading {
 
 extension CommandFailure {
     /// How accounts come into a store.
-    static let filling = "sign in with 'tokenstore login', or fill it with 'tokenstore import FILE'"
+    static func filling(_ location: StoreLocation) -> String {
+        guard location.path != nil else { return Remedy.makingStore }
+        return signingIn
+    }
 
-    static func noStore(at path: StorePath) -> CommandFailure {
-        CommandFailure(.noMatch, "no account fits, because there is no store at \(path.database)", filling)
+    static let signingIn = "sign in with 'tokenstore login', or fill it with 'tokenstore import FILE'"
+
+    static func noStore(at location: StoreLocation) -> CommandFailure {
+        CommandFailure(.noMatch, "no account fits, because there is no store at \(location)", filling(location))
     }
 }
 
@@ -163,7 +182,7 @@ extension StoreReading {
             throw CommandFailure(
                 .noMatch,
                 isNamed ? "no account fits" : "the store has no account",
-                isNamed ? "see the accounts with 'tokenstore list'" : CommandFailure.filling
+                isNamed ? "see the accounts with 'tokenstore list'" : CommandFailure.signingIn
             )
         case .ambiguous(let accounts):
             throw CommandFailure(ambiguous: accounts, of: fitting, isNamed: isNamed)
@@ -178,25 +197,38 @@ extension CommandFailure {
         self.init(.ambiguous, message, Self.choice(of: accounts, isNamed), candidates: accounts, of: total)
     }
 
-    /// The option that tells the accounts apart, where one does: an id can be 90 letters long, or be that of both.
+    /// The option that tells the accounts apart, or the two: an id can be 90 letters long, or be that of both.
     private static func choice(of accounts: [Account], _ isNamed: Bool) -> String {
-        let options: [(name: String, value: (Account) -> String?)] = [
-            ("--account", { isNamed ? nil : $0.username }), ("--policy", { $0.userFlow }),
-            ("--issuer", { $0.issuer ?? $0.environment }),
+        let others: [(name: String, value: (Account) -> String?)] = [
+            ("--policy", { $0.userFlow }), ("--issuer", { $0.issuer ?? $0.environment }),
             ("--tenant", { $0.utid ?? $0.tenantProfiles.first?.tenantID }),
-            ("--account", { $0.username }),
         ]
-        for (name, value) in options {
-            let values = accounts.compactMap(value).filter { !$0.isEmpty }
-            guard let first = values.first, values.count == accounts.count,
-                Set(values.map { $0.lowercased() }).count == values.count
-            else { continue }
-            let isPlain = first.utf8.allSatisfy { byte in
-                UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20
-                    || "/._:@-".utf8.contains(byte)
+        let single = [("--account", { isNamed ? nil : $0.username })] + others + [("--account", { $0.username })]
+        for (name, value) in single {
+            if let values = distinct(accounts.map { [value($0)] }) { return advice([name], values) }
+        }
+        for (name, value) in others {
+            if let values = distinct(accounts.map { [$0.username, value($0)] }) {
+                return advice(["--account", name], values)
             }
-            return "name one with \(name)" + (isPlain ? ", such as '\(name) \(first)'" : "")
         }
         return "name one by its home account id"
+    }
+
+    /// The values of the first account, where every account has some, and no two the same.
+    private static func distinct(_ values: [[String?]]) -> [String]? {
+        let known = values.map { $0.compactMap(\.self).filter { !$0.isEmpty }.map { $0.lowercased() } }
+        let isWhole = zip(values, known).allSatisfy { $0.count == $1.count }
+        guard isWhole, Set(known).count == known.count else { return nil }
+        return values.first?.compactMap(\.self)
+    }
+
+    private static func advice(_ names: [String], _ values: [String]) -> String {
+        let isPlain = values.joined().utf8.allSatisfy { byte in
+            UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20
+                || "/._:@-".utf8.contains(byte)
+        }
+        let example = zip(names, values).map { "\($0) \($1)" }.joined(separator: " ")
+        return "name one with \(names.joined(separator: " and "))" + (isPlain ? ", such as '\(example)'" : "")
     }
 }

@@ -38,7 +38,11 @@ struct SignInTarget: ParsableArguments {
     var clientID: String
 
     func validate() throws {
-        guard [issuer, authority, environment?.rawValue].compactMap(\.self).count == 1 else {
+        let places = [issuer, authority, environment?.rawValue].compactMap(\.self)
+        guard !places.isEmpty else {
+            throw ValidationError("no issuer is named", hint: "give --issuer, --authority or --environment")
+        }
+        guard places.count == 1 else {
             throw ValidationError(
                 "--issuer, --authority and --environment exclude each other",
                 hint: "give one of them"

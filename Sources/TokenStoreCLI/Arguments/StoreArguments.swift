@@ -21,8 +21,9 @@ import Darwin
 struct StoreArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The database file, or the directory that holds tokenstore.db. Default: $TOKENSTORE_PATH, else "
-                + "$XDG_STATE_HOME/tokenstore/tokenstore.db, else ~/.local/state/tokenstore/tokenstore.db; on macOS "
+            "The database file, the directory that holds tokenstore.db, or the address of a server, "
+                + "postgresql://HOST/DATABASE. Default: $TOKENSTORE_PATH, else $XDG_STATE_HOME/tokenstore/tokenstore.db, "
+                + "else ~/.local/state/tokenstore/tokenstore.db; on macOS "
                 + "~/Library/Application Support/tokenstore/tokenstore.db.",
             valueName: "path"
         ),
@@ -33,25 +34,38 @@ struct StoreArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Where the store's key comes from: file, file:PATH, passphrase, passphrase:fd=N, secret-service, "
-                + "keychain, keychain:GROUP, credential:NAME, credential:/PATH or environment. Fixed when the store is created; then it may be "
-                + "left out. Default for a new store: file.",
+                + "keychain, keychain:GROUP, credential:NAME, credential:/PATH, environment or command:/PATH. Fixed when "
+                + "the store is created; then it may be left out, but for a command that TOKENSTORE_KEY_COMMAND does not "
+                + "name. Default for a new store: file.",
             valueName: "source"
         ),
-        completion: .list(["file", "passphrase", "secret-service", "keychain", "credential:", "environment"]),
-        transform: { try KeySource(parsing: $0) }
+        completion: StoreCompletion.keySources,
+        transform: { try KeySource(argument: $0) }
     )
     var key: KeySource?
 
-    @Flag(help: "Print one JSON document on standard output, and errors as JSON on standard error.")
+    @Flag(
+        name: [.customShort("j"), .long],
+        help: "Print one JSON document on standard output, and errors as JSON on standard error."
+    )
     var json = false
 
-    @Flag(help: "Print nothing but errors and what was asked for.")
+    @Flag(name: [.customShort("q"), .long], help: "Print nothing but errors and what was asked for.")
     var quiet = false
 
     @Flag(help: "Never prompt (implied if standard input is not a terminal).")
     var noInput = false
 
-    @Flag(help: "Disable colour (implied by NO_COLOR, TERM=dumb or a pipe).")
+    @Option(
+        help: ArgumentHelp(
+            "When to use colour: always, never or auto. Default: auto, which is on a terminal without NO_COLOR.",
+            valueName: "when"
+        ),
+        completion: .list(["always", "never", "auto"])
+    )
+    var color: String?
+
+    @Flag(help: "Disable colour, as --color=never.")
     var noColor = false
 
     @Option(
@@ -67,15 +81,33 @@ struct StoreArguments: ParsableArguments {
         guard timeout.isFinite, timeout >= 0, timeout <= 1e9 else {
             throw ValidationError("--timeout is less than 0 or not a number", hint: "give a number of seconds")
         }
+        guard ["always", "never", "auto", nil].contains(color), !noColor || color != "always" else {
+            throw ValidationError("--color is not always, never or auto", hint: "give one of them, without --no-color")
+        }
         guard store != "" else { throw ValidationError("--store is empty", hint: "give a path, or leave it out") }
+        do { _ = try location } catch { throw ValidationError(error) }
     }
 
-    var path: StorePath {
-        store.map { StorePath($0) } ?? .standard(environment: ProcessInfo.processInfo.environment)
+    /// Where the store is.
+    var location: StoreLocation {
+        get throws(TokenStoreError) {
+            if let store { return try StoreLocation(store, isArgument: true) }
+            return try .standard(environment: ProcessInfo.processInfo.environment)
+        }
+    }
+
+    /// Whether there is no store at a path, so that opening it would create it; a server is not asked.
+    var isVacant: Bool { get throws { try location.path?.isVacant ?? false } }
+
+    /// The file of the store, for a command that is about files.
+    func requirePath(_ problem: String, _ hint: String) throws -> StorePath {
+        guard let path = try location.path else { throw CommandFailure(.failure, problem, hint) }
+        return path
     }
 
     var console: Console {
-        let terminal = Terminal(isPlain: noColor, environment: ProcessInfo.processInfo.environment)
+        let colour: Bool? = noColor || color == "never" ? false : color == "always" ? true : nil
+        let terminal = Terminal(colour: colour, environment: ProcessInfo.processInfo.environment)
         return Console(terminal: terminal, isQuiet: quiet, logLevel: logLevel)
     }
 
@@ -93,11 +125,27 @@ extension StoreArguments {
         return options
     }
 
+    /// What `body` returns, which opens the store; a passphrase that was typed wrong may be typed three times.
+    func unlocking<Result>(unlocks: Bool = true, _ body: (StoreOptions) throws -> Result) throws -> Result {
+        var attempts = 1
+        while true {
+            do {
+                return try body(options(unlocks: unlocks))
+            } catch let error as TokenStoreError
+                where error.keyError?.code == .otherKey && attempts < 3 && PassphraseMemory.shared.forget()
+            {
+                StandardError.write("tokenstore: \(error.problem.printable), try again\n")
+                attempts += 1
+            }
+        }
+    }
+
     /// Opens the store for reading only, and once; nil, after a line that says how to fill it, if there is none.
     func inspect(_ console: Console, unlocks: Bool = true) throws -> StoreInspection? {
-        console.log(.debug, "inspecting \(path.database)")
+        let location = try location
+        console.log(.debug, "inspecting \(location)")
         guard let store = try inspected(unlocks: unlocks) else {
-            console.note("no store at \(path.database) yet; \(CommandFailure.filling)")
+            console.note("no store at \(location) yet; \(CommandFailure.filling(location))")
             return nil
         }
         return store
@@ -105,9 +153,11 @@ extension StoreArguments {
 
     /// The store for reading only, nil if it does not exist; release it before the store is opened for writing.
     func inspected(unlocks: Bool = true) throws -> StoreInspection? {
-        var options = options(unlocks: unlocks)
-        options.keepsInspectionOpen = true
-        return try TokenStore.inspect(at: path, options: options)
+        try unlocking(unlocks: unlocks) {
+            var options = $0
+            options.keepsInspectionOpen = true
+            return try TokenStore.inspect(at: location, options: options)
+        }
     }
 
     /// Opens the store for reading its accounts, after the answers that wait in files were stored.
@@ -121,8 +171,9 @@ extension StoreArguments {
     ///
     /// Where that is not possible, as in a copy that cannot be written, a line says so.
     func takeInAnswers(_ console: Console, within limit: Duration? = nil) throws {
+        guard let path = try location.path, !path.isVacant else { return }
         let waiting = try path.pendingAnswers()
-        guard !waiting.isEmpty, !path.isVacant else { return }
+        guard !waiting.isEmpty else { return }
         var options = options()
         if let limit { options.busyTimeout = min(options.busyTimeout, limit) }
         do {
@@ -139,20 +190,29 @@ extension StoreArguments {
 
     /// Opens the store for writing, creating it if there is none.
     func open(_ console: Console, unlocks: Bool = true) throws -> TokenStore {
-        console.log(.debug, "opening \(path.database)")
-        return try TokenStore.open(at: path, options: options(unlocks: unlocks))
+        let location = try location
+        console.log(.debug, "opening \(location)")
+        return try unlocking(unlocks: unlocks) { try TokenStore.open(at: location, options: $0) }
     }
 
     /// Opens the store for writing; if there is none, it is created when there is something in it.
     func openOrDefer(_ console: Console) throws -> TokenStore {
-        guard path.isVacant else { return try open(console) }
+        let location = try location
+        guard try isVacant else { return try open(console) }
         var options = options()
         // Asked for now, while nothing else reads from the terminal.
         if key == .passphrase, options.environment["TOKENSTORE_PASSPHRASE"] == nil, let ask = options.askPassphrase {
             let passphrase = try ask(true)
             options.askPassphrase = { _ in passphrase }
         }
-        return .deferred(at: path, options: options)
+        return .deferred(at: location, options: options)
+    }
+}
+
+extension KeySource {
+    /// Reads an argument; an error keeps its hint.
+    init(argument text: String) throws {
+        do { self = try KeySource(parsing: text) } catch { throw ValidationError(error) }
     }
 }
 

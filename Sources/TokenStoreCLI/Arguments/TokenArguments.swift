@@ -6,12 +6,14 @@ import TokenStorage
 /// What `token` takes, and `explain` with it.
 struct TokenArguments: ParsableArguments {
     @Option(
+        name: [.customShort("s"), .long],
         parsing: .singleValue,
         help: ArgumentHelp(
             "A scope the token must have; repeatable, or a list with commas or spaces. Default: the scope of the "
                 + "sign-in.",
             valueName: "scope"
-        )
+        ),
+        completion: StoreCompletion.of(.scope)
     )
     var scope: [String] = []
 
@@ -19,7 +21,7 @@ struct TokenArguments: ParsableArguments {
         name: .customLong("min-ttl"),
         help: ArgumentHelp("The least time that the token must stay valid.", valueName: "seconds")
     )
-    private var minTTL: Int64 = 0
+    var minTTL: Int64 = 0
 
     @Flag(help: "Refresh even if a stored token is valid.")
     var forceRefresh = false
@@ -32,7 +34,9 @@ struct TokenArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp("The authority that issues the token. Default: that of the sign-in.", valueName: "url"),
-        transform: { try Authority(parsing: $0) }
+        transform: { text in
+            do { return try Authority(parsing: text) } catch { throw ValidationError(error) }
+        }
     )
     var authority: Authority?
 
@@ -48,8 +52,17 @@ struct TokenArguments: ParsableArguments {
     @Flag(help: "Also use refresh tokens of other clients of the family (Microsoft's own apps).")
     var familyTokens = false
 
+    @Flag(help: "The ID token instead of an access token.")
+    var idToken = false
+
+    @Flag(help: "Never use the network: a token that the store does not have is an error.")
+    var cached = false
+
     func validate() throws {
         guard minTTL >= 0 else { throw ValidationError("--min-ttl is less than 0", hint: "give a number of seconds") }
+        guard !cached || !forceRefresh && claims == nil else {
+            throw ValidationError("--cached excludes --force-refresh and --claims", hint: "leave --cached out")
+        }
     }
 
     var scopes: Scope { Scope(scope.flatMap { $0.split { $0 == "," || $0.isWhitespace }.map(String.init) }) }

@@ -32,21 +32,26 @@ struct CheckCommand: ParsableCommand {
 
     func run() throws {
         let console = arguments.console
-        let path = arguments.path.database
-        let problems = try problems(console)
+        let (path, place) = (try arguments.location.path, try arguments.location.description)
+        let (problems, obstacle) = try problems(console)
+        if let obstacle {
+            // A program gets its document all the same.
+            if arguments.json { try CheckReport(problems: problems, repair: nil).write(arguments, on: console) }
+            throw obstacle
+        }
         // A file that is not a token store is 6, as for every command, and no repair is offered.
-        if repair, !problems.isEmpty { try StoreFiles(arguments.path, source: arguments.key).requireOwnDatabase() }
-        guard repair, !dryRun, !problems.isEmpty else {
+        if repair, !problems.isEmpty, let path { try StoreFiles(path, source: arguments.key).requireOwnDatabase() }
+        guard let path, repair, !dryRun, !problems.isEmpty else {
             try CheckReport(problems: problems, repair: nil).write(arguments, on: console)
             guard problems.isEmpty else {
-                let message = "\(path) has \(problems.count.counting("problem"))"
-                throw CommandFailure(.storeDamaged, message, "salvage it with 'tokenstore check --repair'")
+                let message = "\(place) has \(problems.count.counting("problem"))"
+                throw CommandFailure(.storeDamaged, message, path == nil ? Self.recovery : Self.salvage)
             }
             return
         }
-        let question = "\(path) has \(problems.count.counting("problem")). Replace it with its readable rows"
+        let question = "\(place) has \(problems.count.counting("problem")). Replace it with its readable rows"
         try Confirmation(question: question).ask(arguments, isGiven: yes)
-        let report = try repaired(console)
+        let report = try repaired(path, console)
         try CheckReport(problems: problems, repair: report).write(arguments, on: console)
         guard report.lostSignIns.isEmpty, !report.mayHaveLostOthers else {
             let count = report.lostSignIns.count
@@ -60,10 +65,20 @@ struct CheckCommand: ParsableCommand {
         }
     }
 
-    private func repaired(_ console: Console) throws -> RepairReport {
+    private static let salvage = "salvage it with 'tokenstore check --repair'"
+
+    /// No program can tell which rows of a server were there: the server can go back to when they were.
+    private static let recovery =
+        "a server's tables are not repaired row by row: recover the database to a moment before the damage"
+
+    private func repaired(_ path: StorePath, _ console: Console) throws -> RepairReport {
         do {
-            return try ProgressLine("repairing", console).showing { update in
-                try TokenStore.repair(at: arguments.path, options: arguments.options(), progress: update)
+            let database = path.database
+            let progress = ProgressLine("repairing", console) { _ in
+                ("\(database) is as it was", advice: "run it again")
+            }
+            return try progress.showing { update in
+                try TokenStore.repair(at: path, options: arguments.options(), progress: update)
             }
         } catch let error as TokenStoreError where error.code == .damaged {
             // After a repair 6 says that the store is sound again, without some sign-ins.
@@ -72,12 +87,16 @@ struct CheckCommand: ParsableCommand {
         }
     }
 
-    private func problems(_ console: Console) throws -> [StoreProblem] {
+    /// What is wrong, and why not even that could be found out, where no repair is to mend it.
+    private func problems(_ console: Console) throws -> (found: [StoreProblem], obstacle: CommandFailure?) {
         do {
-            guard let store = try arguments.inspect(console) else { return [] }
-            return try ProgressLine("checking", console).showing { try store.check(progress: $0) }
+            guard let store = try arguments.inspect(console) else { return ([], nil) }
+            let progress = ProgressLine("checking", console) { _ in ("not all was checked", advice: "run it again") }
+            return (try progress.showing { try store.check(progress: $0) }, nil)
         } catch let error as TokenStoreError where repair && isForRepair(error) {
-            return [StoreProblem(location: "file", problem: CommandFailure(error).sentence)]
+            return ([StoreProblem(location: "file", problem: CommandFailure(error).sentence)], nil)
+        } catch let error as TokenStoreError where error.code == .damaged {
+            return ([StoreProblem(location: "file", problem: error.problem)], CommandFailure(error))
         }
     }
 

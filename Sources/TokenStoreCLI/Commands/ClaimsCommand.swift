@@ -9,7 +9,7 @@ struct ClaimsCommand: ParsableCommand {
         abstract: "Show the claims of an account's newest ID token.",
         discussion: """
             The first argument names the account, unless --account does; without either it is the only account of \
-            the store. With a filter the first argument names the account if one fits both, else a claim. The other \
+            the store, or the default one. With a filter or TOKENSTORE_ACCOUNT the first argument names the account if one fits both, else a claim. The other \
             arguments name claims; dots reach into objects. With one NAME only its value is printed, a list or an \
             object as JSON. --tenant shows the claims of that tenant only. The signature of the token is not checked.
 
@@ -22,7 +22,10 @@ struct ClaimsCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("The account, then names of claims.", valueName: "account|name"))
+    @Argument(
+        help: ArgumentHelp("The account, then names of claims.", valueName: "account|name"),
+        completion: StoreCompletion.claims
+    )
     var words: [String] = []
 
     @OptionGroup(title: "Which account") var filters: AccountFilters
@@ -32,14 +35,14 @@ struct ClaimsCommand: ParsableCommand {
     func run() throws {
         let console = arguments.console
         let isNamed = !words.isEmpty || !filters.isEmpty
-        guard !isNamed || !arguments.path.isVacant else { throw CommandFailure.noStore(at: arguments.path) }
+        guard try !isNamed || !arguments.isVacant else { throw try CommandFailure.noStore(at: arguments.location) }
         guard let store = try arguments.inspectAccounts(console) else {
             if arguments.json { try ClaimsReport(account: nil, profiles: []).document([], on: console) }
             return
         }
         let word = try accountWord(in: store)
         let names = Array(words.dropFirst(word == nil ? 0 : 1))
-        let account = try store.account(filters.policy(account: word) ?? .all, isNamed: isNamed)
+        let account = try store.account(AccountChoice(filters, account: word))
         let tokens = try store.idTokens(of: account.id).filter { filters.includes(tenant: $0.tenantID) }
         if tokens.isEmpty { console.note("no ID token is stored for \(account.username)") }
         let report = ClaimsReport(account: try store.summary(of: account.id), profiles: Self.newest(tokens))
@@ -56,7 +59,7 @@ struct ClaimsCommand: ParsableCommand {
     /// The argument that names the account; beside a filter the first one may be the name of a claim as well.
     private func accountWord(in store: StoreInspection) throws -> String? {
         guard filters.account == nil, let word = words.first else { return nil }
-        guard let filter = filters.filter else { return word }
+        guard let filter = filters.filter ?? AccountChoice.variable.map({ _ in .all }) else { return word }
         if case .none = try store.outcome(of: .identifier(word).and(filter)).outcome { return nil }
         return word
     }
@@ -111,12 +114,17 @@ private struct ClaimsReport {
             if index > 0 { try console.line() }
             let tenant = profile.tenantID.isEmpty ? "" : "tenant \(profile.tenantID), "
             let heading = "\(tenant)client \(profile.clientID)".printable
-            try console.line(console.terminal.styled(heading, .bold))
+            for line in heading.wrapped(to: console.terminal.width ?? .max) {
+                try console.line(console.terminal.styled(line, .bold))
+            }
             let members = Self.claims(of: profile, names).members
             let width = members.reduce(0) { max($0, $1.name.printable.columns) }
             for (name, value) in members {
                 let padding = String(repeating: " ", count: width - name.printable.columns)
-                try console.line("  \(name.printable)\(padding)  \(Self.text(value, of: name, on: console))")
+                let text = Self.text(value, of: name, on: console)
+                let lines = console.terminal.width.map { text.wrapped(to: max(20, $0 - width - 4)) } ?? [text]
+                try console.line("  \(name.printable)\(padding)  \(lines[0])")
+                for line in lines.dropFirst() { try console.line(String(repeating: " ", count: width + 4) + line) }
             }
         }
         try console.output.flush()

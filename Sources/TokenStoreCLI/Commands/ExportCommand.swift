@@ -2,14 +2,6 @@ import ArgumentParser
 import Sealing
 import TokenStorage
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 struct ExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
@@ -52,8 +44,8 @@ struct ExportCommand: ParsableCommand {
         guard let store = try arguments.inspected() else {
             throw CommandFailure(
                 .noMatch,
-                "no store at \(arguments.path.database), and \(file) was not changed",
-                "name the store with --store, or \(CommandFailure.filling)"
+                "no store at \(try arguments.location), and \(file) was not changed",
+                "name the store with --store, or \(CommandFailure.filling(try arguments.location))"
             )
         }
         let files = try store.files()
@@ -102,85 +94,15 @@ struct ExportCommand: ParsableCommand {
         _ console: Console,
         to write: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
-        try ProgressLine("exporting", console).showing { try store.exportMSALCache(progress: $0, write: write) }
+        let name = file ?? "-"
+        let progress = ProgressLine("exporting", console) { _ in
+            let outcome = name == "-" ? "the document is not whole" : "\(name) is as it was"
+            return (outcome, advice: "run it again")
+        }
+        try progress.showing { try store.exportMSALCache(progress: $0, write: write) }
         let count = try store.boundSessionCount()
         guard count > 0 else { return }
         let sessions = count.counting("session")
         console.note("the tokens of \(sessions) with --dpop are left out; sign in again where they are needed")
-    }
-}
-
-/// A file that takes its name only when it is whole; every command writes its files through this.
-///
-/// It replaces a regular file only if a person said so, and never one of the store's own files.
-private final class OutputFile {
-    private let output: BufferedOutput
-    private let path: String
-    private let draft: DraftFile
-    private let store: StoreFiles
-    private let signalMask = SignalMask()
-
-    /// Whether a file has this name already.
-    static func isTaken(_ path: String) -> Bool {
-        var status = stat()
-        return lstat(path, &status) == 0
-    }
-
-    /// Opens a draft beside `path`, which only its owner may read.
-    init(_ path: String, sparing store: StoreFiles) throws {
-        try Self.check(path, sparing: store)
-        self.path = path
-        self.store = store
-        guard let draft = DraftFile(for: path) else { throw Self.failure("created", path) }
-        self.draft = draft
-        output = BufferedOutput(draft.descriptor, name: path)
-    }
-
-    /// Writes `bytes`, unless the program is to end: then nothing is left of them.
-    func write(_ bytes: UnsafeRawBufferPointer) throws {
-        guard !signalMask.isPending else {
-            throw CommandFailure(.cancelled, "interrupted, and \(path) is as it was", "try again")
-        }
-        try output.write(bytes)
-    }
-
-    /// Gives the draft its name.
-    func commit() throws {
-        try output.flush()
-        try Self.check(path, sparing: store)
-        guard draft.commit(replacing: Self.isTaken(path)) else { throw Self.failure("written", path) }
-    }
-
-    /// Refuses what must not be replaced by output.
-    static func check(_ path: String, sparing store: StoreFiles) throws {
-        guard !store.includes(path) else {
-            throw CommandFailure(
-                .usage,
-                "\(path) is a file of a token store, and output would destroy it",
-                "name another file, or - for standard output"
-            )
-        }
-        var status = stat()
-        guard lstat(path, &status) == 0 else { return }
-        let kind: String
-        switch status.st_mode & S_IFMT {
-        case S_IFREG: return
-        case S_IFLNK: kind = "a symbolic link"
-        case S_IFDIR: kind = "a directory"
-        default: kind = "not a regular file"
-        }
-        throw CommandFailure(
-            .failure,
-            "\(path) is \(kind), and secrets are written to regular files only",
-            "name another file, or - for standard output"
-        )
-    }
-
-    private static func failure(_ verb: String, _ path: String) -> CommandFailure {
-        CommandFailure(
-            .failure,
-            "\(path) cannot be \(verb) (\(systemMessage()))",
-            "check the directory, its permissions and its free space"
-        )
     }
 }

@@ -22,6 +22,7 @@ struct ImportCommand: ParsableCommand {
             changed; delete it when its plain-text tokens are not needed any more.
 
             EXAMPLES
+              tokenstore import --dry-run ~/cache.json
               tokenstore import ~/cache.json
               tokenstore import --key passphrase ~/cache.json
               ssh host cat cache.json | tokenstore import
@@ -34,6 +35,9 @@ struct ImportCommand: ParsableCommand {
     @Option(help: "Input format. Default: detected.")
     var format: DocumentFormat?
 
+    @Flag(help: "Change nothing; print what would be imported.")
+    var dryRun = false
+
     @OptionGroup(title: "Options of every command") var arguments: StoreArguments
 
     func validate() throws {
@@ -45,23 +49,43 @@ struct ImportCommand: ParsableCommand {
     func run() throws {
         let console = arguments.console
         let document = try InputDocument(file ?? "-")
+        defer { withExtendedLifetime(document) {} }
+        let progress = ProgressLine("importing", console) { _ in ("nothing was imported", advice: "run it again") }
+        if dryRun { return try report(preview(document, progress), on: console) }
         // A document that is refused must not leave a new store behind.
-        if arguments.path.isVacant {
+        if try arguments.isVacant {
             try TokenStore.requireMSALCache(document.bytes, isKnownFormat: format != nil)
         }
         let store = try arguments.open(console)
-        let progress = ProgressLine("importing", console)
-        let report = try progress.showing { update in
+        let imported = try progress.showing { update in
             try store.importMSALCache(document.bytes, isKnownFormat: format != nil, progress: update)
         }
-        withExtendedLifetime(document) {}
-        try ImportSummary(report: report).write(arguments, on: console)
+        try report(imported, on: console)
+    }
+
+    private func preview(_ document: InputDocument, _ progress: ProgressLine) throws -> ImportReport {
+        try arguments.unlocking { options in
+            try progress.showing { update in
+                try TokenStore.previewImport(
+                    of: document.bytes,
+                    isKnownFormat: format != nil,
+                    at: arguments.location,
+                    options: options,
+                    progress: update
+                )
+            }
+        }
+    }
+
+    private func report(_ report: ImportReport, on console: Console) throws {
+        try ImportSummary(report: report, isDryRun: dryRun).write(arguments, on: console)
     }
 }
 
 /// What an import took over.
 private struct ImportSummary {
     let report: ImportReport
+    let isDryRun: Bool
 
     /// The columns that are left for a key; those of MSAL name the account, the client and the scope.
     private static let longestKey = 200
@@ -72,19 +96,30 @@ private struct ImportSummary {
             let key = rejection.key.map { ", \($0.printable.truncated(to: Self.longestKey))" } ?? ""
             console.log(.error, "\(rejection.bucket)\(key): \(rejection.reason)")
         }
-        if console.isQuiet { return }
+        if console.isQuiet, !isDryRun { return }
         let counts = [
             report.accounts.counting("account"), report.accessTokens.counting("access token"),
             report.refreshTokens.counting("refresh token"), report.idTokens.counting("ID token"),
             "\(report.appMetadata) app metadata", "\(report.other) other",
         ]
-        try console.line("imported \(counts.joined(separator: ", "))")
+        let deed = isDryRun ? "would import" : "imported"
+        try console.line("\(deed) \(counts.joined(separator: ", "))\(names)".printable)
         try console.line("unchanged \(report.unchanged), rejected \(report.rejected.count)")
         try console.output.flush()
     }
 
+    /// The accounts of a dry run by name, as far as they are few.
+    private var names: String {
+        guard isDryRun, !report.accountNames.isEmpty else { return "" }
+        let more = report.changedAccounts - report.accountNames.count
+        return ": " + report.accountNames.joined(separator: ", ") + (more > 0 ? " and \(more.grouped) more" : "")
+    }
+
     private func document(on console: Console) throws {
         try console.document {
+            $0.member("dryRun", isDryRun)
+            $0.array("accountNames", report.accountNames)
+            $0.member("accountTotal", report.changedAccounts)
             $0.object("imported") {
                 $0.member("accounts", report.accounts)
                 $0.member("accessTokens", report.accessTokens)

@@ -11,7 +11,8 @@ struct LogoutCommand: ParsableCommand {
         _superCommandName: "tokenstore",
         abstract: "Sign an account out: end its session at the issuer, then delete it.",
         discussion: """
-            It asks once. The refresh token is revoked if the issuer supports revocation. If that fails, the failure \
+            Without an account it takes the only one of the store, or the default one ('tokenstore use'). It asks \
+            once. The refresh token is revoked if the issuer supports revocation. If that fails, the failure \
             is reported and the account is deleted anyway. --client-id signs the account out of one client only.
 
             The issuer may keep a session of its own in the browser, which signs the person in again without a password. \
@@ -26,7 +27,10 @@ struct LogoutCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("The account.", valueName: "account"))
+    @Argument(
+        help: ArgumentHelp("The account. Default: the only one, or the default one.", valueName: "account"),
+        completion: StoreCompletion.of(.account)
+    )
     var account: String?
 
     @Flag(help: "Do not contact the issuer.")
@@ -53,23 +57,23 @@ struct LogoutCommand: ParsableCommand {
         guard !localOnly || !browser.isAsked else {
             throw ValidationError("--browser contacts the issuer", hint: "leave --local-only out")
         }
-        guard account != nil || !filters.isEmpty else { throw ValidationError("no account is named", hint: "give one") }
     }
 
     func run() throws {
         let console = arguments.console
-        guard !arguments.path.isVacant else { throw CommandFailure.noStore(at: arguments.path) }
+        guard try !arguments.isVacant else { throw try CommandFailure.noStore(at: arguments.location) }
         if dryRun {
             guard let store = try arguments.inspectAccounts(console) else {
-                throw CommandFailure.noStore(at: arguments.path)
+                throw try CommandFailure.noStore(at: arguments.location)
             }
             return try plan(in: store).write(arguments, on: console)
         }
         let store = try arguments.open(console)
         defer { store.close() }
         let plan = try plan(in: store)
-        // A script that names an account means it; a person at a terminal may have mistyped.
-        try Confirmation(question: plan.question).ask(arguments, isGiven: yes || !arguments.mayAsk)
+        // A script that names an account means it; a person at a terminal may have mistyped, and does not see which
+        // account is the default one.
+        try Confirmation(question: plan.question).ask(arguments, isGiven: yes || choice.isNamed && !arguments.mayAsk)
         let account = plan.account
         let manager = network.manager(store, client: filters.clientID ?? "", arguments)
         let (clients, isLocal) = (filters.clientID.map { [$0] }, localOnly)
@@ -78,11 +82,13 @@ struct LogoutCommand: ParsableCommand {
             try await manager.signOut(account.id, ofClients: clients, isLocal ? .thisDevice : .everywhere)
         }
         let browserReport = try session.map { try browser.end($0, store, network, arguments) }
-        try LogoutReport(account: account, outcome: outcome, browser: browserReport).write(arguments, on: console)
+        try LogoutReport(plan: plan, outcome: outcome, browser: browserReport).write(arguments, on: console)
     }
 
+    private var choice: AccountChoice { AccountChoice(filters, account: account) }
+
     private func plan(in store: some StoreReading) throws -> LogoutPlan {
-        let account = try store.account(filters.policy(account: account) ?? .all)
+        let account = try store.account(choice)
         let known = try store.summary(of: account.id)?.clientIDs ?? []
         let reach =
             localOnly
@@ -108,9 +114,8 @@ private struct LogoutPlan {
     var question: String { "Sign out \(what)" }
 
     private var what: String {
-        let userFlow = account.userFlow.map { " (\($0))" } ?? ""
         let clients = clients.isEmpty ? "" : " of \(clients.joined(separator: ", "))"
-        return account.shownName + userFlow + clients + ", \(reach)"
+        return account.nameAndUserFlow + clients + ", \(reach)"
     }
 
     /// Prints what would be done.
@@ -119,23 +124,21 @@ private struct LogoutPlan {
             try console.line("would sign out \(what)".printable)
             return try console.output.flush()
         }
-        try console.document {
-            $0.member("dryRun", true)
-            $0.member("homeAccountId", account.id.homeAccountID)
-            $0.array("clientIds", clients)
-            $0.member("localOnly", isLocal)
-        }
+        try LogoutDocument(plan: self, outcome: nil, browser: nil).write(on: console)
     }
 }
 
 extension Account {
     /// What people call the account.
     fileprivate var shownName: String { username.isEmpty ? id.homeAccountID : username }
+
+    /// The same with what tells it from others of that name.
+    var nameAndUserFlow: String { shownName + (userFlow.map { " (\($0))" } ?? "") }
 }
 
 /// What became of an account's sessions.
 private struct LogoutReport {
-    let account: Account
+    let plan: LogoutPlan
     let outcome: SignOutOutcome
 
     /// nil: the browser was not asked for.
@@ -147,7 +150,9 @@ private struct LogoutReport {
         for (client, report) in reports {
             switch report {
             case .failed(let reason):
-                console.note("the session of client \(client) was not ended at the issuer: \(reason)")
+                console.note(
+                    "the session of client \(client) was not ended at the issuer, and may last there until it expires: \(reason)"
+                )
             case .notOffered:
                 console.note("the issuer revokes no tokens; that of client \(client) is good there until it expires")
             case .revoked, .nothingToRevoke, .localOnly: break
@@ -155,27 +160,41 @@ private struct LogoutReport {
         }
         if case .unfinished(let error) = outcome.erasure { console.note(CommandFailure(error).sentence) }
         if let advice = browser?.advice { console.note(advice) }
-        guard !arguments.json else { return try document(on: console) }
+        guard !arguments.json else {
+            return try LogoutDocument(plan: plan, outcome: outcome, browser: browser).write(on: console)
+        }
         guard !console.isQuiet else { return }
         let isRevoked = reports.contains { $0.report == .revoked }
         let isEnded = browser?.outcome == .ended
         let what = [isRevoked ? "the session" : nil, isEnded ? "that of the browser" : nil].compactMap(\.self)
         let ended = what.isEmpty ? "" : "; the issuer ended \(what.joined(separator: " and "))"
-        try console.line("signed out \(account.shownName)\(ended)".printable)
+        try console.line("signed out \(plan.account.shownName)\(ended)".printable)
         try console.output.flush()
     }
+}
 
-    private func document(on console: Console) throws {
+/// A sign-out, or what it would be, as JSON.
+private struct LogoutDocument {
+    let plan: LogoutPlan
+
+    /// nil: it is a dry run.
+    let outcome: SignOutOutcome?
+    let browser: BrowserSessionReport?
+
+    func write(on console: Console) throws {
         try console.document {
-            $0.member("homeAccountId", account.id.homeAccountID)
-            $0.array("revocations", reports) { entry, json in
+            $0.member("dryRun", outcome == nil)
+            $0.member("homeAccountId", plan.account.id.homeAccountID)
+            $0.array("clientIds", plan.clients)
+            $0.member("localOnly", plan.isLocal)
+            $0.array("revocations", outcome?.reports ?? []) { entry, json in
                 json.object {
                     $0.member("clientId", entry.client)
                     $0.member("outcome", entry.report.word)
                     $0.member("reason", entry.report.reason)
                 }
             }
-            $0.member("oldBytesRemain", outcome.erasure != .complete)
+            $0.member("oldBytesRemain", outcome.map { $0.erasure != .complete } ?? false)
             if let browser {
                 $0.object("browserSession") {
                     $0.member("outcome", browser.outcome.rawValue)
@@ -193,9 +212,9 @@ extension SignOutReport {
     fileprivate var word: String {
         switch self {
         case .revoked: "revoked"
-        case .nothingToRevoke: "nothing_to_revoke"
-        case .notOffered: "not_offered"
-        case .localOnly: "local_only"
+        case .nothingToRevoke: "nothingToRevoke"
+        case .notOffered: "notOffered"
+        case .localOnly: "localOnly"
         case .failed: "failed"
         }
     }

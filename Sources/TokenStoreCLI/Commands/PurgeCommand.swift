@@ -16,7 +16,8 @@ struct PurgeCommand: ParsableCommand {
         discussion: """
             Without a selector it deletes expired access tokens and nothing else, and asks nothing. With --account, a \
             filter, --older-than or --all it deletes those accounts with all their tokens and claims, and asks once. \
-            Deleted bytes are erased from the database, its log and its free pages. --all also removes copies that \
+            Deleted bytes are erased from the database, its log and its free pages; a server keeps sealed copies in \
+            its own log and backups. --all also removes copies that \
             a repair or an update of the store left beside it, and works on a store that is too damaged to open, and \
             on one whose key is lost: the next sign-in makes a new key.
 
@@ -58,21 +59,22 @@ struct PurgeCommand: ParsableCommand {
 
     func run() throws {
         let console = arguments.console
-        guard !arguments.path.isVacant else {
-            console.note("no store at \(arguments.path.database), nothing to purge")
-            return try report(PurgeCounts(), isDryRun: dryRun).write(arguments, on: console)
+        let location = try arguments.location
+        guard try !arguments.isVacant else {
+            console.note("no store at \(location), nothing to purge")
+            return try report(PurgeCounts(), isDryRun: dryRun, location).write(arguments, on: console)
         }
         if dryRun || isDestructive {
-            let trial = report(try purge(console, isTrial: true), isDryRun: true)
+            let trial = report(try purge(console, isTrial: true), isDryRun: true, location)
             if dryRun { return try trial.write(arguments, on: console) }
             if all || !trial.isEmpty { try Confirmation(question: trial.question).ask(arguments, isGiven: yes) }
         }
         let counts = try purge(console, isTrial: false)
-        try report(counts, isDryRun: false).write(arguments, on: console)
+        try report(counts, isDryRun: false, location).write(arguments, on: console)
     }
 
-    private func report(_ counts: PurgeCounts, isDryRun: Bool) -> PurgeReport {
-        PurgeReport(counts: counts, isDryRun: isDryRun, database: arguments.path.database)
+    private func report(_ counts: PurgeCounts, isDryRun: Bool, _ location: StoreLocation) -> PurgeReport {
+        PurgeReport(counts: counts, isDryRun: isDryRun, location: location)
     }
 
     private var isDestructive: Bool { all || olderThan != nil || !filters.isEmpty }
@@ -80,10 +82,16 @@ struct PurgeCommand: ParsableCommand {
     /// Deletes, or on a trial looks at a store that is not even opened for writing.
     private func purge(_ console: Console, isTrial: Bool) throws -> PurgeCounts {
         let options = arguments.options(unlocks: filters.needsKey)
-        if all { return try TokenStore.purgeAll(at: arguments.path, options: options, dryRun: isTrial) }
+        let progress = ProgressLine("deleting", console) { _ in ("nothing was deleted", advice: "run it again") }
+        if all {
+            let location = try arguments.location
+            guard !isTrial else { return try TokenStore.purgeAll(at: location, options: options, dryRun: true) }
+            return try progress.showing { try TokenStore.purgeAll(at: location, options: options, progress: $0) }
+        }
         guard isTrial else {
             let store = try arguments.open(console, unlocks: filters.needsKey)
-            return try policy(console, in: store).map { try store.purge($0) } ?? store.purgeExpired()
+            guard let policy = try policy(console, in: store) else { return try store.purgeExpired() }
+            return try progress.showing { try store.purge(policy, progress: $0) }
         }
         guard let store = try arguments.inspect(console, unlocks: filters.needsKey) else { return PurgeCounts() }
         return try policy(console, in: store).map { try store.previewPurge($0) } ?? store.previewPurgeExpired()
@@ -102,7 +110,7 @@ struct PurgeCommand: ParsableCommand {
 struct PurgeReport {
     let counts: PurgeCounts
     let isDryRun: Bool
-    let database: String
+    let location: StoreLocation
 
     var isEmpty: Bool { counts == PurgeCounts() }
 
@@ -115,7 +123,7 @@ struct PurgeReport {
     }
 
     /// Whether the store itself is not among the files that go.
-    private var isDatabaseReadable: Bool { !counts.removedFiles.contains(database) }
+    private var isDatabaseReadable: Bool { location.path.map { !counts.removedFiles.contains($0.database) } ?? true }
 
     private var hasRows: Bool {
         counts.accounts + counts.accessTokens + counts.refreshTokens + counts.idTokens > 0
@@ -142,10 +150,16 @@ struct PurgeReport {
             }
             try console.output.flush()
         }
+        if location.path == nil, !isDryRun, !isEmpty { console.note(Self.server) }
         for file in counts.keptFiles {
             console.note("\(file) was not removed, as it may not be a copy of a store; remove it yourself")
         }
     }
+
+    /// What no program can promise for a server.
+    private static let server =
+        "the rows are deleted; sealed copies stay in the server's log, replicas and backups until those age out, and "
+        + "open only with the key"
 
     private var text: String {
         [

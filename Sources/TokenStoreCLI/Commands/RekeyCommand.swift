@@ -28,7 +28,7 @@ struct RekeyCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp("Where the current key is, if not where the store says.", valueName: "source"),
-        transform: { try KeySource(parsing: $0) }
+        transform: { try KeySource(argument: $0) }
     )
     private var currentKey: KeySource?
 
@@ -54,10 +54,10 @@ struct RekeyCommand: ParsableCommand {
 
     func run() throws {
         let console = arguments.console
-        guard !arguments.path.isVacant else {
+        guard try !arguments.isVacant else {
             throw CommandFailure(
                 .failure,
-                "no store at \(arguments.path.database)",
+                "no store at \(try arguments.location)",
                 "make one with 'tokenstore import --key SOURCE FILE'"
             )
         }
@@ -65,20 +65,47 @@ struct RekeyCommand: ParsableCommand {
         options.keySource = currentKey
         if dryRun { return try writePlan(options, on: console) }
         let removes = try mayRemoveCopies(options)
-        let store = try TokenStore.open(at: arguments.path, options: options)
-        let report = try ProgressLine("sealing", console).showing { update in
+        let store = try open()
+        let progress = ProgressLine("sealing", console) { progress in
+            let count = progress.done.counting("row")
+            return (
+                "\(count) of \((progress.total ?? 0).grouped) are dealt with; every value stays readable",
+                advice: "run 'tokenstore rekey' to finish it"
+            )
+        }
+        let report = try progress.showing { update in
             try store.rekey(to: arguments.key, afterLeak: leaked, progress: update)
         }
-        let copies = try TokenStore.removeCopies(at: arguments.path, options: options, dryRun: !removes)
+        let copies = try copies(options, dryRun: !removes)
         try write(report, removed: removes ? copies.removed : [], on: console)
         for copy in copies.kept + (removes ? [] : copies.removed) {
             console.note("\(copy) was not removed, and opens with the old keys; remove it if you do not need it")
         }
     }
 
+    /// Opens the store under its current key, which `--key` does not name here.
+    private func open() throws -> TokenStore {
+        do {
+            return try arguments.unlocking {
+                var options = $0
+                options.keySource = currentKey
+                return try TokenStore.open(at: arguments.location, options: options)
+            }
+        } catch let error as TokenStoreError where error.code == .key {
+            let failure = CommandFailure(error)
+            throw error.remedy.map { failure.hinting($0.hint(keyOption: "--current-key")) } ?? failure
+        }
+    }
+
+    /// Removes the copies of the store beside it; a server has none.
+    private func copies(_ options: StoreOptions, dryRun: Bool) throws -> (removed: [String], kept: [String]) {
+        guard let path = try arguments.location.path else { return ([], []) }
+        return try TokenStore.removeCopies(at: path, options: options, dryRun: dryRun)
+    }
+
     /// Asks about the copies of the store; without a terminal they stay.
     private func mayRemoveCopies(_ options: StoreOptions) throws -> Bool {
-        let copies = try TokenStore.removeCopies(at: arguments.path, options: options, dryRun: true).removed
+        let copies = try copies(options, dryRun: true).removed
         guard !yes, !copies.isEmpty else { return yes }
         guard arguments.mayAsk else { return false }
         let question = "The old keys open \(copies.joined(separator: ", ")). Overwrite and remove that as well"
@@ -89,17 +116,13 @@ struct RekeyCommand: ParsableCommand {
         do {
             var options = options
             options.unlocks = false
-            _ = try TokenStore.inspect(at: arguments.path, options: options)
+            _ = try TokenStore.inspect(at: arguments.location, options: options)
         } catch let error as TokenStoreError where error.code == .olderStore {
             // A rekey migrates it.
         }
-        let copies = try TokenStore.removeCopies(at: arguments.path, options: options, dryRun: true).removed
+        let copies = try copies(options, dryRun: true).removed
         if arguments.json {
-            try console.document {
-                $0.member("dryRun", true)
-                $0.member("keySource", arguments.key?.description)
-                $0.array("copies", copies)
-            }
+            try document(nil, source: arguments.key?.description, removed: copies, on: console)
         } else {
             let isSealing = arguments.key == nil || leaked
             if isSealing { try console.line("would seal every value anew under a new data key") }
@@ -109,15 +132,26 @@ struct RekeyCommand: ParsableCommand {
         }
     }
 
+    /// A dry run has no report.
+    private func document(
+        _ report: RekeyReport?,
+        source: String?,
+        removed: [String],
+        on console: Console
+    ) throws {
+        try console.document {
+            $0.member("dryRun", report == nil)
+            $0.member("resealed", report?.resealed)
+            $0.member("keySource", source)
+            $0.member("resumed", report?.resumed ?? false)
+            $0.member("note", report?.note)
+            $0.array("removedFiles", removed)
+        }
+    }
+
     private func write(_ report: RekeyReport, removed: [String], on console: Console) throws {
         if arguments.json {
-            try console.document {
-                $0.member("resealed", report.resealed)
-                $0.member("keySource", report.keySource)
-                $0.member("resumed", report.resumed)
-                $0.member("note", report.note)
-                $0.array("removedFiles", removed)
-            }
+            try document(report, source: report.keySource, removed: removed, on: console)
         } else if !console.isQuiet {
             let resumed = report.resumed ? ", finishing a rekey that was interrupted" : ""
             try console.line("sealed \(report.resealed.counting("value")) anew\(resumed)")

@@ -19,7 +19,7 @@ struct TagCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("The account.", valueName: "account"))
+    @Argument(help: ArgumentHelp("The account.", valueName: "account"), completion: StoreCompletion.of(.account))
     var account: String
 
     @Argument(
@@ -42,11 +42,11 @@ struct TagCommand: ParsableCommand {
 
     func run() throws {
         let console = arguments.console
-        guard !arguments.path.isVacant else { throw CommandFailure.noStore(at: arguments.path) }
+        guard try !arguments.isVacant else { throw try CommandFailure.noStore(at: arguments.location) }
         let (policy, isChange) = (AccountPolicy.identifier(account), !tags.isEmpty || !remove.isEmpty)
         guard isChange, !dryRun else {
             guard let store = try arguments.inspectAccounts(console) else {
-                throw CommandFailure.noStore(at: arguments.path)
+                throw try CommandFailure.noStore(at: arguments.location)
             }
             let found = try store.account(policy, isNamed: true)
             var known = try store.tags(of: found.id)

@@ -9,8 +9,8 @@ struct WhoamiCommand: ParsableCommand {
         abstract: "Print the display name of the account that is signed in.",
         discussion: """
             The name is the 'name' claim of the newest ID token, else the username. With --tenant it is the name in \
-            that tenant, else the name in the account's home tenant. If the store has several accounts, name one. \
-            Nothing is written, and no prompt is shown.
+            that tenant, else the name in the account's home tenant. If the store has several accounts, name one, or \
+            choose one with 'tokenstore use'. Nothing is written, and no prompt is shown.
 
             EXAMPLES
               tokenstore whoami
@@ -19,7 +19,7 @@ struct WhoamiCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("The account.", valueName: "account"))
+    @Argument(help: ArgumentHelp("The account.", valueName: "account"), completion: StoreCompletion.of(.account))
     var account: String?
 
     @OptionGroup(title: "Which account") var filters: AccountFilters
@@ -34,13 +34,15 @@ struct WhoamiCommand: ParsableCommand {
 
     func run() throws {
         let console = arguments.console
-        let policy = filters.policy(account: account)
-        guard policy == nil || !arguments.path.isVacant else { throw CommandFailure.noStore(at: arguments.path) }
+        let choice = AccountChoice(filters, account: account)
+        guard try !choice.isNamed || !arguments.isVacant else {
+            throw try CommandFailure.noStore(at: arguments.location)
+        }
         guard let store = try arguments.inspectAccounts(console) else {
             if arguments.json { try AccountReport.noAccount(on: console) }
             return
         }
-        let found = try store.account(policy ?? .all, isNamed: policy != nil)
+        let found = try store.account(choice)
         let guest = try filters.tenant.flatMap { _ in
             try store.idTokens(of: found.id).first { filters.includes(tenant: $0.tenantID) }
         }

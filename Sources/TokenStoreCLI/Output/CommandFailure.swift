@@ -1,6 +1,7 @@
 import ArgumentParser
 import HTTPTransport
 import OAuth
+import OpenIDConnect
 import Sealing
 import SignIn
 import TokenManagement
@@ -16,6 +17,9 @@ struct CommandFailure: Error {
     let candidates: [Account]
     let candidateCount: Int
 
+    /// What is known of it besides, for programs.
+    var facts = FailureFacts()
+
     init(
         _ status: ExitStatus,
         _ message: String,
@@ -25,7 +29,10 @@ struct CommandFailure: Error {
     ) {
         self.status = status
         // What an issuer or a file put into it may be of any length.
-        self.message = message.bounded
+        var message = message.bounded
+        // An issuer's sentence may have one; the line goes on behind it.
+        while message.hasSuffix(".") && !message.hasSuffix("..") { message.removeLast() }
+        self.message = message
         self.hint = hint?.bounded
         self.candidates = candidates
         self.candidateCount = candidateCount ?? candidates.count
@@ -53,9 +60,17 @@ struct CommandFailure: Error {
         case .busy: self.init(.storeBusy, error)
         case .damaged: self.init(.storeDamaged, error)
         case .key: self.init(.keyUnavailable, error)
-        case .newerStore: self.init(.newerStore, error)
+        case .newerStore, .moved: self.init(.newerStore, error)
+        case .unreachable: self.init(.network, error)
         default: self.init(.failure, error)
         }
+    }
+
+    /// The failure with another hint.
+    func hinting(_ hint: String) -> CommandFailure {
+        var failure = CommandFailure(status, message, hint, candidates: candidates, of: candidateCount)
+        failure.facts = facts
+        return failure
     }
 
     /// The whole line.
@@ -75,6 +90,7 @@ extension CommandFailure {
                 .failure
             }
         self.init(status, error)
+        facts.take(error.refusal, error.retryAfter)
     }
 }
 
@@ -88,6 +104,7 @@ extension CommandFailure {
             default: error.isOutage ? .network : .failure
             }
         self.init(status, error)
+        facts.take(error.refusal, error.retryAfter)
     }
 }
 
@@ -98,6 +115,11 @@ extension CommandFailure {
         while sentence.hasSuffix(".") { sentence.removeLast() }
         sentence = sentence.prefix(1).lowercased() + sentence.dropFirst()
         let parts = sentence.split(separator: ValidationError.separator, maxSplits: 1).map(String.init)
+        if parts.count == 1, let question = sentence.firstRange(of: ". Did you mean ") {
+            let guess = sentence[question.upperBound...]
+            self.init(.usage, String(sentence[..<question.lowerBound]), "did you mean \(guess)")
+            return
+        }
         let hint = parts.count > 1 ? parts[1] : "see 'tokenstore \(command.map { "\($0) " } ?? "")--help'"
         self.init(.usage, parts.first ?? sentence, hint)
     }
@@ -133,6 +155,7 @@ enum ExitStatus: String {
     case cancelled
     case newerStore = "newer_store"
     case usage
+    case interrupted
 
     /// The exit status of the process.
     var code: Int32 {
@@ -147,56 +170,7 @@ enum ExitStatus: String {
         case .cancelled: 9
         case .newerStore: 10
         case .usage: 64
-        }
-    }
-}
-
-/// Writes why a command ended to standard error, as a line or as JSON.
-struct ErrorReport {
-    private static let candidateLimit = 20
-
-    let failure: CommandFailure
-
-    func write(asJSON: Bool) {
-        StandardError.write(asJSON ? json : text)
-    }
-
-    var text: String {
-        var text = "tokenstore: error: \(failure.sentence)".printable + "\n"
-        for account in failure.candidates.prefix(Self.candidateLimit) {
-            let parts = [account.id.homeAccountID, account.username, account.issuer ?? account.environment]
-            text +=
-                "  " + (parts + [account.userFlow].compactMap(\.self)).joined(separator: "  ").bounded.printable + "\n"
-        }
-        let more = failure.candidateCount - min(failure.candidates.count, Self.candidateLimit)
-        return more > 0 ? text + "  and \(more.grouped) more\n" : text
-    }
-
-    private var json: String {
-        var json = JSONOutput()
-        json.object {
-            $0.object("error") {
-                $0.member("code", failure.status.rawValue)
-                $0.member("exitCode", Int(failure.status.code))
-                $0.member("message", failure.message)
-                $0.member("hint", failure.hint)
-                if failure.status == .ambiguous { candidates(to: &$0) }
-            }
-        }
-        json.endLine()
-        return String(decoding: json.bytes, as: UTF8.self)
-    }
-
-    private func candidates(to json: inout JSONOutput) {
-        json.member("total", failure.candidateCount)
-        json.array("candidates", failure.candidates) { account, json in
-            json.object {
-                $0.member("homeAccountId", account.id.homeAccountID)
-                $0.identifier("username", account.username)
-                $0.identifier("environment", account.environment)
-                $0.identifier("issuer", account.issuer)
-                $0.identifier("policy", account.userFlow)
-            }
+        case .interrupted: 130
         }
     }
 }

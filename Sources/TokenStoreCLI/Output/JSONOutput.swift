@@ -41,6 +41,13 @@ struct JSONOutput {
         if let text { string(text) } else { raw("null") }
     }
 
+    /// A member whose name is not known before.
+    mutating func member(named name: String, _ text: String) {
+        element(name)
+        raw(":")
+        string(text)
+    }
+
     /// An identifier or a name, of which an empty one is an absent one.
     mutating func identifier(_ name: StaticString, _ text: String?) {
         member(name, text.flatMap { $0.isEmpty ? nil : $0 })
@@ -201,6 +208,7 @@ extension JSONOutput {
         identifier("issuer", account.issuer)
         identifier("tenantId", summary.tenantID)
         identifier("policy", account.userFlow)
+        member("isDefault", summary.isDefault)
         array("clientIds", summary.clientIDs)
         member("signInState", summary.signInState.rawValue)
         member("hasRefreshToken", summary.hasRefreshToken)

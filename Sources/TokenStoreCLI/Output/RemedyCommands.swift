@@ -3,8 +3,13 @@ import Sealing
 
 extension Remedy {
     /// What to do, in words for the command line: the library's, with the command or the option where there is one.
-    var hint: String {
+    var hint: String { hint(keyOption: "--key") }
+
+    /// The same where the option that names the key is another one.
+    func hint(keyOption: String) -> String {
         switch code {
+        case .initialize: Self.makingStore
+        case .migrate: "run 'tokenstore migrate' with the role that owns the tables"
         case .repair: "run 'tokenstore check --repair' to salvage what is there"
         case .check: "run 'tokenstore check'"
         case .startAnew: "restore a copy, or start anew with 'tokenstore purge --all', which deletes the rest"
@@ -15,8 +20,9 @@ extension Remedy {
         case .choosePath: path.map { "name the file itself: --store \($0.shellWord)" } ?? "name the store with --store"
         case .moveStore: "\(advice), and name that with --store or TOKENSTORE_PATH"
         case .restrictAccess, .takeOwnership, .createDirectory: systemCommand ?? advice
-        case .changeKey: keySource.map { "\(advice), such as --key \($0)" } ?? "\(advice) with --key"
-        case .provideKey: keySource.map { "\(advice), such as --key \($0)" } ?? advice
+        case .changeKey: keySource.map { "\(advice), such as \(keyOption) \($0)" } ?? "\(advice) with \(keyOption)"
+        case .provideKey: keySource.map { "\(advice), such as \(keyOption) \($0)" } ?? advice
+        case .moveKey where keyOption != "--key": "leave \(keyOption) out"
         case .moveKey:
             keySource.map { "leave --key out, or move the store with 'tokenstore rekey --key \($0.shellWord)'" }
                 ?? advice
@@ -25,6 +31,9 @@ extension Remedy {
         default: advice
         }
     }
+
+    /// How a store on a server comes to be.
+    static let makingStore = "make it with 'tokenstore init' and the same --store, or correct the address"
 
     /// The command of the system that changes a file or a directory.
     private var systemCommand: String? {

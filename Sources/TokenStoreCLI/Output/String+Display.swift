@@ -51,6 +51,71 @@ extension String {
     }
 }
 
+// MARK: - Shorter texts for a terminal
+
+extension String {
+    /// A GUID as its first eight letters; any other text as it is.
+    var shortGUID: String {
+        let isGUID =
+            utf8.count == 36
+            && utf8.enumerated().allSatisfy { index, byte in
+                [8, 13, 18, 23].contains(index) ? byte == UInt8(ascii: "-") : byte.isHexDigit
+            }
+        return isGUID ? prefix(8) + "…" : self
+    }
+
+    /// The text with every GUID in it shortened.
+    var withShortGUIDs: String {
+        guard utf8.count >= 36, utf8.contains(UInt8(ascii: "-")) else { return self }
+        var text = ""
+        var word = ""
+        for character in self {
+            if character.isHexDigit || character == "-" {
+                word.append(character)
+            } else {
+                text += word.shortGUID
+                word = ""
+                text.append(character)
+            }
+        }
+        return text + word.shortGUID
+    }
+
+    /// An address without its scheme and with short GUIDs, its middle left out where it is still long.
+    var shortAddress: String {
+        let scheme = "https://"
+        let text = (hasPrefix(scheme) ? String(dropFirst(scheme.count)) : self).withShortGUIDs
+        let longest = 32
+        guard text.columns > longest else { return text }
+        let tail = String(text.reversed()).truncated(to: longest / 2).dropLast()
+        return String(text.truncated(to: longest / 2)) + String(tail.reversed())
+    }
+
+    /// The text in lines of at most `width` columns; the lines behind the first one begin with `indentation` spaces.
+    func wrapped(to width: Int, indentation: Int = 0) -> [String] {
+        var lines: [String] = []
+        var line = ""
+        for word in split(separator: " ", omittingEmptySubsequences: false) {
+            let room = width - (lines.isEmpty ? 0 : indentation)
+            if !line.isEmpty, line.columns + 1 + String(word).columns > room {
+                lines.append(line)
+                line = ""
+            }
+            line += (line.isEmpty ? "" : " ") + word
+        }
+        lines.append(line)
+        let start = String(repeating: " ", count: indentation)
+        return lines.enumerated().map { $0 == 0 ? $1 : start + $1 }
+    }
+}
+
+extension UInt8 {
+    fileprivate var isHexDigit: Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self)
+            || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(self | 0x20)
+    }
+}
+
 extension Character {
     /// 2 for East Asian wide and full-width characters and emoji, 0 for a combining mark that stands alone.
     fileprivate var columns: Int {

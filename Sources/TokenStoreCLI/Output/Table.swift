@@ -5,6 +5,7 @@
 struct Table {
     private struct Row {
         let isDetail: Bool
+        let isMarked: Bool
         let cells: [TableCell]
     }
 
@@ -12,124 +13,150 @@ struct Table {
     private static let detailIndentation = 4
 
     private let columns: [TableColumn]
-    private let details: [TableColumn]?
+    private let details: [TableColumn]
+    private let form: TableForm
+    private let showsAll: Bool
     private let console: Console
     private var pending: [Row] = []
     private var layouts: (rows: TableLayout, details: TableLayout)?
+    private var rowCount = 0
 
-    init(_ columns: [TableColumn], details: [TableColumn]? = nil, on console: Console) {
+    /// A table with `details` beneath its rows; one that `showsAll` leaves no column out, however narrow the terminal.
+    init(
+        _ columns: [TableColumn],
+        details: [TableColumn] = [],
+        as form: TableForm,
+        showsAll: Bool = false,
+        on console: Console
+    ) {
         self.columns = columns
         self.details = details
+        self.form = form
+        self.showsAll = showsAll
         self.console = console
     }
 
-    mutating func add(_ cells: [TableCell]) throws { try add(Row(isDetail: false, cells: cells)) }
+    /// Adds a row; a marked one has a star before it on a terminal.
+    mutating func add(_ cells: [TableCell], isMarked: Bool = false) throws {
+        rowCount += 1
+        try add(Row(isDetail: false, isMarked: isMarked, cells: cells))
+    }
 
-    mutating func addDetail(_ cells: [TableCell]) throws { try add(Row(isDetail: true, cells: cells)) }
+    mutating func addDetail(_ cells: [TableCell]) throws {
+        try add(Row(isDetail: true, isMarked: false, cells: cells))
+    }
 
-    /// Writes the remaining rows; an empty table is its headings.
+    /// Writes the remaining rows, and what was left out; an empty table is its headings.
     mutating func finish() throws {
-        if layouts == nil { try begin() }
+        let layouts = try layouts ?? begin(isWhole: true)
+        for line in layouts.rows.remarks(of: columns, rowCount: rowCount) { try console.line(line) }
         try console.output.flush()
     }
 
     private mutating func add(_ row: Row) throws {
         guard layouts == nil else { return try write(row) }
         pending.append(row)
-        if pending.count >= Self.measured { try begin() }
+        if pending.count >= Self.measured || form == .tabs { _ = try begin(isWhole: false) }
     }
 
-    private mutating func begin() throws {
-        let limit = console.terminal.width
+    /// Measures and writes the rows there are.
+    ///
+    /// What all rows share, or lack, is known only of a whole table.
+    private mutating func begin(isWhole: Bool) throws -> (rows: TableLayout, details: TableLayout) {
         let rows = pending.filter { !$0.isDetail }.map(\.cells)
         let detailRows = pending.filter(\.isDetail).map(\.cells)
-        layouts = (
-            TableLayout(columns, rows: rows, indentation: 0, limit: limit),
-            TableLayout(details ?? [], rows: detailRows, indentation: Self.detailIndentation, limit: limit)
-        )
-        try write(Row(isDetail: false, cells: columns.map { TableCell($0.heading, style: .bold) }))
-        if let details, !detailRows.isEmpty {
-            try write(Row(isDetail: true, cells: details.map { TableCell($0.heading, style: .bold) }))
+        var main = TableLayout(columns, rows: rows, form)
+        if case .fitted(let width) = form {
+            let room = width - TableForm.markWidth
+            if showsAll { main.narrow(to: room) } else { main.fit(room, columns, rows: rows, isWhole: isWhole) }
+        }
+        var beneath = TableLayout(details, rows: detailRows, form)
+        if case .fitted(let width) = form { beneath.drop(to: width - Self.detailIndentation, details) }
+        let layouts = (rows: main, details: beneath)
+        self.layouts = layouts
+        try write(Row(isDetail: false, isMarked: false, cells: columns.map { TableCell($0.heading, style: .bold) }))
+        if !detailRows.isEmpty {
+            try write(Row(isDetail: true, isMarked: false, cells: details.map { TableCell($0.heading, style: .bold) }))
         }
         for row in pending { try write(row) }
         pending = []
+        return layouts
     }
 
     private func write(_ row: Row) throws {
         guard let layouts else { return }
+        if form == .tabs {
+            return try console.line(row.cells.map { $0.isAbsent ? "" : $0.text }.joined(separator: "\t"))
+        }
+        let columns = row.isDetail ? details : columns
         let layout = row.isDetail ? layouts.details : layouts.rows
-        let columns = row.isDetail ? details ?? [] : columns
-        var line = row.isDetail ? String(repeating: " ", count: Self.detailIndentation) : ""
+        var line = start(of: row)
         var padding = ""
-        for (index, cell) in row.cells.enumerated() {
+        for index in layout.shown {
             guard let width = layout.widths[index] else { continue }
-            let text = console.terminal.isTerminal ? cell.text.truncated(to: width) : cell.text
+            let cell = row.cells[index]
+            let text = form == .aligned ? cell.text : cell.short.truncated(to: width)
             let spaces = String(repeating: " ", count: max(0, width - text.columns))
             line += padding + (columns[index].isNumber ? spaces : "") + console.terminal.styled(text, cell.style)
             padding = (columns[index].isNumber ? "" : spaces) + "  "
         }
         try console.line(line)
     }
+
+    private func start(of row: Row) -> String {
+        if row.isDetail { return String(repeating: " ", count: Self.detailIndentation) }
+        guard case .fitted = form else { return "" }
+        return row.isMarked ? console.terminal.styled("*", .green) + " " : "  "
+    }
+}
+
+/// How a table is shown.
+enum TableForm: Equatable {
+    /// Fitted to a terminal of this width.
+    case fitted(Int)
+    /// Every column whole, in a pipe.
+    case aligned
+    /// Every column whole behind a tab, for programs.
+    case tabs
+
+    /// The columns that the star before a row takes, with its space.
+    static let markWidth = 2
+
+    init(on console: Console) { self = console.terminal.width.map { .fitted($0) } ?? .aligned }
 }
 
 /// A column of a table.
 struct TableColumn {
     let heading: String
 
-    /// How far a terminal may narrow it; nil: not at all.
+    /// How far a terminal may narrow it in a row beneath another; nil: not at all.
     var minimum: Int?
 
-    /// Which columns give way first where even the narrowest do not fit: the lowest; nil: never.
+    /// Which columns give way first in such a row where even the narrowest do not fit: the lowest; nil: never.
     var dropOrder: Int?
 
     var isNumber = false
+
+    /// What stands before the value that all rows share, which then needs no column: `at`, `tenant`.
+    var sharedAs: String?
 }
 
 /// The text of one row in a column.
 struct TableCell: ExpressibleByStringInterpolation {
     let text: String
+
+    /// What a terminal shows, where it is less.
+    let short: String
+    let isAbsent: Bool
     var style: Terminal.Style?
 
-    init(_ text: String?, style: Terminal.Style? = nil) {
-        self.text = text.map { $0.isEmpty ? "-" : $0.printable } ?? "-"
+    init(_ text: String?, short: String? = nil, style: Terminal.Style? = nil) {
+        let whole = text.flatMap { $0.isEmpty ? nil : $0.printable }
+        self.text = whole ?? "-"
+        self.short = whole == nil ? "-" : short?.printable ?? self.text
+        isAbsent = whole == nil
         self.style = style
     }
 
     init(stringLiteral value: String) { self.init(value) }
-}
-
-/// How wide each column of a table is; nil for one that is left out.
-private struct TableLayout {
-    private(set) var widths: [Int?]
-
-    private static let gap = 2
-
-    init(_ columns: [TableColumn], rows: [[TableCell]], indentation: Int, limit: Int?) {
-        widths = columns.indices.map { column in
-            rows.reduce(columns[column].heading.count) { max($0, $1[column].text.columns) }
-        }
-        guard let limit else { return }
-        let room = limit - indentation
-        let minima = columns.enumerated().map { index, column in
-            column.minimum.map { min($0, widths[index] ?? 0) } ?? widths[index] ?? 0
-        }
-        let droppable = columns.indices.filter { columns[$0].dropOrder != nil }
-            .sorted { columns[$0].dropOrder ?? 0 < columns[$1].dropOrder ?? 0 }
-        for column in droppable where total(minima) > room { widths[column] = nil }
-        narrow(to: room, minima: minima)
-    }
-
-    /// Takes from the widest column first, so that short texts stay whole.
-    private mutating func narrow(to room: Int, minima: [Int]) {
-        while total(widths.map { $0 ?? 0 }) > room {
-            let shrinkable = widths.indices.filter { (widths[$0] ?? 0) > minima[$0] }
-            guard let widest = shrinkable.max(by: { (widths[$0] ?? 0) < (widths[$1] ?? 0) }) else { return }
-            widths[widest] = widths[widest].map { $0 - 1 }
-        }
-    }
-
-    private func total(_ lengths: [Int]) -> Int {
-        let shown = widths.indices.filter { widths[$0] != nil }
-        return shown.reduce(0) { $0 + lengths[$1] } + Self.gap * max(0, shown.count - 1)
-    }
 }

@@ -21,21 +21,34 @@ struct BrowserLogin {
         // Fails before the sign-in if the store cannot be opened; a new store is made when there is something to save.
         let store = try arguments.openOrDefer(console)
         defer { store.close() }
-        let (page, device) = (pageFlow(store), DeviceLogin(flow: deviceFlow(store)))
+        let (page, device) = (pageFlow(store), DeviceLogin(flow: deviceFlow(store), isJSON: arguments.json))
         let browser = AnnouncedBrowser(opens: !redirect.noBrowser)
         let isOnDevice = redirect.device
-        let result = try AsynchronousWork.run(keepingAnswersOf: store, throwsInterrupt: true) {
-            let tokens =
-                isOnDevice
-                ? try await device.signIn(request.scope, at: authority)
-                : try await page.signIn(request, at: authority, in: browser)
-            return try await store.save(tokens)
+        let result = try naming(authority) {
+            try AsynchronousWork.run(keepingAnswersOf: store, throwsInterrupt: true) {
+                let tokens =
+                    isOnDevice
+                    ? try await device.signIn(request.scope, at: authority)
+                    : try await page.signIn(request, at: authority, in: browser)
+                return try await store.save(tokens)
+            }
         }
         if let reason = result.pendingReason { console.notePending(reason) }
         if !result.declinedScope.isEmpty { console.note("the issuer did not grant \(result.declinedScope.text)") }
         let summary = result.pendingReason == nil ? try store.summary(of: result.account.id) : nil
         try AccountReport(account: result.account, summary: summary)
             .write("signed in", asJSON: arguments.json, on: console)
+    }
+
+    /// Runs `body`, whose failure then says which issuer it is about.
+    private func naming<Result>(_ authority: Authority, _ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as SignInError {
+            var failure = CommandFailure(error)
+            failure.facts.concern(issuer: authority.url)
+            throw failure
+        }
     }
 
     private var transport: AsyncHTTPTransport {
@@ -64,14 +77,18 @@ struct BrowserLogin {
 private struct DeviceLogin: Sendable {
     let flow: DeviceCodeFlow
 
+    /// Whether a program reads the code and hands it on.
+    let isJSON: Bool
+
     func signIn(_ scope: Scope, at authority: Authority) async throws -> SignedInTokens {
         let device = try await flow.begin(scope, at: authority)
-        Self.announce(device.authorization, within: device.timeLimit.components.seconds)
+        announce(device.authorization, within: device.timeLimit.components.seconds)
         return try await device.tokens()
     }
 
     /// On standard error, as standard output is for the answer; also with --quiet, as the sign-in needs it.
-    private static func announce(_ authorization: DeviceAuthorization, within seconds: Int64) {
+    private func announce(_ authorization: DeviceAuthorization, within seconds: Int64) {
+        guard !isJSON else { return StandardError.write(Self.document(authorization, within: seconds)) }
         let time = seconds < 120 ? "\(max(1, seconds)) s" : "\(seconds / 60) min"
         var text = """
             tokenstore: open \(authorization.verificationURI) on any device and enter the code \
@@ -82,6 +99,21 @@ private struct DeviceLogin: Sendable {
             text += "tokenstore: or open this address, which has the code in it:\n\(address)\n"
         }
         StandardError.write(text)
+    }
+
+    /// One line, as standard output has the one document of the sign-in.
+    private static func document(_ authorization: DeviceAuthorization, within seconds: Int64) -> String {
+        var json = JSONOutput()
+        json.object {
+            $0.object("deviceAuthorization") {
+                $0.member("verificationUri", authorization.verificationURI)
+                $0.member("verificationUriComplete", authorization.verificationURIComplete)
+                $0.member("userCode", authorization.userCode)
+                $0.member("expiresIn", Int(seconds))
+            }
+        }
+        json.endLine()
+        return String(decoding: json.bytes, as: UTF8.self)
     }
 }
 

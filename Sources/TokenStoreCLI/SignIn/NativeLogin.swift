@@ -122,7 +122,7 @@ struct NativeReset {
         let start = try prompter.perform { [application, username] in
             try await application.resetPassword(username: username)
         }
-        let verified: ResetPasswordRequiredState = try prompter.settle(start) { state in
+        let verified: ResetPasswordRequiredState = try prompter.settle(start, canResend: true) { state in
             guard let code = try prompter.code(state.delivery) else {
                 return .again(try prompter.perform { try await state.resendCode() })
             }

@@ -20,6 +20,9 @@ protocol NativeRefusal: Error, CustomStringConvertible {
     var isAboutAnswer: Bool { get }
     var underlyingError: (any Error)? { get }
 
+    /// What the issuer adds to its error.
+    var suberror: String? { get }
+
     /// The request to continue with, if the issuer requires a browser.
     var browserRequest: InteractiveRequest? { get }
 }
@@ -50,6 +53,7 @@ extension StepError: NativeRefusal {
     var nextState: (any Sendable)? { state }
     var isAboutAnswer: Bool { error.isAboutAnswer }
     var underlyingError: (any Error)? { error.underlyingError }
+    var suberror: String? { error.suberror }
     var browserRequest: InteractiveRequest? { error.browserRequest }
 }
 
@@ -62,5 +66,6 @@ extension CommandFailure {
             self.init(.interactionRequired, refusal.reason, refusal.remedy?.hint)
         default: self.init(refusal.isOutage ? .network : .failure, refusal.reason, refusal.remedy?.hint)
         }
+        facts.take(suberror: refusal.suberror, (refusal.underlyingError as? IssuerUnavailable)?.retryAfter)
     }
 }

@@ -29,7 +29,7 @@ struct NativeSignIn {
     }
 
     private func submitCode(_ first: SignInCodeRequiredState) throws -> NativeAuthUserAccount {
-        let result: SignInResult = try prompter.settle(first) { state in
+        let result: SignInResult = try prompter.settle(first, canResend: true) { state in
             guard let code = try prompter.code(state.delivery) else {
                 return .again(try prompter.perform { try await state.resendCode() })
             }
@@ -58,7 +58,7 @@ private struct NativeSecondFactor {
             chosen = method
             return .done(try prompter.perform { try await state.requestChallenge(method) })
         }
-        return try prompter.settle(sent) { state in
+        return try prompter.settle(sent, canResend: true) { state in
             guard let code = try prompter.code(state.delivery) else {
                 let method = try prompter.method(of: state.authMethods, before: chosen)
                 chosen = method
@@ -93,7 +93,7 @@ private struct NativeRegistration {
         _ first: RegisterStrongAuthVerificationRequiredState,
         _ chosen: (method: AuthMethod, contact: String)?
     ) throws -> NativeAuthUserAccount {
-        try prompter.settle(first) { state in
+        try prompter.settle(first, canResend: true) { state in
             let code = try prompter.code(state.delivery)
             if let code { return .done(try prompter.perform { try await state.submitChallenge(code) }) }
             guard let chosen else { return .again(state) }

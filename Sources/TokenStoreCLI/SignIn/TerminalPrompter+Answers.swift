@@ -4,9 +4,29 @@ import OAuth
 extension TerminalPrompter {
     /// Who it is about.
     func username() throws -> String {
-        if let username = answers.username { return username }
+        if let username = answers.username {
+            guard Self.isAddress(username) else {
+                throw CommandFailure(
+                    .usage,
+                    "'\(username)' is not an e-mail address",
+                    "give one such as me@example.org with --username"
+                )
+            }
+            return username
+        }
         guard mayAsk else { throw unanswered("a username", "--username ADDRESS") }
-        return try line("E-mail address: ")
+        while true {
+            let username = try line("E-mail address: ")
+            if Self.isAddress(username) { return username }
+            tell("'\(username)' is not an e-mail address; type one such as me@example.org")
+        }
+    }
+
+    /// Whether a text can be an address: the issuer knows more, and is asked about nothing that cannot.
+    private static func isAddress(_ text: String) -> Bool {
+        let parts = text.split(separator: "@", omittingEmptySubsequences: false)
+        let isPlain = text.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7F }
+        return isPlain && parts.count == 2 && parts.allSatisfy { !$0.isEmpty }
     }
 
     /// The code that was sent; nil: another one is wanted.
@@ -56,6 +76,7 @@ extension TerminalPrompter {
             let answer = try line("Number [\(usual + 1)]: ")
             if answer.isEmpty { return methods[usual] }
             if let method = Self.method(answer, of: methods) { return method }
+            tell("'\(answer)' is none of them; type a number from 1 to \(methods.count)")
         }
     }
 

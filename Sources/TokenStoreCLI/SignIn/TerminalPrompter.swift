@@ -80,9 +80,15 @@ final class TerminalPrompter {
     }
 
     /// Takes `step` until it is done, and again after a refusal that another answer may put right.
-    func settle<State, Result>(_ first: State, _ step: (State) throws -> Step<State, Result>) throws -> Result {
+    ///
+    /// A person goes on as long as the issuer lets them where another code can be had; a script has its tries.
+    func settle<State, Result>(
+        _ first: State,
+        canResend: Bool = false,
+        _ step: (State) throws -> Step<State, Result>
+    ) throws -> Result {
         var state = first
-        var triesLeft = Self.tries
+        var triesLeft = canResend && mayAsk && answers.codeFrom == nil ? Int.max : Self.tries
         defer { refusal = nil }
         while true {
             do {

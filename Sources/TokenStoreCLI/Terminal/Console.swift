@@ -58,28 +58,41 @@ struct Console {
     }
 }
 
-/// What standard output can show: nil for `width` and no colour unless it is a terminal.
+/// What standard output can show: nil for `width` unless it is a terminal.
 struct Terminal {
     let width: Int?
     private let hasColour: Bool
 
     var isTerminal: Bool { width != nil }
 
-    init(isPlain: Bool, environment: [String: String]) {
-        guard isatty(STDOUT_FILENO) == 1 else {
-            width = nil
-            hasColour = false
-            return
-        }
-        width = Self.width(environment)
-        let isColourRefused = isPlain || environment["NO_COLOR"].map { !$0.isEmpty } ?? false
-        hasColour = !isColourRefused && environment["TERM"] != "dumb" && environment["TERM"] != nil
+    /// A terminal that is asked for colour always, never, or where it shows colour (nil).
+    init(colour: Bool?, environment: [String: String]) {
+        let isTerminal = isatty(STDOUT_FILENO) == 1
+        width = isTerminal || Self.isWatched(environment) ? Self.width(environment) : nil
+        let isColourRefused = environment["NO_COLOR"].map { !$0.isEmpty } ?? false
+        let showsColour = environment["TERM"] != "dumb" && environment["TERM"] != nil
+        hasColour = colour ?? (isTerminal && showsColour && !isColourRefused)
+    }
+
+    /// Whether `watch` shows the output: it names the size of its terminal, and reads both streams by one pipe.
+    private static func isWatched(_ environment: [String: String]) -> Bool {
+        guard environment["COLUMNS"] != nil, environment["LINES"] != nil else { return false }
+        var (output, error) = (stat(), stat())
+        guard fstat(STDOUT_FILENO, &output) == 0, fstat(STDERR_FILENO, &error) == 0 else { return false }
+        return output.st_mode & S_IFMT == S_IFIFO && output.st_dev == error.st_dev && output.st_ino == error.st_ino
     }
 
     private static func width(_ environment: [String: String]) -> Int {
         if let columns = environment["COLUMNS"].flatMap({ Int($0) }), columns > 0 { return columns }
         var size = winsize()
         guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+        return Int(size.ws_col)
+    }
+
+    /// How wide the terminal is that standard error goes to.
+    static var errorWidth: Int {
+        var size = winsize()
+        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
         return Int(size.ws_col)
     }
 
@@ -95,32 +108,5 @@ struct Terminal {
         case red = 31
         case green = 32
         case yellow = 33
-    }
-}
-
-/// One line on standard error about work that takes longer than a second, on a terminal only.
-final class ProgressLine {
-    private let verb: String
-    private let isShown: Bool
-    private let start = ContinuousClock.now
-    private var last: ContinuousClock.Instant?
-
-    init(_ verb: String, _ console: Console) {
-        self.verb = verb
-        isShown = StandardError.isTerminal && !console.isQuiet
-    }
-
-    /// Runs `body` with a function to report to, and takes the line away afterwards.
-    func showing<Result>(_ body: (((TokenStore.Progress) -> Void)?) throws -> Result) rethrows -> Result {
-        defer { if last != nil { StandardError.write("\r\u{1B}[K") } }
-        return try body(isShown ? { self.update($0) } : nil)
-    }
-
-    private func update(_ progress: TokenStore.Progress) {
-        let now = ContinuousClock.now
-        guard now - start >= .seconds(1), last.map({ now - $0 >= .milliseconds(100) }) ?? true else { return }
-        last = now
-        let total = progress.total.map { " of \($0)" } ?? ""
-        StandardError.write("\r\(verb): \(progress.done)\(total) \(progress.unit)\u{1B}[K")
     }
 }

@@ -44,6 +44,14 @@ final class PassphraseMemory: Sendable {
     /// Why the prompt failed; the layers between know only that the key is missing.
     var failure: CommandFailure? { refusal.withLock { $0 } }
 
+    /// Forgets what was typed for a store that is there; false if nothing was.
+    func forget() -> Bool {
+        answer.withLock { answer in
+            defer { answer = nil }
+            return answer != nil
+        }
+    }
+
     /// The passphrase, asked for unless it is known; a new one is always asked for.
     func passphrase(isNew: Bool) throws -> Secret {
         if !isNew, let known = answer.withLock({ $0 }) { return known }

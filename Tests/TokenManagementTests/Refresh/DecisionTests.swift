@@ -4,11 +4,13 @@ import IssuerSupport
 import LocalIdentityProvider
 import OAuth
 import TestSupport
+import TestTraits
 import Testing
 import TokenManagement
 import TokenStorage
 
 /// What `explain` says and what the manager does are the same.
+@Suite(.onBothEngines)
 struct DecisionTests {
     /// Four hundred stores in which lifetimes, throttles, refresh tokens and sign-outs are drawn at random.
     @Test func `the manager does what the decision says in every kind of store`() async throws {

@@ -2,11 +2,13 @@ import IssuerSupport
 import OAuth
 import OpenIDConnect
 import TestSupport
+import TestTraits
 import Testing
 import TokenManagement
 import TokenStorage
 
 /// What is left of a session that the issuer has ended, and what does not end one.
+@Suite(.onBothEngines)
 struct EndedSessionTests {
     private static func summary(_ scene: OpenScene) throws -> AccountSummary {
         var found: AccountSummary?

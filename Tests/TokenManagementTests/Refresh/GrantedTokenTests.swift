@@ -3,13 +3,16 @@ import LocalIdentityProvider
 import OAuth
 import OpenIDConnect
 import TestSupport
+import TestTraits
 import Testing
 import TokenManagement
 import TokenStorage
 
 /// A silent request and a token whose scopes or lifetime differ from what was asked.
+@Suite(.onBothEngines)
 struct GrantedTokenTests {
-    @Test func `a token in memory is served while every reading thread is busy`() async throws {
+    @Test(.aboutFiles("a server's tokens are in memory only where others are heard of"))
+    func `a token in memory is served while every reading thread is busy`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             let manager = try scene.manager()
             #expect(try await manager.acquireTokenSilently(scene.request()).source == .cache)

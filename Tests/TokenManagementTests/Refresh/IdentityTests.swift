@@ -2,11 +2,13 @@ import HTTPTransport
 import IssuerSupport
 import OAuth
 import TestSupport
+import TestTraits
 import Testing
 import TokenManagement
 import TokenStorage
 
 /// Callers share a refresh only where one answer is right for each of them.
+@Suite(.onBothEngines)
 struct IdentityTests {
     /// Signs the subject in that `OpenScene` has signed in already, with a capital.
     private static func signInOther(_ scene: OpenScene) throws -> Account.ID {

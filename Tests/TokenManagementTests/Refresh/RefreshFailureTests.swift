@@ -4,11 +4,13 @@ import IssuerSupport
 import LocalIdentityProvider
 import OAuth
 import OpenIDConnect
+import TestTraits
 import Testing
 import TokenManagement
 import TokenStorage
 
 /// What a refresh that fails means, with and without a token to fall back on.
+@Suite(.onBothEngines)
 struct RefreshFailureTests {
     /// Signs in with a token that is worth refreshing after half an hour.
     private static func aging(_ body: (Scene) async throws -> Void) async throws {
@@ -131,7 +133,7 @@ struct RefreshFailureTests {
         try await Scene.open { (scene: Scene) async throws in
             scene.expire()
             scene.refuse("invalid_grant", suberror: "bad_token")
-            let other = try Scene.openStore(scene.directory, scene.clock)
+            let other = try scene.openAgain()
             let transport = InterceptingTransport(Scene.transport) { request in
                 guard request.url.hasSuffix("/token") else { return }
                 var response = TokenResponse()
@@ -170,7 +172,7 @@ struct RefreshFailureTests {
             let newer = try await Login(provider: scene.provider, transport: Scene.transport)
                 .response(client: Scene.client, scope: Scene.toDo)
             scene.refuse("invalid_grant", suberror: "user_account_deleted")
-            let other = try Scene.openStore(scene.directory, scene.clock)
+            let other = try scene.openAgain()
             let transport = InterceptingTransport(Scene.transport) { request in
                 guard request.url.hasSuffix("/token") else { return }
                 try other.save(newer, for: scene.wire())

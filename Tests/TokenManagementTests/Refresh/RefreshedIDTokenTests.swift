@@ -3,11 +3,13 @@ import IssuerSupport
 import OAuth
 import OpenIDConnect
 import TestSupport
+import TestTraits
 import Testing
 import TokenManagement
 import TokenStorage
 
 /// The ID token of a refresh, beside the one of the sign-in (OpenID Connect Core §12.2).
+@Suite(.onBothEngines)
 struct RefreshedIDTokenTests {
     /// Signs in at an issuer whose ID token has `nonce`, and lets the access token end.
     private static func scene(nonce: String? = nil) throws -> OpenScene {

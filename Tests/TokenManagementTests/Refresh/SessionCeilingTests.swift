@@ -3,10 +3,12 @@ import IssuerSupport
 import LocalIdentityProvider
 import OAuth
 import TestSupport
+import TestTraits
 import Testing
 import TokenManagement
 import TokenStorage
 
+@Suite(.onBothEngines)
 struct SessionCeilingTests {
     private static let refused = "the sign-in is longer ago than is allowed here; sign in again"
 

@@ -3,11 +3,13 @@ import IssuerSupport
 import LocalIdentityProvider
 import OAuth
 import OpenIDConnect
+import TestTraits
 import Testing
 import TokenManagement
 import TokenStorage
 
 /// What a silent request sends and returns.
+@Suite(.onBothEngines)
 struct SilentRequestTests {
     @Test func `C43: a claims challenge skips the stored token and sends the capabilities`() async throws {
         try await Scene.open { (scene: Scene) async throws in
@@ -178,8 +180,8 @@ struct SilentRequestTests {
 
     @Test func `N45: the account and its claims are there without the network`() async throws {
         try await Scene.open { (scene: Scene) async throws in
-            let store = try Scene.openStore(scene.directory, scene.clock)
-            #expect(try store.account(username: Login.ana)?.id == scene.account)
+            let store = try scene.openAgain()
+            #expect(try await store.account(username: Login.ana)?.id == scene.account)
             await #expect(try store.idTokens(of: scene.account).first?.idToken.claims.name == "Ana Rojas")
             #expect(scene.provider.audit.counts.isEmpty)
         }

@@ -6,13 +6,16 @@ import Metrics
 import MetricsTestKit
 import OAuth
 import OpenIDConnect
+import TestTraits
 import Testing
 import TokenManagement
 import TokenStorage
 
 /// One refresh, however many ask.
+@Suite(.onBothEngines)
 struct SingleRefreshTests {
-    @Test func `C87: eight managers that need one token send one request`() async throws {
+    @Test(.aboutFiles("the locks of a file are counted"))
+    func `C87: eight managers that need one token send one request`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             scene.expire()
             let transport = Self.transport(scene, awaiting: 8)
@@ -136,7 +139,8 @@ struct SingleRefreshTests {
         }
     }
 
-    @Test func `a forced refresh is not repeated when another manager has just refreshed`() async throws {
+    @Test(.aboutFiles("the locks of a file are counted"))
+    func `a forced refresh is not repeated when another manager has just refreshed`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             let transport = Self.transport(scene, awaiting: 4)
             let managers = try (0..<4).map { _ in try scene.manager(transport: transport) }
@@ -152,12 +156,13 @@ struct SingleRefreshTests {
         }
     }
 
-    @Test func `forced refreshes that wait share one answer of an issuer without rotation`() async throws {
+    @Test(.aboutFiles("the locks of a file are counted"))
+    func `forced refreshes that wait share one answer of an issuer without rotation`() async throws {
         let scene = try OpenScene()
         scene.issuer.answer(.init(#"{"access_token":"at-1","expires_in":3600}"#))
         let path = scene.store.path
         let lock = LockedValue<RefreshLock?>(
-            try await .acquire(scene.account, client: OpenScene.client, of: path, patience: .seconds(60))
+            try await scene.store.refreshLock(of: scene.account, for: .client(OpenScene.client), patience: .seconds(60))
         )
         try await withThrowingTaskGroup(of: Secret.self) { group in
             for _ in 0..<8 {
@@ -179,7 +184,8 @@ struct SingleRefreshTests {
         #expect(try await scene.acquire { $0.forcesRefresh = true }.accessToken.secret == Secret("at-2"))
     }
 
-    @Test func `two clients of a family do not use one refresh token at the same time`() async throws {
+    @Test(.aboutFiles("the locks of a file are counted"))
+    func `two clients of a family do not use one refresh token at the same time`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             try scene.addFamilyToken("family-1")
             for number in [2, 3] {
@@ -276,25 +282,6 @@ struct SingleRefreshTests {
             #expect(try await scene.manager().acquireTokenSilently(scene.request()).source == .refresh)
             guard let successor = try scene.refreshTokens.first else { throw ExpectationFailure("its successor") }
             #expect(try scene.store.beginRefresh(with: successor) == nil)
-        }
-    }
-
-    @Test func `a sign-out during a refresh wins, and the new token is revoked`() async throws {
-        try await Scene.open { (scene: Scene) async throws in
-            scene.expire()
-            let other = try Scene.openStore(scene.directory, scene.clock)
-            let transport = InterceptingTransport(Scene.transport) { request in
-                guard request.url.hasSuffix("/token") else { return }
-                try other.removeAccount(scene.account, client: Scene.client)
-            }
-            let manager = try scene.manager(transport: transport)
-            let error = try await acquisitionError { try await manager.acquireTokenSilently(scene.request()) }
-            guard error?.interaction == .signedOut else { throw ExpectationFailure("signedOut") }
-            let status = try await scene.store.status()
-            #expect(status.accounts == 0)
-            #expect(status.refreshTokens == 0)
-            #expect(status.accessTokens == 0)
-            #expect(scene.provider.audit.count(of: "revoke") == 1)
         }
     }
 }

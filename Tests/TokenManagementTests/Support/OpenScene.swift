@@ -31,8 +31,11 @@ struct OpenScene: Sendable {
         directory = try TemporaryDirectory()
         var options = StoreOptions()
         options.program = "tests"
+        // What another process of the test has written is to be seen at once.
+        options.staleness = .zero
         options.now = { [clock] in clock.date }
-        store = try TokenStore.open(at: StorePath(directory.file("tokenstore.db")), options: options)
+        options.followsServerClock = false
+        store = try StoreEngine.current.open(in: directory, options: options)
         var response = TokenResponse(accessToken: Secret("at-0"), expiresIn: .seconds(3_600))
         response.refreshToken = Secret("rt-0")
         response.tokenType = "bearer"

@@ -60,12 +60,23 @@ struct Scene: Sendable {
         provider.audit.reset()
     }
 
-    static func openStore(_ directory: TemporaryDirectory, _ clock: ProviderClock) throws -> TokenStore {
+    private static func openStore(
+        _ directory: TemporaryDirectory,
+        _ clock: ProviderClock,
+        at location: StoreLocation? = nil
+    ) throws -> TokenStore {
         var options = StoreOptions()
         options.now = { clock.now }
+        options.followsServerClock = false
         options.program = "tests"
-        return try TokenStore.open(at: StorePath(directory.file("tokenstore.db")), options: options)
+        // What another process of the test has written is to be seen at once.
+        options.staleness = .zero
+        guard let location else { return try StoreEngine.current.open(in: directory, options: options) }
+        return try TokenStore.open(at: location, options: options)
     }
+
+    /// The same store by other connections, as in another process.
+    func openAgain() throws -> TokenStore { try Self.openStore(directory, clock, at: store.location) }
 
     /// A manager with its own store connection, as in another process.
     func manager(
@@ -79,8 +90,7 @@ struct Scene: Sendable {
         options.limits.head = .seconds(60)
         options.limits.total = .seconds(60)
         change(&options)
-        let store = try Self.openStore(directory, clock)
-        return TokenManager(store: store, clientID: client, transport: transport, options: options)
+        return TokenManager(store: try openAgain(), clientID: client, transport: transport, options: options)
     }
 
     func request(_ scope: Scope = toDo, _ change: (inout SilentRequest) -> Void = { _ in }) -> SilentRequest {

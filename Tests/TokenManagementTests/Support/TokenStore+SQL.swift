@@ -1,9 +1,7 @@
-import SQLite
+import Database
 import TokenStorage
 
 extension TokenStore {
-    /// Changes the file behind the store's back.
-    func sql(_ statement: String) throws {
-        try Connection(path: path.database, mode: .readWrite, busyTimeout: .seconds(5)).execute(statement)
-    }
+    /// Changes the database behind the store's back.
+    func sql(_ statement: String) throws { try withWriter { try $0.connection.execute(statement) } }
 }

@@ -1,11 +1,13 @@
+import Database
 import Foundation
 import OAuth
 import SQL
-import SQLite
 import TestSupport
+import TestTraits
 import Testing
 import TokenStorage
 
+@Suite(.onBothEngines)
 struct ChangesTests {
     /// The next change, or nil where the sequence ends.
     private func next(_ changes: inout AsyncStream<StoreChange>.Iterator) async -> StoreChange? {
@@ -16,7 +18,7 @@ struct ChangesTests {
     func `changes of this process and another one arrive in order`(isOther: Bool) async throws {
         let fixture = try TestStore(.standardCache())
         let writer = try isOther ? fixture.another() : fixture.store
-        var changes = try fixture.store.changes().makeAsyncIterator()
+        var changes = try await fixture.store.changes().makeAsyncIterator()
         let request = TokenRequest(
             clientID: "cid",
             authority: try Fixture.authority(),
@@ -37,8 +39,8 @@ struct ChangesTests {
     func `two subscribers both get changes from their subscription on`() async throws {
         let fixture = try TestStore(.standardCache())
         try fixture.signIn(.signIn())
-        var first = try fixture.store.changes().makeAsyncIterator()
-        var second = try fixture.another().changes().makeAsyncIterator()
+        var first = try await fixture.store.changes().makeAsyncIterator()
+        var second = try await fixture.another().changes().makeAsyncIterator()
         try await fixture.store.removeAccount(Fixture.account)
         #expect(await next(&first) == .signedOut(Fixture.account))
         #expect(await next(&second) == .signedOut(Fixture.account))
@@ -48,8 +50,8 @@ struct ChangesTests {
     func `changes go on after everything was purged`() async throws {
         let fixture = try TestStore(.standardCache())
         for _ in 0..<5 { try fixture.signIn(.signIn()) }
-        var changes = try fixture.store.changes().makeAsyncIterator()
-        _ = try TokenStore.purgeAll(at: fixture.path, options: fixture.options)
+        var changes = try await fixture.store.changes().makeAsyncIterator()
+        _ = try await TokenStore.purgeAll(at: fixture.location, options: fixture.options)
         #expect(await next(&changes) == .many)
         try fixture.signIn(.signIn())
         #expect(await next(&changes) == .signedIn(Fixture.account))
@@ -58,7 +60,7 @@ struct ChangesTests {
     @Test(.timeLimit(.minutes(1)))
     func `a cancelled subscriber gets no more changes`() async throws {
         let fixture = try TestStore(.standardCache())
-        let changes = try fixture.store.changes()
+        let changes = try await fixture.store.changes()
         let subscriber = Task {
             var count = 0
             for await _ in changes { count += 1 }
@@ -70,6 +72,7 @@ struct ChangesTests {
     }
 }
 
+@Suite(.onBothEngines)
 struct EventsTests {
     @Test func `the record of use names program, process, account and outcome, and no secret`() throws {
         let fixture = try TestStore()
@@ -87,7 +90,18 @@ struct EventsTests {
         #expect(!"\(events)".contains("planted"))
     }
 
-    @Test func `the record of use keeps its newest entries only`() throws {
+    @Test func `no more entries are read than are asked for, and those are the newest`() throws {
+        let fixture = try TestStore()
+        for _ in 0..<4 { try fixture.signIn(.signIn()) }
+        try fixture.store.removeAccount(Fixture.account, client: "cid")
+        #expect(try fixture.store.events(limit: 2).map(\.kind) == [.signOut, .signIn])
+        #expect(try fixture.store.events(of: Fixture.account, limit: 3).map(\.kind) == [.signOut, .signIn, .signIn])
+        #expect(try fixture.store.events(limit: 0) == [])
+        #expect(try fixture.store.events(limit: -1) == [])
+    }
+
+    @Test(.aboutFiles("a server keeps entries by their age"))
+    func `the record of use keeps its newest entries only`() throws {
         let fixture = try TestStore()
         try fixture.store.write { session in
             let insert = try session.connection.prepare(

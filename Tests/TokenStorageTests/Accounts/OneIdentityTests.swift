@@ -1,9 +1,11 @@
 import OAuth
 import TestSupport
+import TestTraits
 import Testing
 import TokenStorage
 
 /// Promise 11: two accounts are equal in memory exactly when they are one row in the store.
+@Suite(.onBothEngines)
 struct OneIdentityTests {
     private static let tenant = "7c2f6d1e-5a43-4b8f-9d10-0e6b1a2c3d4e"
 
@@ -102,6 +104,7 @@ struct OneIdentityTests {
 }
 
 /// `client_info` is not signed: it names the user only where Microsoft's endpoints were asked for it.
+@Suite(.onBothEngines)
 struct ClientInfoTests {
     private static let tenant = "7c2f6d1e-5a43-4b8f-9d10-0e6b1a2c3d4e"
 

@@ -1,8 +1,10 @@
 import OAuth
 import TestSupport
+import TestTraits
 import Testing
 import TokenStorage
 
+@Suite(.onBothEngines)
 struct PolicyTests {
     /// Ada and Bob of one tenant, Cy of a user flow, Dot of another provider.
     private static let people = JSONValue.cache(
@@ -146,8 +148,8 @@ struct PolicyTests {
         #expect(selection.considered.map(\.isTaken) == [true, false, false, false])
         #expect(
             selection.considered.map(\.reason) == [
-                "it alone fits", "its claim department is not finance", "it was not seen in tenant t1",
-                "it was not seen in tenant t1",
+                "the only one that fits", "claim department is not finance", "not seen in tenant t1",
+                "not seen in tenant t1",
             ]
         )
     }

@@ -1,13 +1,15 @@
+import Database
 import Foundation
 import OAuth
 import SQL
-import SQLite
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import TokenStorage
 
 /// What programs note of an account.
+@Suite(.onBothEngines)
 struct TagTests {
     private static let other = Account.ID(issuer: Fixture.account.issuer, homeAccountID: "u2.t1")
 
@@ -53,10 +55,11 @@ struct TagTests {
         #expect(try Self.selected(fixture.store, .tag("team").and(.username("bob@example.net"))) == [Self.other])
         #expect(try Self.selected(fixture.store, .tag("none").otherwise(.tag("floor"))) == [Fixture.account])
         let reasons = try fixture.store.select(.tag("floor")).considered.map(\.reason)
-        #expect(reasons.contains("it has no tag floor"))
+        #expect(reasons.contains("no tag floor"))
     }
 
-    @Test func `neither a name nor a value of a tag is in the files`() throws {
+    @Test(.aboutFiles("the bytes are looked for in files"))
+    func `neither a name nor a value of a tag is in the files`() throws {
         let fixture = try Self.tagged()
         let snapshot = try DirectorySnapshot(fixture.directory.path)
         for text in ["Planted-Finance", "planted-finance", "\"team\""] {
@@ -66,10 +69,10 @@ struct TagTests {
 
     @Test func `a rekey seals tags anew, and they are found`() throws {
         let fixture = try Self.tagged()
-        let sql = SQL("SELECT hex(secret) || hex(name_hash) || hex(value_hash) FROM account_tag ORDER BY id")
-        let before = try fixture.store.read { try $0.connection.all(sql) { $0.text(0) } }
+        let sql = SQL("SELECT secret, name_hash, value_hash FROM account_tag ORDER BY id")
+        let before = try fixture.store.read { try $0.connection.all(sql) { [$0.blob(0), $0.blob(1), $0.blob(2)] } }
         _ = try fixture.store.rekey()
-        let after = try fixture.store.read { try $0.connection.all(sql) { $0.text(0) } }
+        let after = try fixture.store.read { try $0.connection.all(sql) { [$0.blob(0), $0.blob(1), $0.blob(2)] } }
         #expect(Set(before).isDisjoint(with: after))
         let next = try fixture.another()
         #expect(try next.tags(of: Fixture.account) == ["team": "Planted-Finance", "floor": "2"])
@@ -77,7 +80,10 @@ struct TagTests {
         #expect(try next.check() == [])
     }
 
-    @Test(arguments: ["account_id = 2", "secret = zeroblob(60)", "id = id + 10"])
+    @Test(
+        .aboutFiles("the row is altered in the file"),
+        arguments: ["account_id = 2", "secret = zeroblob(60)", "id = id + 10"]
+    )
     func `an altered tag is not read, and a check finds it`(change: String) throws {
         let fixture = try Self.tagged()
         try Self.alter(fixture, "UPDATE account_tag SET \(change)")
@@ -86,7 +92,8 @@ struct TagTests {
         #expect(try fixture.store.check().contains { $0.location.hasPrefix("account_tag row") })
     }
 
-    @Test func `an altered index selects no other account, and a repair corrects it`() throws {
+    @Test(.aboutFiles("the row is altered in the file"))
+    func `an altered index selects no other account, and a repair corrects it`() throws {
         let fixture = try Self.tagged()
         try fixture.store.setTags(["team": "sales"], of: Self.other)
         let finance = "(SELECT value_hash FROM account_tag WHERE account_id = 1 ORDER BY id DESC LIMIT 1)"

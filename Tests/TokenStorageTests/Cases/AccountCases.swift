@@ -1,9 +1,11 @@
 import OAuth
 import TestSupport
+import TestTraits
 import Testing
 import TokenStorage
 
 /// Rules C80 to C86: listing, finding and removing accounts.
+@Suite(.onBothEngines)
 struct AccountCases {
     private func row(_ name: String) -> JSONValue {
         .account(["home_account_id": .string("\(name).t1"), "username": .string(name)])

@@ -1,9 +1,11 @@
 import OAuth
 import TestSupport
+import TestTraits
 import Testing
 import TokenStorage
 
 /// Rules C13 to C28: which account and which authority a token belongs to.
+@Suite(.onBothEngines)
 struct IdentityCases {
     private static let b2cAuthority = "https://harbor.b2clogin.com/tfp/harbor.onmicrosoft.com/B2C_1_SignIn"
 

@@ -1,9 +1,11 @@
 import OAuth
 import TestSupport
+import TestTraits
 import Testing
 import TokenStorage
 
 /// Rules C01 to C12 and C92: documents of MSAL's unified cache come in and go out.
+@Suite(.onBothEngines)
 struct ImportExportCases {
     @Test func `C01: a saved response is exported with sorted scopes and times as text`() throws {
         let fixture = try TestStore()

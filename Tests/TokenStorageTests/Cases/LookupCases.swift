@@ -1,9 +1,11 @@
 import OAuth
 import TestSupport
+import TestTraits
 import Testing
 import TokenStorage
 
 /// Rules C29 to C46: which stored token answers a request.
+@Suite(.onBothEngines)
 struct LookupCases {
     @Test(arguments: [("s1 s2 s3", "s3 s1"), ("s1 s2 s3", "S1"), ("s1 s2 s3", "s1 s1"), ("s1 s1", "s1")])
     func `C29: scopes match in any order, any case and any number`(stored: String, wanted: String) throws {

@@ -1,9 +1,11 @@
 import OAuth
 import TestSupport
+import TestTraits
 import Testing
 import TokenStorage
 
 /// Rules C47 to C60 and C91: what a token response changes.
+@Suite(.onBothEngines)
 struct SaveCases {
     @Test func `C47: a new token evicts what it overlaps`() throws {
         let fixture = try TestStore(.standardCache(.accessToken("a", "s1 s2")))

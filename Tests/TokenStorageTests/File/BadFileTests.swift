@@ -1,11 +1,13 @@
+import Database
 import Foundation
 import OAuth
-import SQLite
 import TestSupport
+import TestTraits
 import Testing
 import TokenStorage
 
 /// Files that are not a token store, or one that must not be used: each way to open one says so and changes nothing.
+@Suite(.aboutFiles("files are damaged"))
 struct BadFileTests {
     /// Tries everything that opens the store of `fixture`, expecting an error of `kind` each time.
     private func expectRefusal(

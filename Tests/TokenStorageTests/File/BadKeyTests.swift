@@ -2,10 +2,12 @@ import Foundation
 import OAuth
 import Sealing
 import TestSupport
+import TestTraits
 import Testing
 import TokenStorage
 
 /// Keys that are missing, wrong or not private: never a reason for a new key or an empty answer.
+@Suite(.aboutFiles("the key is beside the file"))
 struct BadKeyTests {
     private func expectRefusal(
         _ fixture: TestStore,

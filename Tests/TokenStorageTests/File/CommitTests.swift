@@ -1,11 +1,13 @@
+import Database
 import Foundation
 import OAuth
-import SQLite
 import TestSupport
+import TestTraits
 import Testing
 import TokenStorage
 
 /// Promises 1 and 2: a response is stored whole or not at all, and what was stored stays.
+@Suite(.aboutFiles("locks and logs are a file's"))
 struct CommitTests {
     /// Makes the writing connection fail in the middle of a save.
     enum Obstacle: CaseIterable {

@@ -1,11 +1,13 @@
+import Database
 import Foundation
 import OAuth
-import SQLite
 import TestSupport
+import TestTraits
 import Testing
 import TokenStorage
 
 /// Inspection reads, and leaves every byte, name and time in the directory as it was.
+@Suite(.aboutFiles("a file is inspected without locks"))
 struct InspectionTests {
     private func inspectEverything(_ path: StorePath, _ options: StoreOptions) throws -> [String] {
         let store = try #require(try TokenStore.inspect(at: path, options: options))

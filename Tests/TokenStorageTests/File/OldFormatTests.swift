@@ -1,13 +1,15 @@
+import Database
 import Foundation
 import OAuth
 import SQL
-import SQLite
 import Sealing
 import TestSupport
+import TestTraits
 import Testing
 import TokenStorage
 
 /// Stores from before values were bound to their rows.
+@Suite(.aboutFiles("servers never had the older formats"))
 struct OldFormatTests {
     private let options = TestStore.options(TestClock())
     private let directory: TemporaryDirectory

@@ -2,9 +2,11 @@ import Foundation
 import OAuth
 import Sealing
 import TestSupport
+import TestTraits
 import Testing
 import TokenStorage
 
+@Suite(.aboutFiles("paths lead to files"))
 struct PathTests {
     @Test func `a directory path means the store in it, any other path the file`() throws {
         let directory = try TemporaryDirectory()

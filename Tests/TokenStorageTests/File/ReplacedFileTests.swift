@@ -1,11 +1,13 @@
+import Database
 import Foundation
 import OAuth
-import SQLite
 import TestSupport
+import TestTraits
 import Testing
 import TokenStorage
 
 /// A store follows its name: what it writes is where the next process looks.
+@Suite(.aboutFiles("a file is replaced"))
 struct ReplacedFileTests {
     private func store(_ document: JSONValue) throws -> TestStore {
         let fixture = try TestStore { $0.replacementLookInterval = .zero }

@@ -1,11 +1,13 @@
+import Database
 import Foundation
 import OAuth
-import SQLite
 import TestSupport
+import TestTraits
 import Testing
 import TokenStorage
 
 /// Promise 9: a file says who may use it, and a step that cannot be undone leaves a copy.
+@Suite(.aboutFiles("the schema is a file's; ServerMigrationTests has the other"))
 struct SchemaTests {
     /// The version that this program knows, and the one after it.
     private static let known = Schema.current.version
@@ -41,11 +43,19 @@ struct SchemaTests {
     }
 
     @Test func `every migration file is compiled in, in order`() throws {
-        let folder = Repository.root.appending(path: "Migrations")
-        let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-            .sorted { $0.lastPathComponent < $1.lastPathComponent }
-        #expect(Migration.all.map(\.name) == files.map { $0.deletingPathExtension().lastPathComponent })
-        #expect(try Migration.all.map(\.sql) == files.map { try String(contentsOf: $0, encoding: .utf8) })
+        for (folder, steps) in [("Migrations", Migration.all), ("Migrations/PostgreSQL", Migration.onServer)] {
+            let folder = Repository.root.appending(path: folder)
+            let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+                .filter { $0.pathExtension == "sql" }.sorted { $0.lastPathComponent < $1.lastPathComponent }
+            #expect(steps.map(\.name) == files.map { $0.deletingPathExtension().lastPathComponent })
+            #expect(try steps.map(\.sql) == files.map { try String(contentsOf: $0, encoding: .utf8) })
+        }
+    }
+
+    @Test func `a server has the version of a file, by steps of the same numbers`() {
+        #expect(Schema.server.version == Schema.current.version)
+        let numbers = Migration.onServer.map { Int($0.name.dropFirst().prefix(3)) }
+        #expect(numbers == Array(Schema.current.version - Migration.onServer.count + 1...Schema.current.version))
     }
 
     @Test func `the next program that opens a store migrates it without loss`() throws {

@@ -1,9 +1,11 @@
 import OAuth
 import TestSupport
+import TestTraits
 import Testing
 import TokenStorage
 
 /// Documents that no program should have written.
+@Suite(.onBothEngines)
 struct BadDocumentTests {
     @Test(
         arguments: [
@@ -96,6 +98,27 @@ struct BadDocumentTests {
         #expect(try fixture.export() == document.with(["Other": ["k": 1]]))
         #expect(try fixture.take(document).unchanged == 0)
         #expect(try fixture.store.status().quarantined == 1)
+    }
+
+    @Test(arguments: ["username", "secret", "x\u{0}y"])
+    func `an entry with a NUL in a text is kept aside, and the others are taken`(member: String) throws {
+        let fixture = try TestStore()
+        let bad = JSONValue.refreshToken("r9", ["home_account_id": "u9.t1"]).with([member: "a\u{0}b"])
+        let report = try fixture.take(["RefreshToken": ["odd key": bad, "good key": .refreshToken("r1")]])
+        #expect(report.rejected.map(\.key) == ["odd key"])
+        #expect(report.rejected.allSatisfy { $0.reason == "a text in it has a NUL character" })
+        #expect(report.refreshTokens == 1)
+        #expect(try fixture.export()["RefreshToken"]["odd key"] == bad)
+        #expect(
+            try fixture.take(["RefreshToken": [:], "Private": ["a\u{0}b": "c\u{0}d", "e": #"\\u0000"#]]).rejected
+                .isEmpty
+        )
+        #expect(try fixture.export()["Private"]["a\u{0}b"] == "c\u{0}d")
+    }
+
+    @Test func `a backslash before what looks like a NUL is none`() throws {
+        let report = try TestStore().take(["RefreshToken": ["k": .refreshToken(#"r\u0000"#)]])
+        #expect(report.refreshTokens == 1)
     }
 
     /// Values that Python reads and writes, and JSON does not have.

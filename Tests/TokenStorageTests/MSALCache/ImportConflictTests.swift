@@ -1,9 +1,11 @@
 import OAuth
 import TestSupport
+import TestTraits
 import Testing
 import TokenStorage
 
 /// Rows that stand in each other's way, in one document or in two.
+@Suite(.onBothEngines)
 struct ImportConflictTests {
     /// Every name in a document, with those of the objects in it.
     private func expectOwnNames(_ document: JSONValue, sourceLocation: SourceLocation = #_sourceLocation) {

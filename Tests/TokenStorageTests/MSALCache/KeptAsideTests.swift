@@ -1,11 +1,13 @@
+import Database
 import OAuth
 import SQL
-import SQLite
 import TestSupport
+import TestTraits
 import Testing
 import TokenStorage
 
 /// What an import keeps beside the tables goes with the account it is of, and says what is true now.
+@Suite(.onBothEngines)
 struct KeptAsideTests {
     private static func metadata(_ state: String, home: String = Fixture.home) -> JSONValue {
         let item: JSONValue = [
@@ -75,7 +77,7 @@ struct KeptAsideTests {
         try fixture.rows("Notes").compactMap { $0["secret"].text }.sorted()
     }
 
-    @Test(arguments: Removal.allCases)
+    @Test(.aboutFiles("the bytes are looked for in files"), arguments: Removal.allCases)
     func `a sign-out opens no entry of another account`(removal: Removal) throws {
         let fixture = try TestStore(Self.crowd)
         let others = try fixture.store.read { session in

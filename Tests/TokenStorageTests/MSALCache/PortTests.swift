@@ -1,9 +1,11 @@
 import OAuth
 import TestSupport
+import TestTraits
 import Testing
 import TokenStorage
 
 /// An issuer at a port other than 443, in the cache of MSAL for Python, which names hosts without ports.
+@Suite(.onBothEngines)
 struct PortTests {
     private static func store(ports: Int...) throws -> TestStore {
         let fixture = try TestStore()

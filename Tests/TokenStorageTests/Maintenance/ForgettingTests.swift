@@ -1,11 +1,14 @@
+import Database
 import Foundation
 import OAuth
-import SQLite
 import TestSupport
+import TestTraits
 import Testing
-import TokenStorage
+
+@testable import TokenStorage
 
 /// Promises 7 and 8: nothing secret is readable in any file, and what was deleted is in none.
+@Suite(.aboutFiles("bytes are looked for in files"))
 struct ForgettingTests {
     private static let secrets = [
         "planted-access-token", "planted-refresh-token", "planted-field", "planted-bucket-value", "planted-bucket-key",
@@ -181,5 +184,40 @@ struct ForgettingTests {
         #expect(try fixture.store.accounts().isEmpty)
         _ = try fixture.store.purgeExpired()
         try expectNothingPlanted(fixture)
+    }
+
+    @Test func `while another process reads, a purge of everything is unfinished, and the next one finishes it`() throws
+    {
+        let fixture = try TestStore { $0.busyTimeout = .milliseconds(50) }
+        try fixture.take(Self.document())
+        let values = try sealedValues(fixture)
+        let other = try fixture.another()
+        try other.read { session in
+            try session.connection.read {
+                _ = try session.connection.integer("SELECT count(*) FROM account")
+                expectError(.busy) { _ = try TokenStore.purgeAll(at: fixture.path, options: fixture.options) }
+            }
+        }
+        #expect(try fixture.store.read { try $0.isErasureUnfinished() })
+        #expect(try remains(of: values, in: fixture) > 0)
+        _ = try fixture.store.purgeExpired()
+        #expect(try !fixture.store.read { try $0.isErasureUnfinished() })
+        #expect(try remains(of: values, in: fixture) == 0)
+    }
+
+    @Test func `a purge of everything empties every table but those of the store itself`() throws {
+        let fixture = try TestStore(Self.document())
+        try fixture.store.setTags(["planted": "tag"], of: Fixture.account)
+        try fixture.store.setDefaultAccount(Fixture.account)
+        _ = try TokenStore.purgeAll(at: fixture.path, options: fixture.options)
+        let left = try fixture.store.read { session in
+            let connection = session.connection
+            let tables = try connection.all("SELECT name FROM sqlite_master WHERE type = 'table'") { $0.text(0) }
+            return try tables.filter { name in
+                try connection.prepare("SELECT count(*) FROM \(name)").first([]) { $0.integer(0) } ?? 0 > 0
+            }
+        }
+        #expect(Set(left) == ["store", "event"])
+        #expect(try fixture.store.check().isEmpty)
     }
 }

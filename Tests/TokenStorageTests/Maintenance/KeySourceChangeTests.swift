@@ -2,10 +2,12 @@ import Foundation
 import OAuth
 import Sealing
 import TestSupport
+import TestTraits
 import Testing
 import TokenStorage
 
 /// A rekey to another key source, and one after a leak.
+@Suite(.aboutFiles("keys lie beside the file"))
 struct KeySourceChangeTests {
     @Test func `after a change of key source only the new source opens the store`() throws {
         let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))

@@ -1,10 +1,12 @@
 import Foundation
 import OAuth
 import TestSupport
+import TestTraits
 import Testing
 import TokenStorage
 
 /// Damaged databases and documents in numbers, the same in every run.
+@Suite(.aboutFiles("files are damaged"))
 struct NoiseTests {
     /// Changes `bytes` in one of the ways in which files get damaged.
     private func damage(_ bytes: inout [UInt8], _ generator: inout SeededGenerator) {

@@ -1,12 +1,14 @@
+import Database
 import Foundation
 import OAuth
-import SQLite
 import Sealing
 import Synchronization
 import TestSupport
+import TestTraits
 import Testing
 import TokenStorage
 
+@Suite(.onBothEngines)
 struct RekeyTests {
     struct Interruption: Error {}
 
@@ -56,7 +58,7 @@ struct RekeyTests {
         #expect(try !fixture.store.status().isRekeyUnfinished)
     }
 
-    @Test(arguments: ["first", "wrong"])
+    @Test(.aboutFiles("the new key is beside the file"), arguments: ["first", "wrong"])
     func `a store opened while its keys move uses the new source`(answer: String) throws {
         let fixture = try TestStore {
             $0.keySource = .passphrase
@@ -86,7 +88,7 @@ struct RekeyTests {
         try expectEverythingReadable(fixture.another(), export)
     }
 
-    @Test(arguments: [1, 2, 3])
+    @Test(.aboutFiles("the file is copied in the middle"), arguments: [1, 2, 3])
     func `an interrupted rekey is finished by the next one`(steps: Int) throws {
         let fixture = try TestStore(Self.crowd)
         let export = try fixture.store.exportedText()
@@ -103,7 +105,7 @@ struct RekeyTests {
         #expect(try store.check() == [])
     }
 
-    @Test(arguments: [1, 2, 3])
+    @Test(.aboutFiles("the file is copied in the middle"), arguments: [1, 2, 3])
     func `an import during a rekey finds rows under the old key`(steps: Int) throws {
         let fixture = try TestStore(Self.crowd)
         let export = try fixture.store.exportedText()
@@ -158,7 +160,8 @@ struct RekeyTests {
         #expect(try fixture.rows("RefreshToken").count == 1)
     }
 
-    @Test func `a rotation in the middle of a rekey leaves no copy of the spent refresh token`() throws {
+    @Test(.aboutFiles("the rows of a server are not in the order of the import"))
+    func `a rotation in the middle of a rekey leaves no copy of the spent refresh token`() throws {
         let place: KeyValuePairs<String, JSONValue> = ["home_account_id": "u0.t1"]
         let copy = JSONValue.refreshToken("r0", ["family_id": "1"]).with(place)
         // The token and its copy are further apart than one transaction of a rekey reaches.
@@ -194,7 +197,8 @@ struct RekeyTests {
         #expect(left.map(\.secret) == [Secret("rotated")])
     }
 
-    @Test func `two rekeys at once exclude each other`() throws {
+    @Test(.aboutFiles("on a server the second goes on with what the first has left"))
+    func `two rekeys at once exclude each other`() throws {
         let fixture = try TestStore { $0.busyTimeout = .milliseconds(20) }
         try fixture.take(Self.crowd)
         let other = try fixture.another()

@@ -1,10 +1,12 @@
+import Database
 import OAuth
-import SQLite
 import TestSupport
+import TestTraits
 import Testing
 import TokenStorage
 
 /// What a store keeps of an account that is gone: a keyed hash, and nothing that names it.
+@Suite(.onBothEngines)
 struct RemovedAccountTests {
     enum Removal: CaseIterable {
         case remove, wipe, purge
@@ -48,6 +50,7 @@ struct RemovedAccountTests {
         try fixture.take(["AccountMetadataMap": metadata, "Account": [:]])
         for account in [subject, Fixture.account] {
             try fixture.store.setTags(["team": "planted"], of: account)
+            try fixture.store.setDefaultAccount(account)
             let token = try fixture.currentRefreshToken(of: account)
             _ = try fixture.store.beginRefresh(with: token)
             var consequence = RefreshConsequence(token: .possiblyConsumed)
@@ -59,33 +62,44 @@ struct RemovedAccountTests {
         return fixture
     }
 
-    /// Every row of every table of the file, as text; blobs in hexadecimal.
+    /// Every row of every table, as text; blobs in hexadecimal.
     private static func rows(_ store: TokenStore) throws -> [String: [String]] {
         try store.read { session in
-            let names = try session.connection.all("SELECT name FROM sqlite_schema WHERE type = 'table'") { $0.text(0) }
-            let tables = try names.map { table in
-                let sql = "SELECT 'quote(\"' || name || '\")' FROM pragma_table_info('\(table)')"
-                var columns: [String] = []
-                try session.connection.prepare(sql).forEach([]) {
-                    columns.append($0.text(0))
-                    return true
-                }
-                var rows: [String] = []
-                let text = columns.joined(separator: " || ' ' || ")
-                try session.connection.prepare("SELECT \(text) FROM \(table)").forEach([]) {
-                    rows.append($0.text(0))
-                    return true
-                }
-                return (table, rows)
+            let tables = try texts(tables, session.connection).map { table in
+                (
+                    table,
+                    try texts("SELECT \(row(of: table, session.connection)) FROM \(table) AS r", session.connection)
+                )
             }
             return Dictionary(uniqueKeysWithValues: tables)
         }
     }
 
+    private static var tables: String {
+        StoreEngine.current == .file
+            ? "SELECT name FROM sqlite_schema WHERE type = 'table'"
+            : "SELECT table_name::text FROM information_schema.tables WHERE table_schema = current_schema()"
+    }
+
+    private static func row(of table: String, _ connection: Connection) throws -> String {
+        if connection.isServer { return "r::text" }
+        return try texts("SELECT 'quote(\"' || name || '\")' FROM pragma_table_info('\(table)')", connection)
+            .joined(separator: " || ' ' || ")
+    }
+
+    private static func texts(_ sql: String, _ connection: Connection) throws -> [String] {
+        var texts: [String] = []
+        try connection.prepare(sql).forEach([]) {
+            texts.append($0.text(0))
+            return true
+        }
+        return texts
+    }
+
     private static func isNamed(_ row: String, by names: [String]) -> Bool {
         names.contains { name in
             let bytes = name.utf8.map { String($0, radix: 16, uppercase: true) }.joined()
-            return row.lowercased().contains(name.lowercased()) || row.contains(bytes)
+            return row.lowercased().contains(name.lowercased()) || row.uppercased().contains(bytes)
         }
     }
 
@@ -96,7 +110,7 @@ struct RemovedAccountTests {
         let before = try Self.rows(fixture.store)
         let tables = [
             "account", "account_state", "authority_map", "event", "throttle", "refresh_attempt", "id_token",
-            "dpop_key", "account_tag",
+            "dpop_key", "account_tag", "default_account",
         ]
         for table in tables { #expect(before[table]?.isEmpty == false, "\(table)") }
         for account in [Self.subject, Fixture.account] { try removal.run(fixture.store, account) }

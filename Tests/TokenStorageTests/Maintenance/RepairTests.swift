@@ -1,10 +1,12 @@
+import Database
 import Foundation
 import OAuth
-import SQLite
 import TestSupport
+import TestTraits
 import Testing
 import TokenStorage
 
+@Suite(.aboutFiles("only a file is repaired"))
 struct RepairTests {
     static let crowd = JSONValue.cache(
         accessTokens: (0..<60).map {

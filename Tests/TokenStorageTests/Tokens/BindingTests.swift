@@ -1,10 +1,12 @@
+import Database
 import OAuth
-import SQLite
 import TestSupport
+import TestTraits
 import Testing
 import TokenStorage
 
 /// Promise 7: a process that can write the file without its key cannot give a secret another purpose.
+@Suite(.aboutFiles("rows are altered in the file"))
 struct BindingTests {
     private static let other = Account.ID(issuer: "login.windows.net", homeAccountID: "u2.t1")
 

@@ -1,12 +1,14 @@
+import Database
 import Foundation
 import OAuth
-import SQLite
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import TokenStorage
 
 /// Tokens that are bound to a DPoP key, which is stored with them.
+@Suite(.onBothEngines)
 struct BoundKeyTests {
     private static let key = BoundKey(thumbprint: "thumb-1", secret: Secret("planted-key-1-of-32-bytes-123456"))
     private static let other = BoundKey(thumbprint: "thumb-2", secret: Secret("planted-key-2-of-32-bytes-123456"))
@@ -84,7 +86,8 @@ struct BoundKeyTests {
         #expect(try fixture.request("s9") == .hit("b"))
     }
 
-    @Test func `the key of a sign-in waits, sealed, with tokens that a held store cannot take`() throws {
+    @Test(.aboutFiles("a server has no files beside it"))
+    func `the key of a sign-in waits, sealed, with tokens that a held store cannot take`() throws {
         let fixture = try TestStore {
             $0.answerWait = .milliseconds(20)
             $0.pendingWait = .milliseconds(20)
@@ -116,7 +119,10 @@ struct BoundKeyTests {
         #expect(try Self.key(fixture.another()) == Self.key)
     }
 
-    @Test(arguments: ["thumbprint = 'x'", "client_fold = 'cid2'", "created_at = 1", "secret = zeroblob(60)"])
+    @Test(
+        .aboutFiles("the row is altered in the file"),
+        arguments: ["thumbprint = 'x'", "client_fold = 'cid2'", "created_at = 1", "secret = zeroblob(60)"]
+    )
     func `an altered key proves nothing, and a check finds it`(change: String) throws {
         let fixture = try Self.bound()
         let connection = try Connection(path: fixture.path.database, mode: .readWrite, busyTimeout: .seconds(5))
@@ -126,7 +132,8 @@ struct BoundKeyTests {
         #expect(try fixture.store.check().contains { "\($0)".contains("dpop_key") })
     }
 
-    @Test func `a repair salvages the key`() throws {
+    @Test(.aboutFiles("only a file is repaired"))
+    func `a repair salvages the key`() throws {
         let fixture = try Self.bound()
         fixture.store.close()
         _ = try TokenStore.repair(at: fixture.path, options: fixture.options)
@@ -145,7 +152,7 @@ struct BoundKeyTests {
         try fixture.store.removeAccount(Fixture.account)
         #expect(try Self.rows(fixture.store) == 0)
         let again = try Self.bound()
-        _ = try TokenStore.purgeAll(at: again.path, options: again.options)
+        _ = try TokenStore.purgeAll(at: again.location, options: again.options)
         #expect(try Self.rows(again.store) == 0)
     }
 

@@ -1,11 +1,13 @@
 import Foundation
 import OAuth
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import TokenStorage
 
 /// Promise 12: an answer that the store cannot take is kept in a sealed file until it can.
+@Suite(.aboutFiles("a server has no files beside it"))
 struct PendingAnswerTests {
     enum Kind: CaseIterable {
         case refresh, signIn
@@ -218,11 +220,13 @@ struct PendingAnswerTests {
 
     @Test func `room that holds an answer is not taken again`() throws {
         let fixture = try scene()
-        let file = try {
-            let space = try fixture.store.reserveAnswerSpace()
-            try space.publish(Array("answer".utf8))
-            return space.file
-        }()
+        let file = try #require(
+            try {
+                let space = try fixture.store.reserveAnswerSpace()
+                try space.publish(Array("answer".utf8))
+                return space.file
+            }()
+        )
         #expect(try fixture.store.reserveAnswerSpace().file != file)
         #expect(try Data(contentsOf: URL(filePath: file.name)) == Data("answer".utf8))
     }

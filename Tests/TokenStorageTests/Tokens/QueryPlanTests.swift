@@ -1,13 +1,15 @@
 import CSQLite
+import Database
 import Foundation
 import OAuth
-import SQLite
 import Synchronization
 import TestSupport
+import TestTraits
 import Testing
 import TokenStorage
 
 /// Promise 10: what concerns one account is found by an index.
+@Suite(.aboutFiles("the plans are those of SQLite; ServerPlanTests has the others"))
 struct QueryPlanTests {
     /// The statements that a connection runs.
     private final class Trace {
@@ -15,7 +17,7 @@ struct QueryPlanTests {
 
         func attach(to connection: Connection) {
             sqlite3_trace_v2(
-                connection.handle,
+                connection.sqlite.handle,
                 UInt32(SQLITE_TRACE_STMT),
                 { _, context, statement, _ in
                     guard let context, let sql = sqlite3_sql(OpaquePointer(statement)) else { return 0 }
@@ -27,7 +29,7 @@ struct QueryPlanTests {
             )
         }
 
-        func detach(from connection: Connection) { sqlite3_trace_v2(connection.handle, 0, nil, nil) }
+        func detach(from connection: Connection) { sqlite3_trace_v2(connection.sqlite.handle, 0, nil, nil) }
     }
 
     /// The steps of the plans of `statements` that go through a whole table.

@@ -172,8 +172,8 @@ struct ClaimsCommandTests {
             #expect(try scratch.run("claims", "--tenant", tenant).lines.count { $0.hasPrefix("tenant ") } == 1)
             let left = try scratch.run("explain", "--tenant", tenant, "--scope", "tasks.read").output
             let other = tenant == home.tenant ? guest : home.tenant
-            #expect(left.contains("it is of tenant \(other)"))
-            #expect(!left.contains("it is of tenant \(tenant.lowercased())"))
+            #expect(left.contains("of tenant \(other)"))
+            #expect(!left.contains("of tenant \(tenant.lowercased())"))
         }
     }
 }

@@ -11,9 +11,9 @@ struct ExplainCommandTests {
             let before = try scene.scratch.contents("tokenstore.db")
             let outcome = try await scene.run("explain", "--scope", Self.scope)
             #expect(outcome.status == 0)
-            #expect(outcome.output.contains("decision: the stored token would be handed out"))
-            #expect(outcome.output.contains("it fits best"))
-            #expect(outcome.output.contains("it is the only account"))
+            #expect(outcome.output.hasPrefix("decision  the stored token would be handed out\n"))
+            #expect(outcome.output.contains("fits best"))
+            #expect(outcome.output.contains("the only account"))
             #expect(try scene.scratch.contents("tokenstore.db") == before)
             #expect(scene.tokenRequestCount == 0)
         }
@@ -42,8 +42,8 @@ struct ExplainCommandTests {
     @Test func `explain says why a token does not fit`() async throws {
         try await IssuerScene.open(lifetime: 3_600) { (scene: IssuerScene) async throws in
             let outcome = try await scene.run("explain", "--scope", "api://other/Read")
-            #expect(outcome.output.contains("it lacks the scope api://other/Read"))
-            #expect(outcome.output.contains("a refresh at \(scene.provider.baseURL)"))
+            #expect(outcome.output.contains("lacks api://other/Read"))
+            #expect(outcome.output.contains("refresh at \(scene.provider.baseURL)"))
         }
     }
 }

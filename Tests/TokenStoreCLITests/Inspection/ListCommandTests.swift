@@ -66,19 +66,13 @@ struct ListCommandTests {
         #expect(!outcome.output.contains("\u{1B}"))
         #expect(!outcome.output.contains("…"))
         let words = outcome.lines.map { $0.split(separator: " ").map(String.init) }
-        #expect(words.map(\.count) == [10, 10, 10])
         #expect(
             words[0] == [
-                "USERNAME", "ISSUER", "TENANT", "POLICY", "CLIENTS", "VALID", "EXPIRED", "REFRESH", "EXPIRES", "USED",
+                "USERNAME", "POLICY", "EXPIRES", "TOKENS", "RENEWS", "USED", "ISSUER", "TENANT", "CLIENTS", "DEFAULT",
             ]
         )
-        #expect(
-            Array(words[1][..<9]) == [
-                CachedUser.ivo.username, CachedUser.ivo.issuer, CachedUser.ivo.tenant, "b2c_1_susi",
-                CachedUser.ivo.client, "0", "1",
-                "yes", "-",
-            ]
-        )
+        #expect(Array(words[1][..<6]) == [CachedUser.ivo.username, "b2c_1_susi", "-", "1", "expired", "yes"])
+        #expect(words[1].suffix(4) == [CachedUser.ivo.issuer, CachedUser.ivo.tenant, CachedUser.ivo.client, "-"])
         #expect(Set(outcome.lines.map { $0.firstRange(of: "b2c_1")?.lowerBound.utf16Offset(in: $0) }).count == 2)
     }
 

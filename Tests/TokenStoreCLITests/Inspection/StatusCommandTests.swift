@@ -8,12 +8,16 @@ struct StatusCommandTests {
         let outcome = try scratch.run("status")
         #expect(outcome.status == 0)
         #expect(outcome.output.contains(scratch.store))
-        #expect(outcome.lines.contains { $0.contains(/^accounts +2$/) })
-        #expect(outcome.lines.contains { $0.contains(/^key source +file$/) })
-        #expect(outcome.output.contains("Who could read the tokens"))
-        for reader in ["copy of the database file", "another user", "same user", "root"] {
-            #expect(outcome.output.contains(reader))
-        }
+        #expect(outcome.lines[1] == "holds     2 accounts, 2 access tokens (1 expired), 2 refresh tokens, 2 ID tokens")
+        #expect(outcome.lines[2].contains(/^key       file beside the database \([0-9a-f]+\), present$/))
+        #expect(outcome.lines[3].contains(#/^made      20.+Z by tokenstore [0-9.]+; versions with schema 12 /#))
+        #expect(
+            outcome.lines.suffix(5) == [
+                "Who could read the tokens", "  no   another user of this machine",
+                "  no   someone with a copy of the database alone; a copy of the directory has the key",
+                "  yes  any program of yours", "  yes  root",
+            ]
+        )
     }
 
     @Test func `status --json has the counts`() throws {
@@ -25,7 +29,11 @@ struct StatusCommandTests {
         #expect(counts["accounts"] == 2)
         #expect(counts["refreshTokens"] == 2)
         #expect(document["keyProblem"] is NSNull)
-        #expect((document["protection"] as? [[String: String]])?.isEmpty == false)
+        #expect(counts["expiredAccessTokens"] == 1)
+        let protection = try #require(document["protection"] as? [[String: Any]])
+        #expect(protection.map { $0["reader"] as? String } == ["otherUser", "databaseCopy", "sameUser", "root"])
+        #expect(protection.map { $0["canRead"] as? Bool } == [false, false, true, true])
+        #expect(protection[1]["reason"] as? String == "a copy of the directory has the key")
     }
 
     @Test func `status without the key prints everything and ends with 7`() throws {
@@ -34,7 +42,7 @@ struct StatusCommandTests {
         unlink(scratch.path("key"))
         let outcome = try scratch.run("status")
         #expect(outcome.status == 7)
-        #expect(outcome.lines.contains { $0.contains(/^accounts +1$/) })
+        #expect(outcome.lines.contains { $0.hasPrefix("holds     1 account, ") })
         #expect(outcome.error.hasPrefix("tokenstore: error: "))
         #expect(try scratch.run("status", "--json").json["keyProblem"] is String)
     }

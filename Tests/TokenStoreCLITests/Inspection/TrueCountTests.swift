@@ -37,8 +37,17 @@ struct TrueCountTests {
     @Test func `explain says how many accounts it does not name`() throws {
         let scratch = try Self.store(1_120)
         let text = try scratch.run("explain", "--scope", "tasks.read", "--account", "p7@example.net").output
-        #expect(text.contains("  (and 1,069 more accounts)\n") || text.contains("  (and 1,070 more accounts)\n"))
+        #expect(text.contains("\n(and 1,069 more accounts)\n") || text.contains("\n(and 1,070 more accounts)\n"))
         #expect(try scratch.run("explain", "--scope", "tasks.read", "--json").json["total"] as? Int == 1_120)
+    }
+
+    @Test func `where no option tells the accounts apart, two do`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.importHarbor()
+        let hint = try #require(try scratch.run("claims", "--json").errorJSON["hint"] as? String)
+        let options = "--account mara@example.net --policy b2c_1_editprofile"
+        #expect(hint == "name one with --account and --policy, such as '\(options)'")
+        #expect(try scratch.command(["claims"] + options.split(separator: " ").map(String.init)).status == 0)
     }
 
     @Test(arguments: [

@@ -33,6 +33,25 @@ struct ImportCommandTests {
         #expect(try scratch.run("list").lines.count == 2)
     }
 
+    @Test func `a dry run says what would be imported, by name, and changes nothing`() throws {
+        let scratch = try ScratchDirectory()
+        let cache = try CachedUser.cache([.mara, .ivo])
+        let trial = try scratch.run("import", "--dry-run", input: cache)
+        let counts = "2 accounts, 2 access tokens, 2 refresh tokens, 2 ID tokens, 0 app metadata, 0 other"
+        let names = ["mara@example.net (b2c_1_signin)", "ivo@example.org (b2c_1_susi)"]
+        #expect(trial.status == 0, "\(trial.error)")
+        #expect(trial.lines[0].hasPrefix("would import \(counts): "))
+        #expect(names.allSatisfy { trial.lines[0].contains($0) })
+        #expect(try scratch.names.isEmpty)
+        try scratch.fill(.mara)
+        let before = try scratch.run("list", "--json", "--tokens").output
+        let second = try scratch.run("import", "--dry-run", "--json", input: CachedUser.cache([.ivo])).json
+        #expect(second["accountNames"] as? [String] == [names[1]])
+        #expect(second["accountTotal"] as? Int == 1)
+        #expect(try scratch.run("list", "--json", "--tokens").output == before)
+        #expect(try scratch.run("import", "--dry-run", input: "no JSON").status == 1)
+    }
+
     @Test func `an unreadable row is reported, and the others are imported`() throws {
         let scratch = try ScratchDirectory()
         let cache = try CachedUser.cache([.mara])

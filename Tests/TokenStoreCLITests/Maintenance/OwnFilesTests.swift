@@ -1,5 +1,5 @@
+import Database
 import Foundation
-import SQLite
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
+import Database
 import Foundation
 import IssuerSupport
-import SQLite
 import Testing
 
 struct RekeyCommandTests {

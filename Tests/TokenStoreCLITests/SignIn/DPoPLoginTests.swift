@@ -18,7 +18,7 @@ struct DPoPLoginTests {
             #expect(text.status == 0)
             #expect(text.error.contains("DPoP proof"))
             #expect(try await scene.run("list", "--tokens").output.contains("DPoP"))
-            let store = try TokenStore.open(at: StorePath(scene.scratch.store))
+            let store = try await TokenStore.open(at: StorePath(scene.scratch.store))
             let account = try await #require(try store.accounts().first)
             #expect(try store.boundKey(of: account.id, client: "b2c-app") != nil)
             let export = try await scene.run("export")

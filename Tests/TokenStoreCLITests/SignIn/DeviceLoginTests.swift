@@ -58,17 +58,29 @@ struct DeviceLoginTests {
 
     @Test func `the code is shown, and the user who enters it is signed in`() async throws {
         let (issuer, scratch) = (try issuer(), try ScratchDirectory())
-        let outcome = try await login(issuer, scratch, "--quiet", "--json")
+        let outcome = try await login(issuer, scratch, "--quiet")
         #expect(outcome.status == 0, "\(outcome.error)")
         #expect(outcome.error.contains("open \(issuer.baseURL)/page on any device and enter the code WDJB-MJHT"))
         #expect(outcome.error.contains("\n\(issuer.baseURL)/page?code=WDJB-MJHT\n"))
-        #expect(try outcome.json["displayName"] as? String == "Mara")
         #expect(!(outcome.error + outcome.output).contains("d-1"))
         #expect(issuer.forms().map { $0["device_code"] } == ["d-1", "d-1"])
         #expect(issuer.forms("/op/device").first?["scope"] == "openid profile offline_access read")
         let list = Command(arguments: ["list", "--json"], environment: ["TOKENSTORE_PATH": scratch.store])
         let accounts = try list.run(in: scratch).json["accounts"] as? [[String: Any]]
         #expect(accounts?.first?["hasRefreshToken"] as? Bool == true)
+    }
+
+    @Test func `with --json a program gets the code and the address as a line of JSON`() async throws {
+        let (issuer, scratch) = (try issuer(), try ScratchDirectory())
+        let outcome = try await login(issuer, scratch, "--json")
+        #expect(outcome.status == 0, "\(outcome.error)")
+        let line = try JSONSerialization.jsonObject(with: Data(outcome.error.utf8)) as? [String: [String: Any]]
+        let device = try #require(line?["deviceAuthorization"])
+        #expect(device["userCode"] as? String == "WDJB-MJHT")
+        #expect(device["verificationUri"] as? String == "\(issuer.baseURL)/page")
+        #expect(device["verificationUriComplete"] as? String == "\(issuer.baseURL)/page?code=WDJB-MJHT")
+        #expect(device["expiresIn"] is Int)
+        #expect(try outcome.json["displayName"] as? String == "Mara")
     }
 
     @Test(

@@ -59,7 +59,7 @@ struct GlewlwydTests {
     func `a glewlwyd session with --dpop is refreshed and used with proofs of its key`() async throws {
         try await Glewlwyd.open { glewlwyd in
             let scratch = try await Self.signedIn(at: glewlwyd, "--dpop")
-            let store = try TokenStore.open(at: StorePath(scratch.store))
+            let store = try await TokenStore.open(at: StorePath(scratch.store))
             let account = try await #require(store.accounts().first).id
             let key = try #require(try store.boundKey(of: account, client: Glewlwyd.client))
             let manager = TokenManager(store: store, clientID: Glewlwyd.client, transport: AsyncHTTPTransport())
@@ -88,7 +88,7 @@ struct GlewlwydTests {
             var options = StoreOptions()
             // Of the token's hour 200 seconds are left.
             options.now = { Date() + 3_400 }
-            let store = try TokenStore.open(at: path, options: options)
+            let store = try await TokenStore.open(at: path, options: options)
             let manager = TokenManager(store: store, clientID: Glewlwyd.client, transport: AsyncHTTPTransport())
             await manager.keepFresh(account, scopes: ["read"]) { _ in throw CancellationError() }.end()
             let after = try #require(try await store.cachedToken(for: query).token)

@@ -33,7 +33,7 @@ struct LoginCommandTests {
             #expect(!shown.contains(LoginScene.anasPassword))
             #expect(!shown.contains("code="))
             #expect(!shown.contains("eyJ"))
-            let rows = try TokenStore.open(at: StorePath(scene.scratch.store))
+            let rows = try await TokenStore.open(at: StorePath(scene.scratch.store))
             for account in try await rows.accounts() {
                 let tokens = try await rows.refreshTokens(of: account.id, client: "b2c-app").map { $0.secret.reveal() }
                 #expect(tokens.count == 1)

@@ -1,6 +1,6 @@
+import Database
 import LocalIdentityProvider
 import OAuth
-import SQLite
 import TestSupport
 import Testing
 import TokenStorage
@@ -50,7 +50,7 @@ struct LogoutCommandTests {
         try await IssuerScene.open(lifetime: 3_600) { (scene: IssuerScene) async throws in
             let outcome = try await scene.run("logout", "--yes", "ana.rojas@example.org", "--local-only", "--json")
             let revocations = try outcome.json["revocations"] as? [[String: Any]]
-            #expect(revocations?.first?["outcome"] as? String == "local_only")
+            #expect(revocations?.first?["outcome"] as? String == "localOnly")
             #expect(scene.provider.audit.counts.isEmpty)
         }
     }
@@ -88,7 +88,7 @@ struct LogoutCommandTests {
             let again = try await scene.run("logout", "--yes", "ana.rojas@example.org")
             #expect(again.status == 3)
             #expect(again.error.contains("no account fits"))
-            #expect(try await scene.run("status").output.contains("accounts        0"))
+            #expect(try await scene.run("status").output.contains("holds     0 accounts"))
         }
     }
 
@@ -113,7 +113,7 @@ struct LogoutCommandTests {
         let scratch = try ScratchDirectory()
         let rows = (0..<24).map { JSONValue.account(["home_account_id": .string("u\($0).t1")]) }
         let tokens = (0..<24).map { JSONValue.refreshToken("r\($0)", ["home_account_id": .string("u\($0).t1")]) }
-        let store = try TokenStore.open(at: StorePath(scratch.store))
+        let store = try await TokenStore.open(at: StorePath(scratch.store))
         try store.take(JSONValue.cache(refreshTokens: tokens, accounts: rows).serialized)
         let statuses = try await withThrowingTaskGroup(of: Int32.self) { group in
             for index in 0..<24 {

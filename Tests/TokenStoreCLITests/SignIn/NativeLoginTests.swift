@@ -55,6 +55,25 @@ struct NativeLoginTests {
         }
     }
 
+    @Test(arguments: ["initiate", "challenge", "token"])
+    func `an issuer that hangs ends within the time that was given`(route: String) async throws {
+        try await NativeLoginScene.open { scene in
+            scene.provider.faults.add(.hang(at: route, times: nil))
+            let outcome = try await scene.script(
+                "login",
+                "pwd-app",
+                "--username",
+                NativeLoginScene.ana,
+                "--timeout",
+                "1",
+                passwords: [NativeLoginScene.anasPassword]
+            )
+            #expect(outcome.status == 8, "\(outcome.error)")
+            #expect(outcome.error.contains("try again"), "\(outcome.error)")
+            #expect(try scene.scene.hasNoStore)
+        }
+    }
+
     @Test func `the last refusal is the error when the descriptor ends`() async throws {
         try await NativeLoginScene.open { scene in
             let outcome = try await scene.script(
@@ -106,6 +125,32 @@ struct NativeLoginTests {
             #expect(outcome.output.components(separatedBy: "Password: ").count == 6)
             #expect(!outcome.output.contains("wrong-"))
             #expect(try scene.scene.hasNoStore)
+        }
+    }
+
+    @Test(arguments: ["mara", "@example.org", "mara@", "a@b@c", "a b@example.org", ""])
+    func `what cannot be an e-mail address is refused before the issuer is asked`(username: String) async throws {
+        try await NativeLoginScene.open { scene in
+            let outcome = try await scene.script("login", "pwd-app", "--username", username, passwords: ["x"])
+            #expect(outcome.status == 64, "\(outcome.error)")
+            #expect(outcome.error.contains("is not an e-mail address"), "\(outcome.error)")
+            #expect(scene.provider.audit.count(of: "initiate") == 0)
+        }
+    }
+
+    @Test func `wrong codes on a terminal end nothing while another code can be had`() async throws {
+        try await NativeLoginScene.open { scene in
+            let wrong = (1...6).map { _ in TypedAnswer("Code sent to ", NativeLoginScene.wrongCode + "\n") }
+            let right = TypedAnswer("Code sent to ", try scene.code(to: Self.bo) + "\n")
+            let again = TypedAnswer("Code sent to ", "\n")
+            let outcome = try await scene.type(
+                "login",
+                "otp-app",
+                "--username",
+                Self.bo,
+                answers: wrong + [again, right]
+            )
+            #expect(outcome.status == 0, "\(outcome.output)")
         }
     }
 

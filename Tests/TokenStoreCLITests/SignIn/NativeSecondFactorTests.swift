@@ -14,7 +14,8 @@ struct NativeSecondFactorTests {
                 "--username",
                 Self.cleo,
                 answers: [
-                    TypedAnswer("Password: ", Self.password + "\n"), TypedAnswer("Number [1]: ", "3\n"),
+                    TypedAnswer("Password: ", Self.password + "\n"), TypedAnswer("Number [1]: ", "9\n"),
+                    TypedAnswer("Number [1]: ", "3\n"),
                     TypedAnswer("Number [1]: ", "2\n"), TypedAnswer("Code sent to ***21", "\n"),
                     TypedAnswer("Number [2]: ", "1\n"),
                     TypedAnswer("Code sent to c***d", NativeLoginScene.wrongCode + "\n"),
@@ -28,6 +29,7 @@ struct NativeSecondFactorTests {
                 )
             )
             #expect(outcome.output.contains("choose another\n"))
+            #expect(outcome.output.contains("'9' is none of them; type a number from 1 to 3\n"))
             #expect(outcome.output.hasSuffix("signed in Cleo Vega (cleo@example.org)\n"))
             #expect(try !outcome.output.contains(scene.code(to: Self.second)))
         }

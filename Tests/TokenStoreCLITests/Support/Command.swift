@@ -38,6 +38,9 @@ struct Command {
     /// Files to read from, by descriptor.
     var files: [Int32: String] = [:]
 
+    /// Another program, with these arguments.
+    var program = Self.binary
+
     /// Runs it and waits for its end.
     func run(in directory: ScratchDirectory) throws -> Outcome {
         let name = UUID().uuidString
@@ -49,9 +52,12 @@ struct Command {
         actions.open(streams[1], O_WRONLY | O_CREAT, as: STDOUT_FILENO)
         actions.open(streams[2], O_WRONLY | O_CREAT, as: STDERR_FILENO)
         for (descriptor, file) in files { actions.open(file, O_RDONLY, as: descriptor) }
-        let process = try actions.spawn(Self.binary, arguments, environment: environment, home: directory)
+        let process = try actions.spawn(program, arguments, environment: environment, home: directory)
         let status = SpawnActions.wait(for: process)
-        return Outcome(status: status, output: try Self.text(streams[1]), error: try Self.text(streams[2]))
+        let outcome = Outcome(status: status, output: try Self.text(streams[1]), error: try Self.text(streams[2]))
+        // Whatever a test is about, the documents in it are as the schemas say.
+        if program == Self.binary { try JSONSchema.expectDocuments(of: outcome, arguments) }
+        return outcome
     }
 
     private static func text(_ file: String) throws -> String {

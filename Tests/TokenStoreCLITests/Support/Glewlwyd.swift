@@ -1,11 +1,11 @@
 import Crypto
 import CryptoExtras
+import Database
 import Foundation
 import HTTPTransport
 import IssuerSupport
 import OAuth
 import OpenIDConnect
-import SQLite
 import TestSupport
 
 /// Debian's glewlwyd on loopback, with one-use refresh tokens, a public client and a person.

@@ -1,9 +1,9 @@
+import Database
 import Foundation
 import HTTPTransport
 import IssuerSupport
 import LocalIdentityProvider
 import OAuth
-import SQLite
 import TestSupport
 import TokenStorage
 

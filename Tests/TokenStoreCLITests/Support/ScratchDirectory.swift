@@ -1,5 +1,5 @@
+import Database
 import Foundation
-import SQLite
 import TestSupport
 import TokenStorage
 
@@ -48,6 +48,13 @@ struct ScratchDirectory {
         answers: [(question: String, answer: String)] = []
     ) throws -> Command.Outcome {
         try command(arguments, environment, "").runOnTerminal(in: self, columns: columns, answers: answers)
+    }
+
+    /// Runs a command that is a list already.
+    func command(_ arguments: [String], _ environment: [String: String] = [:], input: String = "") throws
+        -> Command.Outcome
+    {
+        try command(arguments, environment, input).run(in: self)
     }
 
     private func command(_ arguments: [String], _ environment: [String: String], _ input: String) -> Command {

@@ -3,7 +3,7 @@ import Testing
 
 /// The completion scripts, in the shells that they are for: a person types half of each word and Tab.
 struct CompletionTests {
-    /// A shell, and how it loads a completion script and a `tokenstore` that prints its arguments.
+    /// A shell, and how it loads a completion script.
     struct Shell: Sendable, CustomTestStringConvertible {
         let name: String
         let script: String
@@ -16,7 +16,7 @@ struct CompletionTests {
         static let bash = Shell(
             name: "bash",
             script: "tokenstore.bash",
-            setUp: ("rc", "source tokenstore.bash; tokenstore() { echo \"[$*]\"; }; PS1='ready> '\n"),
+            setUp: ("rc", "PATH=$HOME:$PATH; source tokenstore.bash; PS1='ready> '\n"),
             arguments: ["--noprofile", "--rcfile", "rc", "-i"]
         )
         static let zsh = Shell(
@@ -24,8 +24,7 @@ struct CompletionTests {
             script: "_tokenstore",
             setUp: (
                 ".zshrc",
-                "fpath=($HOME $fpath); autoload -Uz compinit; compinit -u -D; tokenstore() { echo \"[$*]\" }; "
-                    + "PS1='ready> '\n"
+                "PATH=$HOME:$PATH; fpath=($HOME $fpath); autoload -Uz compinit; compinit -u -D; PS1='ready> '\n"
             ),
             arguments: ["-i"]
         )
@@ -34,11 +33,18 @@ struct CompletionTests {
             script: "tokenstore.fish",
             setUp: (
                 "rc",
-                "source tokenstore.fish; function tokenstore; echo \"[$argv]\"; end; "
-                    + "function fish_prompt; echo 'ready> '; end\n"
+                "set -x PATH $HOME $PATH; source tokenstore.fish; function fish_prompt; echo 'ready> '; end\n"
             ),
             arguments: ["--no-config", "-i", "-C", "source rc"]
         )
+
+        /// A program of the name that completes words as ours does, and prints its arguments.
+        static let program = """
+            #!/bin/sh
+            if [ "$1" = ---completion ]; then exec "$BINARY" "$@"; fi
+            echo "[$*]"
+
+            """
     }
 
     @Test(.enabled(if: isInstalled(.bash), "needs bash"))
@@ -61,21 +67,86 @@ struct CompletionTests {
     }
 
     private func expectCompletion(in shell: Shell) throws {
-        let scratch = try ScratchDirectory()
+        let shown = try complete("tokenstore to\t--form\thea\t", in: shell, ScratchDirectory())
+        #expect(shown.contains("[token --format header]"))
+    }
+
+    /// Types a line in a shell, and returns what is shown until its end.
+    private func complete(_ line: String, in shell: Shell, _ scratch: ScratchDirectory) throws -> String {
         let script = try scratch.run("--generate-completion-script", shell.name)
         #expect(script.status == 0)
         #expect(script.error.isEmpty)
         try scratch.write(script.output, to: shell.script)
         try scratch.write(shell.setUp.text, to: shell.setUp.file)
-        let shown = try Command(arguments: ["-c", "cd \"$HOME\" && exec \"$0\" \"$@\"", shell.path] + shell.arguments)
-            .runOnTerminal(
-                in: scratch,
-                program: "/bin/sh",
-                typing: [
-                    TypedAnswer("ready> ", "tokenstore to\t--form\thea\t\n"),
-                    TypedAnswer("ready> ", "exit\n"),
-                ]
-            )
-        #expect(shown.output.contains("[token --format header]"))
+        try scratch.write(Shell.program, to: "tokenstore")
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o755],
+            ofItemAtPath: scratch.path("tokenstore")
+        )
+        return try Command(
+            arguments: ["-c", "cd \"$HOME\" && exec \"$0\" \"$@\"", shell.path] + shell.arguments,
+            environment: ["TOKENSTORE_PATH": scratch.store, "BINARY": Command.binary]
+        ).runOnTerminal(
+            in: scratch,
+            program: "/bin/sh",
+            typing: [TypedAnswer("ready> ", line + "\n"), TypedAnswer("ready> ", "exit\n")]
+        ).output
+    }
+
+    private static let shells = [Shell.bash, .zsh, .fish].filter(isInstalled)
+
+    /// What is typed, and the word that it becomes.
+    private static let words: [(typed: String, completed: String)] = [
+        ("claims iv\t", "[claims ivo@example.org]"),
+        ("list --account ma\t", "[list --account mara@example.net]"),
+        ("list --policy b2c_1_su\t", "[list --policy b2c_1_susi]"),
+        ("list --client-id a0\t", "[list --client-id \(CachedUser.mara.client)]"),
+        ("list --issuer https://h\t", "[list --issuer \(CachedUser.mara.issuer)]"),
+        ("list --where depa\t", "[list --where department]"),
+        ("token --scope tasks.r\t", "[token --scope tasks.read]"),
+        ("status --key cred\t", "[status --key credential:"),
+    ]
+
+    @Test(arguments: shells)
+    func `a shell completes what the store at hand knows`(shell: Shell) throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara, .ivo)
+        for (typed, completed) in Self.words {
+            let shown = try complete("tokenstore " + typed, in: shell, scratch)
+            #expect(shown.contains(completed), "\(shell.name): \(typed) became \(shown)")
+        }
+        let other = try ScratchDirectory()
+        let typed = "tokenstore list --store \(scratch.store) --account iv\t"
+        #expect(try complete(typed, in: shell, other).contains("--account ivo@example.org]"))
+    }
+
+    @Test(arguments: shells)
+    func `a name that a shell would run is not offered`(shell: Shell) throws {
+        let scratch = try ScratchDirectory()
+        var mallory = CachedUser.mara
+        mallory.username = "x$(touch$IFS$HOME/taken)`touch taken`;touch taken"
+        try scratch.fill(mallory)
+        _ = try complete("tokenstore claims x\t\t", in: shell, scratch)
+        #expect(try !scratch.names.contains("taken"))
+    }
+
+    @Test func `completion is silent and writes nothing where there is no store, or no key`() throws {
+        let scratch = try ScratchDirectory()
+        func completed(_ option: String) throws -> Command.Outcome {
+            try scratch.run("---completion", "list", "--", option, "3", "0", "tokenstore", "list", option, "")
+        }
+        let before = try scratch.names
+        for option in ["--account", "--where", "--policy", "--issuer"] {
+            let outcome = try completed(option)
+            #expect(outcome.error.isEmpty)
+            #expect(outcome.output.split(separator: "\n").isEmpty, "\(outcome.output)")
+        }
+        #expect(try scratch.names == before)
+        try scratch.fill(.mara)
+        unlink(scratch.path("key"))
+        #expect(try completed("--account").output.contains("mara@example.net"))
+        #expect(try completed("--where").error.isEmpty)
+        try scratch.overwrite("tokenstore.db", with: Data("no store".utf8))
+        #expect(try completed("--account").error.isEmpty)
     }
 }

@@ -98,7 +98,7 @@ struct ShellTests {
             let body = #"{"access_token":"a","expires_in":3600,"name":"\ud83d","n":NaN,"refresh_token":"next"}"#
             scene.provider.faults.add(.answer(body: body, at: "token"))
             #expect(try await scene.tokens(1)[0].output == "a\n")
-            let store = try TokenStore.open(at: StorePath(scratch(scene)))
+            let store = try await TokenStore.open(at: StorePath(scratch(scene)))
             let account = try await #require(try store.accounts().first)
             let tokens = try await store.refreshTokens(of: account.id, client: "pwd-app", family: nil)
             #expect(tokens.map { $0.secret.reveal() } == ["next"])

@@ -1,7 +1,7 @@
+import Database
 import Foundation
 import IssuerSupport
 import LocalIdentityProvider
-import SQLite
 import Testing
 
 /// Promise 12, as a person meets it: the issuer has answered, and the store or the person does not wait.

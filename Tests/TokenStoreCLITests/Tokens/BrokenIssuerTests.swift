@@ -97,7 +97,7 @@ struct BrokenIssuerTests {
             testDescription: "no metadata",
             faults: [.answer(status: 404, body: "", at: "metadata")],
             exit: 1,
-            sentence: "answered 404 and no OpenID metadata; check the authority"
+            sentence: "which answered 404; check the address, and its tenant and user flow where it has them"
         ),
         .init(
             testDescription: "a token endpoint elsewhere",

@@ -1,7 +1,7 @@
+import Database
 import Foundation
 import IssuerSupport
 import OAuth
-import SQLite
 import Testing
 import TokenStorage
 

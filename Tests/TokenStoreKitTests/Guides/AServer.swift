@@ -6,8 +6,8 @@ struct UserTasks: Sendable {
     private let api = WebAPI(url: "https://api.example.com/tasks", scope: "read")
 
     /// One manager for the whole server: its callers share refreshes, and so do other processes with the same store.
-    init(storeAt path: StorePath, key: KeySource = .file) throws {
-        let store = try TokenStore.open(at: path, options: StoreOptions(keySource: key))
+    init(storeAt path: StorePath, key: KeySource = .file) async throws {
+        let store = try await TokenStore.open(at: path, options: StoreOptions(keySource: key))
         manager = TokenManager(store: store, clientID: "my-server", transport: AsyncHTTPTransport())
     }
 

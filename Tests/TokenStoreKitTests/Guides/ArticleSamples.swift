@@ -8,6 +8,13 @@ enum ArticleSamples {
         return saved
     }
 
+    static func openFleet() async throws -> TokenStore {
+        let options = StoreOptions(keySource: .file("/etc/tokenstore.key"))
+        let location = try StoreLocation("postgresql://web@db1.example,db2.example/sessions")
+        let store = try await TokenStore.open(at: location, options: options)
+        return store
+    }
+
     static func lookUp(
         _ account: Account,
         in store: TokenStore,

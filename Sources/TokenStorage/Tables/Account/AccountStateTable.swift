@@ -1,7 +1,7 @@
 import Crypto
+import Database
 import OAuth
 import SQL
-import SQLite
 import Sealing
 
 extension SealedTable {
@@ -29,7 +29,7 @@ extension StoreConnection {
     func signInState(of id: Account.ID, client: String) throws -> SignInState {
         if let row = try accountRow(id) { return try signInState(of: row, client: client) }
         guard let mark = try mark(of: id) else { return .unknown }
-        return try signOuts(of: mark).contains { $0.client == client.folded } ? .signedOut : .unknown
+        return try signOuts(of: mark).contains { $0?.client == client.folded } ? .signedOut : .unknown
     }
 
     private func signInState(of account: Int64, client: String) throws -> SignInState {
@@ -67,6 +67,9 @@ extension StoreConnection {
 
     /// Sets the state; a new sign-in counts from now although the account was signed in before.
     func setSignInState(_ state: SignInState, of account: Int64, client: String, isNew: Bool = false) throws {
+        guard bareAccount != account else {
+            return try writeState(state, of: account, client: client.folded, changedAt: now, id: nil)
+        }
         let known = try connection.first(Self.stateAtClient, .integer(account), .text(client.folded)) { row in
             let isIntact = try intact { try verify(row, of: .accountState) } != nil
             return (id: row.integer(0), state: isIntact ? row.text(SealedTable.accountState["state"]) : nil)
@@ -91,7 +94,7 @@ extension StoreConnection {
     {
         try write(
             .accountState,
-            id: id ?? nextID("SELECT max(id) FROM account_state"),
+            id: id,
             account: account,
             clear: [.text(client), .text(state.stored), .integer(changedAt)],
             sealed: [Secret("")]
@@ -121,27 +124,40 @@ extension StoreConnection {
         )
         try write(
             .signOut,
-            id: nextID("SELECT max(id) FROM sign_out"),
+            id: nil,
             clear: [.blob(mark), .text(client.folded), .integer(changedAt ?? now)],
             sealed: [Secret("")]
         )
     }
 
     /// Gives the new row of an account the sign-outs that were remembered of it.
-    func takeBackSignOuts(of id: Account.ID, row: Int64) throws {
-        guard let mark = try mark(of: id) else { return }
-        for signOut in try signOuts(of: mark) {
+    ///
+    /// - Returns: whether there were any.
+    func takeBackSignOuts(of id: Account.ID, row: Int64) throws -> Bool {
+        guard let mark = try mark(of: id) else { return false }
+        let signOuts = try signOuts(of: mark)
+        // A store on several machines has a copy of these rows on each: nothing is written where there is nothing.
+        guard !signOuts.isEmpty else { return false }
+        for case let signOut? in signOuts {
             try writeState(.signedOut, of: row, client: signOut.client, changedAt: signOut.changedAt, id: nil)
         }
         try connection.run("DELETE FROM sign_out WHERE account_mark = ?1", .blob(mark))
+        return signOuts.contains { $0 != nil }
     }
 
-    private func signOuts(of mark: [UInt8]) throws -> [(client: String, changedAt: Int64)] {
+    /// Asks a server what ``takeBackSignOuts(of:row:)`` will ask, by the key that was known last.
+    func askAheadForSignOuts(of id: Account.ID) throws {
+        try connection.askAhead(Self.markKeyRow)
+        if let markKey { try connection.askAhead(Self.signOutsOfMark, .blob(markKey.mark(of: id))) }
+    }
+
+    /// Of an altered one nothing is told.
+    private func signOuts(of mark: [UInt8]) throws -> [(client: String, changedAt: Int64)?] {
         let table = SealedTable.signOut
         return try connection.all(Self.signOutsOfMark, .blob(mark)) { row in
             try isIntact(row, of: table)
                 ? (client: row.text(table["client_fold"]), changedAt: row.integer(table["changed_at"])) : nil
-        }.compactMap(\.self)
+        }
     }
 
     private static let signOutsOfMark = SQL(SealedTable.signOut.selection + "WHERE t.account_mark = ?1")
@@ -149,6 +165,14 @@ extension StoreConnection {
 
     /// The keyed hash by which what outlives an account names it; nil where no account ever had one.
     func mark(of id: Account.ID) throws -> [UInt8]? {
+        guard let key = try currentMarkKey() else { return nil }
+        let mark = key.mark(of: id)
+        if connection.isInTransaction { latestMark = (id, mark) }
+        return mark
+    }
+
+    /// The key of the marks; nil where there is none yet.
+    func currentMarkKey() throws -> MarkKey? {
         let key = try connection.first(Self.markKeyRow) { row in
             // The bytes of the row say whether the kept key is still the one: a rekey seals it anew.
             let sealed = row.blob(SealedTable.markKey.firstSealed)
@@ -156,11 +180,18 @@ extension StoreConnection {
             let secret = try open(row, of: .markKey)
             return MarkKey(sealed: sealed, key: secret.withUnsafeBytes { HMAC(key: SymmetricKey(data: $0)) })
         }
-        guard let key else { return nil }
-        markKey = key
-        let mark = key.mark(of: id)
-        if connection.isInTransaction { latestMark = (id, mark) }
-        return mark
+        if let key { markKey = key }
+        return key
+    }
+
+    /// The marks of accounts, at most as many as the record of use has entries.
+    func accountsByMark() throws -> [[UInt8]: Account.ID] {
+        let ids = try connection.all(
+            "SELECT authority, home_account_id FROM account ORDER BY id DESC LIMIT ?1",
+            .integer(StoreEvent.limit)
+        ) { Account.ID(issuer: $0.text(0), homeAccountID: $0.text(1)) }
+        guard !ids.isEmpty, let key = try currentMarkKey() else { return [:] }
+        return Dictionary(ids.map { (key.mark(of: $0), $0) }) { first, _ in first }
     }
 
     /// As ``mark(of:)``, making the key if there is none yet.
@@ -168,7 +199,7 @@ extension StoreConnection {
         if let latestMark, latestMark.id == id { return latestMark.mark }
         if let mark = try mark(of: id) { return mark }
         let secret = SymmetricKey(size: .bits256).withUnsafeBytes { Secret(copying: $0) }
-        try write(.markKey, id: 1, clear: [], sealed: [secret])
+        try write(.markKey, id: nil, new: 1, clear: [], sealed: [secret])
         guard let mark = try mark(of: id) else { throw TokenStoreError.storage("a new key was not stored", .retry) }
         return mark
     }

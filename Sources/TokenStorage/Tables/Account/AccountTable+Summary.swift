@@ -1,6 +1,6 @@
+import Database
 import OAuth
 import SQL
-import SQLite
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -11,17 +11,26 @@ import Foundation
 // What lists, exports and purges ask about accounts and about the tokens that they have.
 
 extension StoreConnection {
-    private static let summaryRow = SQL(
+    private static let summaryRow = SQL { dialect in
         SealedTable.account.selection(
             with: """
                 EXISTS (SELECT 1 FROM refresh_token r WHERE r.account_id = t.id
-                    AND NOT EXISTS (SELECT 1 FROM refresh_attempt x WHERE x.id = r.id
+                    AND NOT EXISTS (SELECT 1 FROM refresh_attempt x WHERE \(dialect.attempt("x", of: "r"))
                         AND x.generation = r.generation AND x.outcome IS NOT NULL)),
                 (SELECT max(CASE s.state WHEN 'signed_in' THEN 2 WHEN 'unknown' THEN 1 ELSE 0 END)
-                    FROM account_state s WHERE s.account_id = t.id)
+                    FROM account_state s WHERE s.account_id = t.id),
+                EXISTS (SELECT 1 FROM default_account d WHERE d.account_id = t.id)
                 """
         ) + "WHERE t.id = ?1"
-    )
+    }
+
+    /// Asks a server what ``summary(_:withTokens:)`` will ask.
+    func askAheadForSummary(_ row: Int64, withTokens: Bool) throws {
+        try askAheadForTenantProfiles(row)
+        if withTokens { try askAheadForTokenSummaries(row) }
+        try connection.askAhead(Self.holdings, .integer(row))
+        try connection.askAhead(Self.summaryRow, .integer(row))
+    }
 
     func summary(_ row: Int64, withTokens: Bool) throws -> AccountSummary? {
         let profiles = try tenantProfiles(row)
@@ -39,6 +48,7 @@ extension StoreConnection {
                 }
             return AccountSummary(
                 account: try account(row, profiles: profiles),
+                isDefault: try row.bool(end + 2) && defaultAccountRow() != nil,
                 clientIDs: holdings.clientIDs,
                 signInState: state,
                 hasRefreshToken: hasRefreshToken,
@@ -54,14 +64,17 @@ extension StoreConnection {
 
     func clientIDs(_ account: Int64) throws -> [String] { try holdings(account).clientIDs }
 
-    /// From indexes alone but for the refresh tokens, whose rows a list reads anyway.
-    private static let holdings = SQL(
-        """
-        SELECT client_fold, client_id, NULL, NULL, NULL FROM refresh_token WHERE account_id = ?1
-        UNION ALL SELECT client_fold, NULL, expires_on, cached_at, refresh_on FROM access_token WHERE account_id = ?1
-        UNION ALL SELECT client_fold, NULL, NULL, NULL, NULL FROM id_token WHERE account_id = ?1
-        """
-    )
+    /// Of a file from indexes alone but for the refresh tokens, whose rows a list reads anyway; of a server with all that
+    /// would be asked next.
+    private static let holdings = SQL { dialect in
+        let client = dialect == .sqlite ? "NULL" : "client_id"
+        return """
+            SELECT client_fold, client_id, NULL, NULL, NULL FROM refresh_token WHERE account_id = ?1
+            UNION ALL SELECT client_fold, \(client), expires_on, cached_at, refresh_on FROM access_token
+                WHERE account_id = ?1
+            UNION ALL SELECT client_fold, \(client), NULL, NULL, NULL FROM id_token WHERE account_id = ?1
+            """
+    }
 
     private func holdings(_ account: Int64) throws -> Holdings {
         var holdings = Holdings()
@@ -103,16 +116,6 @@ extension StoreConnection {
             """,
             .integer(account)
         ) != nil
-    }
-
-    /// The greatest id of a row; nil where there is none.
-    func newestAccountRow() throws -> Int64? { try connection.integer("SELECT max(id) FROM account") }
-
-    /// Whether the index that lists and counts come from names an account; it may be damaged where the table is not.
-    func listsAccounts() throws -> Bool {
-        try connection.integer(
-            "SELECT EXISTS (SELECT 1 FROM account INDEXED BY account_username WHERE username_fold >= '')"
-        ) != 0
     }
 }
 
@@ -158,20 +161,44 @@ private struct Holdings {
 // MARK: - Purges
 
 extension StoreConnection {
+    /// What a server keeps of an account without a reference to it, so that the owner 0 can stand for none: the record of
+    /// use goes on with the account's mark alone.
+    private func deleteWhatHasNoReference(to row: Int64) throws {
+        try connection.run("DELETE FROM access_token WHERE account_id = ?1", .integer(row))
+        try connection.run(
+            """
+            INSERT INTO event (account_id, id, tx, at, program, process_id, kind, outcome, account_mark, client_id,
+                fingerprint, mac)
+            SELECT 0, id, tx, at, program, process_id, kind, outcome, account_mark, client_id, fingerprint, mac
+            FROM event WHERE account_id = ?1
+            """,
+            .integer(row)
+        )
+        try connection.run("DELETE FROM event WHERE account_id = ?1", .integer(row))
+        witness.events = witness.events.map { $0.owner == row ? ($0.id, 0) : $0 }
+    }
+
     /// Deletes an account; every other row of it goes too.
     func deleteAccount(_ row: Int64) throws {
+        if connection.isServer {
+            try deleteWhatHasNoReference(to: row)
+            (lockedRows, bareAccount) = ([:], nil)
+        }
         try connection.run("DELETE FROM account WHERE id = ?1", .integer(row))
+    }
+
+    /// What people call an account; empty if it is not there.
+    func accountNames(_ row: Int64) throws -> [String] {
+        try connection.all(
+            "SELECT username, home_account_id, coalesce(policy, '') FROM account WHERE id = ?1",
+            .integer(row)
+        ) { PurgeCounts.name($0.text(0), $0.text(1), $0.text(2)) }
     }
 
     /// Adds an account with its tokens to what a purge deletes.
     func count(_ account: Int64, in counts: inout PurgeCounts) throws {
         counts.accounts += 1
-        if counts.accounts <= PurgeCounts.namedAccounts {
-            counts.accountNames += try connection.all(
-                "SELECT username, home_account_id, coalesce(policy, '') FROM account WHERE id = ?1",
-                .integer(account)
-            ) { PurgeCounts.name($0.text(0), $0.text(1), $0.text(2)) }
-        }
+        if counts.accounts <= PurgeCounts.namedAccounts { counts.accountNames += try accountNames(account) }
         try connection.forEach(
             """
             SELECT (SELECT count(*) FROM access_token WHERE account_id = ?1),
@@ -212,17 +239,13 @@ extension PurgeCounts {
 // MARK: - Import and export
 
 extension StoreConnection {
-    /// The accounts with an id, however it is spelled, in rows after `newest`.
-    func accounts(
-        called homeAccountID: String,
-        after newest: Int64 = 0
-    ) throws -> [(row: Int64, id: Account.ID)] {
+    /// The accounts with an id, however it is spelled.
+    func accounts(called homeAccountID: String) throws -> [(row: Int64, id: Account.ID)] {
         let keys = Account.ID.keys(of: homeAccountID)
         return try connection.all(
-            "SELECT id, authority, home_account_id FROM account WHERE account_key IN (?1, ?2) AND id > ?3",
+            "SELECT id, authority, home_account_id FROM account WHERE account_key IN (?1, ?2)",
             .text(keys[0]),
-            .text(keys[1]),
-            .integer(newest)
+            .text(keys[1])
         ) { (row: $0.integer(0), id: Account.ID(issuer: $0.text(1), homeAccountID: $0.text(2))) }
         .filter { $0.id.named(homeAccountID) == $0.id }
     }
@@ -256,5 +279,19 @@ extension StoreConnection {
             .text(start + "\u{10FFFF}"),
             .text(host)
         ) { $0.text(0) }
+    }
+}
+
+// MARK: - Without a key
+
+extension Connection {
+    /// How many accounts the database has.
+    func accountCount() throws -> Int { Int(try integer("SELECT count(*) FROM account") ?? 0) }
+
+    /// What people call the first accounts of the database: the username, else the id.
+    func accountNames(limit: Int) throws -> [String] {
+        try all("SELECT username, home_account_id FROM account ORDER BY id LIMIT ?1", .integer(Int64(limit))) { row in
+            row.text(0).isEmpty ? row.text(1) : row.text(0)
+        }
     }
 }

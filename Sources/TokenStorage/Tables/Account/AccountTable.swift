@@ -1,6 +1,6 @@
-import OAuth
+import Database
+package import OAuth
 import SQL
-import SQLite
 import Sealing
 
 extension SealedTable {
@@ -17,29 +17,48 @@ extension SealedTable {
 
 extension StoreConnection {
     /// The row of an account, or nil.
-    func accountRow(_ id: Account.ID) throws -> Int64? {
-        try connection.integer(
-            "SELECT id FROM account WHERE account_key = ?1 AND authority = ?2",
-            .text(id.key),
-            .text(id.issuer)
-        )
+    ///
+    /// In a transaction that writes to a server the row stays locked: what is decided by it must not change before.
+    package func accountRow(_ id: Account.ID) throws -> Int64? {
+        if isWriting {
+            if let row = lockedRows[id] { return row }
+            let row = try connection.integer(Self.lockedRow, values(.text(id.key), .text(id.issuer), of: id))
+            witness.accounts.insert(id)
+            lockedRows[id] = row
+            return row
+        }
+        return try connection.integer(Self.rowOfAccount, values(.text(id.key), .text(id.issuer), of: id))
     }
+
+    static let rowOfAccount = SQL { "SELECT id FROM account a WHERE \(account(in: $0))" }
+    private static let lockedRow = SQL { "SELECT id FROM account a WHERE \(account(in: $0)) FOR NO KEY UPDATE" }
+
+    private static func account(in dialect: Dialect, as alias: String = "a") -> String {
+        dialect.account(alias, key: "?1", authority: "?2", rows: 3)
+    }
+
+    /// Asks a server where the row of an account is, or is to be.
+    func askAheadForRow(of id: Account.ID) throws {
+        try connection.askAhead(Self.lockedRow, values(.text(id.key), .text(id.issuer), of: id))
+        let row = AccountRowID.first(id, mask: options.accountRowMask)
+        try connection.askAhead(Self.idOfRow, .integer(row))
+    }
+
+    private static let idOfRow = SQL("SELECT authority, home_account_id FROM account WHERE id = ?1")
 
     /// The account of a row, or nil.
     func accountID(_ row: Int64) throws -> Account.ID? {
-        try connection.first("SELECT authority, home_account_id FROM account WHERE id = ?1", .integer(row)) {
+        try connection.first(Self.idOfRow, .integer(row)) {
             Account.ID(issuer: $0.text(0), homeAccountID: $0.text(1))
         }
     }
 
     /// The host that an account signed in at, or nil.
     func environment(of id: Account.ID) throws -> String? {
-        try connection.first(
-            "SELECT environment FROM account WHERE account_key = ?1 AND authority = ?2",
-            .text(id.key),
-            .text(id.issuer)
-        ) { $0.text(0) }
+        try connection.first(Self.environmentOfAccount, values(.text(id.key), .text(id.issuer), of: id)) { $0.text(0) }
     }
+
+    private static let environmentOfAccount = SQL { "SELECT environment FROM account a WHERE \(account(in: $0))" }
 
     /// The last sign-in, refresh or import of an account, in Unix seconds.
     func lastUse(ofAccount row: Int64) throws -> Int64? {
@@ -91,16 +110,23 @@ extension StoreConnection {
     }
 
     private func insertAccount(_ identity: AccountIdentity, _ account: AccountProfile) throws -> Int64 {
-        let id = try nextID("SELECT max(id) FROM account")
-        try write(AccountRow(identity, account, now: now), id: id)
+        let row = AccountRow(identity, account, now: now)
+        let id = try write(.account, id: nil, new: newAccountRow(identity.id), clear: row.clear, sealed: row.sealed)
+        newAccounts.insert(id)
         latestOwner = (id, [.text(identity.issuer), .text(identity.id.key)])
-        try takeBackSignOuts(of: identity.id, row: id)
+        if isWriting { lockedRows[identity.id] = id }
+        let isBare = try !takeBackSignOuts(of: identity.id, row: id)
+        bareAccount = isBare && isWriting ? id : nil
         return id
     }
 
     /// The row of the account, made if it is missing; in an existing row gaps are filled and nothing is replaced.
     func describeAccount(_ identity: AccountIdentity, _ account: AccountProfile) throws -> Int64 {
-        guard let row = try accountRow(identity.id) else { return try insertAccount(identity, account) }
+        guard let row = try accountRow(identity.id) else {
+            // Of an import more entries follow.
+            defer { bareAccount = nil }
+            return try insertAccount(identity, account)
+        }
         try changeAccount(row) { known in
             if known.username.isEmpty { known.username = account.username }
             known.policy = known.policy ?? account.policy
@@ -133,7 +159,7 @@ extension StoreConnection {
     }
 
     private func write(_ row: AccountRow, id: Int64) throws {
-        try write(.account, id: id, clear: row.clear, sealed: [Secret(row.name ?? "")])
+        try write(.account, id: id, clear: row.clear, sealed: row.sealed)
     }
 
     /// The person's name, which is sealed in the proof of the row.
@@ -143,19 +169,24 @@ extension StoreConnection {
         return name.isEmpty ? nil : name
     }
 
-    private static let rowOfID = SQL(
-        SealedTable.account.selection + "WHERE t.account_key = ?1 AND t.authority = ?2"
-    )
+    private static let rowOfID = SQL { SealedTable.account.selection + "WHERE " + account(in: $0, as: "t") }
 
     /// Makes sure that the row of an account was not altered.
     func verifyAccount(_ id: Account.ID) throws {
-        _ = try connection.first(Self.rowOfID, .text(id.key), .text(id.issuer)) { try verify($0, of: .account) }
+        let values = values(.text(id.key), .text(id.issuer), of: id)
+        _ = try connection.first(Self.rowOfID, values) { try verify($0, of: .account) }
     }
 
     private static let rows = SQL(SealedTable.account.selection)
 
     /// Makes sure that no row of an account was altered.
     func verifyAccounts() throws { try connection.forEach(Self.rows) { try verify($0, of: .account) } }
+
+    /// Asks a server what ``account(_:)`` will ask.
+    func askAheadForAccount(_ row: Int64) throws {
+        try askAheadForTenantProfiles(row)
+        try connection.askAhead(Self.row, .integer(row))
+    }
 
     /// The account of a row.
     func account(_ row: Int64) throws -> Account? {
@@ -179,102 +210,16 @@ extension StoreConnection {
         )
     }
 
-    /// The marks of accounts, at most as many as the record of use has entries.
-    func accountsByMark() throws -> [[UInt8]: Account.ID] {
-        var accounts: [[UInt8]: Account.ID] = [:]
-        try connection.forEach(
-            "SELECT authority, home_account_id FROM account ORDER BY id DESC LIMIT ?1",
-            .integer(StoreEvent.limit)
-        ) { row in
-            let id = Account.ID(issuer: row.text(0), homeAccountID: row.text(1))
-            if let mark = try mark(of: id) { accounts[mark] = id }
-        }
-        return accounts
+    /// The greatest id of a row; nil where there is none.
+    func newestAccountRow() throws -> Int64? { try connection.integer("SELECT max(id) FROM account") }
+
+    /// Whether the index that lists and counts come from names an account; it may be damaged where the table is not.
+    func listsAccounts() throws -> Bool {
+        guard !connection.isServer else { return try newestAccountRow() != nil }
+        return try connection.integer(
+            "SELECT EXISTS (SELECT 1 FROM account INDEXED BY account_username WHERE username_fold >= '')"
+        ) != 0
     }
 
     func touchAccount(_ row: Int64) throws { try changeAccount(row) { $0.lastUsedAt = now } }
-}
-
-/// The row of an account.
-struct AccountRow: Equatable {
-    let authority: String
-    let homeAccountID: String
-    let key: String
-    let uid: String?
-    let utid: String?
-    let environment: String
-    var issuer: String?
-    var username: String
-    var policy: String?
-    var name: String?
-    let createdAt: Int64
-
-    /// The last sign-in, refresh or import.
-    var lastUsedAt: Int64
-
-    init(_ identity: AccountIdentity, _ account: AccountProfile, now: Int64) {
-        authority = identity.issuer
-        homeAccountID = identity.homeAccountID
-        key = identity.id.key
-        uid = identity.uid
-        utid = identity.utid
-        environment = identity.environment
-        issuer = account.issuer
-        username = account.username
-        policy = account.policy ?? identity.userFlowOfUID
-        name = account.name
-        createdAt = now
-        lastUsedAt = now
-    }
-
-    /// A row that was selected with ``SealedTable/selection``.
-    init(_ row: Row, name: String?) {
-        let columns = Self.columns
-        authority = row.text(columns.authority)
-        homeAccountID = row.text(columns.homeAccountID)
-        key = row.text(columns.key)
-        uid = row.optionalText(columns.uid)
-        utid = row.optionalText(columns.utid)
-        environment = row.text(columns.environment)
-        issuer = row.optionalText(columns.issuer)
-        username = row.text(columns.username)
-        policy = row.optionalText(columns.policy)
-        self.name = name
-        createdAt = row.integer(columns.createdAt)
-        lastUsedAt = row.integer(columns.lastUsedAt)
-    }
-
-    /// The columns by their names, looked up once: a list reads many rows.
-    private struct Columns {
-        let authority = SealedTable.account["authority"]
-        let homeAccountID = SealedTable.account["home_account_id"]
-        let key = SealedTable.account["account_key"]
-        let uid = SealedTable.account["uid"]
-        let utid = SealedTable.account["utid"]
-        let environment = SealedTable.account["environment"]
-        let issuer = SealedTable.account["issuer"]
-        let username = SealedTable.account["username"]
-        let policy = SealedTable.account["policy"]
-        let createdAt = SealedTable.account["created_at"]
-        let lastUsedAt = SealedTable.account["last_used_at"]
-    }
-
-    private static let columns = Columns()
-
-    /// The columns that the row's proof is bound to.
-    var clear: [Value] {
-        [
-            .text(authority), .text(homeAccountID), .text(key), .optional(uid), .optional(utid), .text(environment),
-            .optional(issuer), .text(username), .text(username.folded), .optional(policy), .integer(createdAt),
-            .integer(lastUsedAt),
-        ]
-    }
-}
-
-/// What the row of an account holds besides its identity.
-struct AccountProfile {
-    var username: String
-    var policy: String?
-    var issuer: String?
-    var name: String?
 }

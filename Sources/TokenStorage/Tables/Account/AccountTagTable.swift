@@ -1,6 +1,6 @@
+import Database
 public import OAuth
 import SQL
-import SQLite
 import Sealing
 
 extension SealedTable {
@@ -59,7 +59,7 @@ extension TokenStore {
 
 extension StoreConnection {
     private static let tagsOfAccount = SQL(SealedTable.accountTag.selection + "WHERE t.account_id = ?1 ORDER BY t.id")
-    private static let tagOfRow = SQL(SealedTable.accountTag.selection + "WHERE t.id = ?1")
+    private static let tagOfRow = SQL(SealedTable.accountTag.selection + "WHERE t.id = ?1 AND t.account_id = ?2")
 
     func tags(_ account: Int64) throws -> [String: String] {
         let tags = try connection.all(Self.tagsOfAccount, .integer(account)) { try tag($0) }
@@ -79,7 +79,7 @@ extension StoreConnection {
             let tag = AccountTag(name: name, value: value)
             try write(
                 .accountTag,
-                id: nextID("SELECT max(id) FROM account_tag"),
+                id: nil,
                 account: account,
                 clear: [],
                 sealed: [tag.secret],
@@ -89,14 +89,16 @@ extension StoreConnection {
     }
 
     /// Computes the hashes of a row anew, under the current data key.
-    func rehashTag(_ row: Int64) throws {
-        guard let tag = try connection.first(Self.tagOfRow, .integer(row), body: { try tag($0) }) else { return }
+    func rehashTag(_ row: Int64, account: Int64) throws {
+        let stored = try connection.first(Self.tagOfRow, .integer(row), .integer(account)) { try tag($0) }
+        guard let tag = stored else { return }
         let sealer = try currentSealer()
         try connection.run(
-            "UPDATE account_tag SET name_hash = ?2, value_hash = ?3 WHERE id = ?1",
+            "UPDATE account_tag SET name_hash = ?2, value_hash = ?3 WHERE id = ?1 AND account_id = ?4",
             .integer(row),
             .blob(tag.nameHash(sealer)),
-            .blob(tag.valueHash(sealer))
+            .blob(tag.valueHash(sealer)),
+            .integer(account)
         )
     }
 

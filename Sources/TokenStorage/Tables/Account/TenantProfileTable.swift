@@ -1,6 +1,6 @@
+import Database
 import OAuth
 import SQL
-import SQLite
 import Sealing
 
 extension SealedTable {
@@ -51,7 +51,7 @@ extension StoreConnection {
 
     private static let profileAtHost = SQL(
         SealedTable.tenantProfile.selection + """
-            WHERE t.account_id = ?1 AND t.environment = ?2 AND (t.realm_fold = ?3 OR ?4)
+            WHERE t.account_id = ?1 AND t.environment = ?2 AND (t.realm_fold = ?3 OR ?4 = 1)
             ORDER BY t.realm_fold <> ?3, t.id LIMIT 1
             """
     )
@@ -76,6 +76,10 @@ extension StoreConnection {
     }
 
     /// The tenants of an account, the home tenant first, each once.
+    func askAheadForTenantProfiles(_ account: Int64) throws {
+        try connection.askAhead(Self.profilesOfAccount, .integer(account))
+    }
+
     func tenantProfiles(_ account: Int64) throws -> [TenantProfile] {
         var profiles: [TenantProfile] = []
         let table = SealedTable.tenantProfile
@@ -108,10 +112,9 @@ extension StoreConnection {
             if profile.realm.isWordFor(known.realm) { merged.realm = known.realm }
             if known == merged { return false }
         }
-        let id = try known?.id ?? nextID("SELECT max(id) FROM tenant_profile")
         try write(
             .tenantProfile,
-            id: id,
+            id: known?.id,
             account: account,
             clear: [
                 .text(merged.environment), .text(merged.realm), .text(merged.realmFold),
@@ -128,7 +131,8 @@ extension StoreConnection {
         realm: String,
         environment: String
     ) throws -> (id: Int64, profile: TenantProfileRow?)? {
-        try connection.first(Self.profileAlike, .integer(account), .text(realm), .text(environment)) { row in
+        guard bareAccount != account else { return nil }
+        return try connection.first(Self.profileAlike, .integer(account), .text(realm), .text(environment)) { row in
             (row.integer(0), try intact { try tenantProfile(row) })
         }
     }

@@ -1,0 +1,72 @@
+import OAuth
+import TestSupport
+import TokenStorage
+
+/// First sign-ins in a store on a server, also through a network that takes its time.
+enum FleetSignInBenchmark: Benchmark {
+    static let name = "F2"
+    private static let bar = 1.2
+    private static let tripLimit = 3.0
+
+    static func measure(_ bench: Bench, _ add: (ReportRow) -> Void) throws {
+        let fleet = try FleetServer(bench)
+        defer { fleet.stop() }
+        try fleet.fill(0..<bench.scaled(1_000, quick: 200), accessTokens: 5)
+        add(try roundTrips(bench, fleet))
+        // Each place in the list is the time of one round trip, in microseconds; nil is no network at all.
+        for (index, delay) in [nil, 0, 500, 2_000].enumerated() {
+            let proxy = try delay.map { try DelayingProxy(to: fleet.server.port, roundTrip: .microseconds($0)) }
+            defer { proxy?.stop() }
+            let measurement = try ServerSignInMeasurement(fleet, port: proxy?.port, from: 1_000_000 * (index + 1))
+            let outcome = try measurement.run(rounds: bench.rounds, turns: bench.scaled(10, quick: 2))
+            let way = delay.map { "TCP with \(Double($0) / 1_000) ms of network" } ?? FleetServer.Way.socket.rawValue
+            let work = "sign-in of a new account by \(way)"
+            add(ReportRow(name, work, unit: .microseconds, outcome, floor: "in C, one batch", ratioAtMost: bar))
+        }
+    }
+
+    private static func roundTrips(_ bench: Bench, _ fleet: FleetServer) throws -> ReportRow {
+        let proxy = try DelayingProxy(to: fleet.server.port, roundTrip: .zero)
+        defer { proxy.stop() }
+        let store = try fleet.open(port: proxy.port)
+        let request = try SampleAccount.request()
+        // The first one connects and prepares.
+        try store.save(SampleAccount(900_000).response, for: request)
+        let trips = try (1...bench.scaled(50, quick: 10)).map { number in
+            let before = proxy.roundTrips
+            try store.save(SampleAccount(900_000 + number).response, for: request)
+            return Double(proxy.roundTrips - before)
+        }
+        let work = "round trips of a sign-in of a new account"
+        return ReportRow(name, work, unit: .count, value: Spread(trips), atMost: tripLimit)
+    }
+}
+
+/// The store and the floor signing in accounts that are not on the server yet.
+struct ServerSignInMeasurement {
+    private let store: TokenStore
+    private let floor: ServerFloor
+    private let request: TokenRequest
+    private let firstNumber: Int
+
+    private static let pieces = 10
+
+    init(_ fleet: FleetServer, port: Int?, from number: Int) throws {
+        store = try fleet.open(port: port)
+        floor = try ServerFloor(fleet.settings(port: port))
+        request = try SampleAccount.request()
+        let model = SampleAccount(number)
+        try store.save(model.response, for: request)
+        try floor.learn(try fleet.row(of: model))
+        firstNumber = number + 1
+    }
+
+    func run(rounds: Int, turns: Int) throws -> PairedMeasurement.Outcome {
+        let responses = (0..<rounds * turns * Self.pieces).map { SampleAccount(firstNumber + $0).response }
+        return try PairedMeasurement(rounds: rounds, turns: turns).run(pieces: Self.pieces) { piece in
+            try store.save(responses[piece], for: request)
+        } floor: { piece in
+            try floor.signIn(FleetWritersBenchmark.spread(UInt64(firstNumber + piece)))
+        }
+    }
+}

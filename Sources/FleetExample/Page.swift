@@ -1,0 +1,48 @@
+import Hummingbird
+
+/// A page of the app.
+struct Page {
+    let title: String
+
+    /// HTML, in which every text of others is escaped.
+    let body: String
+    let node: String
+
+    func response(_ status: HTTPResponse.Status = .ok) -> Response {
+        let html = """
+            <!doctype html><html lang="en"><meta charset="utf-8"><title>\(title.escaped)</title>
+            <h1>\(title.escaped)</h1>
+            \(body)
+            <p><small>answered by \(node.escaped)</small></p></html>
+
+            """
+        return Response(
+            status: status,
+            headers: [.contentType: "text/html; charset=utf-8"],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: html))
+        )
+    }
+}
+
+extension String {
+    /// The text as it stands in HTML, also between quotes.
+    var escaped: String {
+        replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+            .replacing("\"", with: "&quot;").replacing("'", with: "&#39;")
+    }
+}
+
+/// What browsers are told of every answer: to keep no copy, to run nothing, and to show it in no frame.
+struct PageHeaders: RouterMiddleware {
+    func handle(
+        _ request: Request,
+        context: BasicRequestContext,
+        next: (Request, BasicRequestContext) async throws -> Response
+    ) async throws -> Response {
+        var response = try await next(request, context)
+        response.headers[.cacheControl] = "no-store"
+        response.headers[.contentSecurityPolicy] = "default-src 'none'; form-action 'self'; frame-ancestors 'none'"
+        response.headers[.xContentTypeOptions] = "nosniff"
+        return response
+    }
+}

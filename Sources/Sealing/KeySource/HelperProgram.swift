@@ -1,0 +1,170 @@
+import OAuth
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A program that is asked one thing: by no shell, with one word as its argument, and not for ever.
+struct HelperProgram {
+    let path: String
+    let environment: [String: String]
+    let patience: Duration
+    let longestOutput: Int
+
+    /// Requires that nobody but its user and root can change what runs.
+    func requireOwn() throws(SealingError) {
+        guard PathParts.isAbsolute(path) else {
+            throw .unusableSource("'\(path)' is not an absolute path", .correct("write the path in full"))
+        }
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw failure("is not there") }
+        guard status.st_mode & S_IFMT == S_IFREG, access(path, X_OK) == 0 else { throw failure("is not a program") }
+        var place = path
+        while true {
+            guard stat(place, &status) == 0 else { throw failure("cannot be looked at") }
+            let isShared = status.st_mode & 0o022 != 0
+            // In a directory like /tmp nobody replaces what is another's.
+            let isSticky = status.st_mode & S_IFMT == S_IFDIR && status.st_mode & S_ISVTX != 0
+            guard [0, getuid()].contains(status.st_uid), !isShared || isSticky else {
+                throw .keyInsecure(
+                    "others can change \(place == path ? "the program" : "the directory \(place) of the program") \(path)",
+                    .correct("make it yours or root's, and close it with chmod go-w")
+                )
+            }
+            guard place != "/" else { return }
+            place = PathParts(place).directory
+        }
+    }
+
+    /// What the program prints for `input`.
+    func run(_ argument: String, _ input: Secret) throws(SealingError) -> Secret {
+        guard let (inputEnd, outputEnd) = pipes() else { throw failure("cannot be started, for no pipe can be had") }
+        // The pipe holds it all: nothing is left to write when the program may be gone.
+        let isWritten = input.withUnsafeBytes { write(inputEnd.writing, $0.baseAddress, $0.count) == $0.count }
+        close(inputEnd.writing)
+        let process = isWritten ? spawn(argument, inputEnd.reading, outputEnd.writing) : nil
+        close(inputEnd.reading)
+        close(outputEnd.writing)
+        guard let process else {
+            close(outputEnd.reading)
+            throw failure("cannot be started")
+        }
+        let end = ContinuousClock.now + patience
+        let output = output(of: outputEnd.reading, until: end)
+        // One that has more to say than is taken is not waited for.
+        close(outputEnd.reading)
+        let status = wait(for: process, until: end)
+        guard let output, let status else { throw failure("did not answer within \(patience.components.seconds) s") }
+        guard output.count <= longestOutput else { throw failure("printed more than a key when it was to \(argument)") }
+        guard status == 0 else { throw failure("ended with status \(status) when it was to \(argument)") }
+        return output
+    }
+
+    private func failure(_ problem: String) -> SealingError {
+        .keyUnavailable("the program \(path) \(problem)", .correct("try it by hand"))
+    }
+
+    private typealias Pipe = (reading: Int32, writing: Int32)
+
+    private func pipes() -> (Pipe, Pipe)? {
+        guard let input = pipe() else { return nil }
+        guard let output = pipe() else {
+            close(input.reading)
+            close(input.writing)
+            return nil
+        }
+        return (input, output)
+    }
+
+    /// A pipe that programs started meanwhile do not get.
+    private func pipe() -> Pipe? {
+        var ends: [Int32] = [-1, -1]
+        guard systemPipe(&ends) == 0 else { return nil }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        return (ends[0], ends[1])
+    }
+
+    private func spawn(_ argument: String, _ input: Int32, _ output: Int32) -> pid_t? {
+        #if os(Linux)
+        var actions = posix_spawn_file_actions_t()
+        var attributes = posix_spawnattr_t()
+        #else
+        var actions: posix_spawn_file_actions_t?
+        var attributes: posix_spawnattr_t?
+        #endif
+        posix_spawn_file_actions_init(&actions)
+        posix_spawnattr_init(&attributes)
+        defer {
+            posix_spawn_file_actions_destroy(&actions)
+            posix_spawnattr_destroy(&attributes)
+        }
+        posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        sigfillset(&signals)
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        // A group of its own, so that what it starts ends with it.
+        posix_spawnattr_setflags(
+            &attributes,
+            Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP)
+        )
+        var words = [strdup(path), strdup(argument), nil]
+        // It needs no key of ours.
+        let visible = environment.filter { !$0.key.hasPrefix("TOKENSTORE_") }
+        var variables = visible.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        defer { for text in words + variables { free(text) } }
+        var process: pid_t = 0
+        return posix_spawn(&process, path, &actions, &attributes, &words, &variables) == 0 ? process : nil
+    }
+
+    /// What comes until the end of the output, or a little more than is taken; nil if it does not end in time.
+    private func output(of descriptor: Int32, until end: ContinuousClock.Instant) -> Secret? {
+        withUnsafeTemporaryAllocation(byteCount: longestOutput + 1, alignment: 1) { buffer in
+            defer { wipe(buffer) }
+            var count = 0
+            while count < buffer.count {
+                let left = max(.zero, ContinuousClock.now.duration(to: end)) / .milliseconds(1)
+                var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+                let ready = poll(&waiting, 1, Int32(left.rounded(.up)))
+                if ready < 0, errno == EINTR { continue }
+                guard ready > 0 else { return nil }
+                let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
+                let found = read(descriptor, rest.baseAddress, rest.count)
+                if found < 0, errno == EINTR { continue }
+                guard found >= 0 else { return nil }
+                if found == 0 { break }
+                count += found
+            }
+            return Secret(copying: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+        }
+    }
+
+    /// The exit status; nil if the program had to be ended.
+    private func wait(for process: pid_t, until end: ContinuousClock.Instant) -> Int32? {
+        var status: Int32 = 0
+        while true {
+            let found = waitpid(process, &status, WNOHANG)
+            if found == process { break }
+            // Where children leave no status, its output is all there is to judge by.
+            if found < 0, errno == ECHILD { return 0 }
+            guard ContinuousClock.now < end else {
+                kill(-process, SIGKILL)
+                while waitpid(process, &status, 0) < 0 && errno == EINTR {}
+                return nil
+            }
+            var pause = timespec(tv_sec: 0, tv_nsec: 1_000_000)
+            nanosleep(&pause, nil)
+        }
+        let signal = status & 0x7F
+        return signal == 0 ? status >> 8 & 0xFF : 128 + signal
+    }
+}
+
+/// `pipe(2)`, whose name a method here has as well.
+private func systemPipe(_ ends: UnsafeMutablePointer<Int32>) -> Int32 { pipe(ends) }

@@ -1,0 +1,209 @@
+public import OAuth
+import OpenIDConnect
+import TokenManagement
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// A sign-in that a web app has sent a browser away for; any process of the app can finish it.
+///
+/// ```swift
+/// let (address, pending) = try await application.beginSignIn(InteractiveRequest(scope: "api://todo/Read"))
+/// // Send the browser to `address`, with `pending.secret` in a sealed cookie; then, where it comes back to:
+/// let result = try await application.finishSignIn(PendingAuthorization(secret), answer: query)
+/// ```
+///
+/// The answer is tied to the browser that was sent away by nothing but this: keep it where that browser alone brings it
+/// back, or another person's answer can be slipped in.
+public struct PendingAuthorization: Sendable {
+    let clientID: String
+    let redirectURI: String
+    let authority: Authority
+    let scope: Scope
+    let state: Secret
+    let nonce: Secret
+    let verifier: Secret
+    let dpopKey: BoundKey?
+    let account: Account?
+    let requiresAllScopes: Bool
+
+    /// When it is too late to finish it.
+    public let end: Date
+
+    init(_ sent: AuthorizationRequest, _ request: InteractiveRequest, at authority: Authority, end: Date) {
+        (clientID, redirectURI, self.authority, scope) = (sent.clientID, sent.redirectURI, authority, sent.scope)
+        (state, nonce, verifier) = (sent.state, sent.nonce, sent.proofKey.verifier)
+        (dpopKey, account, requiresAllScopes) = (sent.dpopKey?.stored, request.account, request.requiresAllScopes)
+        self.end = end
+    }
+
+    /// The request that was sent, to the issuer as it is now.
+    func request(to issuer: IssuerMetadata) throws -> AuthorizationRequest {
+        AuthorizationRequest(
+            issuer: issuer,
+            clientID: clientID,
+            redirectURI: redirectURI,
+            scope: scope,
+            state: state,
+            dpopKey: try dpopKey.map { try DPoPKey($0) },
+            nonce: nonce,
+            proofKey: ProofKey(verifier: verifier)
+        )
+    }
+}
+
+// MARK: - Keeping it
+
+extension PendingAuthorization {
+    /// All of it as a text of some hundred characters; whoever reads it can finish the sign-in in place of the person.
+    public var secret: Secret {
+        var members = JSONValue.Object([
+            ("v", 1), ("client", .string(clientID)), ("redirect", .string(redirectURI)), ("scope", .string(scope.text)),
+            (authority.issuer == nil ? "authority" : "issuer", .string(authority.url)),
+            ("state", .string(state.reveal())), ("nonce", .string(nonce.reveal())),
+            ("verifier", .string(verifier.reveal())), ("all", .bool(requiresAllScopes)),
+            ("end", .number("\(Int64(end.timeIntervalSince1970))")),
+        ])
+        if let dpopKey {
+            let number = dpopKey.secret.withUnsafeBytes { Base64URL.encode($0) }
+            members["key"] = .array([.string(dpopKey.thumbprint), .string(number)])
+        }
+        if let account {
+            let names = [account.id.issuer, account.id.homeAccountID, account.uid, account.utid, account.environment]
+            members["account"] = .array(names.map { name in name.map { .string($0) } ?? .null })
+        }
+        return Secret(JSONValue.object(members).serialized)
+    }
+
+    /// Reads what ``secret`` was.
+    ///
+    /// - Throws: ``SignInError/Code/invalidRequest`` for any other text.
+    public init(_ secret: Secret) throws(SignInError) {
+        guard let members = try? secret.withUnsafeBytes({ try JSONValue(parsing: $0) }).object,
+            members["v"]?.seconds == 1,
+            let clientID = members["client"]?.text, let redirectURI = members["redirect"]?.text,
+            let scope = members["scope"]?.text, let authority = Self.authority(in: members),
+            let state = members["state"]?.text, let nonce = members["nonce"]?.text,
+            let verifier = members["verifier"]?.text, !state.isEmpty, !nonce.isEmpty, !verifier.isEmpty,
+            let end = members["end"]?.seconds
+        else { throw .invalidRequest("the text is not a sign-in that was begun", .startAgain) }
+        (self.clientID, self.redirectURI, self.scope, self.authority) = (clientID, redirectURI, Scope(scope), authority)
+        (self.state, self.nonce, self.verifier) = (Secret(state), Secret(nonce), Secret(verifier))
+        dpopKey = try Self.key(in: members)
+        account = try Self.account(in: members)
+        requiresAllScopes = members["all"] == .bool(true)
+        self.end = Date(timeIntervalSince1970: TimeInterval(end))
+    }
+
+    private static func authority(in members: JSONValue.Object) -> Authority? {
+        if let issuer = members["issuer"]?.text { return try? Authority(issuer: issuer) }
+        return members["authority"]?.text.flatMap { try? Authority(parsing: $0) }
+    }
+
+    private static func key(in members: JSONValue.Object) throws(SignInError) -> BoundKey? {
+        guard let parts = members["key"]?.array else { return nil }
+        guard parts.count == 2, let thumbprint = parts[0].text,
+            let number = parts[1].text.flatMap({ Base64URL.decode($0.utf8) })
+        else { throw .invalidRequest("the key of the sign-in cannot be read", .startAgain) }
+        return BoundKey(thumbprint: thumbprint, secret: number.withUnsafeBytes { Secret(copying: $0) })
+    }
+
+    /// As much of the account as tells whose tokens came.
+    private static func account(in members: JSONValue.Object) throws(SignInError) -> Account? {
+        guard let names = members["account"]?.array else { return nil }
+        guard names.count == 5, let issuer = names[0].text, let id = names[1].text, let environment = names[4].text
+        else {
+            throw .invalidRequest("the account of the sign-in cannot be read", .startAgain)
+        }
+        return Account(
+            id: Account.ID(issuer: issuer, homeAccountID: id),
+            environment: environment,
+            issuer: nil,
+            username: "",
+            name: nil,
+            userFlow: nil,
+            uid: names[2].text,
+            utid: names[3].text,
+            tenantProfiles: []
+        )
+    }
+}
+
+// MARK: - Beginning and finishing
+
+extension AuthorizationCodeFlow {
+    /// Begins a sign-in whose answer comes to an address of the app's own.
+    ///
+    /// - Returns: the page to send the browser to, and what ``finish(_:answer:)`` needs when it comes back.
+    /// - Throws: ``SignInError``.
+    public func begin(
+        _ request: InteractiveRequest,
+        at authority: Authority
+    ) async throws -> (address: String, pending: PendingAuthorization) {
+        do {
+            try AuthorizationRequest.check(request.extraParameters)
+            let issuer = try await issuer(of: authority)
+            let sent = try self.request(request, at: authority, issuer, redirectURI.text, state: .random())
+            let end = now() + TimeInterval(request.timeLimit.components.seconds)
+            return (try sent.address(request), PendingAuthorization(sent, request, at: authority, end: end))
+        } catch {
+            throw SignInError(wrapping: error)
+        }
+    }
+
+    /// Redeems the answer to a sign-in that this process or another began: the query of the redirect, or the form that
+    /// was posted.
+    ///
+    /// - Throws: ``SignInError``.
+    public func finish(_ pending: PendingAuthorization, answer: String) async throws -> SignedInTokens {
+        try await OperationSpan.run(.signIn) { span in
+            span.setServer(pending.authority.url)
+            do {
+                let response = AuthorizationResponse(answer.utf8)
+                try check(response, answers: pending)
+                let issuer = try await issuer(of: pending.authority)
+                let sent = try pending.request(to: issuer.metadata)
+                return try await tokens(for: sent.code(in: response), sent, issuer, of: pending.account)
+            } catch {
+                throw SignInError(wrapping: error)
+            }
+        }
+    }
+
+    private func check(_ response: AuthorizationResponse, answers pending: PendingAuthorization) throws(SignInError) {
+        guard pending.clientID == clientID, pending.redirectURI == redirectURI.text else {
+            throw .invalidRequest("the sign-in was begun by another client or for another redirect URI", .startAgain)
+        }
+        guard now() < pending.end else { throw .timedOut }
+        guard response["state"] == pending.state else { throw .foreignAnswer }
+        if let flaw = response.flaw { throw .invalidAnswer(flaw) }
+    }
+}
+
+extension PublicClientApplication {
+    /// Begins a sign-in whose answer comes to an address of the app's own, as a web app's does.
+    ///
+    /// Any number may be under way at once.
+    ///
+    /// - Returns: the page to send the browser to, and what ``finishSignIn(_:answer:)`` needs when it comes back.
+    /// - Throws: ``SignInError``.
+    public func beginSignIn(
+        _ request: InteractiveRequest
+    ) async throws -> (address: String, pending: PendingAuthorization) {
+        try await flow.begin(request, at: configuration.checked(request.authority))
+    }
+
+    /// Finishes a sign-in that this process or another began, and stores everything in one commit.
+    ///
+    /// `answer` is the query of the redirect, without the question mark, or the form that was posted.
+    ///
+    /// - Throws: ``SignInError``; `TokenStoreError`, which carries tokens that could not be stored.
+    public func finishSignIn(_ pending: PendingAuthorization, answer: String) async throws -> AuthenticationResult {
+        _ = try configuration.checked(pending.authority)
+        let tokens = try await flow.finish(pending, answer: answer)
+        return try await save(tokens, requiringAllScopes: pending.requiresAllScopes)
+    }
+}

@@ -1,0 +1,69 @@
+import Foundation
+package import PostgreSQL
+
+/// pgbouncer with transaction pooling in front of a test's server, ended with the value.
+package final class Bouncer {
+    package static let program = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer", "/opt/homebrew/bin/pgbouncer"]
+        .first { FileManager.default.isExecutableFile(atPath: $0) }
+
+    package let directory = "/tmp/tokenstore-pgb-\(UUID().uuidString.prefix(8))"
+    private let process = Process()
+    private let lifeline: FileHandle
+
+    /// Starts it; `ignored` are the parameters of a session's start that it drops silently.
+    package init(_ server: TestServer, ignoring ignored: String = "") throws {
+        let settings = """
+            [databases]
+            tests = host=\(server.directory) port=\(server.port) user=owner
+            [pgbouncer]
+            unix_socket_dir = \(directory)
+            listen_port = 6432
+            auth_type = any
+            pool_mode = transaction
+            default_pool_size = 2
+            ignore_startup_parameters = \(ignored)
+            logfile = \(directory)/log
+
+            """
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
+        try Data(settings.utf8).write(to: URL(filePath: directory + "/settings"))
+        if geteuid() == 0 { try Shell.run("/bin/chown", "-R", "nobody:nogroup", directory) }
+        let become = geteuid() == 0 ? "setpriv --reuid=nobody --regid=nogroup --clear-groups" : ""
+        let watch = #"""
+            \#(become) "$1" -q "$0/settings" > /dev/null 2>&1 < /dev/null &
+            pooler=$!
+            trap '' INT TERM HUP
+            cat > /dev/null
+            kill -KILL $pooler; wait $pooler; rm -rf "$0"
+            """#
+        process.executableURL = URL(filePath: "/bin/bash")
+        guard let program = Self.program else { throw TestServer.Failure(log: "pgbouncer is not installed") }
+        process.arguments = ["-c", TestServer.dropInherited + watch, directory, program]
+        let (reading, writing) = try TestServer.pipe()
+        lifeline = writing
+        process.standardInput = reading
+        try process.run()
+        try reading.close()
+        let deadline = Date.now + 20
+        while !log.contains("process up"), Date.now < deadline { usleep(10_000) }
+    }
+
+    private var log: String { (try? String(contentsOfFile: directory + "/log", encoding: .utf8)) ?? "" }
+
+    deinit {
+        try? lifeline.close()
+        process.waitUntilExit()
+    }
+
+    /// The address for the owner of everything.
+    package func address(_ query: String = "&pooler=transaction", schema: String = "public") throws -> ServerAddress {
+        try ServerAddress(
+            "postgresql://owner@/tests?host=\(directory)&port=6432&schema=\(schema)" + query,
+            origin: .argument
+        ) { _ in nil }
+    }
+
+    package func connect(_ query: String = "&pooler=transaction") throws -> Connection {
+        try Connection(to: try address(query))
+    }
+}

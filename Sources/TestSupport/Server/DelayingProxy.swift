@@ -1,0 +1,176 @@
+import Dispatch
+import Foundation
+import OAuth
+
+/// A way to a server on this machine that takes as long as a network, counts round trips, and can be cut.
+package final class DelayingProxy: Sendable {
+    /// What happens to the bytes that a client sends next.
+    package enum Cut: Sendable {
+        /// They never arrive.
+        case before
+        /// They arrive, and the answer to them does not.
+        case after
+    }
+
+    package let port: Int
+    private let listener: Int32
+    private let target: LockedValue<Int>
+    private let delay: Duration
+    private let trips = LockedValue(0)
+    private let sent = LockedValue(0)
+    private let armed = LockedValue<(cut: Cut, messagesLeft: Int, next: Int?)?>(nil)
+    private let connections = LockedValue<[Connection]>([])
+
+    /// How often a client has sent something after it had heard from the server.
+    package var roundTrips: Int { trips.withLock(\.self) }
+
+    package init(to target: Int, roundTrip: Duration = .zero) throws {
+        self.target = LockedValue(target)
+        delay = roundTrip / 2
+        (listener, port) = try LoopbackSocket.listener()
+        Self.start { [self] in accept() }
+    }
+
+    /// Sends new connections to another server.
+    package func lead(to port: Int) { target.withLock { $0 = port } }
+
+    /// How many messages clients have sent.
+    package var messages: Int { sent.withLock(\.self) }
+
+    /// Lets some messages pass, and cuts the connection of the next one; later connections lead to `next`.
+    package func cut(after messages: Int = 0, _ cut: Cut, leadingTo next: Int? = nil) {
+        armed.withLock { $0 = (cut, messages, next) }
+    }
+
+    /// Whether a cut is still to come.
+    package var isArmed: Bool { armed.withLock { $0 != nil } }
+
+    /// Ends all connections; no more are accepted.
+    package func stop() {
+        shutdown(listener, Int32(SHUT_RDWR))
+        for connection in connections.withLock(\.self) { connection.end() }
+        connections.withLock { $0 = [] }
+    }
+
+    private static func start(_ body: @escaping @Sendable () -> Void) {
+        DispatchQueue(label: "delaying-proxy").async(execute: body)
+    }
+
+    private func accept() {
+        while case let client = LoopbackSocket.client(of: listener), client >= 0 {
+            guard let server = LoopbackSocket.server(at: target.withLock(\.self)) else {
+                close(client)
+                continue
+            }
+            let connection = Connection(client: client, server: server)
+            connections.withLock { $0.append(connection) }
+            let requests = Line(of: connection, to: server, delay: delay)
+            let answers = Line(of: connection, to: client, delay: delay)
+            Self.start { [self] in forwardRequests(connection, requests) }
+            Self.start { Self.forwardAnswers(connection, answers) }
+        }
+        close(listener)
+    }
+
+    private func forwardRequests(_ connection: Connection, _ line: Line) {
+        while let bytes = LoopbackSocket.receive(connection.client) {
+            sent.withLock { $0 += 1 }
+            let cut = nextCut()
+            if cut == .before { break }
+            if cut == .after { connection.swallowsAnswers.withLock { $0 = true } }
+            if connection.hasHeard.exchange(false) { trips.withLock { $0 += 1 } }
+            line.put(bytes)
+        }
+        connection.end()
+        line.end()
+    }
+
+    private func nextCut() -> Cut? {
+        armed.withLock { armed in
+            guard let (cut, messagesLeft, next) = armed else { return nil }
+            armed = messagesLeft > 0 ? (cut, messagesLeft - 1, next) : nil
+            guard messagesLeft == 0 else { return nil }
+            if let next { lead(to: next) }
+            return cut
+        }
+    }
+
+    private static func forwardAnswers(_ connection: Connection, _ line: Line) {
+        while let bytes = LoopbackSocket.receive(connection.server) {
+            // The first byte of an answer shows that the commit is made.
+            guard !connection.swallowsAnswers.withLock(\.self) else { break }
+            connection.hasHeard.withLock { $0 = true }
+            line.put(bytes)
+        }
+        connection.end()
+        line.end()
+    }
+
+    /// A client's socket and the one to the server for it.
+    private final class Connection: Sendable {
+        let client: Int32
+        let server: Int32
+        let swallowsAnswers = LockedValue(false)
+        let hasHeard = LockedValue(true)
+
+        init(client: Int32, server: Int32) { (self.client, self.server) = (client, server) }
+
+        deinit {
+            close(client)
+            close(server)
+        }
+
+        func end() {
+            shutdown(client, Int32(SHUT_RDWR))
+            shutdown(server, Int32(SHUT_RDWR))
+        }
+    }
+
+    /// Bytes on their way, each of which arrives some time after it was sent, whatever comes behind it.
+    private final class Line: Sendable {
+        private let waiting = LockedValue<[(due: ContinuousClock.Instant, bytes: [UInt8])]>([])
+        private let hasMore = DispatchSemaphore(value: 0)
+        private let delay: Duration
+        private let target: Int32
+        /// Keeps the sockets open.
+        private let connection: Connection
+
+        init(of connection: Connection, to target: Int32, delay: Duration) {
+            (self.connection, self.target, self.delay) = (connection, target, delay)
+            if delay > .zero { DelayingProxy.start { [self] in deliver() } }
+        }
+
+        func put(_ bytes: [UInt8]) {
+            guard delay > .zero else {
+                LoopbackSocket.deliver(bytes, to: target)
+                return
+            }
+            waiting.withLock { $0.append((.now + delay, bytes)) }
+            hasMore.signal()
+        }
+
+        /// Nothing follows.
+        func end() { if delay > .zero { hasMore.signal() } }
+
+        private func deliver() {
+            while true {
+                hasMore.wait()
+                guard let next = waiting.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) else { return }
+                while case let left = ContinuousClock.now.duration(to: next.due), left > .zero {
+                    // The last moments are not left to the scheduler.
+                    if left > .microseconds(100) { usleep(UInt32((left - .microseconds(80)) / .microseconds(1))) }
+                }
+                LoopbackSocket.deliver(next.bytes, to: target)
+            }
+        }
+    }
+}
+
+extension LockedValue where Value == Bool {
+    fileprivate func exchange(_ new: Bool) -> Bool {
+        withLock { value in
+            defer { value = new }
+            return value
+        }
+    }
+}

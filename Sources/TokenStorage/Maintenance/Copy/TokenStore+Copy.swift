@@ -1,0 +1,137 @@
+import Database
+import OAuth
+import Sealing
+
+extension TokenStore {
+    /// Moves a store to another place, or copies it there: between files and servers, in any direction.
+    ///
+    /// Every value is sealed anew under the target's key, opened there again and counted. The target must hold nothing;
+    /// a file is made, a server's store is there already (``create(at:options:granting:isDistributed:)``). Both need a
+    /// role that owns the tables.
+    ///
+    /// From the beginning nothing is written any more where the store was: of two stores that use the same refresh
+    /// tokens one would end the sessions of the other. A move that is killed at any moment goes on when it runs again,
+    /// and ``undoMove(at:options:)`` takes it back. A copy that `keepsSource` leaves the source as it is, for a trial or
+    /// an archive.
+    ///
+    /// - Throws: ``TokenStoreError``.
+    @discardableResult
+    public static func copy(
+        from source: StoreLocation,
+        to target: StoreLocation,
+        reading: StoreOptions = StoreOptions(),
+        writing: StoreOptions = StoreOptions(),
+        keepsSource: Bool = false,
+        progress: ProgressHandler? = nil
+    ) throws -> CopyReport {
+        guard source != target else {
+            throw TokenStoreError.invalidArgument("\(source) would be copied onto itself", .correct("name two stores"))
+        }
+        let copying = StoreCopying(
+            source: source,
+            target: target,
+            reading: reading,
+            writing: writing,
+            keepsSource: keepsSource
+        )
+        return try copying.run(progress)
+    }
+
+    /// What ``copy(from:to:reading:writing:keepsSource:progress:)`` would copy.
+    ///
+    /// - Throws: ``TokenStoreError``.
+    public static func planCopy(from source: StoreLocation, reading: StoreOptions = StoreOptions()) throws -> CopyReport
+    {
+        var options = reading
+        options.unlocks = false
+        guard let store = try inspect(at: source, options: options) else { throw TokenStoreError.noStore(at: source) }
+        return try CopyReport(store.read { try $0.totals() }, wasResumed: false)
+    }
+
+    /// Lets programs write again to a store that was moved, or whose move was cut off.
+    ///
+    /// What the target got since then stays there alone: use one of the two.
+    ///
+    /// - Throws: ``TokenStoreError``.
+    public static func undoMove(at location: StoreLocation, options: StoreOptions = StoreOptions()) throws {
+        var options = options
+        options.unlocks = false
+        guard try inspect(at: location, options: options) != nil else { throw TokenStoreError.noStore(at: location) }
+        try open(at: location, options: options).withWriter { try $0.thaw() }
+    }
+}
+
+/// What a copy took along.
+public struct CopyReport: Hashable, Sendable {
+    /// How many accounts the new store has.
+    public let accounts: Int
+
+    /// How many access tokens it has.
+    public let accessTokens: Int
+
+    /// How many refresh tokens it has.
+    public let refreshTokens: Int
+
+    /// How many ID tokens it has.
+    public let idTokens: Int
+
+    /// Whether it went on with a move that had been cut off.
+    public let wasResumed: Bool
+
+    init(_ totals: PurgeCounts, wasResumed: Bool) throws {
+        (accounts, accessTokens) = (totals.accounts, totals.accessTokens)
+        (refreshTokens, idTokens, self.wasResumed) = (totals.refreshTokens, totals.idTokens, wasResumed)
+    }
+}
+
+// MARK: - A store that has been moved
+
+extension StoreConnection {
+    /// Where the store was moved to; nil if it was not.
+    func newPlace() throws -> String? {
+        if connection.isServer {
+            return try connection.first("SELECT moved_to FROM store WHERE id = 1") { $0.optionalText(0) } ?? nil
+        }
+        guard try connection.integer("SELECT 1 FROM data_key WHERE is_current = 2") != nil else { return nil }
+        // Nothing was written behind it.
+        let outcome = try connection.first("SELECT outcome FROM event WHERE kind = 'move' ORDER BY id DESC LIMIT 1") {
+            $0.text(0)
+        }
+        return outcome?.droppingPrefix(Self.movedTo).map(String.init) ?? "another place"
+    }
+
+    private static let movedTo = "to "
+
+    /// Lets nothing be written any more, in this transaction: who opened the store before is told where it is now.
+    func freeze(for place: StoreLocation) throws {
+        if connection.isServer {
+            // A writer holds the row until the end of its transaction; for the row others could be overtaken for ever.
+            try connection.execute("LOCK TABLE store IN EXCLUSIVE MODE")
+        }
+        try record(.move, outcome: Self.movedTo + place.description)
+        if connection.isServer {
+            try connection.run("UPDATE store SET moved_to = ?1 WHERE id = 1", .text(place.description))
+        } else {
+            // Every transaction that writes asks for the current key, and finds none.
+            try connection.run("UPDATE data_key SET is_current = 2 WHERE is_current = 1")
+        }
+    }
+
+    fileprivate func thaw() throws {
+        try connection.write {
+            if connection.isServer {
+                try connection.run("UPDATE store SET moved_to = NULL WHERE id = 1")
+            } else {
+                try connection.run("UPDATE data_key SET is_current = 1 WHERE is_current = 2")
+            }
+        }
+    }
+
+    /// How many refreshes began in the last minute and have not ended: their answers are yet to be stored.
+    func refreshesUnderWay() throws -> Int64 {
+        try connection.integer(
+            "SELECT count(*) FROM refresh_attempt WHERE outcome IS NULL AND started_at > ?1",
+            .integer(now - 60)
+        ) ?? 0
+    }
+}

@@ -1,0 +1,68 @@
+import Database
+
+extension TokenStore {
+    /// How far a long piece of work is.
+    public struct Progress: Sendable {
+        /// How many were dealt with.
+        public let done: Int
+
+        /// Nil if it is not known.
+        public let total: Int?
+
+        /// What is counted, in the plural.
+        public let unit: String
+    }
+
+    /// Is told now and then how far a long piece of work is.
+    ///
+    /// An error that it throws ends the work: what is one commit is as it was, and a rekey is finished by the next one.
+    public typealias ProgressHandler = (Progress) throws -> Void
+}
+
+/// Counts rows that are dealt with one after the other, and tells now and then how many.
+final class RowProgress {
+    private let handler: TokenStore.ProgressHandler?
+    private let total: Int?
+    private let unit: String
+    private let step: Int
+    private var done = 0
+    private var told = 0
+
+    init(_ handler: TokenStore.ProgressHandler?, total: Int?, unit: String, step: Int = 512) {
+        (self.handler, self.total, self.unit, self.step) = (handler, total, unit, step)
+    }
+
+    /// Says that nothing is done yet.
+    func start() throws { try tell() }
+
+    func advance(by count: Int = 1) throws {
+        done += count
+        if done - told >= step { try tell() }
+    }
+
+    /// Says that only what ends the work is left.
+    func end() throws {
+        guard done > 0 else { return }
+        done = max(done, total ?? done)
+        try tell()
+    }
+
+    private func tell() throws {
+        told = done
+        try handler?(TokenStore.Progress(done: done, total: total.map { max($0, done) }, unit: unit))
+    }
+}
+
+extension StoreConnection {
+    /// How many rows some tables have together; nil where one of them is damaged.
+    func rowCount(_ tables: [SealedTable]) throws -> Int? {
+        do {
+            return try tables.reduce(0) { count, table in
+                let rows = try connection.prepare("SELECT count(*) FROM \(table.name)").first([]) { Int($0.integer(0)) }
+                return count + (rows ?? 0)
+            }
+        } catch let error as SQLiteError where error.code.primary == .corrupt {
+            return nil
+        }
+    }
+}

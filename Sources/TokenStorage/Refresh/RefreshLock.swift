@@ -1,0 +1,124 @@
+import Crypto
+package import OAuth
+
+/// The right to refresh the tokens of one account for one client, or for a family of them, which one process at a time
+/// has: of this machine where the store is a file, of all where it is on a server.
+///
+/// It is waited for without blocking a thread. When its holder dies others get it: at once from the kernel, from a
+/// server when the holder has not renewed it for some seconds.
+package final class RefreshLock: Sendable {
+    private enum Hold: Sendable {
+        case kernel(KernelLock)
+        case lease(RefreshLease)
+        /// There is no account whose tokens could be refreshed.
+        case nothing
+    }
+
+    /// What is locked.
+    package enum Subject: Hashable, Sendable {
+        case client(String)
+        case family(String)
+    }
+
+    private let hold: Hold
+
+    /// Whether another process or task had it first, which may have refreshed meanwhile.
+    package let wasWaitedFor: Bool
+
+    private init(_ hold: Hold, wasWaitedFor: Bool) {
+        self.hold = hold
+        self.wasWaitedFor = wasWaitedFor
+    }
+
+    /// Makes sure that the right is still there: a process that was stopped for a while may have lost it.
+    ///
+    /// - Throws: ``TokenStoreError/Code/busy``.
+    package func requireHeld() async throws {
+        if case .lease(let lease) = hold { try await lease.requireHeld() }
+    }
+
+    /// Gives the right back, so that nobody waits for it longer than needed.
+    package func release() async {
+        if case .lease(let lease) = hold { await lease.release() }
+    }
+
+    /// Waits for a lock of the kernel.
+    ///
+    /// A holder that is alive is done within `patience`. One that is not done then has been stopped, and the next one
+    /// goes on without it, one at a time by a second byte of the lock file.
+    fileprivate static func acquire(
+        _ first: KernelLock.Range,
+        of path: StorePath,
+        _ patience: Duration
+    ) async throws -> RefreshLock {
+        let lock = try KernelLock(of: path)
+        let ranges = [first, .init(offset: first.offset + 1)]
+        let start = ContinuousClock.now
+        var pause = Duration.milliseconds(1)
+        var isFirstTry = true
+        while true {
+            let isOverdue = ContinuousClock.now - start >= patience
+            for range in ranges.prefix(isOverdue ? 2 : 1) where try lock.tryLock(range, of: path) {
+                return RefreshLock(.kernel(lock), wasWaitedFor: !isFirstTry)
+            }
+            isFirstTry = false
+            try await Task.sleep(for: pause * Double.random(in: 0.5...1.5))
+            pause = min(pause * 2, .milliseconds(12))
+        }
+    }
+
+    /// Waits for a lease of the server.
+    ///
+    /// A holder that is alive is done within `patience`, and renews its lease no longer than that.
+    fileprivate static func lease(
+        _ account: Account.ID,
+        _ subject: Subject,
+        from store: TokenStore,
+        _ patience: Duration
+    ) async throws -> RefreshLock {
+        let end = ContinuousClock.now + patience * 2 + RefreshLease.length
+        var pause = Duration.milliseconds(1)
+        var isFirstTry = true
+        while true {
+            switch try await RefreshLease.take(account, subject, from: store, patience: patience, isFirstTry) {
+            case .taken(let lease): return RefreshLock(.lease(lease), wasWaitedFor: !isFirstTry)
+            case .noAccount: return RefreshLock(.nothing, wasWaitedFor: !isFirstTry)
+            case .held: break
+            }
+            guard ContinuousClock.now < end else {
+                throw TokenStoreError.busy("another process refreshes the tokens of the account", .retryLater)
+            }
+            isFirstTry = false
+            try await Task.sleep(for: pause * Double.random(in: 0.5...1.5))
+            pause = min(pause * 2, .milliseconds(25))
+        }
+    }
+
+    /// A byte far after those with a fixed meaning; even, so that the odd one after it belongs to it.
+    fileprivate static func range(_ account: Account.ID, _ subject: Subject) -> KernelLock.Range {
+        let parts =
+            switch subject {
+            case .client(let client): [account.issuer, account.key, client.folded]
+            case .family(let family): [account.issuer, account.key, "", family]
+            }
+        let text = parts.joined(separator: "\n")
+        let hash = SHA256.hash(data: Array(text.utf8)).prefix(8).reduce(Int64(0)) { $0 << 8 | Int64($1) }
+        return .init(offset: (hash & (1 << 61 - 1)) * 2 + 1024)
+    }
+}
+
+extension TokenStore {
+    /// Waits for the right to spend the refresh tokens that an account has for a client, or for a family of clients.
+    ///
+    /// - Throws: ``TokenStoreError``, `CancellationError`.
+    package func refreshLock(
+        of account: Account.ID,
+        for subject: RefreshLock.Subject,
+        patience: Duration
+    ) async throws -> RefreshLock {
+        guard let path = location.path else {
+            return try await RefreshLock.lease(account, subject, from: self, patience)
+        }
+        return try await RefreshLock.acquire(RefreshLock.range(account, subject), of: path, patience)
+    }
+}

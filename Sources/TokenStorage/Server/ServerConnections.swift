@@ -1,0 +1,259 @@
+import Database
+import OAuth
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// The connections to a store on a server.
+final class ServerConnections: Sendable {
+    private let location: StoreLocation
+    private let address: ServerAddress
+    private let options: StoreOptions
+    private let isInspection: Bool
+    private let pool: PostgreSQL.ConnectionPool
+    private let watch: ServerWatch
+    private let janitor: Janitor
+
+    /// What the first connection read of the store, with its keys once they were needed.
+    private let known = LockedValue<(header: StoreHeader, keyRing: KeyRing?, markKey: MarkKey?)?>(nil)
+
+    /// The newest timeline of a server that was seen: each promotion of a standby begins one.
+    private let newestTimeline = LockedValue<Int64>(0)
+
+    /// Held while the keys are fetched: a person is asked for a passphrase once.
+    private let fetching = LockedValue<Void>(())
+
+    init(to address: ServerAddress, options: StoreOptions, isInspection: Bool, cache: AccessTokenCache) {
+        location = StoreLocation(address)
+        self.address = address
+        self.options = options
+        self.isInspection = isInspection
+        let settings = Self.settings(options)
+        pool = PostgreSQL.ConnectionPool(to: address, size: options.poolSize, options: settings)
+        janitor = Janitor(chance: options.janitorChance)
+        watch = ServerWatch(of: address, options: options, settings: settings, cache: cache)
+    }
+
+    deinit { watch.stop() }
+
+    /// - Returns: nil if the database has no store.
+    static func inspecting(
+        _ address: ServerAddress,
+        options: StoreOptions,
+        cache: AccessTokenCache
+    ) throws -> ServerConnections? {
+        let connections = ServerConnections(to: address, options: options, isInspection: true, cache: cache)
+        do {
+            try connections.read { _ in }
+            return connections
+        } catch let error as TokenStoreError where error.code == .noStore {
+            return nil
+        }
+    }
+
+    private static func settings(_ options: StoreOptions) -> PostgreSQL.Connection.Options {
+        var settings = PostgreSQL.Connection.Options()
+        settings.patience = min(settings.patience, options.busyTimeout)
+        settings.lockPatience = min(settings.lockPatience, options.busyTimeout)
+        settings.applicationName = options.program
+        return settings
+    }
+
+    /// Runs `body` with a connection; again where the connection was lost, unless the caller `isTold` of each row.
+    func read<Result: Sendable>(isTold: Bool = false, _ body: (StoreConnection) throws -> Result) throws -> Result {
+        let limit = ContinuousClock.now + options.busyTimeout
+        var pauses = Pauses()
+        return try TokenStoreError.translating(at: location) {
+            while true {
+                do {
+                    return try withSession(body)
+                } catch let error as NoConnection {
+                    try wait(after: error.cause, until: limit, &pauses)
+                } catch let error as PostgreSQLError where !isTold {
+                    try wait(after: error, until: limit, &pauses)
+                }
+            }
+        }
+    }
+
+    /// Waits before the next try.
+    ///
+    /// - Throws: `error` where there is to be none: it does not pass, the time is up, or the server was never reached,
+    ///   whose address may be wrong.
+    private func wait(
+        after error: PostgreSQLError,
+        until limit: ContinuousClock.Instant,
+        _ pauses: inout Pauses
+    ) throws {
+        guard error.isPassing, ContinuousClock.now < limit, known.withLock({ $0 != nil }) else { throw error }
+        pauses.next(until: limit)
+    }
+
+    /// Runs `body` with a connection that may write; what it writes happens within `limit`, or not at all.
+    func withWriter<Result: Sendable>(
+        within limit: Duration,
+        _ body: (StoreConnection) throws -> Result
+    ) throws -> Result {
+        let end = ContinuousClock.now + limit
+        var pauses = Pauses()
+        defer { janitor.comeBy { [weak self] in try self?.withWriter(within: $0, $1) } }
+        return try TokenStoreError.translating(at: location) {
+            while true {
+                do {
+                    return try withSession { session in
+                        session.deadline = end
+                        return try body(session)
+                    }
+                } catch let error as NoConnection {
+                    try wait(after: error.cause, until: end, &pauses)
+                }
+            }
+        }
+    }
+
+    /// A connection could not be had, or told nothing of the store, and nothing was done with it.
+    private struct NoConnection: Error {
+        let cause: PostgreSQLError
+    }
+
+    @discardableResult
+    func close() -> Bool { pool.closeIdle() }
+
+    /// What memory holds of the store; nil where it may not be used, and the server is asked.
+    func dataVersion() -> StoreConnections.DataVersion? {
+        if let version = watch.version { return version }
+        if let storeID = known.withLock({ $0?.header.storeID }) { watch.countLookup(of: storeID) }
+        return nil
+    }
+
+    /// Whether ``dataVersion()`` says at once what may be served.
+    var isObserved: Bool { watch.version != nil }
+
+    /// Wakes the signal whenever something may have been committed.
+    func subscribe(_ signal: ServerSignal) throws {
+        let storeID = try read { $0.header.storeID }
+        watch.subscribe(signal, storeID: storeID)
+    }
+
+    func unsubscribe(_ signal: ServerSignal) { watch.unsubscribe(signal) }
+
+    private func withSession<Result>(_ body: (StoreConnection) throws -> Result) throws -> Result {
+        var isBegun = false
+        do {
+            return try pool.withConnection(patience: options.busyTimeout) { connection in
+                try vet(connection)
+                let session = try session(Connection(.server(connection)))
+                isBegun = true
+                defer { learn(from: session) }
+                return try body(session)
+            }
+        } catch let error as PostgreSQLError where !isBegun {
+            throw NoConnection(cause: error)
+        }
+    }
+
+    private func session(_ connection: Connection) throws -> StoreConnection {
+        let known = known.withLock { $0 }
+        let header = try known?.header ?? header(connection)
+        let session = StoreConnection(connection, at: location, header: header, options: options)
+        session.mode = isInspection ? .readOnly : .readWrite
+        (session.keyRing, session.markKey) = (known?.keyRing, known?.markKey)
+        session.reconnects = { [self] in
+            let connection = try PostgreSQL.Connection(to: address, options: Self.settings(options))
+            try vet(connection)
+            return Connection(.server(connection))
+        }
+        session.didChange = { [watch] changes in watch.didChange(changes) }
+        if session.keyRing == nil, options.unlocks { try unlock(session) }
+        return session
+    }
+
+    /// Looks once at the server behind a connection: whether it knows its sessions, and is not one that another has
+    /// taken the place of.
+    private func vet(_ connection: PostgreSQL.Connection) throws {
+        guard !connection.isVetted else { return }
+        let start = options.serverClock?.ownDate
+        let found = try connection.first(Self.server, .text(address.schema)) {
+            (isConfigured: $0.bool(0), timeline: $0.integer(1), time: $0.integer(2), spreadsRows: $0.bool(3))
+        }
+        guard let (isConfigured, timeline, time, spreadsRows) = found, isConfigured else {
+            connection.close()
+            throw TokenStoreError.invalidArgument(
+                "\(location) is behind a pooler that shares sessions, as what they are to begin with is lost there",
+                .correct("add pooler=transaction to the address")
+            )
+        }
+        let newest = newestTimeline.withLock { newest in
+            newest = max(newest, timeline)
+            return newest
+        }
+        // A standby has none to tell, and cannot be written to anyway.
+        guard timeline == 0 || timeline == newest else {
+            connection.close()
+            throw PostgreSQLError(
+                .wrongKindOfServer,
+                "another server has taken its place: its timeline is \(timeline), and \(newest) was seen",
+                state: .lost
+            )
+        }
+        if let start { options.serverClock?.learn(time, since: start) }
+        if spreadsRows { try connection.spreadRows() }
+        connection.isVetted = true
+    }
+
+    private static let server: StaticString = """
+        SELECT current_setting('plan_cache_mode') = 'force_generic_plan' AND current_setting('search_path') = ?1,
+            CASE WHEN pg_is_in_recovery() THEN 0
+                ELSE ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::bigint END,
+            (extract(epoch FROM clock_timestamp()) * 1000)::bigint,
+            to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL
+        """
+
+    private func unlock(_ session: StoreConnection) throws {
+        try fetching.withLock { _ in
+            session.keyRing = known.withLock { $0?.keyRing }
+            _ = try session.keys()
+            learn(from: session)
+        }
+    }
+
+    /// Keeps what the session had to read anew for the next one.
+    private func learn(from session: StoreConnection) {
+        let (header, keyRing, markKey) = (session.header, session.keyRing, session.markKey)
+        known.withLock { known in
+            guard known?.header.storeID == header.storeID || known == nil else { return }
+            known = (header, keyRing ?? known?.keyRing, markKey ?? known?.markKey)
+        }
+    }
+
+    private func header(_ connection: Connection) throws -> StoreHeader {
+        let (header, schema) = (try StoreHeader(onServer: connection, at: address), options.serverSchema)
+        guard try schema.pending(header, forWriting: !isInspection).isEmpty else {
+            throw TokenStoreError.olderStore(version: header.schemaVersion, current: schema.version, isOnServer: true)
+        }
+        return header
+    }
+}
+
+/// Waits that grow, each with some chance in it.
+struct Pauses {
+    private var milliseconds = 10
+
+    mutating func next(until end: ContinuousClock.Instant) {
+        let pause = Duration.milliseconds(Int.random(in: milliseconds / 2...milliseconds))
+        milliseconds = min(milliseconds * 2, 250)
+        Self.wait(min(pause, ContinuousClock.now.duration(to: end)))
+    }
+
+    /// Waits for a time, on a thread that may block.
+    static func wait(_ duration: Duration) {
+        let (seconds, attoseconds) = max(.zero, duration).components
+        var time = timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
+        nanosleep(&time, nil)
+    }
+}

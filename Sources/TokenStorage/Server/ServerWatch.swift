@@ -1,0 +1,286 @@
+import Database
+import Dispatch
+import OAuth
+
+/// Notices what other nodes commit, so that what is kept in memory is never older than the store's options allow.
+///
+/// A commit is announced, which is heard at once or never; so the record of use is read as well, now and then. As long
+/// as that succeeds, memory is trusted; when it does not, memory is emptied, and every lookup asks the server.
+final class ServerWatch: Sendable {
+    private let address: ServerAddress
+    private let options: StoreOptions
+    private let settings: PostgreSQL.Connection.Options
+    private let cache: AccessTokenCache
+
+    private struct State {
+        var isRunning = false
+        var isStopped = false
+
+        /// Until when what is in memory may be served; nil: not now.
+        var trustedUntil: ContinuousClock.Instant?
+
+        /// Rises whenever memory is emptied.
+        var epoch: Int64 = 0
+
+        /// Entries of the record of use whose effect is known, from messages and from the look before.
+        var heard: Set<Int64> = []
+        var seen: Set<Int64> = []
+        var signals: [ServerSignal] = []
+        var lookups = 0
+    }
+
+    private let state = LockedValue(State())
+
+    init(
+        of address: ServerAddress,
+        options: StoreOptions,
+        settings: PostgreSQL.Connection.Options,
+        cache: AccessTokenCache
+    ) {
+        (self.address, self.options, self.settings, self.cache) = (address, options, settings, cache)
+    }
+
+    // MARK: - What is in memory
+
+    /// What memory holds of the store; nil while it may not be used.
+    var version: StoreConnections.DataVersion? {
+        let now = ContinuousClock.now
+        return state.withLock { state in
+            guard let end = state.trustedUntil, now < end else { return nil }
+            return StoreConnections.DataVersion(file: nil, number: state.epoch)
+        }
+    }
+
+    /// A program that asks once needs no connection that listens.
+    private static let fewLookups = 3
+
+    /// Counts a lookup that asks the server, and begins to watch where there are more of them.
+    func countLookup(of storeID: [UInt8]) {
+        guard options.staleness > .zero else { return }
+        let isWanted = state.withLock { state in
+            state.lookups += 1
+            return state.lookups > Self.fewLookups && !state.isRunning
+        }
+        if isWanted { start(storeID) }
+    }
+
+    /// This process has committed something.
+    func didChange(_ changes: [ServerChange]) {
+        forget(changes)
+        for signal in state.withLock({ $0.signals }) { signal.wake() }
+    }
+
+    private func forget(_ changes: [ServerChange]) {
+        guard state.withLock({ $0.isRunning }) else { return }
+        state.withLock { state in
+            // Those that no look has confirmed for so long are looked at again.
+            if state.heard.count > 10_000 { state.heard = [] }
+            state.heard.formUnion(changes.map(\.event))
+        }
+        for change in changes {
+            if change.account == 0 { empty() } else { cache.drop(change.account) }
+        }
+    }
+
+    private func empty() {
+        state.withLock { $0.epoch += 1 }
+        cache.removeAll()
+    }
+
+    // MARK: - Watching
+
+    /// Wakes the signal whenever there may be something new.
+    func subscribe(_ signal: ServerSignal, storeID: [UInt8]) {
+        state.withLock { $0.signals.append(signal) }
+        start(storeID)
+    }
+
+    func unsubscribe(_ signal: ServerSignal) { state.withLock { $0.signals.removeAll { $0 === signal } } }
+
+    func stop() {
+        state.withLock { state in
+            state.isStopped = true
+            state.trustedUntil = nil
+        }
+    }
+
+    private func start(_ storeID: [UInt8]) {
+        let isNew = state.withLock { state in
+            defer { state.isRunning = true }
+            return !state.isRunning && !state.isStopped
+        }
+        guard isNew else { return }
+        let channel = ServerChange.channel(of: storeID)
+        DispatchQueue(label: "tokenstore.watch").async { [self] in
+            var pauses = Pauses()
+            while !isStopped {
+                do {
+                    try watch(channel)
+                } catch {
+                    // As long as the server is silent nothing in memory is served.
+                    pauses.next(until: .now + Self.longestInterval)
+                }
+            }
+        }
+    }
+
+    private var isStopped: Bool { state.withLock { $0.isStopped } }
+
+    private static let longestInterval = Duration.seconds(1)
+
+    /// How often the record of use is read.
+    private var interval: Duration {
+        options.staleness > .zero ? min(Self.longestInterval, options.staleness / 2) : Self.longestInterval
+    }
+
+    /// Watches over one connection until it is lost.
+    private func watch(_ channel: String) throws {
+        let ear = try Ear(address, channel, settings)
+        let spreadsRows = try ear.use { $0.spreadsRows }
+        // What was announced while nobody listened was missed.
+        empty()
+        var (next, lowest, before) = (ContinuousClock.now, Int64?.none, Int64?.none)
+        while !isStopped {
+            let start = ContinuousClock.now
+            if start >= next {
+                let found = try look(by: ear, from: before ?? lowest, at: start)
+                // What several machines commit shows on the last of them a moment after the first has committed.
+                if spreadsRows { before = lowest }
+                lowest = found
+                next = start + interval
+            }
+            let changes = try ear.listen(for: ContinuousClock.now.duration(to: next))
+            guard let changes else { continue }
+            forget(changes)
+            for signal in state.withLock({ $0.signals }) { signal.wake() }
+        }
+    }
+
+    /// Reads what was committed since the look before, of which `lowest` is the oldest transaction that was open then.
+    ///
+    /// - Returns: the oldest that is open now.
+    private func look(by ear: Ear, from lowest: Int64?, at start: ContinuousClock.Instant) throws -> Int64 {
+        guard let lowest else {
+            let first = try ear.use { try $0.integer(Self.oldest) } ?? 0
+            trust(from: start)
+            return first
+        }
+        var (oldest, changes, isTold) = (lowest, [ServerChange](), true)
+        try ear.use { connection in
+            // In this order, and not in one statement: the server knows which transactions are open, and not each machine
+            // that has rows.
+            let open = try connection.ask(Self.oldest)
+            let recent = try connection.ask(Self.recent, .text("\(lowest)"), .integer(Self.longestLook + 1))
+            oldest = try open.integer() ?? lowest
+            changes = try recent.all { row in
+                // What concerns no account that is there may concern any in memory.
+                let account = row.optionalText(1).map { Account.ID(issuer: $0, homeAccountID: row.text(2)) }
+                let number = account.map { AccountRowID.first($0, mask: options.accountRowMask) }
+                return ServerChange(event: row.integer(0), account: number ?? 0)
+            }
+        }
+        if changes.count > Self.longestLook { (changes, isTold) = ([], false) }
+        let new = state.withLock { state in
+            let new = changes.filter { !state.heard.contains($0.event) && !state.seen.contains($0.event) }
+            state.seen = Set(changes.map(\.event))
+            state.heard.subtract(state.seen)
+            return new
+        }
+        if !isTold { empty() }
+        for change in new {
+            if change.account == 0 { empty() } else { cache.drop(change.account) }
+        }
+        if !new.isEmpty || !isTold { for signal in state.withLock({ $0.signals }) { signal.wake() } }
+        trust(from: start)
+        return oldest
+    }
+
+    /// More commits than these between two looks are not told apart.
+    private static let longestLook: Int64 = 2_000
+
+    private static let oldest: StaticString = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS oldest"
+
+    private static let recent: StaticString = """
+        SELECT e.id, a.authority, a.home_account_id FROM event e LEFT JOIN account a ON a.id = e.account_id
+        WHERE e.tx >= CAST(CAST(?1 AS text) AS xid8) LIMIT ?2
+        """
+
+    /// Memory is as the server was at `start`; what was there from before a silence is not trusted.
+    private func trust(from start: ContinuousClock.Instant) {
+        let wasSilent = state.withLock { state in
+            guard !state.isStopped, options.staleness > .zero else { return false }
+            let wasSilent = state.trustedUntil.map { $0 < start } ?? true
+            if wasSilent { state.epoch += 1 }
+            state.trustedUntil = start + options.staleness
+            return wasSilent
+        }
+        if wasSilent { cache.removeAll() }
+    }
+}
+
+/// The connection by which commits are noticed.
+private enum Ear {
+    case listener(Listener)
+
+    /// Behind a pooler nobody can listen, and the record of use alone tells.
+    case pooled(PostgreSQL.Connection)
+
+    init(_ address: ServerAddress, _ channel: String, _ settings: PostgreSQL.Connection.Options) throws {
+        switch address.pooler {
+        case .none:
+            self = .listener(try Listener(to: address, channel: channel, heartbeat: .seconds(60), options: settings))
+        case .transaction:
+            self = .pooled(try PostgreSQL.Connection(to: address, options: settings))
+        }
+        try use { connection in
+            if try connection.integer(Self.citus) != nil { try connection.spreadRows() }
+        }
+    }
+
+    private static let citus: StaticString = "SELECT 1 WHERE to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL"
+
+    func use<Result>(_ body: (PostgreSQL.Connection) throws -> Result) throws -> Result {
+        switch self {
+        case .listener(let listener): try listener.use(body)
+        case .pooled(let connection): try body(connection)
+        }
+    }
+
+    /// Waits for messages; nil if there were none.
+    func listen(for time: Duration) throws -> [ServerChange]? {
+        switch self {
+        case .listener(let listener):
+            let heard = try listener.wait(for: time)
+            return heard.isEmpty ? nil : heard.flatMap { ServerChange.changes(in: $0.payload) }
+        case .pooled:
+            Pauses.wait(time)
+            return nil
+        }
+    }
+}
+
+/// Wakes a thread that waits for changes.
+final class ServerSignal: Sendable {
+    private let semaphore = DispatchSemaphore(value: 0)
+    private let isOver = LockedValue(false)
+
+    func wake() { semaphore.signal() }
+
+    /// Ends the waiting for good.
+    func stop() {
+        isOver.withLock { $0 = true }
+        wake()
+    }
+
+    /// Waits until there may be something new, or the time is over.
+    ///
+    /// - Returns: false if the waiting has ended for good.
+    func wait(_ time: Duration) -> Bool {
+        let end = DispatchTime.now() + .milliseconds(Int(time / .milliseconds(1)))
+        if semaphore.wait(timeout: end) == .success {
+            // However often it was woken: one look tells all.
+            while semaphore.wait(timeout: .now()) == .success {}
+        }
+        return !isOver.withLock { $0 }
+    }
+}

@@ -1,0 +1,153 @@
+import Database
+import OAuth
+import SQL
+
+/// What a transaction leaves that tells afterwards whether it happened: its entries in the record of use.
+///
+/// The server's own answer, `pg_xact_status`, is wrong after a failover: the new primary has given the number of the
+/// transaction to another.
+struct CommitWitness {
+    /// Row and owner of each entry.
+    var events: [(id: Int64, owner: Int64)] = []
+
+    /// The accounts whose rows were locked: who locks them again waits for the end of the transaction.
+    var accounts: Set<Account.ID> = []
+
+    /// What is told to who keeps tokens in memory.
+    var changes: [ServerChange] = []
+}
+
+extension StoreConnection {
+    /// Runs `body` in a transaction on the server, again from its start where it did not happen.
+    ///
+    /// Where the answer to the commit was lost, the record of use tells whether it happened; then `body` is not run
+    /// again, and what it returned counts.
+    func writeOnServer<Result>(_ body: () throws -> Result) throws -> Result {
+        // A transaction inside another is part of it.
+        if connection.isInTransaction { return try body() }
+        let end = deadline ?? ContinuousClock.now + options.busyTimeout
+        var (pauses, collisions) = (Pauses(), 0)
+        var unsettled: (witness: CommitWitness, result: Result)?
+        while true {
+            witness = CommitWitness()
+            var finished: Result?
+            do {
+                let result = try connection.write {
+                    isWriting = true
+                    defer { isWriting = false }
+                    if let unsettled, try hasHappened(unsettled.witness) {
+                        witness = unsettled.witness
+                        return unsettled.result
+                    }
+                    let result = try body()
+                    finished = result
+                    return result
+                }
+                announce()
+                return result
+            } catch let error as PostgreSQLError {
+                if error.state == .lostAfterCommit, let finished { unsettled = (witness, finished) }
+                collisions += error.isCollision ? 1 : 0
+                guard error.isCollision ? collisions < Self.collisionLimit : error.isPassing,
+                    ContinuousClock.now < end
+                else { throw error }
+                pauses.next(until: end)
+                if error.state != .usable { try reconnect(until: end) }
+            }
+        }
+    }
+
+    private static let collisionLimit = 8
+
+    /// Tells this process and the other nodes what was changed.
+    private func announce() {
+        guard !witness.changes.isEmpty else { return }
+        didChange?(witness.changes)
+        do {
+            // After the commit: in it, all commits of the server would wait for each other.
+            guard case .server(let server) = connection.engine else { return }
+            try server.hint(
+                "SELECT pg_notify(?1, ?2)",
+                .text(ServerChange.channel(of: header.storeID)),
+                .text(ServerChange.text(witness.changes))
+            )
+        } catch {
+            // The other nodes look by themselves in a moment, and the connection is found to be lost when it is used.
+        }
+    }
+
+    /// Whether a transaction whose end is not known did happen.
+    private func hasHappened(_ witness: CommitWitness) throws -> Bool {
+        // The rows that it had locked are free only when it is over.
+        for account in witness.accounts { _ = try accountRow(account) }
+        guard let event = witness.events.last else { return false }
+        return try connection.integer(
+            "SELECT 1 FROM event WHERE account_id = ?1 AND id = ?2",
+            .integer(event.owner),
+            .integer(event.id)
+        ) != nil
+    }
+
+    private func reconnect(until end: ContinuousClock.Instant) throws {
+        guard let reconnects else { return }
+        var pauses = Pauses()
+        while true {
+            do {
+                connection = try reconnects()
+                return
+            } catch let error as PostgreSQLError {
+                guard error.isPassing, ContinuousClock.now < end else { throw error }
+                pauses.next(until: end)
+            }
+        }
+    }
+
+    /// Makes sure that this program may write, and returns the current data key; nil where there is none.
+    ///
+    /// Asked in every transaction: the store may have been moved or brought to a newer version while this program ran.
+    /// The row of the key is locked against a rekey, which would retire what is sealed under it meanwhile, and that of
+    /// the store against a move, which would leave behind what is written.
+    func writableDataKeyID() throws -> Int64? {
+        let row = try connection.first(Self.writableKey) {
+            ($0.integer(0), Int($0.integer(1)), Int($0.integer(2)), $0.text(3), $0.optionalText(4))
+        }
+        guard let (id, floor, version, writer, movedTo) = row else { return nil }
+        guard floor <= options.serverSchema.version else {
+            throw TokenStoreError.newerStore(version: version, writtenBy: writer, isReadable: true)
+        }
+        // Without a key nothing can be added, and what is left may be deleted.
+        if let movedTo, !isWithoutKey { throw TokenStoreError.moved(from: location, to: movedTo) }
+        return id
+    }
+
+    func askAheadForKey() throws { try connection.askAhead(Self.writableKey) }
+
+    private static let writableKey = SQL(
+        """
+        SELECT k.id, s.writer_floor, s.schema_version, s.written_by, s.moved_to
+        FROM data_key k CROSS JOIN store s WHERE k.is_current = 1 FOR SHARE OF k FOR KEY SHARE OF s
+        """
+    )
+
+    /// Holds back every other work on many accounts, which would wait for accounts that this one has locked, and this
+    /// one for theirs.
+    func lockForManyAccounts() throws {
+        guard connection.isServer else { return }
+        _ = try connection.integer("SELECT id FROM store WHERE id = 1 FOR NO KEY UPDATE")
+    }
+}
+
+extension PostgreSQLError {
+    /// Whether another transaction was in the way: the same from its start may succeed.
+    var isCollision: Bool { code.isRetryable || code == .uniqueViolation }
+
+    /// Whether the server may be had again in a moment: it restarts, another takes its place, or it is busy.
+    var isPassing: Bool {
+        state != .usable || Self.passing.contains(code) || code.category == "57"
+    }
+
+    private static let passing: Set<Code> = [
+        .connectionLost, .unreachable, .timedOut, .cannotConnectNow, .readOnlyTransaction, .wrongKindOfServer,
+        .tooManyConnections, .poolExhausted, .lockNotAvailable,
+    ]
+}

@@ -1,0 +1,122 @@
+import Database
+import OAuth
+import Sealing
+
+extension TokenStore {
+    /// Makes the store on a server, with a role that may create tables; a store that is there already stays as it is.
+    ///
+    /// The schema that the address names must be empty, or missing and its making allowed. `options.keySource` says
+    /// where the key comes from: it has to be one that every machine of the fleet can ask.
+    ///
+    /// Of one that `isDistributed` the rows of accounts are spread over the machines of a Citus cluster, of which the
+    /// address names the coordinator.
+    ///
+    /// - Returns: whether it was made now.
+    /// - Throws: ``TokenStoreError``; ``TokenStoreError/Code/unsupported`` if there is no Citus to spread it by.
+    @discardableResult
+    public static func create(
+        at location: StoreLocation,
+        options: StoreOptions,
+        granting roles: ServerRoles = ServerRoles(),
+        isDistributed: Bool = false
+    ) throws -> Bool {
+        guard let address = location.address else {
+            guard !isDistributed else {
+                throw TokenStoreError.invalidArgument(
+                    "a file is on one machine",
+                    .correct("name a server, or do not ask for a store on several machines")
+                )
+            }
+            let isNew = location.path.map { FileStatus.isAbsent($0.database) } ?? true
+            _ = try open(at: location, options: options)
+            return isNew
+        }
+        return try TokenStoreError.translating(at: location) {
+            try ServerCreation(address: address, options: options, roles: roles, isDistributed: isDistributed).run()
+        }
+    }
+}
+
+private struct ServerCreation {
+    let address: ServerAddress
+    let options: StoreOptions
+    let roles: ServerRoles
+    let isDistributed: Bool
+
+    private var location: StoreLocation { StoreLocation(address) }
+    private var schema: Schema { options.serverSchema }
+
+    func run() throws -> Bool {
+        var settings = PostgreSQL.Connection.Options()
+        // The tables are made in one transaction.
+        settings.patience = .seconds(60)
+        let connection = Connection(.server(try PostgreSQL.Connection(to: address, options: settings)))
+        let isNamed = try connection.integer(Self.schemaCount, .text(address.schema)) != nil
+        if isNamed, try isThere(connection) { return try leave(connection) }
+        if isDistributed { try requireCitus(connection) }
+        guard let source = options.keySource else {
+            throw TokenStoreError.invalidArgument(
+                "a store on a server has no key of its own",
+                .changeKey("name where its key comes from", to: "file:/PATH")
+            )
+        }
+        try source.requireReachable(fromAnyMachine: location)
+        if !isNamed { try connection.execute("CREATE SCHEMA IF NOT EXISTS \"\(address.schema)\"") }
+        let store = try NewStore(source, in: "", options)
+        do {
+            try connection.write {
+                for migration in schema.migrations { try connection.execute(migration.sql) }
+                try connection.insertHeader(of: store, schema, at: options.seconds)
+                if isDistributed { try connection.distributeTables() }
+                try roles.grant(on: address.schema, by: connection)
+            }
+        } catch let error as PostgreSQLError where error.code == .duplicateTable || error.code == .uniqueViolation {
+            // Another was first, or the tables are another program's.
+            if try isThere(connection) { return try leave(connection) }
+            throw error
+        }
+        return true
+    }
+
+    private static let schemaCount: StaticString = "SELECT 1 FROM pg_namespace WHERE nspname = ?1"
+
+    /// Leaves the store as it is that is there already.
+    private func leave(_ connection: Connection) throws -> Bool {
+        guard try !isDistributed || connection.hasCitus() && connection.isDistributed() else {
+            throw TokenStoreError.invalidArgument(
+                "the store at \(location) is there already, and is on one machine",
+                .correct("make one at another place, and copy it there")
+            )
+        }
+        return false
+    }
+
+    private func requireCitus(_ connection: Connection) throws {
+        guard try !connection.hasCitus() else { return }
+        throw TokenStoreError.unsupported(
+            "the database of \(location) has no Citus, which spreads a store over machines",
+            Remedy(.install, "have an administrator run CREATE EXTENSION citus there, or make a store on one machine")
+        ).at(location)
+    }
+
+    /// Whether the schema holds a store.
+    private func isThere(_ connection: Connection) throws -> Bool {
+        do {
+            _ = try StoreHeader(onServer: connection, at: address)
+            return true
+        } catch let error as TokenStoreError where error.code == .noStore {
+            return false
+        }
+    }
+}
+
+extension KeySource {
+    /// Refuses a source that is of one machine, or hangs on a directory beside the store.
+    func requireReachable(fromAnyMachine location: StoreLocation) throws {
+        guard filePath(directory: "") == "/key" || kind == .secretService || kind == .keychain else { return }
+        throw TokenStoreError.invalidArgument(
+            "the key source \(self) is of one machine, and \(location) is used from many",
+            .changeKey("name one that all of them have", to: "file:/PATH")
+        )
+    }
+}

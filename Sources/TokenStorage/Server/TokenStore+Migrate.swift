@@ -1,0 +1,107 @@
+import Database
+import OAuth
+import SQL
+
+extension TokenStore {
+    /// Brings a store to the schema of this version, on a server with the role that owns its tables.
+    ///
+    /// A file is brought there by opening it for writing as well; a server never is by a program that starts. Programs
+    /// of the version before go on meanwhile, unless a step shuts them out. Killed at any moment, it goes on where it
+    /// was when it runs again. A trial (`dryRun`) only says which steps there are.
+    ///
+    /// - Returns: the steps that were taken.
+    /// - Throws: ``TokenStoreError/Code/noStore``, ``TokenStoreError/Code/newerStore``,
+    ///   ``TokenStoreError/Code/access`` if the role does not own the tables.
+    @discardableResult
+    public static func migrate(
+        at location: StoreLocation,
+        options: StoreOptions = StoreOptions(),
+        dryRun: Bool = false
+    ) throws -> MigrationReport {
+        try TokenStoreError.translating(at: location) {
+            switch location.kind {
+            case .server(let address):
+                try ServerMigration(address: address, options: options).run(dryRun: dryRun)
+            case .file(let path):
+                try migrate(file: path, options: options, dryRun: dryRun)
+            }
+        }
+    }
+
+    private static func migrate(
+        file path: StorePath,
+        options: StoreOptions,
+        dryRun: Bool
+    ) throws -> MigrationReport {
+        guard !FileStatus.isAbsent(path.database) else { throw TokenStoreError.noStore(at: StoreLocation(path)) }
+        let file = StoreFile(path: path, timeout: options.busyTimeout)
+        let header = try StoreHeader(try file.openForInspection().connection, at: path)
+        let steps = try options.schema.pending(header, forWriting: true)
+        if !dryRun { try open(at: path, options: options).close() }
+        return MigrationReport(from: header.userVersion, to: options.schema, steps: steps)
+    }
+}
+
+/// What a migration did, or would do.
+public struct MigrationReport: Hashable, Sendable {
+    /// The version of the schema before.
+    public let oldVersion: Int
+
+    /// The version of the schema after it.
+    public let newVersion: Int
+
+    /// The steps that were taken, by the names of their files; none if the store was up to date.
+    public let steps: [String]
+
+    init(from version: Int, to schema: Schema, steps: some Sequence<Migration>) {
+        oldVersion = version
+        newVersion = max(version, schema.version)
+        self.steps = steps.map(\.name)
+    }
+}
+
+private struct ServerMigration {
+    let address: ServerAddress
+    let options: StoreOptions
+
+    func run(dryRun: Bool) throws -> MigrationReport {
+        let (connection, schema) = (try self.connection(), options.serverSchema)
+        let header = try StoreHeader(onServer: connection, at: address)
+        let steps = try schema.pending(header, forWriting: true)
+        guard !dryRun, !steps.isEmpty else {
+            return MigrationReport(from: header.schemaVersion, to: schema, steps: steps)
+        }
+        let taken = try zip(steps.indices, steps).filter { index, step in
+            try take(step, to: schema.version(ofStep: index), by: connection)
+        }
+        return MigrationReport(from: header.schemaVersion, to: schema, steps: taken.map(\.1))
+    }
+
+    /// Takes a step whole or not at all.
+    ///
+    /// - Returns: false if another took it first.
+    private func take(_ step: Migration, to version: Int, by connection: Connection) throws -> Bool {
+        try connection.write {
+            guard try connection.integer(Self.lock) ?? 0 < version else { return false }
+            if try connection.hasCitus() { try connection.changeTablesOneByOne() }
+            try connection.execute(step.sql)
+            try connection.recordStep(to: version, step)
+            if try connection.hasCitus(), try connection.isDistributed() { try connection.distributeTables() }
+            for roles in try ServerRoles.granted(by: connection) {
+                try roles.grant(on: address.schema, by: connection)
+            }
+            return true
+        }
+    }
+
+    private static let lock: StaticString = "SELECT schema_version FROM store WHERE id = 1 FOR UPDATE"
+
+    private func connection() throws -> Connection {
+        var settings = PostgreSQL.Connection.Options()
+        // A step may fill a column of a large table. One that waits for a lock would keep the programs waiting behind it.
+        settings.patience = .seconds(3_600)
+        settings.lockPatience = min(.seconds(5), options.busyTimeout)
+        settings.applicationName = options.program
+        return Connection(.server(try PostgreSQL.Connection(to: address, options: settings)))
+    }
+}

@@ -1,0 +1,129 @@
+import Database
+import Dispatch
+import OAuth
+import SQL
+
+extension TokenStore {
+    /// What commits of all nodes change from now on.
+    func changesOnServer() throws -> AsyncStream<StoreChange> {
+        let signal = ServerSignal()
+        try connections.subscribe(signal)
+        let start: (cursor: EventCursor, accounts: [[UInt8]: Account.ID])
+        do {
+            start = try read { session in
+                try session.connection.read { (try session.eventCursor(), try session.accountsByMark()) }
+            }
+        } catch {
+            connections.unsubscribe(signal)
+            throw error
+        }
+        let (stream, continuation) = AsyncStream.makeStream(of: StoreChange.self)
+        continuation.onTermination = { _ in signal.stop() }
+        DispatchQueue(label: "tokenstore.changes").async { [self] in
+            report(from: start.cursor, about: start.accounts, to: continuation, at: signal)
+            connections.unsubscribe(signal)
+        }
+        return stream
+    }
+
+    /// Runs on a thread of its own until the signal ends it.
+    private func report(
+        from start: EventCursor,
+        about known: [[UInt8]: Account.ID],
+        to continuation: AsyncStream<StoreChange>.Continuation,
+        at signal: ServerSignal
+    ) {
+        var (cursor, known, pause) = (start, known, Self.shortestPause)
+        repeat {
+            // A store that cannot be read any more has no changes to tell; reading it again says why.
+            guard let found = try? read({ try $0.events(from: cursor) }) else { break }
+            cursor = found.cursor
+            if found.areMany { continuation.yield(.many) }
+            for event in found.events {
+                if let mark = event.accountMark, let account = event.account, known.count < StoreEvent.limit * 2 {
+                    known[mark] = account
+                }
+                continuation.yield(StoreChange(event, about: event.account ?? event.accountMark.flatMap { known[$0] }))
+            }
+            // What waits for an older transaction is looked at again soon.
+            pause = cursor.seen.isEmpty || !found.events.isEmpty ? Self.shortestPause : min(pause * 2, .seconds(1))
+        } while signal.wait(cursor.seen.isEmpty ? Self.longestPause : pause)
+        continuation.finish()
+    }
+
+    private static let shortestPause = Duration.milliseconds(5)
+
+    /// Also where nothing was heard for so long.
+    private static let longestPause = Duration.seconds(5)
+}
+
+/// Up to where the record of use was read on a server.
+///
+/// Neither the ids nor the times of entries are in the order of their commits, and the numbers of transactions are in
+/// the order of their first writes. So an entry counts when no transaction of its number or a lower one is open.
+struct EventCursor {
+    /// Every entry of a transaction below this one is told.
+    var next: Int64
+
+    /// Entries of later transactions that are there already: told, or from before the first look.
+    var told: Set<Int64> = []
+
+    /// Entries of later transactions that are there and wait.
+    var seen: Set<Int64> = []
+
+    /// Where rows are on several machines: the next place, and when it was found.
+    var coming: (transaction: Int64, foundAt: ContinuousClock.Instant)?
+
+    /// A machine commits its part of a transaction so much later than the first at the latest, unless it fails.
+    private static let delay = Duration.milliseconds(200)
+
+    /// The place up to which entries count now that `open` is the oldest open transaction.
+    mutating func place(at open: Int64, isDelayed: Bool) -> Int64 {
+        guard isDelayed else { return open }
+        let found = coming ?? (open, .now)
+        let isReached = found.foundAt.duration(to: .now) >= Self.delay
+        coming = isReached ? (open, .now) : found
+        return isReached ? max(next, found.transaction) : next
+    }
+}
+
+extension StoreConnection {
+    /// The place behind everything that is there now.
+    fileprivate func eventCursor() throws -> EventCursor {
+        let next = try oldestOpenTransaction()
+        return EventCursor(next: next, told: try eventIDs(from: next))
+    }
+
+    /// The entries behind a place that have come to count, in the order of their transactions, and the next place.
+    fileprivate func events(
+        from cursor: EventCursor
+    ) throws -> (events: [StoreEvent], areMany: Bool, cursor: EventCursor) {
+        try connection.read {
+            var coming = cursor
+            let next = coming.place(at: try oldestOpenTransaction(), isDelayed: spreadsRows)
+            let later = try eventIDs(from: next)
+            let found = try events(from: cursor.next, to: next, limit: StoreEvent.limit + 1)
+            let isTooMuch = found.count > StoreEvent.limit
+            let events = isTooMuch ? [] : found.filter { !cursor.told.contains($0.id) }
+            let told = cursor.told.intersection(later)
+            (coming.next, coming.told, coming.seen) = (next, told, later.subtracting(told))
+            return (events, isTooMuch, coming)
+        }
+    }
+
+    /// Whether rows may be on several machines.
+    private var spreadsRows: Bool {
+        guard case .server(let server) = connection.engine else { return false }
+        return server.spreadsRows
+    }
+
+    private func oldestOpenTransaction() throws -> Int64 {
+        try connection.integer("SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint") ?? 0
+    }
+
+    private func eventIDs(from transaction: Int64) throws -> Set<Int64> {
+        Set(try connection.all(Self.eventsFrom, .text("\(transaction)")) { $0.integer(0) })
+    }
+
+    private static let eventsFrom: StaticString = "SELECT id FROM event WHERE tx >= CAST(CAST(?1 AS text) AS xid8)"
+}

@@ -1,0 +1,79 @@
+import Database
+import OAuth
+
+extension Remedy {
+    /// A server's tables are not salvaged row by row.
+    static let restoreDatabase = Remedy(.restore, "restore the database to a moment before the damage")
+}
+
+extension TokenStoreError {
+    init(_ error: PostgreSQLError, at location: StoreLocation) {
+        self = TokenStoreError(error, on: location).at(location)
+    }
+
+    private init(_ error: PostgreSQLError, on location: StoreLocation) {
+        let problem = "\(location): \(error.message)"
+        self =
+            switch error.code {
+            case .timedOut, .lockNotAvailable, .poolExhausted:
+                .busy("\(location) does not answer in time (\(error.message))", .allowMoreTime)
+            case .certificate:
+                TokenStoreError(
+                    .access,
+                    problem,
+                    Remedy(.checkPermissions, "correct the host or sslrootcert, or have the certificate renewed")
+                )
+            case .invalidPassword, .invalidAuthorization, .unknownDatabase, .permission:
+                TokenStoreError(
+                    .access,
+                    problem,
+                    Remedy(.checkPermissions, "check the address, the role and its rights")
+                )
+            case .address: .invalidArgument(error.message, .correct("correct the address"))
+            case .unsupported: .unsupported(problem, Remedy(.install, "install what is missing"))
+            case .undefinedTable, .undefinedColumn:
+                .damaged("the tables at \(location) are not as they were made (\(error.message))", .restoreDatabase)
+            case .diskFull:
+                .storage(
+                    "the disk of \(location) is full, and nothing was changed",
+                    Remedy(.freeSpace, "free some space and try again")
+                )
+            case .notReplicated:
+                .storage("a standby may not have what was written to \(location)", Remedy(.retry, "check the standby"))
+            case .readOnlyTransaction, .wrongKindOfServer:
+                TokenStoreError(.unreachable, "\(location) cannot be written to now (\(error.message))", .retryLater)
+            case _ where error.isPassing: TokenStoreError(.unreachable, problem, .retryLater)
+            case _ where error.isCollision: .busy("others change the same rows of \(location)", .retry)
+            default:
+                .storage(
+                    "\(location) failed, and nothing was changed (\(error.message), code \(error.code.rawValue))",
+                    .retryLater
+                )
+            }
+    }
+}
+
+extension TokenStoreError {
+    static func noStore(at location: StoreLocation) -> TokenStoreError {
+        TokenStoreError(
+            .noStore,
+            "\(location) has no token store",
+            Remedy(.initialize, "make one with a role that may create tables, or correct the address")
+        ).at(location)
+    }
+
+    static func foreignTables(in schema: String, at location: StoreLocation) -> TokenStoreError {
+        damaged(
+            "the schema \(schema) at \(location) has tables of another program, and is not a token store",
+            .correct("name another schema")
+        ).at(location)
+    }
+
+    static func moved(from location: StoreLocation, to place: String) -> TokenStoreError {
+        TokenStoreError(
+            .moved,
+            "the store at \(location) was moved to \(place)",
+            Remedy(.choosePath, "name the store with its new place")
+        ).at(location)
+    }
+}

@@ -1,0 +1,156 @@
+import Database
+import OAuth
+import SQL
+import Sealing
+
+/// SQL that finds the accounts of one alternative of a policy, as far as the clear columns and the blind index tell.
+struct AccountQuery {
+    private(set) var condition: String
+    private(set) var values: [Value] = []
+
+    /// Criteria that only opened ID tokens can answer.
+    let opened: [ClaimCriterion]
+
+    /// Criteria that the index has answered.
+    let indexed: [ClaimCriterion]
+
+    /// The same for tags.
+    let tags: [TagCriterion]
+
+    /// A claim may be indexed under any of `sealers`, the live data keys.
+    init(_ alternative: AccountPolicy.Alternative, sealers: [Sealer], now: Int64, dialect: Dialect) {
+        var query = SQLFragments(dialect: dialect)
+        var (opened, indexed, tags) = ([ClaimCriterion](), [ClaimCriterion](), [TagCriterion]())
+        for criterion in alternative.criteria {
+            if case .claim(let claim) = criterion, !claim.isIndexed {
+                opened.append(claim)
+            } else {
+                if case .claim(let claim) = criterion { indexed.append(claim) }
+                if case .tag(let tag) = criterion { tags.append(tag) }
+                query.add(criterion, sealers, now: now)
+            }
+        }
+        condition = query.conditions.isEmpty ? "TRUE" : query.conditions.joined(separator: " AND ")
+        values = query.values
+        (self.opened, self.indexed, self.tags) = (opened, indexed, tags)
+    }
+}
+
+/// Conditions on a row `a` of `account`, and the values they name.
+private struct SQLFragments {
+    let dialect: Dialect
+    var conditions: [String] = []
+    var values: [Value] = []
+
+    /// Binds a value and returns its place in the statement.
+    private mutating func bind(_ value: Value) -> String {
+        values.append(value)
+        return "?\(values.count)"
+    }
+
+    /// Whether the key of an account begins with a folded id, behind which its exact form may stand.
+    private mutating func homeAccount(_ column: String, is id: String) -> String {
+        let (place, start) = (bind(.text(id)), bind(.text(id + Account.ID.separator)))
+        let end = bind(.text(id + Account.ID.separator + "\u{10FFFF}"))
+        return "(\(column) = \(place) OR \(column) >= \(start) AND \(column) < \(end))"
+    }
+
+    mutating func add(_ criterion: AccountCriterion, _ sealers: [Sealer], now: Int64) {
+        switch criterion {
+        case .identifier(let text):
+            let place = bind(.text(text))
+            conditions.append(
+                """
+                a.id IN (SELECT id FROM account WHERE \(homeAccount("account_key", is: text))
+                    UNION SELECT id FROM account WHERE username_fold = \(place) AND username_fold <> ''
+                    UNION SELECT account_id FROM tenant_profile WHERE local_account_fold = \(place))
+                """
+            )
+        case .exactly(let id, _):
+            let places = Account.ID.keys(of: id).map { bind(.text($0)) }.joined(separator: ", ")
+            conditions.append("a.account_key IN (\(places)) AND a.home_account_id = \(bind(.text(id)))")
+        case .identifierPrefix(let text):
+            let start = bind(.text(text))
+            // The greatest Unicode scalar sorts after every text that goes on from the prefix.
+            let end = bind(.text(text + "\u{10FFFF}"))
+            conditions.append("a.account_key >= \(start) AND a.account_key < \(end)")
+        case .username(let name): conditions.append("a.username_fold = \(bind(.text(name)))")
+        case .homeAccountID(let id): conditions.append(homeAccount("a.account_key", is: id))
+        case .localAccountID(let id):
+            conditions.append(
+                "a.id IN (SELECT account_id FROM tenant_profile WHERE local_account_fold = \(bind(.text(id))))"
+            )
+        case .userFlow(let name): conditions.append("a.policy = \(bind(.text(name)))")
+        case .tenant(let tenant):
+            conditions.append(
+                "a.id IN (SELECT account_id FROM tenant_profile WHERE realm_fold = \(bind(.text(tenant))))"
+            )
+        case .issuer(let issuer): addIssuer(issuer)
+        case .client(let client): addClient(client)
+        case .unusedSince(let seconds): conditions.append("a.last_used_at < \(bind(.integer(seconds)))")
+        case .expired: addExpired(now: now)
+        case .claim(let claim): add(claim, sealers)
+        case .tag(let tag): add(tag, sealers)
+        }
+    }
+
+    private mutating func addExpired(now: Int64) {
+        conditions.append(
+            """
+            EXISTS (SELECT 1 FROM access_token t WHERE t.account_id = a.id)
+            AND NOT EXISTS
+                (SELECT 1 FROM access_token t WHERE t.account_id = a.id AND t.expires_on > \(bind(.integer(now))))
+            """
+        )
+    }
+
+    private mutating func addIssuer(_ issuer: String) {
+        let exact = bind(.text(issuer))
+        let host = bind(.text(issuer.folded))
+        let group = bind(.text(Cloud.group(of: issuer)))
+        conditions.append(
+            "(a.issuer = \(exact) OR a.authority IN (\(exact), \(group)) OR lower(a.environment) = \(host))"
+        )
+    }
+
+    private mutating func addClient(_ client: String) {
+        let place = bind(.text(client))
+        let tables = ["access_token", "refresh_token", "id_token"].map {
+            "EXISTS (SELECT 1 FROM \($0) t WHERE t.account_id = a.id AND t.client_fold = \(place))"
+        }
+        conditions.append("(" + tables.joined(separator: " OR ") + ")")
+    }
+
+    private mutating func add(_ tag: TagCriterion, _ sealers: [Sealer]) {
+        let matches = sealers.map { sealer in
+            let name = "t.name_hash = \(bind(.blob(tag.nameHash(sealer))))"
+            guard let value = tag.value else { return "(\(name))" }
+            let hash = TagCriterion.valueHash(name: tag.name, value: value, sealer)
+            return "(\(name) AND t.value_hash = \(bind(.blob(hash))))"
+        }
+        let condition = matches.isEmpty ? "FALSE" : matches.joined(separator: " OR ")
+        conditions.append("a.id IN (SELECT t.account_id FROM account_tag t WHERE \(condition))")
+    }
+
+    /// A file's index of claims does not say whose they are.
+    private var owners: String {
+        dialect == .postgreSQL
+            ? "SELECT c.account_id FROM claim_index c"
+            : "SELECT t.account_id FROM claim_index c JOIN id_token t ON t.id = c.id_token_id"
+    }
+
+    private mutating func add(_ claim: ClaimCriterion, _ sealers: [Sealer]) {
+        let matches = sealers.map { sealer in
+            let index = ClaimIndex(sealer)
+            let name = "c.name_hash = \(bind(.blob(index.name(claim.name))))"
+            guard case .equals(let path, let value) = claim else { return name }
+            return name + " AND c.value_hash = \(bind(.blob(index.value(path, value))))"
+        }
+        conditions.append(
+            """
+            a.id IN (\(owners)
+                WHERE \(matches.isEmpty ? "FALSE" : matches.map { "(\($0))" }.joined(separator: " OR ")))
+            """
+        )
+    }
+}

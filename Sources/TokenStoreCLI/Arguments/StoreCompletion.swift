@@ -1,0 +1,91 @@
+import ArgumentParser
+import Sealing
+import TokenStorage
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// What a shell completes the value of an option to: what the store at hand knows, and nothing where it cannot be read.
+enum StoreCompletion {
+    /// The completion of a word that names a `kind` of thing.
+    static func of(_ kind: Suggestion) -> CompletionKind {
+        .custom { words, index, prefix in values(kind, words, index, prefix) }
+    }
+
+    /// The words of `claims`: the account, then names of claims.
+    static let claims = CompletionKind.custom { words, index, prefix in
+        let typed = words[..<max(0, min(index, words.count))]
+        let isNamed = typed.contains("--account") || typed.contains { $0.contains("@") }
+        return values(isNamed ? .claim : .account, words, index, prefix)
+    }
+
+    /// What `--key` takes, as far as it is known without a file or a name.
+    static let keySources = CompletionKind.custom { words, index, prefix in
+        let word = CompletedWord(words, index, prefix)
+        let sources = ["file", "passphrase", "secret-service", "keychain", "credential:", "environment", "command:"]
+        return word.shown(sources.filter { $0.hasPrefix(word.typed) })
+    }
+
+    private static func values(_ kind: Suggestion, _ words: [String], _ index: Int, _ prefix: String) -> [String] {
+        let word = CompletedWord(words, index, prefix)
+        do {
+            let key = try word.value(of: "--key").map { try KeySource(parsing: $0) }
+            var options = StoreOptions(keySource: key)
+            options.program = "tokenstore"
+            options.busyTimeout = .milliseconds(200)
+            options.unlocks = kind == .claim
+            options.keepsInspectionOpen = true
+            let environment = ProcessInfo.processInfo.environment
+            let location =
+                try word.value(of: "--store").map { try StoreLocation($0) } ?? .standard(environment: environment)
+            let store = try TokenStore.inspect(at: location, options: options)
+            return word.shown(try store?.suggestions(kind, prefix: word.typed) ?? [])
+        } catch {
+            // A person who presses Tab is told nothing: the command will say what is wrong.
+            return []
+        }
+    }
+}
+
+/// The word that a person completes, and the words before it.
+private struct CompletedWord {
+    private let words: [String]
+
+    /// What is typed of it.
+    let typed: String
+
+    init(_ words: [String], _ index: Int, _ prefix: String) {
+        self.words = Array(words.prefix(max(0, index)))
+        typed = prefix
+    }
+
+    /// The value that an option has before the word.
+    func value(of option: String) -> String? {
+        if let joined = words.last(where: { $0.hasPrefix(option + "=") }) {
+            return String(joined.dropFirst(option.count + 1))
+        }
+        guard let index = words.lastIndex(of: option) else { return nil }
+        let rest = words[(index + 1)...].drop { $0 == "=" }
+        return rest.first
+    }
+
+    /// The values as the shell takes them.
+    ///
+    /// Bash expands the words of a list, so that a name could be a command: one with a character of the shell's own is
+    /// left out.
+    func shown(_ values: [String]) -> [String] {
+        let plain = values.filter { $0 == $0.printable && $0.unicodeScalars.allSatisfy(Self.isPlain) }
+        // Zsh takes what stands behind a colon for an explanation.
+        return CompletionShell.requesting == .zsh ? plain.map { $0.replacing(":", with: "\\:") } : plain
+    }
+
+    private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar {
+        case "a"..."z", "A"..."Z", "0"..."9", ".", "_", "@", ":", "/", "+", "-", ",", "=", "%": true
+        default: scalar.properties.isAlphabetic && !scalar.isASCII
+        }
+    }
+}

@@ -1,0 +1,132 @@
+import ArgumentParser
+import Sealing
+import TokenStorage
+
+struct BackupCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "backup",
+        _superCommandName: "tokenstore",
+        abstract: "Copy the store into one file, sealed as it is.",
+        discussion: """
+            FILE is a consistent copy, whatever other programs do with the store meanwhile, and takes its name when it \
+            is whole. An older backup of the same store is replaced after a question, or with --yes; no other file ever \
+            is. The key is not in it: the command says which one opens it. Keep a copy of that too, in another place.
+
+            EXAMPLES
+              tokenstore backup ~/backups/tokenstore.db
+              tokenstore backup --yes /mnt/usb/tokenstore.db
+            """
+    )
+
+    @Argument(help: "The file to write.", completion: .file())
+    var file: String
+
+    @Flag(help: "Write nothing; print what would be written.")
+    var dryRun = false
+
+    @Flag(help: "Replace an older backup without asking.")
+    var yes = false
+
+    @OptionGroup(title: "Options of every command") var arguments: StoreArguments
+
+    func validate() throws {
+        guard !file.isEmpty else { throw ValidationError("FILE is empty", hint: "name a file") }
+    }
+
+    func run() throws {
+        let console = arguments.console
+        let path = try arguments.requirePath(
+            "a store on a server is backed up with its database",
+            "use pg_dump or the server's own backups, or 'tokenstore copy --keep-source' into a file"
+        )
+        if !dryRun { try arguments.takeInAnswers(console) }
+        guard let store = try arguments.inspected(unlocks: false) else {
+            throw CommandFailure(
+                .noMatch,
+                "no store at \(try arguments.location), and nothing was written",
+                "name the store with --store"
+            )
+        }
+        let isReplacing = try store.hasBackup(at: file)
+        if dryRun {
+            let plan = try BackupPlan(file: file, accounts: store.accountCount(), isReplacing: isReplacing)
+            return try plan.write(arguments, on: console)
+        }
+        if isReplacing { try Confirmation(question: "Replace the backup \(file)").ask(arguments, isGiven: yes) }
+        let progress = ProgressLine("backing up", console) { [file] _ in ("\(file) is as it was", advice: "try again") }
+        let backup = try progress.showing { try store.backUp(to: file, progress: $0) }
+        try write(backup, of: path, isReplacing: isReplacing, on: console)
+    }
+
+    private func write(
+        _ backup: StoreBackup,
+        of path: StorePath,
+        isReplacing: Bool,
+        on console: Console
+    ) throws {
+        if arguments.json {
+            return try console.document {
+                $0.member("dryRun", false)
+                $0.member("replaces", isReplacing)
+                $0.members(of: backup, directory: path.directory)
+            }
+        }
+        guard !console.isQuiet else { return }
+        try console.line("backed up \(backup.accounts.counting("account")) to \(backup.path)".printable)
+        if let key = backup.keyAdvice(directory: path.directory) { try console.line(key.printable) }
+        try console.output.flush()
+    }
+}
+
+/// What a backup would write.
+private struct BackupPlan {
+    let file: String
+    let accounts: Int
+    let isReplacing: Bool
+
+    func write(_ arguments: StoreArguments, on console: Console) throws {
+        if arguments.json {
+            return try console.document {
+                $0.member("dryRun", true)
+                $0.member("replaces", isReplacing)
+                $0.member("file", file)
+                $0.member("accounts", accounts)
+                // Only the copy itself says which key opens it.
+                for name in ["keySource", "keyFile", "keyId"] as [StaticString] { $0.member(name, String?.none) }
+            }
+        }
+        let verb = isReplacing ? "would replace the backup \(file) with" : "would write \(file) with"
+        try console.line("\(verb) \(accounts.counting("account"))".printable)
+        try console.output.flush()
+    }
+}
+
+extension StoreBackup {
+    /// Which key opens the backup, and what to do about it; nil if nothing is sealed in it.
+    func keyAdvice(directory: String) -> String? {
+        guard let keyID else { return nil }
+        let key = "(\(keyID))"
+        if let file = keySource.filePath(directory: directory) {
+            return "the key file \(file) \(key) opens it; keep a copy of that too, in another place"
+        }
+        return switch keySource.kind {
+        case .passphrase: "the passphrase of the store opens it"
+        case .environment: "the key in TOKENSTORE_KEY \(key) opens it; keep a copy of that too, in another place"
+        case .credential: "the key of \(keySource) \(key) opens it; keep a copy of that too, in another place"
+        case .command: "the program of \(keySource) unwraps the key \(key) that opens it, and so has to stay available"
+        case .file, .keychain, .secretService:
+            "the key in the keyring of this user \(key) opens it, so keep a copy of the keyring too"
+        }
+    }
+}
+
+extension JSONOutput {
+    /// Writes the members of a backup.
+    mutating func members(of backup: StoreBackup, directory: String) {
+        member("file", backup.path)
+        member("accounts", backup.accounts)
+        member("keySource", backup.keySource.description)
+        member("keyFile", backup.keySource.filePath(directory: directory))
+        member("keyId", backup.keyID)
+    }
+}

@@ -1,0 +1,121 @@
+import ArgumentParser
+import OAuth
+import TokenStorage
+
+struct RestoreCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "restore",
+        _superCommandName: "tokenstore",
+        abstract: "Put a backup in the place of the store.",
+        discussion: """
+            The backup is checked, and opened with its key, before anything is changed; --key names the key if it is \
+            not where the backup says. A store that is there is replaced after a question, or with --yes, and kept \
+            beside the new one. No other program may have it open.
+
+            An issuer that changes refresh tokens with each use refuses those that were used since the backup: these \
+            accounts have to sign in again.
+
+            EXAMPLES
+              tokenstore restore ~/backups/tokenstore.db
+              tokenstore restore --dry-run ~/backups/tokenstore.db
+              tokenstore restore --key file:/mnt/usb/key /mnt/usb/tokenstore.db
+            """
+    )
+
+    @Argument(help: "The backup.", completion: .file())
+    var file: String
+
+    @Flag(help: "Change nothing; print what would be done.")
+    var dryRun = false
+
+    @Flag(help: "Replace the store without asking.")
+    var yes = false
+
+    @OptionGroup(title: "Options of every command") var arguments: StoreArguments
+
+    func validate() throws {
+        guard !file.isEmpty else { throw ValidationError("FILE is empty", hint: "name a backup") }
+    }
+
+    func run() throws {
+        let console = arguments.console
+        let path = try arguments.requirePath(
+            "a backup is restored to a file",
+            "name one with --store, then move it to the server with 'tokenstore copy'"
+        )
+        let plan = try TokenStore.planRestore(from: file, to: path, options: arguments.options())
+        let report = RestoreReport(restore: plan, path: path)
+        if dryRun { return try report.write(arguments, isDone: false, on: console) }
+        if plan.replaced != nil { try Confirmation(question: report.question).ask(arguments, isGiven: yes) }
+        let restore = try arguments.unlocking { options in
+            let progress = ProgressLine("restoring", console) { _ in ("nothing was changed", advice: "try again") }
+            return try progress.showing { update in
+                try TokenStore.restore(from: file, to: path, options: options, progress: update)
+            }
+        }
+        try RestoreReport(restore: restore, path: path).write(arguments, isDone: true, on: console)
+    }
+}
+
+/// What a restore does, or has done.
+private struct RestoreReport {
+    let restore: StoreRestore
+    let path: StorePath
+
+    private var backup: StoreBackup { restore.backup }
+
+    var question: String {
+        guard let replaced = restore.replaced else { return "Restore \(backup.path)" }
+        return "Replace \(path.database) with \(Self.named(replaced.names, replaced.count)) "
+            + "by \(backup.path) with \(Self.named(restore.accounts, backup.accounts))"
+    }
+
+    private static func named(_ names: [String], _ count: Int) -> String {
+        guard count > 0 else { return count.counting("account") }
+        let shown = names.prefix(5)
+        let rest = count > shown.count ? " and \((count - shown.count).grouped) more" : ""
+        return "\(count.counting("account")) (\(shown.joined(separator: ", "))\(rest))"
+    }
+
+    func write(_ arguments: StoreArguments, isDone: Bool, on console: Console) throws {
+        if arguments.json { return try document(isDone: isDone, on: console) }
+        guard !isDone || !console.isQuiet else { return }
+        for line in isDone ? done : planned { try console.line(line.printable) }
+        try console.output.flush()
+    }
+
+    private var planned: [String] {
+        var lines = ["would restore \(Self.named(restore.accounts, backup.accounts)) from \(backup.path)"]
+        if let replaced = restore.replaced {
+            let old = Self.named(replaced.names, replaced.count)
+            lines.append("would replace \(path.database) with \(old), and keep a copy")
+        }
+        return lines
+    }
+
+    private var done: [String] {
+        var lines = ["restored \(backup.accounts.counting("account")) from \(backup.path)"]
+        if let kept = restore.keptCopy { lines.append("the store that was there is kept as \(kept)") }
+        return lines
+    }
+
+    private func document(isDone: Bool, on console: Console) throws {
+        try console.document {
+            $0.member("dryRun", !isDone)
+            $0.object("restored") { json in
+                json.members(of: backup, directory: path.directory)
+                json.array("names", restore.accounts)
+            }
+            if let replaced = restore.replaced {
+                $0.object("replaced") { json in
+                    json.member("file", path.database)
+                    json.member("accounts", replaced.count)
+                    json.array("names", replaced.names)
+                    json.member("keptCopy", restore.keptCopy)
+                }
+            } else {
+                $0.member("replaced", JSONValue.null)
+            }
+        }
+    }
+}

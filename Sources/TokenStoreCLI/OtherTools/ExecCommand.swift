@@ -1,0 +1,54 @@
+import ArgumentParser
+import OAuth
+
+struct ExecCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "exec",
+        _superCommandName: "tokenstore",
+        abstract: "Run a command with a token in an environment variable.",
+        discussion: """
+            COMMAND takes the place of this program: signals go to it and its exit status is that of 'tokenstore'. No \
+            shell is involved, and the token is in none of its arguments, which other users of the machine can see. If \
+            there is no token, COMMAND does not run. The passphrase and the key of the store \
+            (TOKENSTORE_PASSPHRASE, TOKENSTORE_KEY) are not handed on.
+
+            EXAMPLES
+              tokenstore exec --scope api://todo/Read -- ./sync.sh
+              tokenstore exec --scope https://ossrdbms-aad.database.windows.net/.default \\
+                --env PGPASSWORD -- psql -h db.example.com -U mara@example.net tasks
+              tokenstore exec --scope api://todo/Read -- sh -c \\
+                'printf "header = \\"Authorization: Bearer %s\\"" "$ACCESS_TOKEN" |
+                curl -K - https://api.example.com/'
+            """
+    )
+
+    @Option(help: ArgumentHelp("The variable that holds the token.", valueName: "name"))
+    var env = VariableName.usual
+
+    @OptionGroup var acquisition: TokenAcquisition
+
+    @Argument(
+        parsing: .postTerminator,
+        help: ArgumentHelp("The command and its arguments, after --.", valueName: "command")
+    )
+    var command: [String] = []
+
+    func validate() throws {
+        try VariableName.require(env, of: "--env")
+        guard let program = command.first, !program.isEmpty else {
+            throw ValidationError("no command is given", hint: "write it behind --, as in 'tokenstore exec -- env'")
+        }
+    }
+
+    func run() throws {
+        let replacement = ProcessReplacement()
+        let token = try acquisition.token(on: acquisition.arguments.console)
+        try token.requireUnbound()
+        // Before its end the token is in this process alone.
+        try replacement.run(
+            command,
+            setting: (env, token.secret.reveal()),
+            without: ["TOKENSTORE_PASSPHRASE", "TOKENSTORE_KEY"]
+        )
+    }
+}

@@ -1,0 +1,62 @@
+import OAuth
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// What a Kubernetes client asks of a credential plugin, in `KUBERNETES_EXEC_INFO`
+/// ([client authentication](https://kubernetes.io/docs/reference/config-api/client-authentication.v1/)).
+struct KubernetesExecution {
+    private static let variable = "KUBERNETES_EXEC_INFO"
+    private static let group = "client.authentication.k8s.io/"
+
+    /// The version in which the answer is read.
+    let apiVersion: String
+
+    /// The request in the environment; without one, the answer is in version 1.
+    static func requested() throws -> KubernetesExecution {
+        guard let text = ProcessInfo.processInfo.environment[variable], !text.isEmpty else {
+            return KubernetesExecution(apiVersion: group + "v1")
+        }
+        return try KubernetesExecution(parsing: text)
+    }
+
+    private init(apiVersion: String) { self.apiVersion = apiVersion }
+
+    private init(parsing text: String) throws {
+        // Whatever is wrong with it, it is not what a client sends.
+        guard let request = try? JSONValue(parsing: text).object, request["kind"]?.text == "ExecCredential",
+            let version = request["apiVersion"]?.text
+        else {
+            throw CommandFailure(
+                .failure,
+                "\(Self.variable) is not an ExecCredential",
+                "leave it to kubectl to set that variable"
+            )
+        }
+        guard ["v1", "v1beta1"].contains(where: { version == Self.group + $0 }) else {
+            throw CommandFailure(
+                .failure,
+                "the Kubernetes client asks for \(version), which is not known here",
+                "set apiVersion: \(Self.group)v1 under exec in the kubeconfig"
+            )
+        }
+        apiVersion = version
+    }
+
+    /// The answer.
+    func credential(_ token: HandedToken) -> String {
+        var json = JSONOutput()
+        json.object {
+            $0.member("apiVersion", apiVersion)
+            $0.member("kind", "ExecCredential")
+            $0.object("status") {
+                $0.member("token", token.secret.reveal())
+                $0.member("expirationTimestamp", token.end.description)
+            }
+        }
+        return String(decoding: json.bytes, as: UTF8.self)
+    }
+}

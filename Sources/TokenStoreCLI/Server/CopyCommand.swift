@@ -1,0 +1,167 @@
+import ArgumentParser
+import OAuth
+import Sealing
+import TokenStorage
+
+struct CopyCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "copy",
+        _superCommandName: "tokenstore",
+        abstract: "Move a store to another place: from a file to a server, or back.",
+        discussion: """
+            Every value is sealed anew under the key of the target, opened there again and counted. The target must \
+            hold nothing; a file is made, a store on a server is made before with 'tokenstore init'.
+
+            From the beginning nothing is written any more where the store was, and programs that try are told where \
+            it is now: of two stores that use the same refresh tokens one would end the sessions of the other. If the \
+            command is interrupted, run it again, or take the move back with --undo. --keep-source leaves the source \
+            as it is, for a trial or an archive.
+
+            EXAMPLES
+              tokenstore copy ./sessions postgresql://owner@db.example/sessions
+              tokenstore copy --keep-source postgresql://owner@db.example/sessions \\
+                  /backup/sessions.db --key file:/mnt/usb/tokenstore.key
+              tokenstore copy --undo ./sessions
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The store as it is: a path, or the address of a server.", valueName: "from"))
+    var source: String
+
+    @Argument(help: ArgumentHelp("Where it is to be.", valueName: "to"))
+    var target: String?
+
+    @Flag(help: "Leave the source as it is, where programs go on writing.")
+    var keepSource = false
+
+    @Flag(help: "Let programs write again where a store was moved from.")
+    var undo = false
+
+    @Option(
+        help: ArgumentHelp("Where the key of the source is, if not where that says.", valueName: "source"),
+        completion: StoreCompletion.keySources,
+        transform: { try KeySource(argument: $0) }
+    )
+    var sourceKey: KeySource?
+
+    @Flag(help: "Change nothing; print what would be copied.")
+    var dryRun = false
+
+    @Flag(help: "Go ahead without asking.")
+    var yes = false
+
+    @OptionGroup(title: "Options of every command (here --key is the target's)") var arguments: StoreArguments
+
+    func validate() throws {
+        guard arguments.store == nil else {
+            throw ValidationError("--store does not say which of the two it names", hint: "name FROM and TO alone")
+        }
+        guard undo == (target == nil) else {
+            throw ValidationError(
+                undo ? "--undo takes one store" : "no target is given",
+                hint: undo ? "name the one that was moved" : "name FROM and TO"
+            )
+        }
+        for place in [source, target].compactMap(\.self) {
+            do { _ = try StoreLocation(place, isArgument: true) } catch { throw ValidationError(error) }
+        }
+    }
+
+    func run() throws {
+        let console = arguments.console
+        let source = try StoreLocation(source, isArgument: true)
+        guard let target = try target.map({ try StoreLocation($0, isArgument: true) }) else {
+            return try undoMove(of: source, console)
+        }
+        let plan = try TokenStore.planCopy(from: source, reading: reading)
+        if dryRun { return try write(plan, source, target, "would \(verb)", console) }
+        let warning = keepSource ? "" : ", after which nothing is written to \(source) any more"
+        let question =
+            "\(keepSource ? "Copy" : "Move") \(plan.accounts.counting("account")) from \(source) to \(target)\(warning)"
+        try Confirmation(question: question).ask(arguments, isGiven: yes)
+        let isKept = keepSource
+        let progress = ProgressLine(keepSource ? "copying" : "moving", console) { _ in
+            guard !isKept else { return ("\(target) is not whole", advice: "delete everything there, and copy again") }
+            return ("\(source) waits for the rest to be moved", advice: "run it again, or take it back with --undo")
+        }
+        let report = try progress.showing { update in
+            try TokenStore.copy(
+                from: source,
+                to: target,
+                reading: reading,
+                writing: arguments.options(),
+                keepsSource: keepSource,
+                progress: update
+            )
+        }
+        try write(report, source, target, keepSource ? "copied" : "moved", console)
+        guard !keepSource else {
+            return console.note("both have the same refresh tokens now; only one of the two can go on using them")
+        }
+        console.note(
+            "nothing is written to \(source) any more; when the new place works, delete the old one with "
+                + "'tokenstore purge --all --store \(source.description.shellWord)'"
+        )
+    }
+
+    private var verb: String { keepSource ? "copy" : "move" }
+
+    private var reading: StoreOptions {
+        var options = arguments.options()
+        options.keySource = sourceKey
+        return options
+    }
+
+    private func undoMove(of source: StoreLocation, _ console: Console) throws {
+        let question = "Let programs write to \(source) again, although the store was moved"
+        if !dryRun {
+            try Confirmation(question: question).ask(arguments, isGiven: yes)
+            try TokenStore.undoMove(at: source, options: reading)
+        }
+        guard !arguments.json else { return try document(nil, source, nil, console) }
+        guard dryRun || !console.isQuiet else { return }
+        try console.line(((dryRun ? "would let" : "let") + " programs write to \(source) again").printable)
+        try console.output.flush()
+    }
+
+    private func write(
+        _ report: CopyReport,
+        _ source: StoreLocation,
+        _ target: StoreLocation,
+        _ deed: String,
+        _ console: Console
+    ) throws {
+        guard !arguments.json else { return try document(report, source, target, console) }
+        guard dryRun || !console.isQuiet else { return }
+        let counts = [
+            report.accounts.counting("account"), report.accessTokens.counting("access token"),
+            report.refreshTokens.counting("refresh token"), report.idTokens.counting("ID token"),
+        ]
+        let resumed = report.wasResumed ? ", going on with a move that was cut off" : ""
+        try console.line("\(deed) \(counts.joined(separator: ", ")) to \(target)\(resumed)".printable)
+        try console.output.flush()
+    }
+
+    private func document(
+        _ report: CopyReport?,
+        _ source: StoreLocation,
+        _ target: StoreLocation?,
+        _ console: Console
+    ) throws {
+        try console.document {
+            $0.member("dryRun", dryRun)
+            $0.member("from", source.description)
+            $0.member("to", target?.description)
+            $0.member("undo", undo)
+            $0.member("keepsSource", keepSource)
+            $0.member("resumed", report?.wasResumed ?? false)
+            guard let report else { return $0.member("copied", JSONValue.null) }
+            $0.object("copied") {
+                $0.member("accounts", report.accounts)
+                $0.member("accessTokens", report.accessTokens)
+                $0.member("refreshTokens", report.refreshTokens)
+                $0.member("idTokens", report.idTokens)
+            }
+        }
+    }
+}

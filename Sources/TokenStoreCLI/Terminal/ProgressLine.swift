@@ -1,0 +1,142 @@
+import OAuth
+import Synchronization
+import TokenStorage
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Work that may take longer than a second: on a terminal one line on standard error says how far it is, and a signal
+/// that is to end the program ends the work first, so that the program can say what became of it.
+final class ProgressLine: Sendable {
+    private struct State {
+        var progress: TokenStore.Progress?
+        var phaseStart = ContinuousClock.now
+        var isShown = false
+    }
+
+    private let verb: String
+    private let isWanted: Bool
+    private let interruption: @Sendable (TokenStore.Progress) -> CommandFailure
+    private let start = ContinuousClock.now
+    private let state = LockedValue(State())
+
+    /// Work that is called `verb`; where it is interrupted, `kept` says what became of it.
+    init(
+        _ verb: String,
+        _ console: Console,
+        kept: @escaping @Sendable (TokenStore.Progress) -> (String, advice: String)
+    ) {
+        self.verb = verb
+        isWanted = StandardError.isTerminal && !console.isQuiet
+        interruption = { progress in
+            let (sentence, advice) = kept(progress)
+            return CommandFailure(.interrupted, "interrupted, and \(sentence)", advice)
+        }
+    }
+
+    /// Runs `body` with a function to report to, and takes the line away afterwards.
+    func showing<Result>(_ body: (@escaping TokenStore.ProgressHandler) throws -> Result) rethrows -> Result {
+        let signals = HeldSignals()
+        let painter = isWanted ? Task.detached { await self.paintOnAndOn() } : nil
+        defer {
+            painter?.cancel()
+            clear()
+            signals.release()
+        }
+        return try body { progress in
+            self.take(progress)
+            if signals.haveCome { throw self.interruption(progress) }
+        }
+    }
+
+    private func take(_ progress: TokenStore.Progress) {
+        guard isWanted else { return }
+        state.withLock { state in
+            if state.progress?.unit != progress.unit { state.phaseStart = .now }
+            state.progress = progress
+        }
+    }
+
+    private func paintOnAndOn() async {
+        do {
+            try await Task.sleep(for: .seconds(1))
+            while true {
+                paint()
+                try await Task.sleep(for: .milliseconds(200))
+            }
+        } catch {
+            // The work is done.
+        }
+    }
+
+    private func paint() {
+        state.withLock { state in
+            guard !Task.isCancelled else { return }
+            state.isShown = true
+            let now = ContinuousClock.now
+            let text = Self.text(verb, state.progress, total: now - start, phase: now - state.phaseStart)
+            StandardError.write("\r\(text.truncated(to: Terminal.errorWidth - 1))\u{1B}[K")
+        }
+    }
+
+    private func clear() {
+        state.withLock { state in
+            if state.isShown { StandardError.write("\r\u{1B}[K") }
+            state.isShown = false
+        }
+    }
+
+    /// Such as `importing: 12,345 of 500,000 entries, 2 %, 40 s left`.
+    static func text(_ verb: String, _ progress: TokenStore.Progress?, total: Duration, phase: Duration) -> String {
+        let spent = "\(total.components.seconds) s so far"
+        guard let progress else { return "\(verb): \(spent)" }
+        let isBytes = progress.unit == "bytes"
+        let unit = isBytes ? "MB" : progress.unit
+        func count(_ number: Int) -> String { (isBytes ? number / 1_000_000 : number).grouped }
+        guard let total = progress.total, total > 0 else { return "\(verb): \(count(progress.done)) \(unit), \(spent)" }
+        let (done, percent) = (Double(progress.done), progress.done * 100 / total)
+        let counted = "\(verb): \(count(progress.done)) of \(count(total)) \(unit), \(percent) %"
+        guard progress.done < total else { return "\(counted), writing to the disk" }
+        guard progress.done > 0 else { return "\(counted), \(spent)" }
+        let seconds = Double(phase.components.seconds) + Double(phase.components.attoseconds) / 1e18
+        let left = Int((seconds * (Double(total) - done) / done).rounded(.up))
+        return "\(counted), \(left < 120 ? "\(left) s" : "\(left / 60) min") left"
+    }
+}
+
+/// The signals that end the program, held back while work is under way that looks for them; a second one ends it.
+private struct HeldSignals {
+    private let numbers: [Int32]
+
+    /// Known as soon as the signal has reached the program: work that ends in the same moment must not outrun it.
+    var haveCome: Bool { signalHasCome.load(ordering: .relaxed) }
+
+    init() {
+        signalHasCome.store(false, ordering: .relaxed)
+        numbers = [SIGINT, SIGTERM, SIGHUP].filter { number in
+            // One that the program was started without, as by nohup, stays without effect.
+            let previous = signal(number, SIG_IGN)
+            if unsafeBitCast(previous, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { return false }
+            signal(number, noteSignal)
+            return true
+        }
+    }
+
+    func release() {
+        for number in numbers { signal(number, SIG_DFL) }
+    }
+}
+
+private let signalHasCome = Atomic(false)
+
+/// Does only what a signal handler may.
+private let noteSignal: @convention(c) (Int32) -> Void = { number in
+    guard signalHasCome.exchange(true, ordering: .relaxed) else { return }
+    signal(number, SIG_DFL)
+    raise(number)
+}

@@ -1,0 +1,203 @@
+import ArgumentParser
+import OAuth
+import TokenManagement
+import TokenStorage
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The token that a command hands on: whose, which, and how it is had, from the store or by a refresh.
+struct TokenAcquisition: ParsableArguments {
+    @OptionGroup(title: "Which token") var token: TokenArguments
+
+    @OptionGroup(title: "Which account") var filters: AccountFilters
+
+    @OptionGroup(title: "The network") var network: NetworkArguments
+
+    @OptionGroup(title: "Options of every command") var arguments: StoreArguments
+
+    /// The token, once a person was told what there is to know of it.
+    ///
+    /// A forced refresh that `isRepeated` keeps to the wait that an issuer asked for before.
+    func token(on console: Console, isRepeated: Bool = false) throws -> HandedToken {
+        if token.idToken { return try idToken(on: console, isRepeated: isRepeated) }
+        let (result, account) = try result(on: console, isRepeated: isRepeated)
+        tell(result, console)
+        return try HandedToken(result, of: account)
+    }
+
+    private func tell(_ result: TokenResult, _ console: Console) {
+        if let reason = result.pendingReason { console.notePending(reason) }
+        if result.refreshFailed { console.note("the refresh failed; the stored token is still valid") }
+        if result.interactionSoon { console.note("sign in again before this token expires") }
+        let missing = result.declinedScope.text
+        if !missing.isEmpty { console.note("the issuer did not grant \(missing)") }
+    }
+
+    /// An access token.
+    private func result(on console: Console, isRepeated: Bool) throws -> (TokenResult, Account) {
+        if let stored = try stored() { return stored }
+        guard try !arguments.isVacant else { throw try CommandFailure.noStore(at: arguments.location) }
+        let store = try arguments.open(console)
+        defer { store.close() }
+        guard !token.cached else { return try decided(in: store) }
+        return try acquire(in: store, isRepeated: isRepeated)
+    }
+
+    /// Asks the issuer, unless the store has a token by now.
+    private func acquire(in store: TokenStore, isRepeated: Bool) throws -> (TokenResult, Account) {
+        let (account, client) = try store.account(filters, byClient: !token.familyTokens)
+        let manager = network.manager(store, client: client, token.options(network, arguments))
+        var request = try request(account, of: client, in: store)
+        // The time is kept here: a caller that left would not learn what became of an answer that is waited for.
+        let time = request.timeout
+        request.timeout = time + .seconds(3600)
+        request.keepsWaits = isRepeated
+        let unhurried = request
+        do {
+            let result = try AsynchronousWork.run(keepingAnswersOf: store, within: time) {
+                try await manager.acquireTokenSilently(unhurried)
+            }
+            return (result, account)
+        } catch is CancellationError {
+            try store.requireNoHolder()
+            throw AcquisitionError.timedOut
+        } catch let error as AcquisitionError {
+            throw signInAgain(account, client, request.scope).completing(CommandFailure(error))
+        }
+    }
+
+    private func signInAgain(_ account: Account, _ client: String, _ scope: Scope) -> SignInAgain {
+        SignInAgain(account: account, client: client, scope: scope, arguments: arguments)
+    }
+
+    private func request(_ account: Account, of client: String, in store: some StoreReading) throws -> SilentRequest {
+        try token.request(for: account, in: filters.tenant, of: client, in: store, timeout: arguments.timeout)
+    }
+}
+
+// MARK: - From the store alone
+
+extension TokenAcquisition {
+    /// The answer where the store alone has it, found without opening the store for writing.
+    private func stored() throws -> (TokenResult, Account)? {
+        do {
+            guard let store = try arguments.inspected(), let (account, client) = try selected(store) else { return nil }
+            let request = try request(account, of: client, in: store)
+            switch try decide(request, client, in: store) {
+            case .serve(let result): return (result, account)
+            case let other where token.cached:
+                throw signInAgain(account, client, request.scope).completing(Self.refusal(other))
+            default: return nil
+            }
+        } catch let error as TokenStoreError where [.storeBusy, .failure].contains(CommandFailure(error).status) {
+            // A store that another process opened meanwhile, or one of an older version, is opened for writing instead.
+            return nil
+        }
+    }
+
+    /// What the store has, without a request to the issuer.
+    private func decided(in store: TokenStore) throws -> (TokenResult, Account) {
+        let (account, client) = try store.account(filters, byClient: !token.familyTokens)
+        let request = try request(account, of: client, in: store)
+        let decision = try decide(request, client, in: store)
+        guard case .serve(let result) = decision else {
+            throw signInAgain(account, client, request.scope).completing(Self.refusal(decision))
+        }
+        return (result, account)
+    }
+
+    private func decide(_ request: SilentRequest, _ client: String, in store: some StoreReading) throws -> TokenDecision
+    {
+        let decider = TokenDecider(store: store, clientID: client, options: token.options(network, arguments))
+        let decision = try decider.decide(request)
+        // A token that is due for a refresh, and good enough where none can be had.
+        guard token.cached, case .refresh(_, at: _, fallback: .aging(let aging)) = decision else { return decision }
+        var result = TokenResult(aging, account: request.account, source: .cache)
+        result.freshness = .aging
+        return .serve(result)
+    }
+
+    /// Why the store alone does not do.
+    private static func refusal(_ decision: TokenDecision) -> CommandFailure {
+        if case .fail(let error) = decision { return CommandFailure(error) }
+        return CommandFailure(
+            .network,
+            "the store has no such token that is good for long enough, and --cached keeps from the network",
+            "leave --cached out"
+        )
+    }
+
+    /// The account and client; nil if there is none, and an answer waits in a file, which an opening for writing
+    /// stores.
+    private func selected(_ store: StoreInspection) throws -> (Account, String)? {
+        do {
+            return try store.account(filters, byClient: !token.familyTokens)
+        } catch {
+            guard try arguments.location.path?.pendingAnswers().isEmpty != false else { return nil }
+            throw error
+        }
+    }
+}
+
+// MARK: - ID tokens
+
+extension TokenAcquisition {
+    /// An ID token with less time than this is renewed before it is handed on, so that it arrives in time.
+    private static let transit: Int64 = 60
+
+    private func idToken(on console: Console, isRepeated: Bool) throws -> HandedToken {
+        guard try !arguments.isVacant else { throw try CommandFailure.noStore(at: arguments.location) }
+        if !token.forceRefresh, token.claims == nil,
+            let stored = try storedIDToken(lasting: token.cached ? 1 : Self.transit, .cache)
+        {
+            return stored
+        }
+        guard !token.cached else {
+            let problem = "the store has no ID token that is good for long enough, and --cached keeps from the network"
+            throw CommandFailure(.network, problem, "leave --cached out")
+        }
+        var renewing = self
+        renewing.token.forceRefresh = true
+        renewing.token.idToken = false
+        // Meant for the ID token, not for the access token that comes with it.
+        renewing.token.minTTL = 0
+        let (result, account) = try renewing.result(on: console, isRepeated: isRepeated)
+        tell(result, console)
+        if let idToken = result.idToken, let token = try handed(idToken, of: account, lasting: 1, .refresh) {
+            return token
+        }
+        // The issuer need not send a new one (OpenID Connect Core §12.2).
+        if let stored = try storedIDToken(lasting: 1, .cache) { return stored }
+        let who = result.idToken == nil ? "the issuer sent no new ID token, and the stored one" : "the new ID token"
+        throw CommandFailure(.interactionRequired, "\(who) is not good for long enough", "sign in again")
+    }
+
+    /// The newest ID token, if it is good for as long as is asked for and for `seconds`.
+    private func storedIDToken(lasting seconds: Int64, _ source: TokenResult.Source) throws -> HandedToken? {
+        guard let store = try arguments.inspected(), let (account, client) = try selected(store) else { return nil }
+        let newest = try store.idTokens(of: account.id, client: client).first { filters.includes(tenant: $0.tenantID) }
+        return try newest.flatMap { try handed($0.idToken, of: account, lasting: seconds, source) }
+    }
+
+    private func handed(
+        _ idToken: IDToken,
+        of account: Account,
+        lasting seconds: Int64,
+        _ source: TokenResult.Source
+    ) throws -> HandedToken? {
+        let now = Date()
+        guard let end = idToken.claims.expiresAt,
+            end.unixSeconds - now.unixSeconds >= max(seconds, token.minTTL)
+        else { return nil }
+        return try HandedToken(idToken, ending: end, of: account, source)
+    }
+}
+
+extension Claims {
+    /// `exp`: when the token ends.
+    fileprivate var expiresAt: Date? { payload["exp"]?.seconds.map { Date(unixSeconds: $0) } }
+}

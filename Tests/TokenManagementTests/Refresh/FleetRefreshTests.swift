@@ -1,0 +1,94 @@
+import Database
+import Foundation
+import HTTPTransport
+import IssuerSupport
+import OAuth
+import TestSupport
+import Testing
+import TokenManagement
+import TokenStorage
+
+/// One refresh in a fleet whose store is on a server.
+@Suite(.enabled(if: TestServer.isInstalled, "PostgreSQL and libpq5 are installed"))
+struct FleetRefreshTests {
+    private func scene() throws -> OpenScene { try StoreEngine.$current.withValue(.server) { try OpenScene() } }
+
+    private func lock(_ store: TokenStore, _ account: Account.ID) async throws -> RefreshLock {
+        try await store.refreshLock(of: account, for: .client(OpenScene.client), patience: .seconds(60))
+    }
+
+    private func another(_ scene: OpenScene) async throws -> TokenStore {
+        try await TokenStore.open(at: scene.store.location, options: scene.store.options)
+    }
+
+    @Test func `nodes that find one expired token send one request`() async throws {
+        let scene = try scene()
+        scene.issuer.answer(.init(#"{"access_token":"at-1","refresh_token":"rt-1","expires_in":3600}"#))
+        scene.clock.seconds += 3_700
+        try await withThrowingTaskGroup(of: Secret.self) { group in
+            for _ in 0..<8 {
+                let store = try await another(scene)
+                group.addTask {
+                    var options = TokenManagerOptions()
+                    options.limits.total = .seconds(60)
+                    let manager = TokenManager(
+                        store: store,
+                        clientID: OpenScene.client,
+                        transport: Scene.transport,
+                        options: options
+                    )
+                    var request = SilentRequest(account: scene.account, scope: "read")
+                    request.timeout = .seconds(120)
+                    return try await manager.acquireTokenSilently(request).accessToken.secret
+                }
+            }
+            for try await token in group { #expect(token == Secret("at-1")) }
+        }
+        #expect(scene.tokenRequestCount == 1)
+    }
+
+    @Test func `a lease is had by one, and by the next when it is given back`() async throws {
+        let scene = try scene()
+        let other = try await another(scene)
+        let first = try await lock(scene.store, scene.account)
+        #expect(!first.wasWaitedFor)
+        let isReleased = LockedValue(false)
+        let second = Task {
+            let taken = try await lock(other, scene.account)
+            return (taken, isReleased.withLock(\.self))
+        }
+        try await first.requireHeld()
+        isReleased.withLock { $0 = true }
+        await first.release()
+        let (taken, wasReleased) = try await second.value
+        #expect(wasReleased)
+        try await taken.requireHeld()
+    }
+
+    @Test func `a lease whose process is gone from this machine is taken over at once`() async throws {
+        let scene = try scene()
+        let first = try await lock(scene.store, scene.account)
+        // No process has the number that Linux never gives.
+        try scene.store.withWriter {
+            // Nobody waits for the end of such a lease.
+            let end = "statement_timestamp() + interval '1 hour'"
+            try $0.connection.execute("UPDATE refresh_lease SET process_id = 4194305, ends_at = \(end)")
+        }
+        let second = try await lock(another(scene), scene.account)
+        try await second.requireHeld()
+        withExtendedLifetime(first) {}
+    }
+
+    @Test func `a lease that was not renewed ends by the server's clock`() async throws {
+        let scene = try scene()
+        let first = try await lock(scene.store, scene.account)
+        try scene.store.withWriter {
+            try $0.connection.execute("UPDATE refresh_lease SET ends_at = statement_timestamp(), host = 'elsewhere'")
+        }
+        let second = try await lock(another(scene), scene.account)
+        try await second.requireHeld()
+        await first.release()
+        // What the first gives back is not the second's.
+        try await second.requireHeld()
+    }
+}

@@ -1,0 +1,187 @@
+import Foundation
+import OAuth
+import Sealing
+import TestSupport
+import Testing
+import TokenStorage
+
+/// A store that goes to another place: with everything, once, and with no way to use it twice.
+@Suite(.ifServerIsInstalled)
+struct CopyTests {
+    /// A file with accounts of several kinds, and a place on the server for it.
+    private struct Scene {
+        let file: TestStore
+        let server: ServerScene
+
+        init(accounts: Int = 3) throws {
+            file = try TestStore()
+            server = try ServerScene()
+            try server.create()
+            for number in 0..<accounts {
+                try file.store.save(
+                    ServerScene.response("u\(number)", token: "a\(number)"),
+                    for: ServerScene.request()
+                )
+            }
+        }
+
+        @discardableResult
+        func move(keepsSource: Bool = false, progress: TokenStore.ProgressHandler? = nil) throws -> CopyReport {
+            try TokenStore.copy(
+                from: file.location,
+                to: server.location,
+                reading: file.options,
+                writing: server.options,
+                keepsSource: keepsSource,
+                progress: progress
+            )
+        }
+    }
+
+    @Test func `a store goes to a server and back with everything it holds`() throws {
+        let scene = try Scene(accounts: 70)
+        let store = scene.file.store
+        try scene.file.take(["AccessToken": ["x": ["odd": 1]], "Strange": ["y": ["z": 2]]])
+        let first = try #require(try store.accounts().first).id
+        try store.setTags(["room": "ärger \"7\""], of: first)
+        try store.setDefaultAccount(first)
+        try store.removeAccount(try #require(try store.accounts().last).id)
+        let (document, events) = (try store.exportedText(), try store.events(limit: 1_000))
+        let report = try scene.move()
+        #expect(report.accounts == 69)
+        #expect(!report.wasResumed)
+        let there = try scene.server.open()
+        #expect(try there.exported() == store.exported())
+        #expect(try there.check() == [])
+        #expect(try there.tags(of: first) == ["room": "ärger \"7\""])
+        #expect(try there.defaultAccount()?.id == first)
+        #expect(try there.accounts(matching: .tag("room", equals: "ärger \"7\"")).map(\.id) == [first])
+        // The newest two are of the move itself.
+        #expect(try there.events(limit: 1_000).dropFirst(2).map(\.kind).starts(with: events.map(\.kind)))
+
+        let back = StoreLocation(StorePath(scene.file.directory.file("back/tokenstore.db")))
+        try TokenStore.copy(
+            from: scene.server.location,
+            to: back,
+            reading: scene.server.options,
+            writing: scene.file.options
+        )
+        let returned = try TokenStore.open(at: back, options: scene.file.options)
+        #expect(try returned.exportedText().count == document.count)
+        #expect(try returned.exported() == JSONValue(parsing: document))
+        #expect(try returned.check() == [])
+        #expect(try returned.defaultAccount()?.id == first)
+        expectCode(.moved) { try there.setDefaultAccount(nil) }
+    }
+
+    @Test func `nothing is written where a store was moved from, by whoever has it open`() throws {
+        let scene = try Scene()
+        let account = try #require(try scene.file.store.accounts().first).id
+        let open = try scene.file.another()
+        _ = try open.accounts()
+        try scene.move()
+        let place = try "\(scene.server.location)"
+        for store in [scene.file.store, open] {
+            let error = #expect(throws: TokenStoreError.self) { try store.setTags(["a": "b"], of: account) }
+            #expect(error?.code == .moved)
+            #expect(error?.problem.contains(place) == true, "\(error?.problem ?? "")")
+            #expect(try store.accounts().count == 3)
+        }
+        expectCode(.moved) { _ = try scene.file.another() }
+        #expect(try TokenStore.inspect(at: scene.file.path, options: scene.file.options)?.status().movedTo == place)
+        #expect(try TokenStore.inspect(at: scene.file.path, options: scene.file.options)?.check() == [])
+        // What is left of it can be deleted.
+        #expect(try TokenStore.purgeAll(at: scene.file.path, options: scene.file.options).accounts == 3)
+    }
+
+    @Test func `a move that was cut off goes on, and can be taken back`() throws {
+        struct CutOff: Error {}
+        let scene = try Scene(accounts: 140)
+        #expect(throws: CutOff.self) {
+            try scene.move { if $0.unit == "accounts", $0.done >= 64 { throw CutOff() } }
+        }
+        #expect(try scene.server.open().accountCount(matching: .all) == 64)
+        let account = try #require(try scene.file.store.accounts().first).id
+        expectCode(.moved) { try scene.file.store.setTags(["a": "b"], of: account) }
+        // Another place is refused while this one is half filled.
+        expectCode(.moved) {
+            try TokenStore.copy(
+                from: scene.file.location,
+                to: StoreLocation(StorePath(scene.file.directory.file("other/tokenstore.db"))),
+                reading: scene.file.options,
+                writing: scene.file.options
+            )
+        }
+        #expect(!FileManager.default.fileExists(atPath: scene.file.directory.file("other")))
+        let report = try scene.move()
+        #expect(report.wasResumed)
+        #expect(report.accounts == 140)
+        #expect(try scene.move() == report)
+        #expect(try scene.server.open().check() == [])
+        try TokenStore.undoMove(at: scene.file.location, options: scene.file.options)
+        try scene.file.another().setTags(["a": "b"], of: account)
+    }
+
+    @Test func `a copy leaves the source alone and is not mixed with another`() throws {
+        let scene = try Scene()
+        let account = try #require(try scene.file.store.accounts().first).id
+        try scene.move(keepsSource: true)
+        try scene.file.store.setTags(["a": "b"], of: account)
+        #expect(try scene.file.store.status().movedTo == nil)
+        for keepsSource in [true, false] {
+            expectCode(.invalidArgument) { try scene.move(keepsSource: keepsSource) }
+        }
+        try scene.file.store.setTags(["c": "d"], of: account)
+        #expect(try scene.server.open().tags(of: account) == [:])
+        expectCode(.invalidArgument) {
+            try TokenStore.copy(from: scene.file.location, to: scene.file.location, reading: scene.file.options)
+        }
+    }
+
+    @Test func `a target that cannot be used freezes nothing`() throws {
+        let scene = try Scene()
+        let account = try #require(try scene.file.store.accounts().first).id
+        let absent = try ServerScene()
+        expectCode(.noStore) {
+            try TokenStore.copy(
+                from: scene.file.location,
+                to: absent.location,
+                reading: scene.file.options,
+                writing: absent.options
+            )
+        }
+        // A store that was moved itself takes nothing.
+        let other = StoreLocation(StorePath(scene.file.directory.file("other/tokenstore.db")))
+        try TokenStore.copy(
+            from: scene.server.location,
+            to: other,
+            reading: scene.server.options,
+            writing: scene.file.options
+        )
+        expectCode(.moved) { try scene.move() }
+        try scene.file.store.setTags(["a": "b"], of: account)
+        expectCode(.noStore) {
+            try TokenStore.copy(from: absent.location, to: other, reading: absent.options, writing: scene.file.options)
+        }
+    }
+
+    @Test func `a refresh whose answer is yet to come keeps a store where it is`() throws {
+        let scene = try Scene()
+        let account = try #require(try scene.file.store.accounts().first).id
+        let token = try #require(try scene.file.store.refreshTokens(of: account, client: "cid").first)
+        _ = try scene.file.store.beginRefresh(with: token)
+        var options = scene.file.options
+        options.busyTimeout = .milliseconds(50)
+        expectCode(.busy) {
+            try TokenStore.copy(
+                from: scene.file.location,
+                to: scene.server.location,
+                reading: options,
+                writing: scene.server.options
+            )
+        }
+        try scene.file.store.setTags(["a": "b"], of: account)
+        scene.file.clock.seconds += 61
+        try scene.move()
+    }
+}

@@ -1,0 +1,86 @@
+import Database
+import Foundation
+import OAuth
+import TestSupport
+import Testing
+
+@testable import TokenStorage
+
+/// How often a server is waited for: each time costs the way there and back.
+@Suite(.ifServerIsInstalled, .timeLimit(.minutes(5)))
+struct QuestionCountTests {
+    @Test func `a sign-in of a new account takes two round trips, and a lookup takes one`() throws {
+        var scene = try ServerScene()
+        scene.options.poolSize = 1
+        let store = try scene.createdStore()
+        func save(_ subject: String, _ token: String) throws {
+            let claims = Fixture.claims(["sub": .string("s-" + subject), "oid": .string(subject)])
+            let response = try TokenResponse.signIn([
+                "client_info": .string(Fixture.clientInfo(subject, "t1")), "access_token": .string(token),
+                "refresh_token": .string("r-" + token), "id_token": .string(Fixture.idToken(claims)),
+            ])
+            try store.save(response, for: ServerScene.request())
+        }
+        // The first one also makes the key of the marks.
+        try save("u0", "a")
+        var before = try roundTrips(of: store)
+        try save("u1", "b")
+        #expect(try roundTrips(of: store) - before <= 2)
+        let account = try #require(try store.accounts(matching: .homeAccountID("u1.t1")).first)
+        let query = TokenQuery(account: account.id, clientID: "cid", scope: "s1")
+        before = try roundTrips(of: store)
+        guard case .usable(let token, isAging: _) = try store.cachedToken(for: query) else {
+            Issue.record("no token")
+            return
+        }
+        #expect(token.secret == Secret("b"))
+        #expect(try roundTrips(of: store) - before == 1)
+        #expect(try store.check() == [])
+    }
+
+    @Test func `a new sign-in after a sign-out finds what was remembered`() throws {
+        let store = try ServerScene().createdStore()
+        for token in ["a", "b", "c"] {
+            try store.save(ServerScene.response("u1", token: token), for: ServerScene.request())
+            let account = try #require(try store.accounts().first)
+            #expect(try store.signInState(of: account.id, client: "cid") == .signedIn)
+            #expect(try store.refreshTokens(of: account.id, client: "cid").map(\.secret) == [Secret("r-" + token)])
+            try store.removeAccount(account.id)
+            #expect(try store.signInState(of: account.id, client: "cid") == .signedOut)
+        }
+        #expect(try store.check() == [])
+    }
+
+    @Test func `a list of two thousand accounts takes twelve round trips at most`() throws {
+        var scene = try ServerScene()
+        scene.options.poolSize = 1
+        try scene.create()
+        let store = try scene.open()
+        try store.write { session in
+            for number in 0..<2_000 {
+                _ = try session.save(
+                    ServerScene.response("u\(number)", token: "a"),
+                    for: ServerScene.request()
+                )
+            }
+        }
+        let before = try roundTrips(of: store)
+        var count = 0
+        try store.forEachAccount { summary in
+            count += 1
+            if summary.validCount != 1 || summary.clientIDs != ["cid"] { Issue.record("\(summary.account.id)") }
+        }
+        #expect(count == 2_000)
+        #expect(try roundTrips(of: store) - before <= 12)
+        let start = try roundTrips(of: store)
+        #expect(try store.accounts().count == 2_000)
+        #expect(try roundTrips(of: store) - start <= 12)
+    }
+
+    private func roundTrips(of store: TokenStore) throws -> Int {
+        try store.read { session in
+            guard case .server(let connection) = session.connection.engine else { return 0 }
+            return connection.roundTrips
+        }
+    }
+}

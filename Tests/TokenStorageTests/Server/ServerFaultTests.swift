@@ -1,0 +1,114 @@
+import Foundation
+import OAuth
+import PostgreSQL
+import TestSupport
+import Testing
+
+@testable import TokenStorage
+
+/// What a program is told of a server that does not serve it; "no account" is never the answer, and nothing is made.
+@Suite(.ifServerIsInstalled, .timeLimit(.minutes(5)))
+struct ServerFaultTests {
+    /// A mistake, or a server that is not as it should be.
+    enum Fault: String, CaseIterable {
+        case wrongPassword, unknownDatabase, nothingListens, noConnectionLeft, readOnly, unknownUser
+    }
+
+    /// The address that meets the fault, the code and a part of the sentence.
+    private func place(
+        _ fault: Fault,
+        _ scene: ServerScene
+    ) throws -> (StoreLocation, TokenStoreError.Code, sentence: String) {
+        let server = scene.server
+        func address(_ text: String) throws -> StoreLocation {
+            StoreLocation(try ServerAddress(text, origin: .environment) { _ in nil })
+        }
+        let (port, schema) = (server.port, scene.schema)
+        let remote = "127.0.0.1:\(port)/tests?schema=\(schema)"
+        let refusal = "refused the user or the password"
+        return switch fault {
+        case .wrongPassword: (try address("postgresql://app:wrong@" + remote), .access, refusal)
+        case .unknownUser: (try address("postgresql://nobody:x@" + remote), .access, refusal)
+        case .unknownDatabase:
+            (StoreLocation(try server.address(database: "nothing", schema: schema)), .access, "has no database nothing")
+        case .nothingListens:
+            (try address("postgresql://app:x@127.0.0.1:1/tests?schema=\(schema)"), .unreachable, "127.0.0.1:1")
+        case .noConnectionLeft:
+            (StoreLocation(try server.address(user: "few", schema: schema)), .unreachable, "no connection left")
+        case .readOnly: (StoreLocation(try server.address(schema: schema)), .unreachable, "cannot be written to now")
+        }
+    }
+
+    @Test(arguments: Fault.allCases)
+    func `a fault has its code and sentence, and nothing is made`(fault: Fault) throws {
+        let own = fault == .readOnly || fault == .noConnectionLeft
+        let server = own ? try TestServer(fault == .readOnly ? ["default_transaction_read_only = on"] : []) : nil
+        defer { server?.stop() }
+        var scene = try ServerScene(on: server)
+        scene.options.busyTimeout = .seconds(1)
+        let (location, code, sentence) = try place(fault, scene)
+        let holder = fault == .noConnectionLeft ? try server?.connect(user: "few") : nil
+        defer { holder?.close() }
+        let attempts: [() throws -> Void] = [
+            { _ = try TokenStore.open(at: location, options: scene.options) },
+            { _ = try TokenStore.inspect(at: location, options: scene.options) },
+            { try TokenStore.create(at: location, options: scene.options) },
+            { try TokenStore.migrate(at: location, options: scene.options) },
+            { _ = try TokenStore.purgeAll(at: location, options: scene.options) },
+        ]
+        for attempt in attempts {
+            let error = #expect(throws: TokenStoreError.self) { try attempt() }
+            #expect(error?.code == code, "\(String(describing: error))")
+            #expect(error?.problem.contains(sentence) == true, "\(error?.problem ?? "")")
+            #expect(error?.remedy != nil)
+            #expect(error?.problem.contains("wrong@") == false)
+        }
+        if fault != .readOnly {
+            #expect(try scene.count("SELECT count(*) FROM pg_namespace WHERE nspname = '\(scene.schema)'") == 0)
+        }
+    }
+
+    @Test(
+        arguments: [
+            (.certificate, .access), (.unsupported, .unsupported), (.diskFull, .storage), (.notReplicated, .storage),
+            (.wrongKindOfServer, .unreachable), (.timedOut, .busy), (.poolExhausted, .busy),
+            (.cannotConnectNow, .unreachable), (.tooManyConnections, .unreachable), (.connectionLost, .unreachable),
+            (.serializationFailure, .busy), (.permission, .access), (.address, .invalidArgument),
+            (.undefinedTable, .damaged), (.characterNotInRepertoire, .storage),
+        ] as [(PostgreSQLError.Code, TokenStoreError.Code)]
+    )
+    func `every failure of the binding has a code of the store and a remedy`(
+        failure: PostgreSQLError.Code,
+        code: TokenStoreError.Code
+    ) throws {
+        let error = TokenStoreError(PostgreSQLError(failure, "it failed"), at: try ServerScene().location)
+        #expect(error.code == code)
+        #expect(error.remedy != nil)
+        #expect(error.path?.hasPrefix("postgresql://") == true)
+    }
+
+    @Test func `a server that another has taken the place of is refused`() throws {
+        // Promoted, it is on a timeline of its own.
+        let (standby, old) = (try TestServer(isStandby: true), try TestServer())
+        defer {
+            standby.stop()
+            old.stop()
+        }
+        try standby.connect("&target_session_attrs=any").execute("SELECT pg_promote()")
+        var scene = try ServerScene(on: standby)
+        scene.options.busyTimeout = .seconds(2)
+        try scene.create(granting: ServerRoles(application: "trusted"))
+        let proxy = try DelayingProxy(to: standby.port)
+        defer { proxy.stop() }
+        let location = try scene.location(as: "trusted", port: proxy.port)
+        let store = try TokenStore.open(at: location, options: scene.options)
+        #expect(try store.status().server?.timeline == 2)
+        proxy.lead(to: old.port)
+        proxy.cut(.before)
+        let error = #expect(throws: TokenStoreError.self) { _ = try store.accounts() }
+        #expect(error?.code == .unreachable)
+        #expect(error?.problem.contains("another server has taken its place") == true, "\(error?.problem ?? "")")
+        proxy.lead(to: standby.port)
+        #expect(try store.accounts().isEmpty)
+    }
+}

@@ -1,0 +1,90 @@
+import Database
+import Foundation
+import OAuth
+import TestSupport
+import Testing
+
+@testable import TokenStorage
+
+/// Promise 10 on a server: what concerns one account is found by an index.
+@Suite(.ifServerIsInstalled, .timeLimit(.minutes(5)))
+struct ServerPlanTests {
+    /// Tables that hold a few rows, or what many requests share.
+    private static let small: Set = ["store", "data_key", "mark_key", "default_account", "issuer_document"]
+
+    /// A server that logs the plan of every statement, and reads a whole table only where no index would do.
+    private func server() throws -> TestServer {
+        try TestServer([
+            "session_preload_libraries = 'auto_explain'", "auto_explain.log_min_duration = 0",
+            "auto_explain.log_nested_statements = on", "enable_seqscan = off",
+        ])
+    }
+
+    /// The tables that were read as a whole since the log was so long.
+    private func scans(_ server: TestServer, since start: Int) -> [String] {
+        let log = String(decoding: Array(server.log.utf8.dropFirst(start)), as: UTF8.self)
+        #expect(log.contains("Index Scan") || log.contains("Index Only Scan"))
+        let names = log.matches(of: #/Seq Scan on (?:[a-z_0-9]+\.)?([a-z_]+)/#).map { String($0.output.1) }
+        return Set(names).filter { !Self.small.contains($0) && !$0.hasPrefix("pg_") }.sorted()
+    }
+
+    private func expectNoScan(
+        sourceLocation: SourceLocation = #_sourceLocation,
+        _ body: (TokenStore) throws -> Void
+    ) throws {
+        let server = try server()
+        defer { server.stop() }
+        let scene = try ServerScene(on: server)
+        let store = try scene.createdStore()
+        try store.take(JSONValue.standardCache(.accessToken("a", "s1")).serialized)
+        let start = server.log.utf8.count
+        try body(store)
+        #expect(scans(server, since: start) == [], sourceLocation: sourceLocation)
+    }
+
+    private func query(_ scope: Scope, at authority: String? = nil) throws -> TokenQuery {
+        var query = TokenQuery(account: Fixture.account, clientID: "cid", scope: scope)
+        query.authority = try authority.map { try Authority(parsing: $0) }
+        return query
+    }
+
+    @Test func `a lookup of tokens scans no table`() throws {
+        try expectNoScan { store in
+            _ = try store.cachedToken(for: query("s1"))
+            _ = try store.cachedToken(for: query("s2", at: "https://login.microsoftonline.com/common"))
+            _ = try store.silentState(for: query("s2"), authority: "https://login.microsoftonline.com/t1")
+            _ = try store.idTokens(of: Fixture.account, client: "cid")
+            _ = try store.signInState(of: Fixture.account, client: "cid")
+            _ = try store.refreshTokens(of: Fixture.account, client: "cid", family: "1")
+            _ = try store.summary(of: Fixture.account, withTokens: true)
+            _ = try store.events(of: Fixture.account)
+            _ = try store.events()
+        }
+    }
+
+    @Test func `finding an account scans no table`() throws {
+        let policies: [AccountPolicy] = [
+            .username("ada@example.net"), .homeAccountID("u1.t1"), .localAccountID("u1"), .identifier("u1.t1"),
+            .userFlow("b2c_1_x"), .tenant("t1"), .claim("name", equals: "Ada"), .claim("name"), .tag("team"),
+        ]
+        try expectNoScan { store in
+            for policy in policies { _ = try store.accounts(matching: policy) }
+        }
+    }
+
+    @Test func `saving, refreshing, removing and tidying scan no table`() throws {
+        try expectNoScan { store in
+            let request = try ServerScene.request()
+            try store.save(.signIn(["foci": "1"]), for: request)
+            let used = try #require(try store.refreshTokens(of: Fixture.account, client: "cid").first)
+            _ = try store.beginRefresh(with: used)
+            try store.save(.new(["refresh_token": "r2", "scope": "s1"]), for: request, refreshing: used)
+            let next = try #require(try store.refreshTokens(of: Fixture.account, client: "cid").first)
+            try store.removeRefreshToken(next)
+            try store.setTags(["team": "x"], of: Fixture.account)
+            try store.removeAccount(Fixture.account, client: "cid")
+            try store.removeAccount(Fixture.account)
+            try store.tidy()
+        }
+    }
+}

@@ -1,0 +1,151 @@
+import Foundation
+import OAuth
+import Sealing
+import TestSupport
+import Testing
+import TokenStorage
+
+/// New keys for a store on a server, where no lock of one machine keeps the others out.
+@Suite(.ifServerIsInstalled, .timeLimit(.minutes(5)))
+struct ServerRekeyTests {
+    private struct Interruption: Error {}
+
+    /// A store with some rows.
+    private func filled(_ scene: ServerScene, accounts: Int = 20) throws -> TokenStore {
+        let store = try scene.createdStore()
+        for number in 0..<accounts {
+            try store.save(ServerScene.response("u\(number)", token: "a\(number)"), for: ServerScene.request())
+        }
+        return store
+    }
+
+    /// The store by connections of its own, with the key from where the store says.
+    private func opened(_ scene: ServerScene) throws -> TokenStore {
+        var options = scene.options
+        options.keySource = nil
+        return try TokenStore.open(at: scene.location, options: options)
+    }
+
+    @Test func `a key is changed and every value sealed anew while others write`() async throws {
+        let scene = try ServerScene()
+        let store = try filled(scene)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for writer in 0..<2 {
+                let other = try await scene.openLater()
+                group.addTask {
+                    for round in 0..<10 {
+                        let response = try ServerScene.response("w\(writer)", token: "b\(round)")
+                        _ = try await other.save(response, for: ServerScene.request())
+                    }
+                }
+            }
+            let report = try await store.rekey()
+            #expect(report.resealed >= 80)
+            try await group.waitForAll()
+        }
+        #expect(try await scene.openLater().check() == [])
+        #expect(try scene.count("SELECT count(*) FROM data_key") == 1)
+        #expect(try await store.accountCount(matching: .all) == 22)
+    }
+
+    @Test func `writers without a pause between them do not keep a rekey from its turn`() async throws {
+        let scene = try ServerScene()
+        _ = try filled(scene)
+        let store = try opened(scene)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for writer in 0..<8 {
+                let other = try opened(scene)
+                group.addTask {
+                    while !Task.isCancelled {
+                        let response = try ServerScene.response("w\(writer)", token: "b")
+                        _ = try await other.save(response, for: ServerScene.request())
+                    }
+                }
+            }
+            for _ in 0..<3 { _ = try await store.rekey() }
+            _ = try await store.rekey(to: .file(scene.directory.file("other")), afterLeak: true)
+            group.cancelAll()
+            try await group.waitForAll()
+        }
+        #expect(try scene.count("SELECT count(*) FROM data_key") == 1)
+        #expect(try await store.check() == [])
+    }
+
+    @Test func `a rekey that others overtake takes away no key that a value is sealed under`() throws {
+        let scene = try ServerScene()
+        let store = try filled(scene)
+        let (second, third) = (try scene.open(), try scene.open())
+        var isOvertaken = false
+        let report = try store.rekey { progress in
+            // The first tables are sealed under the new key by now.
+            guard !isOvertaken, progress.done > 40 else { return }
+            isOvertaken = true
+            do {
+                #expect(try second.rekey().resumed)
+                _ = try third.rekey { _ in throw Interruption() }
+            } catch is Interruption {
+                // A new key is there, and few values are under it.
+            }
+            #expect(try scene.count("SELECT count(*) FROM data_key") == 2)
+        }
+        #expect(isOvertaken)
+        #expect(report.resealed > 80)
+        #expect(try scene.count("SELECT count(*) FROM data_key") == 1)
+        #expect(try scene.open().check() == [])
+        #expect(try store.accountCount(matching: .all) == 20)
+    }
+
+    @Test func `two nodes that change the key source at once leave one that opens everything`() async throws {
+        let scene = try ServerScene()
+        _ = try filled(scene, accounts: 3)
+        let nodes = try [opened(scene), opened(scene)]
+        for round in 0..<5 {
+            let outcomes = await withTaskGroup(of: Result<RekeyReport, any Error>.self) { group in
+                for (node, store) in nodes.enumerated() {
+                    let source = KeySource.file(scene.directory.file("key-\(round)-\(node)"))
+                    group.addTask {
+                        do {
+                            return .success(try await store.rekey(to: source))
+                        } catch {
+                            return .failure(error)
+                        }
+                    }
+                }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(outcomes.contains { (try? $0.get()) != nil }, "\(outcomes)")
+            for case .failure(let error) in outcomes {
+                #expect((error as? TokenStoreError)?.code == .busy, "\(error)")
+            }
+            #expect(try await opened(scene).check() == [])
+        }
+    }
+
+    @Test func `a rotation in the middle of a rekey leaves the rotated refresh token alone`() throws {
+        let scene = try ServerScene()
+        let store = try filled(scene)
+        let other = try scene.open()
+        var rotated: Set<String> = []
+        _ = try store.rekey { _ in
+            // Each time another account, so that some are before and some behind the place of the rekey.
+            let id = "u\(rotated.count).t1"
+            guard rotated.count < 20, rotated.insert(id).inserted else { return }
+            let account = Account.ID(issuer: Fixture.account.issuer, homeAccountID: id)
+            let used = try #require(try other.refreshTokens(of: account, client: "cid").first)
+            let request = TokenRequest(
+                clientID: "cid",
+                authority: try Authority(parsing: "https://login.microsoftonline.com/t1"),
+                scope: "s1",
+                grant: .refreshToken
+            )
+            let response = try ServerScene.response(String(id.dropLast(3)), token: "new")
+            _ = try other.save(response, for: request, refreshing: used)
+        }
+        try #require(rotated.count > 3)
+        for id in rotated {
+            let account = Account.ID(issuer: Fixture.account.issuer, homeAccountID: id)
+            #expect(try store.refreshTokens(of: account, client: "cid").map(\.secret) == [Secret("r-new")])
+        }
+        #expect(try store.check() == [])
+    }
+}

@@ -1,0 +1,163 @@
+import Foundation
+import OAuth
+import PostgreSQL
+import Sealing
+import TestSupport
+import Testing
+import TokenStorage
+
+/// How a store on a server is made, and who may use it.
+@Suite(.ifServerIsInstalled)
+struct ServerStoreTests {
+    @Test func `a store is made once, and found by all`() throws {
+        let scene = try ServerScene()
+        expectCode(.noStore) { _ = try scene.open() }
+        #expect(try TokenStore.inspect(at: scene.location, options: scene.options) == nil)
+        #expect(try scene.create())
+        #expect(try !scene.create())
+        let store = try scene.open()
+        try store.save(ServerScene.response("u1", token: "a"), for: ServerScene.request())
+        #expect(try scene.open().accounts().map(\.id.homeAccountID) == ["u1.t1"])
+        #expect(try TokenStore.inspect(at: scene.location, options: scene.options)?.accounts().count == 1)
+        #expect(try store.check() == [])
+        #expect(try store.status().location == scene.location)
+        #expect(try store.status().size > 100_000)
+    }
+
+    @Test func `machines whose clocks are apart have the time of the server`() throws {
+        var scene = try ServerScene()
+        scene.options.followsServerClock = true
+        scene.options.now = { Date(timeIntervalSinceNow: 600) }
+        try scene.create()
+        let saved = try scene.open().save(ServerScene.response("u1", token: "a1"), for: ServerScene.request())
+        scene.options.now = { Date(timeIntervalSinceNow: -600) }
+        let behind = try scene.open()
+        let account = try #require(try behind.accounts().first).id
+        let query = TokenQuery(account: account, clientID: "cid", scope: "s1")
+        guard case .usable(let token, isAging: _) = try behind.cachedToken(for: query) else {
+            Issue.record("the other's token is not usable")
+            return
+        }
+        #expect(token.secret == Secret("a1"))
+        let left = token.expiresAt.timeIntervalSinceNow
+        #expect(left < 3_601 && left > 3_400, "\(left), \(saved.outcome)")
+        let status = try #require(try behind.status().server)
+        #expect(status.clockDifference > .seconds(590) && status.clockDifference < .seconds(610))
+    }
+
+    @Test func `the status says what the server is and what survives it`() throws {
+        let server = try TestServer(["fsync = on"])
+        defer { server.stop() }
+        var scene = try ServerScene(on: server)
+        scene.options.now = { Date() }
+        try scene.create()
+        let status = try #require(try scene.open().status().server)
+        #expect(status.version.hasPrefix("1"))
+        #expect((status.role, status.isStandby, status.isEncrypted) == ("owner", false, false))
+        #expect((status.timeline, status.delay) == (1, nil))
+        #expect(status.clockDifference > .seconds(-5) && status.clockDifference < .seconds(5))
+        #expect((status.survivesCrash, status.survivesLoss) == (true, false))
+        let file = try TestStore()
+        #expect(try file.store.status().server == nil)
+        let other = try ServerScene()
+        let careless = try #require(try other.createdStore().status().server)
+        // The tests' server does not wait for its disk.
+        #expect((careless.survivesCrash, careless.survivesLoss) == (false, false))
+    }
+
+    @Test(arguments: [nil, "file", "secret-service"])
+    func `a key that other machines cannot have is refused`(source: String?) throws {
+        var scene = try ServerScene()
+        scene.options.keySource = try source.map { try KeySource(parsing: $0) }
+        expectCode(.invalidArgument) { try scene.create() }
+        #expect(try scene.count("SELECT count(*) FROM pg_tables WHERE schemaname = '\(scene.schema)'") == 0)
+    }
+
+    @Test func `tables of another program are left alone`() throws {
+        let scene = try ServerScene()
+        try scene.server.connect().execute("CREATE SCHEMA \(scene.schema); CREATE TABLE \(scene.schema).store (a int)")
+        expectCode(.damaged) { try scene.create() }
+        expectCode(.damaged) { _ = try scene.open() }
+        #expect(try scene.count("SELECT count(*) FROM pg_tables WHERE schemaname = '\(scene.schema)'") == 1)
+    }
+
+    @Test func `a store of a newer version is not written, and neither is one that was moved`() throws {
+        let scene = try ServerScene()
+        try scene.create()
+        let store = try scene.open()
+        let request = try ServerScene.request()
+        try scene.sql("UPDATE store SET moved_to = 'postgresql://other.example/db'")
+        expectCode(.moved) { try store.setDefaultAccount(nil) }
+        try scene.sql("UPDATE store SET moved_to = NULL, schema_version = 99, writer_floor = 99, written_by = '9.9'")
+        expectCode(.newerStore) { try store.setDefaultAccount(nil) }
+        let error = #expect(throws: TokenStoreError.self) {
+            try store.save(ServerScene.response("u1", token: "a"), for: request)
+        }
+        #expect(error?.code == .notStored)
+        #expect(error?.response?.accessToken == Secret("a"))
+        expectCode(.newerStore) { _ = try scene.open() }
+        try scene.sql("UPDATE store SET reader_floor = 99")
+        expectCode(.newerStore) { _ = try TokenStore.inspect(at: scene.location, options: scene.options) }
+    }
+
+    @Test func `a program's role writes rows and changes no tables, an audit's reads nothing sealed`() throws {
+        let scene = try ServerScene()
+        try scene.create(granting: ServerRoles(application: "trusted", audit: "certified"))
+        let store = try TokenStore.open(at: scene.location(as: "trusted"), options: scene.options)
+        try store.save(ServerScene.response("u1", token: "a"), for: ServerScene.request())
+        #expect(try store.removeAccount(#require(try store.accounts().first).id) == .complete)
+        let application = try scene.server.connect(user: "trusted")
+        for statement in [
+            "DROP TABLE account", "TRUNCATE account", "CREATE TABLE t (a int)", "DELETE FROM data_key",
+            "UPDATE data_key SET wrapped = ''", "UPDATE store SET moved_to = 'x'", "INSERT INTO data_key SELECT 2",
+        ] {
+            let error = #expect(throws: PostgreSQLError.self) {
+                try application.execute("SET search_path = \(scene.schema); " + statement)
+            }
+            #expect(error?.code == .permission, "\(statement)")
+        }
+        let audit = try scene.server.connect(user: "certified")
+        try audit.execute("SELECT username, last_used_at FROM \(scene.schema).account")
+        for statement in ["SELECT secret FROM refresh_token", "SELECT wrapped FROM data_key", "DELETE FROM account"] {
+            let error = #expect(throws: PostgreSQLError.self) {
+                try audit.execute("SET search_path = \(scene.schema); " + statement)
+            }
+            #expect(error?.code == .permission, "\(statement)")
+        }
+    }
+
+    @Test(.disabled(if: TestCluster.isWanted, "the database has Citus"))
+    func `a store for several machines needs Citus, and nothing is made without it`() throws {
+        let scene = try ServerScene()
+        expectCode(.unsupported) {
+            try TokenStore.create(at: scene.location, options: scene.options, isDistributed: true)
+        }
+        #expect(try scene.count("SELECT count(*) FROM pg_namespace WHERE nspname = '\(scene.schema)'") == 0)
+        try scene.create()
+        // One that is there is not said to be what it is not.
+        expectCode(.invalidArgument) {
+            try TokenStore.create(at: scene.location, options: scene.options, isDistributed: true)
+        }
+        #expect(try scene.open().status().server?.machines == [])
+    }
+
+    @Test func `two accounts whose rows would have one id get two`() throws {
+        var scene = try ServerScene()
+        scene.options.accountRowMask = 0
+        try scene.create()
+        let store = try scene.open()
+        for number in 1...3 {
+            try store.save(ServerScene.response("u\(number)", token: "a\(number)"), for: ServerScene.request())
+        }
+        #expect(try store.accounts().map(\.id.homeAccountID).sorted() == ["u1.t1", "u2.t1", "u3.t1"])
+        #expect(try store.check() == [])
+        for account in try store.accounts() {
+            let query = TokenQuery(account: account.id, clientID: "cid", scope: "s1")
+            guard case .usable(let token, isAging: _) = try store.cachedToken(for: query) else {
+                Issue.record("\(account.id) has no token")
+                continue
+            }
+            #expect(token.secret == Secret("a" + account.id.homeAccountID.dropFirst().prefix(1)))
+        }
+    }
+}

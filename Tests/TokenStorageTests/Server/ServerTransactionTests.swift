@@ -1,0 +1,110 @@
+import Foundation
+import OAuth
+import PostgreSQL
+import TestSupport
+import Testing
+import TokenStorage
+
+/// What many nodes do at once, and what becomes of a transaction whose end nobody saw.
+@Suite(.ifServerIsInstalled)
+struct ServerTransactionTests {
+    @Test func `first sign-ins of one account from several nodes make one account`() async throws {
+        let scene = try ServerScene()
+        try scene.create()
+        let nodes = try (0..<4).map { _ in try scene.open() }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<16 {
+                let node = nodes[number % nodes.count]
+                group.addTask {
+                    let response = try ServerScene.response("u1", token: "t\(number)")
+                    let saved = try await node.save(response, for: ServerScene.request())
+                    #expect(saved.outcome == .stored)
+                }
+            }
+            try await group.waitForAll()
+        }
+        let account = try #require(try await nodes[0].accounts().first)
+        #expect(try await nodes[0].accountCount(matching: .all) == 1)
+        #expect(try await nodes[1].refreshTokens(of: account.id, client: "cid").count == 1)
+        #expect(try scene.count("SELECT count(*) FROM access_token") == 1)
+        #expect(try scene.count("SELECT count(*) FROM event WHERE kind = 'sign_in'") == 16)
+        #expect(try await nodes[2].check() == [])
+    }
+
+    @Test func `first sign-ins of many accounts from several nodes are all stored`() async throws {
+        let scene = try ServerScene()
+        try scene.create()
+        let nodes = try (0..<4).map { _ in try scene.open() }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<32 {
+                let node = nodes[number % nodes.count]
+                group.addTask {
+                    let response = try ServerScene.response("u\(number)", token: "t\(number)")
+                    _ = try await node.save(response, for: ServerScene.request())
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try await nodes[0].accountCount(matching: .all) == 32)
+        #expect(try scene.count("SELECT count(*) FROM refresh_token") == 32)
+        #expect(try scene.count("SELECT count(*) FROM app_metadata") == 1)
+        #expect(try await nodes[3].check() == [])
+    }
+
+    @Test(arguments: [DelayingProxy.Cut.before, .after])
+    func `a commit whose answer is lost happens once`(cut: DelayingProxy.Cut) throws {
+        let scene = try ServerScene()
+        try scene.create(granting: ServerRoles(application: "trusted"))
+        let proxy = try DelayingProxy(to: scene.server.port)
+        defer { proxy.stop() }
+        let store = try TokenStore.open(at: scene.location(as: "trusted", port: proxy.port), options: scene.options)
+        try store.save(ServerScene.response("u1", token: "a"), for: ServerScene.request())
+        let account = try #require(try store.accounts().first).id
+        var runs = 0
+        try store.write { session in
+            runs += 1
+            _ = try session.accountRow(account)
+            try session.record(.refresh, outcome: "cut", account: account)
+            if runs == 1 { proxy.cut(cut) }
+        }
+        #expect(runs == (cut == .before ? 2 : 1))
+        #expect(try scene.count("SELECT count(*) FROM event WHERE outcome = 'cut'") == 1)
+        #expect(try store.accounts().count == 1)
+    }
+
+    @Test func `a server that restarts is waited for by readers and writers`() throws {
+        let server = try TestServer()
+        defer { server.stop() }
+        let scene = try ServerScene(on: server)
+        try scene.create()
+        let store = try scene.open()
+        try store.save(ServerScene.response("u1", token: "a"), for: ServerScene.request())
+        try server.connect().execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'"
+        )
+        #expect(try store.accounts().count == 1)
+        try server.connect().execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'"
+        )
+        try store.save(ServerScene.response("u2", token: "b"), for: ServerScene.request())
+        #expect(try store.accounts().count == 2)
+    }
+
+    @Test func `a server that is gone is no signed-out account, and an answer is given back`() throws {
+        let server = try TestServer()
+        var scene = try ServerScene(on: server)
+        scene.options.busyTimeout = .milliseconds(300)
+        try scene.create()
+        let store = try scene.open()
+        try store.save(ServerScene.response("u1", token: "a"), for: ServerScene.request())
+        server.stop()
+        expectCode(.unreachable) { _ = try store.accounts() }
+        let request = try ServerScene.request()
+        let error = #expect(throws: TokenStoreError.self) {
+            try store.save(ServerScene.response("u2", token: "b"), for: request)
+        }
+        #expect(error?.code == .notStored)
+        #expect(error?.response?.refreshToken == Secret("r-b"))
+        expectCode(.unreachable) { _ = try scene.open() }
+    }
+}

@@ -1,0 +1,279 @@
+import Database
+import Foundation
+import OAuth
+import TestSupport
+import Testing
+
+@testable import TokenStorage
+
+/// What one node keeps in memory while others write.
+@Suite(.ifServerIsInstalled, .timeLimit(.minutes(5)))
+struct ServerWatchTests {
+    /// A store whose token for an account is in memory.
+    private struct Node {
+        let store: TokenStore
+        let query: TokenQuery
+
+        init(_ store: TokenStore, subject: String = "u1") async throws {
+            self.store = store
+            let account = try #require(try await store.accounts().first { $0.id.homeAccountID == subject + ".t1" })
+            query = TokenQuery(account: account.id, clientID: "cid", scope: "s1")
+        }
+
+        /// Looks the token up until it is served without a question to the server.
+        func remember() async throws {
+            try await eventually {
+                guard case .usable = try await store.cachedToken(for: query) else { return false }
+                return try store.tokenInMemory(for: query) != nil
+            }
+        }
+
+        func isServed() async throws -> Bool {
+            guard case .usable = try await store.cachedToken(for: query) else { return false }
+            return true
+        }
+
+        /// How long the token is still served.
+        func serves() async throws -> Duration {
+            let start = ContinuousClock.now
+            try await eventually { try await !isServed() }
+            return ContinuousClock.now - start
+        }
+    }
+
+    /// Waits until something is so.
+    private static func eventually(_ isSo: () async throws -> Bool) async throws {
+        let end = ContinuousClock.now + .seconds(60)
+        while try await !isSo() {
+            guard ContinuousClock.now < end else { throw Late() }
+            try await Task.sleep(for: .milliseconds(1))
+        }
+    }
+
+    private struct Late: Error {}
+
+    private static let limit = Duration.milliseconds(2_100)
+
+    private func scene(on server: TestServer? = nil, users: Int = 1) async throws -> ServerScene {
+        var scene = try ServerScene(on: server)
+        scene.options.staleness = .seconds(2)
+        try scene.create()
+        let store = try await scene.openLater()
+        for number in 1...users {
+            try await store.save(ServerScene.response("u\(number)", token: "a"), for: ServerScene.request())
+        }
+        return scene
+    }
+
+    /// The session whose last statement was one of a look at what was committed.
+    private static let isWatching = """
+        pid <> pg_backend_pid() AND (query LIKE '%AS oldest' OR query LIKE 'SELECT e.id, a.authority%')
+        """
+
+    @Test func `a sign-out on another node ends what is served from memory`() async throws {
+        let scene = try await scene()
+        let node = try await Node(scene.openLater())
+        try await node.remember()
+        try await scene.openLater().removeAccount(node.query.account)
+        #expect(try await node.serves() < Self.limit)
+        #expect(try node.store.tokenInMemory(for: node.query) == nil)
+    }
+
+    @Test func `a sign-out of this process counts at once`() async throws {
+        let scene = try await scene()
+        let node = try await Node(scene.openLater())
+        try await node.remember()
+        try await node.store.removeAccount(node.query.account)
+        #expect(try await !node.isServed())
+    }
+
+    @Test func `a commit that nobody announced is noticed in time`() async throws {
+        let scene = try await scene()
+        let node = try await Node(scene.openLater())
+        try await node.remember()
+        try scene.sql(
+            """
+            DELETE FROM access_token; DELETE FROM refresh_token;
+            INSERT INTO event (account_id, id, at, program, process_id, kind, outcome)
+            SELECT id, 7, 0, 'lost', 1, 'sign_out', 'done' FROM account
+            """
+        )
+        #expect(try await node.serves() < Self.limit)
+    }
+
+    @Test func `nothing is served from memory while the server is silent to the one who listens`() async throws {
+        let server = try TestServer()
+        defer { server.stop() }
+        let scene = try await scene(on: server)
+        let node = try await Node(scene.openLater())
+        try await node.remember()
+        var listener: Int64 = 0
+        try await Self.eventually {
+            listener = try scene.count("SELECT max(pid) FROM pg_stat_activity WHERE " + Self.isWatching)
+            return listener > 0
+        }
+        try await node.remember()
+        Foundation.kill(Int32(listener), SIGSTOP)
+        defer { Foundation.kill(Int32(listener), SIGCONT) }
+        try await scene.openLater().removeAccount(node.query.account)
+        #expect(try await node.serves() < Self.limit)
+    }
+
+    @Test func `a node that lost its connection begins anew`() async throws {
+        let server = try TestServer()
+        defer { server.stop() }
+        let scene = try await scene(on: server)
+        let node = try await Node(scene.openLater())
+        try await node.remember()
+        try server.connect().execute(
+            """
+            SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+            WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'
+            """
+        )
+        try await node.remember()
+        try await scene.openLater().removeAccount(node.query.account)
+        #expect(try await node.serves() < Self.limit)
+    }
+
+    @Test func `accounts whose rows would have one id are not mistaken for each other`() async throws {
+        var scene = try ServerScene()
+        (scene.options.staleness, scene.options.accountRowMask) = (.seconds(2), 0)
+        try scene.create()
+        let store = try await scene.openLater()
+        for subject in ["u1", "u2"] {
+            try await store.save(ServerScene.response(subject, token: "a"), for: ServerScene.request())
+        }
+        let (first, second) = (try await Node(store), try await Node(store, subject: "u2"))
+        try await first.remember()
+        try await second.remember()
+        try await scene.openLater().removeAccount(second.query.account)
+        #expect(try await second.serves() < Self.limit)
+        #expect(try await first.isServed())
+    }
+
+    @Test func `without staleness every lookup asks the server, and nobody listens`() async throws {
+        let server = try TestServer()
+        defer { server.stop() }
+        var scene = try await scene(on: server)
+        scene.options.staleness = .zero
+        let node = try await Node(scene.openLater())
+        for _ in 0..<10 { #expect(try await node.isServed()) }
+        #expect(try node.store.tokenInMemory(for: node.query) == nil)
+        #expect(try scene.count("SELECT count(*) FROM pg_stat_activity WHERE " + Self.isWatching) == 0)
+    }
+
+    @Test func `a program that asks once or twice opens no connection to listen`() async throws {
+        let server = try TestServer()
+        defer { server.stop() }
+        let scene = try await scene(on: server)
+        let node = try await Node(scene.openLater())
+        for _ in 0..<3 { #expect(try await node.isServed()) }
+        #expect(try scene.count("SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'") == 0)
+    }
+}
+
+/// Changes that are told to one node while others write.
+@Suite(.ifServerIsInstalled, .timeLimit(.minutes(5)))
+struct ServerChangesTests {
+    @Test func `every sign-in on every node is told once, also behind a transaction that takes long`() async throws {
+        let scene = try ServerScene()
+        try scene.create()
+        let nodes = try await [scene.openLater(), scene.openLater(), scene.openLater()]
+        try await nodes[0].save(ServerScene.response("before", token: "a"), for: ServerScene.request())
+        // Its number is lower than those of all that follow.
+        let slow = try scene.server.connect()
+        try slow.execute("BEGIN; SELECT pg_current_xact_id()")
+        var changes = try await nodes[0].changes().makeAsyncIterator()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<60 {
+                let node = nodes[number % 3]
+                group.addTask {
+                    try await node.save(ServerScene.response("u\(number)", token: "a"), for: ServerScene.request())
+                }
+            }
+            try await group.waitForAll()
+        }
+        try slow.execute("COMMIT")
+        var told: [String] = []
+        for _ in 0..<60 {
+            guard case .signedIn(let id)? = await changes.next(isolation: nil) else { break }
+            told.append(id.homeAccountID)
+        }
+        #expect(Set(told).count == 60)
+        #expect(!told.contains("before.t1"))
+        try await nodes[1].save(ServerScene.response("last", token: "a"), for: ServerScene.request())
+        guard case .signedIn(let last)? = await changes.next(isolation: nil) else {
+            Issue.record("a change was told twice")
+            return
+        }
+        #expect(last.homeAccountID == "last.t1")
+    }
+
+    @Test func `changes go on after the connections were lost`() async throws {
+        let server = try TestServer()
+        defer { server.stop() }
+        let scene = try ServerScene(on: server)
+        try scene.create()
+        let (store, other) = (try await scene.openLater(), try await scene.openLater())
+        var changes = try await store.changes().makeAsyncIterator()
+        try server.connect().execute(
+            """
+            SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+            WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'
+            """
+        )
+        try await other.save(ServerScene.response("u1", token: "a"), for: ServerScene.request())
+        guard case .signedIn(let id)? = await changes.next(isolation: nil) else {
+            Issue.record("the change was missed")
+            return
+        }
+        #expect(id.homeAccountID == "u1.t1")
+    }
+}
+
+/// A store behind a pooler that gives each transaction another session.
+@Suite(
+    .ifServerIsInstalled,
+    .timeLimit(.minutes(5)),
+    .enabled(if: Bouncer.program != nil, "pgbouncer is installed")
+)
+struct ServerPoolerTests {
+    @Test(arguments: ["", "options"])
+    func `a pooler that the address does not name is named when the store is opened`(ignored: String) throws {
+        let scene = try ServerScene()
+        try scene.create()
+        let bouncer = try Bouncer(scene.server, ignoring: ignored)
+        let location = StoreLocation(try bouncer.address("", schema: scene.schema))
+        let error = #expect(throws: TokenStoreError.self) {
+            _ = try TokenStore.open(at: location, options: scene.options)
+        }
+        #expect(error?.code == .invalidArgument)
+        let words = (error?.problem ?? "") + (error?.remedy?.advice ?? "")
+        #expect(words.contains("pooler=transaction"))
+    }
+
+    @Test func `a store behind a pooler serves, refreshes memory and tells changes`() async throws {
+        var scene = try ServerScene()
+        scene.options.staleness = .milliseconds(500)
+        try scene.create()
+        let bouncer = try Bouncer(scene.server)
+        let location = StoreLocation(try bouncer.address(schema: scene.schema))
+        let store = try await TokenStore.open(at: location, options: scene.options)
+        let other = try await TokenStore.open(at: location, options: scene.options)
+        var changes = try await store.changes().makeAsyncIterator()
+        try await other.save(ServerScene.response("u1", token: "a"), for: ServerScene.request())
+        let account = try #require(try await store.accounts().first?.id)
+        #expect(await changes.next(isolation: nil) == .signedIn(account))
+        let query = TokenQuery(account: account, clientID: "cid", scope: "s1")
+        let end = ContinuousClock.now + .seconds(60)
+        while try store.tokenInMemory(for: query) == nil {
+            try #require(ContinuousClock.now < end)
+            guard case .usable = try await store.cachedToken(for: query) else { break }
+        }
+        try await other.removeAccount(account)
+        #expect(await changes.next(isolation: nil) == .signedOut(account))
+        while case .usable = try await store.cachedToken(for: query) { try #require(ContinuousClock.now < end) }
+        #expect(try await store.check() == [])
+    }
+}

@@ -1,0 +1,163 @@
+import Database
+import Foundation
+import Testing
+
+/// `backup` and `restore`: a copy that is whole, and no file lost to a mistyped name.
+struct BackupTests {
+    private static func filled() throws -> ScratchDirectory {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara, .ivo)
+        return scratch
+    }
+
+    private func usernames(_ scratch: ScratchDirectory, _ more: String...) throws -> [String] {
+        let json = try scratch.command(["list", "--json"] + more).json
+        return (json["accounts"] as? [[String: Any]] ?? []).compactMap { $0["username"] as? String }.sorted()
+    }
+
+    @Test func `a backup is a sealed copy, and says which key opens it`() throws {
+        let scratch = try Self.filled()
+        let outcome = try scratch.run("backup", scratch.path("b.db"))
+        #expect(outcome.status == 0, "\(outcome.error)")
+        #expect(outcome.lines.first == "backed up 2 accounts to \(scratch.path("b.db"))")
+        #expect(outcome.output.contains("the key file \(scratch.path("key")) ("), "\(outcome.output)")
+        #expect(try scratch.permissions("b.db") == 0o600)
+        let bytes = try scratch.contents("b.db")
+        #expect(bytes.range(of: Data(CachedUser.mara.secret("access").utf8)) == nil)
+        #expect(try scratch.names.filter { $0.hasPrefix("b.db") } == ["b.db"])
+        #expect(try usernames(scratch, "--store", scratch.path("b.db")) == ["ivo@example.org", "mara@example.net"])
+        let json = try scratch.run("backup", "--json", scratch.path("c.db")).json
+        #expect(json["accounts"] as? Int == 2)
+        #expect(json["keySource"] as? String == "file")
+        #expect(json["keyFile"] as? String == scratch.path("key"))
+        #expect(json["dryRun"] as? Bool == false)
+    }
+
+    @Test func `a backup is of one moment, while another process writes and nothing is in the file yet`() throws {
+        let scratch = try Self.filled()
+        let writer = try scratch.holdForWriting()
+        try writer.execute("DELETE FROM access_token")
+        #expect(try scratch.run("backup", "--timeout", "2", scratch.path("b.db")).status == 0)
+        try writer.execute("COMMIT")
+        let restored = try ScratchDirectory()
+        try restored.overwrite("key", with: scratch.contents("key"))
+        #expect(try restored.run("restore", scratch.path("b.db")).status == 0)
+        #expect(try restored.run("token", "--account", "mara@example.net", "--scope", "tasks.read").status == 0)
+    }
+
+    @Test func `an older backup is replaced only if that is said, and any other file stays`() throws {
+        let scratch = try Self.filled()
+        let other = try Self.filled()
+        #expect(try scratch.run("backup", scratch.path("b.db")).status == 0)
+        #expect(try other.run("backup", scratch.path("other.db")).status == 0)
+        try scratch.write("notes", to: "notes")
+        try FileManager.default.createSymbolicLink(atPath: scratch.path("link"), withDestinationPath: scratch.path("x"))
+        let first = try scratch.contents("b.db")
+        #expect(try scratch.run("purge", "--account", "ivo@example.org", "--yes").status == 0)
+        #expect(try scratch.run("backup", scratch.path("b.db")).status == 1)
+        #expect(try scratch.contents("b.db") == first)
+        let planned = try scratch.run("backup", "--dry-run", scratch.path("b.db"))
+        #expect(planned.output == "would replace the backup \(scratch.path("b.db")) with 1 account\n")
+        #expect(try scratch.contents("b.db") == first)
+        #expect(try scratch.run("backup", "--yes", scratch.path("b.db")).status == 0)
+        #expect(try scratch.contents("b.db") != first)
+        let names = ["notes", "other.db", "link", "tokenstore.db", "tokenstore.lock", "key", "", "nowhere/b.db"]
+        for name in names {
+            let before =
+                name.isEmpty || name.hasPrefix("n") ? nil : FileManager.default.contents(atPath: scratch.path(name))
+            let outcome = try scratch.run("backup", "--yes", name.isEmpty ? scratch.path : scratch.path(name))
+            #expect(outcome.status == 1, "\(name): \(outcome)")
+            if let before { #expect(FileManager.default.contents(atPath: scratch.path(name)) == before, "\(name)") }
+        }
+        #expect(try scratch.contents("notes") == Data("notes".utf8))
+        #expect(try other.run("backup", "--yes", scratch.store).status == 1)
+    }
+
+    @Test func `restore brings the accounts back and keeps the store that was there`() throws {
+        let scratch = try Self.filled()
+        #expect(try scratch.run("backup", scratch.path("b.db")).status == 0)
+        #expect(try scratch.run("purge", "--account", "ivo@example.org", "--yes").status == 0)
+        let refused = try scratch.run("restore", scratch.path("b.db"))
+        #expect(refused.status == 1)
+        #expect(
+            refused.error.contains("Replace \(scratch.store) with 1 account (mara@example.net) by "),
+            "\(refused.error)"
+        )
+        let planned = try scratch.run("restore", "--dry-run", scratch.path("b.db"))
+        #expect(planned.lines.first?.hasSuffix("from \(scratch.path("b.db"))") == true)
+        #expect(planned.output.contains("ivo@example.org"))
+        #expect(try usernames(scratch) == ["mara@example.net"])
+        let restored = try scratch.run("restore", "--yes", "--json", scratch.path("b.db"))
+        #expect(restored.status == 0, "\(restored.error)")
+        #expect(try usernames(scratch) == ["ivo@example.org", "mara@example.net"])
+        let replaced = try restored.json["replaced"] as? [String: Any]
+        let kept = try #require(replaced?["keptCopy"] as? String)
+        #expect(kept.hasPrefix(scratch.store + ".replaced-"))
+        #expect(try usernames(scratch, "--store", kept) == ["mara@example.net"])
+        #expect(try scratch.run("check").status == 0)
+        #expect(try scratch.run("history", "--limit", "1", "--json").output.contains(#""kind":"restore""#))
+        #expect(try scratch.run("purge", "--all", "--yes").status == 0)
+        #expect(try scratch.names.allSatisfy { !$0.contains("replaced") })
+    }
+
+    @Test func `restore makes a store where there is none, even its directory`() throws {
+        let scratch = try Self.filled()
+        #expect(try scratch.run("backup", scratch.path("b.db")).status == 0)
+        let place = scratch.path("new/deep/tokenstore.db")
+        let without = try scratch.run("restore", "--store", place, scratch.path("b.db"))
+        #expect(without.status == 7)
+        #expect(without.error.contains("--key file:PATH"), "\(without.error)")
+        #expect(!FileManager.default.fileExists(atPath: place))
+        let key = "file:\(scratch.path("key"))"
+        #expect(try scratch.run("restore", "--store", place, "--key", key, scratch.path("b.db")).status == 0)
+        #expect(try usernames(scratch, "--store", place, "--key", key).count == 2)
+    }
+
+    @Test func `a damaged backup, or another file, changes nothing`() throws {
+        let scratch = try Self.filled()
+        #expect(try scratch.run("backup", scratch.path("b.db")).status == 0)
+        var bytes = try scratch.contents("b.db")
+        bytes.replaceSubrange(8_192..<40_000, with: Data(repeating: 0x5A, count: 40_000 - 8_192))
+        try scratch.overwrite("damaged.db", with: bytes)
+        try scratch.overwrite("short.db", with: try scratch.contents("b.db").prefix(5_000))
+        try scratch.write("no", to: "text")
+        let before = try scratch.contents("tokenstore.db")
+        for name in ["damaged.db", "short.db", "text", "nowhere", "tokenstore.db", "key"] {
+            let outcome = try scratch.run("restore", "--yes", scratch.path(name))
+            #expect([1, 6].contains(outcome.status), "\(name): \(outcome)")
+            #expect(name != "nowhere" || outcome.error.contains("nowhere does not exist; name a file that"))
+        }
+        #expect(try scratch.contents("tokenstore.db") == before)
+        #expect(try scratch.names.allSatisfy { !$0.contains("replaced") && !$0.hasSuffix(".new") })
+    }
+
+    @Test func `a store that another program has open is not replaced`() throws {
+        let scratch = try Self.filled()
+        #expect(try scratch.run("backup", scratch.path("b.db")).status == 0)
+        let writer = try scratch.holdForWriting()
+        let outcome = try scratch.run("restore", "--yes", "--timeout", "1", scratch.path("b.db"))
+        #expect(outcome.status == 5, "\(outcome)")
+        try writer.execute("ROLLBACK")
+        #expect(try usernames(scratch).count == 2)
+    }
+
+    @Test func `a backup under a passphrase travels with it`() throws {
+        let scratch = try ScratchDirectory()
+        let variables = ["TOKENSTORE_PASSPHRASE": "a b"]
+        let cache = try CachedUser.cache([.mara])
+        #expect(try scratch.run("import", "--key", "passphrase", environment: variables, input: cache).status == 0)
+        let backup = try scratch.run("backup", scratch.path("b.db"))
+        #expect(backup.output.contains("the passphrase of the store opens it"), "\(backup)")
+        let other = try ScratchDirectory()
+        #expect(try other.run("restore", scratch.path("b.db")).status == 7)
+        #expect(try other.run("restore", scratch.path("b.db"), environment: variables).status == 0)
+        #expect(try other.run("claims", "mara@example.net", "level", environment: variables).output == "7\n")
+    }
+
+    @Test func `without a store nothing is written`() throws {
+        let scratch = try ScratchDirectory()
+        let outcome = try scratch.run("backup", scratch.path("b.db"))
+        #expect(outcome.status == 3)
+        #expect(try scratch.names.isEmpty)
+    }
+}

@@ -1,0 +1,120 @@
+extension HintTests {
+    /// About files.
+    static let files: [FollowedHint] = [
+        .init(
+            "",
+            "tokenstore list",
+            0,
+            "or fill it with 'tokenstore import FILE'",
+            then: "tokenstore import cache.json"
+        ),
+        .init(
+            "",
+            "tokenstore claims x",
+            3,
+            "or fill it with 'tokenstore import FILE'",
+            then: "tokenstore import cache.json"
+        ),
+        .init(
+            filled + "; chmod 755 .",
+            "tokenstore list",
+            1,
+            "run 'chmod 700 ",
+            then: "eval \"$HINT\"; tokenstore list"
+        ),
+        .init(
+            filled + "; chmod 644 tokenstore.db",
+            "tokenstore list",
+            1,
+            "run 'chmod 600 ",
+            then: "eval \"$HINT\"; tokenstore list"
+        ),
+        .init(
+            filled + "; ln -s tokenstore.db link",
+            "tokenstore list --store link",
+            1,
+            "name the file itself: --store ",
+            then: "tokenstore list --store $PWD/tokenstore.db"
+        ),
+        .init(
+            filled + "; : > tokenstore.db; rm -f tokenstore.db-*",
+            "tokenstore list",
+            6,
+            "restore a copy, or remove it to start anew",
+            then: "rm tokenstore.db; tokenstore import cache.json"
+        ),
+        .init("", "tokenstore import .", 1, "name the cache file in it", then: "tokenstore import ./cache.json"),
+        .init(
+            ": > empty",
+            "tokenstore import empty",
+            1,
+            "name a file that holds an MSAL cache",
+            then: "tokenstore import cache.json"
+        ),
+        .init(
+            "echo '{\"a\":1}' > x.json",
+            "tokenstore import x.json",
+            1,
+            "if it is one, say --format msal",
+            then: "tokenstore import --format msal x.json"
+        ),
+        .init(
+            filled + "; echo > x",
+            "tokenstore export x",
+            1,
+            "add --yes to go ahead",
+            then: "tokenstore export --yes x"
+        ),
+        .init(
+            filled,
+            "tokenstore export tokenstore.db",
+            64,
+            "name another file, or - for standard output",
+            then: "tokenstore export x && tokenstore export - > y"
+        ),
+        .init(
+            filled + "; echo 'a b' > x",
+            "tokenstore token --scope tasks.read --output x",
+            1,
+            "name another file, or remove that one",
+            then: "tokenstore token --scope tasks.read --output y && rm x"
+                + " && tokenstore token --scope tasks.read --output x"
+        ),
+        .init(filled + "; echo > x", "tokenstore backup x", 1, "name another file", then: "tokenstore backup y"),
+        .init(
+            filled + "; tokenstore backup --quiet b",
+            "tokenstore restore b",
+            1,
+            "add --yes to go ahead, or --dry-run",
+            then: "tokenstore restore --dry-run b && tokenstore restore --yes b"
+        ),
+        .init(
+            filled,
+            "tokenstore restore cache.json",
+            6,
+            "name a file that a backup has made",
+            then: "tokenstore backup b && tokenstore restore --yes b"
+        ),
+        .init(
+            "",
+            "tokenstore rekey",
+            1,
+            "make one with 'tokenstore import --key SOURCE FILE'",
+            then: "tokenstore import --key file cache.json && tokenstore rekey"
+        ),
+        .init(
+            filled,
+            "tokenstore purge --all",
+            1,
+            "add --yes to go ahead, or --dry-run",
+            then: "tokenstore purge --all --dry-run && tokenstore purge --all --yes"
+        ),
+        .init(
+            filled + "; sqlite3 tokenstore.db 'UPDATE access_token SET secret = zeroblob(length(secret))'",
+            "tokenstore check",
+            6,
+            "salvage it with 'tokenstore check --repair'",
+            then: "eval \"$HINT --yes\"; tokenstore check"
+        ),
+    ]
+}

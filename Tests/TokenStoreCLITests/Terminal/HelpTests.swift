@@ -1,0 +1,92 @@
+import Testing
+
+/// What a person reads who asks for help.
+struct HelpTests {
+    private static func help(_ command: String...) throws -> Command.Outcome {
+        try Command(arguments: command + ["--help"]).run(in: ScratchDirectory())
+    }
+
+    /// The names under the heading of the commands.
+    static func commands() throws -> [String] {
+        let lines = try help().output.split(separator: "\n", omittingEmptySubsequences: false)
+        return lines.drop { $0 != "SUBCOMMANDS:" }.dropFirst().prefix { !$0.isEmpty }
+            .filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") }
+            .compactMap { $0.split(separator: " ").first.map(String.init) }
+    }
+
+    @Test func `each command's own options come first, and the common ones last`() throws {
+        let commands = try Self.commands()
+        #expect(commands.count >= 17)
+        for name in commands {
+            let lines = try Self.help(name).lines
+            // One that is a family of commands has no options of its own.
+            if lines.contains("SUBCOMMANDS:") { continue }
+            let common = try #require(lines.firstIndex { $0.hasPrefix("OPTIONS OF EVERY COMMAND") } ?? nil, "\(name)")
+            if let own = lines.firstIndex(of: "OPTIONS:") { #expect(own < common, "\(name)") }
+            #expect(lines[common...].contains { $0.hasPrefix("  -h, --help") }, "\(name)")
+            #expect(!lines[(common + 1)...].contains { $0.first?.isUppercase ?? false }, "\(name)")
+        }
+    }
+
+    @Test func `no usage line makes options look required, and every line fits 80 columns`() throws {
+        for name in try Self.commands() {
+            let outcome = try Self.help(name)
+            #expect(outcome.status == 0)
+            #expect(!outcome.output.contains("<options>"), "\(name)")
+            #expect(!outcome.output.contains("30.0"), "\(name)")
+            let long = outcome.lines.filter { $0.count > 80 }
+            #expect(long.isEmpty, "\(name): \(long)")
+        }
+    }
+
+    @Test func `list names its defaults`() throws {
+        let text = try Self.help("list").output.split { $0.isWhitespace }.joined(separator: " ")
+        #expect(text.contains("Default: table."))
+        #expect(text.contains("default: username"))
+    }
+
+    @Test(arguments: [
+        (["help", "nosuch"], "there is no command 'nosuch'; see 'tokenstore --help'"),
+        (["help", "lsit"], "there is no command 'lsit'; did you mean 'list'?"),
+        (["lst"], "there is no command 'lst'; did you mean 'list'?"),
+        (["clams", "mara@example.net"], "there is no command 'clams'; did you mean 'claims'?"),
+    ])
+    func `a mistyped command gets a suggestion that fits`(arguments: [String], sentence: String) throws {
+        let outcome = try Command(arguments: arguments).run(in: ScratchDirectory())
+        #expect(outcome.status == 64)
+        #expect(outcome.error == "tokenstore: error: \(sentence)\n")
+        #expect(outcome.output.isEmpty)
+    }
+
+    @Test func `help of a command is the same by both names`() throws {
+        let scratch = try ScratchDirectory()
+        #expect(try scratch.run("help", "list").output == scratch.run("list", "--help").output)
+        #expect(try scratch.run("help").output == scratch.run("--help").output)
+    }
+
+    @Test func `options of every command also work before it`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        let elsewhere = ["TOKENSTORE_PATH": scratch.path("none")]
+        func usernames(_ arguments: String...) throws -> [String] {
+            let options = ["list", "-o", "tsv", "--columns", "username"]
+            return try Command(arguments: arguments + options, environment: elsewhere).run(in: scratch).lines
+        }
+        #expect(try usernames("--store", scratch.store) == ["USERNAME", "mara@example.net"])
+        #expect(try usernames("--store=\(scratch.store)", "--key", "file") == ["USERNAME", "mara@example.net"])
+        #expect(try usernames("--key", "file:/nowhere", "--store", scratch.store).isEmpty)
+        #expect(try scratch.run("--json", "list").json["total"] as? Int == 1)
+        #expect(try scratch.run("--json", "whoami", "nobody").errorJSON["exitCode"] as? Int == 3)
+        #expect(try scratch.run("--store").status == 64)
+        #expect(try scratch.run("--policy", "x", "list").status == 64)
+    }
+
+    @Test func `the options used most have short forms`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara, .ivo)
+        #expect(try scratch.run("list", "-j", "-a", "ivo@example.org").json["total"] as? Int == 1)
+        #expect(try scratch.run("list", "-q", "--policy", "none").error.isEmpty)
+        let token = try scratch.run("token", "-a", "mara@example.net", "-s", "tasks.read")
+        #expect(token.output == CachedUser.mara.secret("access") + "\n", "\(token.error)")
+    }
+}

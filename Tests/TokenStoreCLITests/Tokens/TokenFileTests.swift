@@ -1,0 +1,157 @@
+import Foundation
+import IssuerSupport
+import LocalIdentityProvider
+import Testing
+
+/// `token --output`, and the options that choose what is printed.
+struct TokenFileTests {
+    private static let mara = ["token", "--account", "mara@example.net", "--scope", "tasks.read"]
+    private let token = CachedUser.mara.secret("access")
+
+    private static func filled() throws -> ScratchDirectory {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        return scratch
+    }
+
+    @Test func `the file has the bare token and is its owner's`() throws {
+        let scratch = try Self.filled()
+        let file = scratch.path("token")
+        let outcome = try scratch.command(Self.mara + ["--output", file])
+        #expect(outcome.status == 0, "\(outcome.error)")
+        #expect(outcome.output.isEmpty)
+        #expect(try scratch.contents("token") == Data(token.utf8))
+        #expect(try scratch.permissions("token") == 0o600)
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file)
+        let json = try scratch.command(Self.mara + ["--output", file, "--json"])
+        #expect(try json.json["file"] as? String == file)
+        #expect(!json.output.contains(token))
+        #expect(try scratch.permissions("token") == 0o600)
+        #expect(try scratch.names.filter { $0.contains("token") && !$0.hasPrefix("tokenstore") } == ["token"])
+    }
+
+    @Test func `a file that is no token file stays, whatever it is`() throws {
+        let scratch = try Self.filled()
+        try scratch.write("-----BEGIN PRIVATE KEY-----\nabc\n", to: "id")
+        try FileManager.default.createSymbolicLink(atPath: scratch.path("link"), withDestinationPath: scratch.path("t"))
+        try FileManager.default.createDirectory(atPath: scratch.path("folder"), withIntermediateDirectories: false)
+        for name in ["id", "link", "folder", "tokenstore.db", "key", "tokenstore.lock"] {
+            let before = name == "folder" || name == "link" ? Data() : try scratch.contents(name)
+            let outcome = try scratch.command(Self.mara + ["--output", scratch.path(name)])
+            #expect(outcome.status != 0, "\(name)")
+            if name != "folder", name != "link" { #expect(try scratch.contents(name) == before) }
+        }
+        #expect(try !scratch.names.contains("t"))
+    }
+
+    @Test func `without a token the file stays as it is`() async throws {
+        try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
+            try scene.scratch.write("before", to: "token")
+            scene.provider.faults.add(.status(503, at: "token", times: nil))
+            let outcome = try await scene.tokens(1, "--output", scene.scratch.path("token"))[0]
+            #expect(outcome.status == 8)
+            #expect(try scene.scratch.contents("token") == Data("before".utf8))
+        }
+    }
+
+    @Test func `with --watch a new token is in the file before the old one ends`() async throws {
+        try await IssuerScene.open(lifetime: 6) { (scene: IssuerScene) async throws in
+            let file = scene.scratch.path("token")
+            let watch = try scene.start("--output", file, "--watch")
+            try await eventually("a token") { FileManager.default.fileExists(atPath: file) }
+            let first = try scene.scratch.contents("token")
+            try await eventually("a newer token") { try scene.scratch.contents("token") != first }
+            #expect(scene.tokenRequestCount >= 1)
+            watch.send(SIGTERM)
+            #expect(try await watch.end() == 128 + SIGTERM)
+            #expect(try scene.scratch.contents("token").split(separator: UInt8(ascii: ".")).count == 3)
+        }
+    }
+
+    @Test func `a watch waits an outage out, and ends with 4 where someone has to sign in`() async throws {
+        try await IssuerScene.open(lifetime: 6) { (scene: IssuerScene) async throws in
+            let file = scene.scratch.path("token")
+            let watch = try scene.start(["--output", file, "--watch"], errors: scene.scratch.path("errors"))
+            try await eventually("a token") { FileManager.default.fileExists(atPath: file) }
+            let first = try scene.scratch.contents("token")
+            scene.provider.faults.add(.status(503, at: "token"))
+            scene.provider.faults.add(.answer(status: 400, body: #"{"error":"invalid_grant"}"#, at: "token"))
+            #expect(try await watch.end() == 4)
+            #expect(scene.tokenRequestCount == 2)
+            #expect(try scene.scratch.contents("token") == first)
+        }
+    }
+
+    @Test(arguments: [
+        ["--watch"], ["--output", ""], ["--output", "x", "--format", "json"], ["--output", "x", "--export"],
+        ["--output", "x", "--watch", "--json"], ["--output", "x", "--watch", "--cached"], ["--env-name", "A-B"],
+        ["--env-name", ""], ["--env-name", "A", "--format", "json"], ["--cached", "--force-refresh"],
+        ["--env-name", "A\u{301}"], ["--env-name", "x;id"],
+    ])
+    func `options that exclude each other are a usage error`(arguments: [String]) throws {
+        let scratch = try ScratchDirectory()
+        #expect(try scratch.command(Self.mara + arguments).status == 64)
+        #expect(try scratch.names.isEmpty)
+    }
+
+    @Test(arguments: [
+        (["--env-name", "API_TOKEN"], "API_TOKEN='"), (["--export"], "export ACCESS_TOKEN='"),
+        (["--format", "env", "--export", "--env-name", "_t1"], "export _t1='"),
+    ])
+    func `the variable has the name that is asked for`(arguments: [String], start: String) throws {
+        #expect(try Self.filled().command(Self.mara + arguments).output == start + token + "'\n")
+    }
+
+    // MARK: - Without the network
+
+    @Test func `--cached serves what the store has, and asks nobody`() async throws {
+        try await IssuerScene.open(lifetime: 3_600) { (scene: IssuerScene) async throws in
+            let stored = try await scene.tokens(1, "--cached")[0]
+            #expect(stored.status == 0)
+            let longer = try await scene.tokens(1, "--cached", "--min-ttl", "7200")[0]
+            #expect(longer.status == 8)
+            #expect(longer.error.contains("leave --cached out"), "\(longer.error)")
+            try await scene.signIn(lifetime: 3_600, refreshIn: -1)
+            #expect(try await scene.tokens(1, "--cached")[0].status == 0)
+            try await scene.signIn(lifetime: 0)
+            #expect(try await scene.tokens(1, "--cached")[0].status == 8)
+            #expect(scene.tokenRequestCount == 0)
+        }
+    }
+
+    @Test func `--cached of an account without a refresh token is exit status 4`() throws {
+        let scratch = try ScratchDirectory()
+        var user = CachedUser.mara
+        user.hasRefreshToken = false
+        user.lifetimes = [-60]
+        try scratch.fill(user)
+        #expect(try scratch.command(Self.mara + ["--cached"]).status == 4)
+    }
+
+    // MARK: - ID tokens
+
+    @Test func `--id-token prints the ID token of the account, and refreshes one that has ended`() async throws {
+        try await IssuerScene.open(lifetime: 3_600) { (scene: IssuerScene) async throws in
+            let stored = try await scene.tokens(1, "--id-token", "--json")[0].json
+            let text = try #require(stored["idToken"] as? String)
+            #expect(text.split(separator: ".").count == 3)
+            #expect(stored["source"] as? String == "cache")
+            #expect(stored["accessToken"] == nil)
+            #expect(try await scene.tokens(1, "--id-token")[0].output == text + "\n")
+            #expect(scene.tokenRequestCount == 0)
+            let renewed = try await scene.tokens(1, "--id-token", "--force-refresh", "--json")[0].json
+            #expect(renewed["source"] as? String == "refresh")
+            #expect(renewed["idToken"] as? String != text)
+            #expect(scene.tokenRequestCount == 1)
+            let longer = try await scene.tokens(1, "--id-token", "--min-ttl", "999999")[0]
+            #expect(longer.status == 4)
+            #expect(longer.error.contains("not good for long enough"), "\(longer.error)")
+        }
+    }
+
+    @Test func `an ID token that has ended is not handed out with --cached`() throws {
+        let outcome = try Self.filled().command(["token", "--id-token", "--cached"])
+        #expect(outcome.status == 8)
+        #expect(outcome.output.isEmpty)
+    }
+}
