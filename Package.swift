@@ -62,7 +62,7 @@ let package = Package(
         .target(
             name: "Sealing",
             dependencies: [
-                "OAuth",
+                "CProcess", "OAuth",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
             ]

@@ -1,6 +1,11 @@
-// `prctl` takes a variable number of arguments, which Swift cannot pass.
+// `prctl` takes a variable number of arguments, which Swift cannot pass; `pipe2` is not in Swift's view of the library.
+#ifdef __linux__
+#define _GNU_SOURCE
+#endif
 #include "CProcess.h"
+#include <fcntl.h>
 #include <sys/resource.h>
+#include <unistd.h>
 #ifdef __linux__
 #include <sys/prctl.h>
 #endif
@@ -13,6 +18,17 @@ void CProcessForbidDumps(void) {
     }
 #ifdef __linux__
     (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+#endif
+}
+
+int CProcessPipe(int ends[2]) {
+#ifdef __linux__
+    return pipe2(ends, O_CLOEXEC);
+#else
+    if (pipe(ends) != 0) return -1;
+    (void)fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    (void)fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+    return 0;
 #endif
 }
 

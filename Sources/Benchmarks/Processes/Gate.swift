@@ -1,4 +1,5 @@
 import ArgumentParser
+import Sealing
 
 #if canImport(Glibc)
 import Glibc
@@ -55,10 +56,8 @@ final class Pipe {
     private(set) var writing: Int32
 
     init() throws {
-        var ends: [Int32] = [0, 0]
-        guard pipe(&ends) == 0 else { throw BenchFailure("no pipe can be made, error \(errno)") }
-        (reading, writing) = (ends[0], ends[1])
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        guard let pipe = PrivatePipe() else { throw BenchFailure("no pipe can be made, error \(errno)") }
+        (reading, writing) = (pipe.reading, pipe.writing)
     }
 
     deinit {

@@ -5,5 +5,10 @@
 /// Programs that it starts are not affected, but for the soft limit of their core dumps.
 void CProcessForbidDumps(void);
 
+/// A pipe whose ends no program inherits; where the system can, not even one that another thread starts just now.
+///
+/// Returns 0, or -1 with `errno` set.
+int CProcessPipe(int ends[2]);
+
 /// Whether the process may be dumped and debugged.
 int CProcessIsDumpable(void);

@@ -42,21 +42,11 @@ struct HelperProgram {
 
     /// What the program prints for `input`.
     func run(_ argument: String, _ input: Secret) throws(SealingError) -> Secret {
-        guard let (inputEnd, outputEnd) = pipes() else { throw failure("cannot be started, for no pipe can be had") }
-        // The pipe holds it all: nothing is left to write when the program may be gone.
-        let isWritten = input.withUnsafeBytes { write(inputEnd.writing, $0.baseAddress, $0.count) == $0.count }
-        close(inputEnd.writing)
-        let process = isWritten ? spawn(argument, inputEnd.reading, outputEnd.writing) : nil
-        close(inputEnd.reading)
-        close(outputEnd.writing)
-        guard let process else {
-            close(outputEnd.reading)
-            throw failure("cannot be started")
-        }
         let end = ContinuousClock.now + patience
-        let output = output(of: outputEnd.reading, until: end)
+        let (process, answer) = try start(argument, input, until: end)
+        let output = output(of: answer, until: end)
         // One that has more to say than is taken is not waited for.
-        close(outputEnd.reading)
+        close(answer)
         let status = wait(for: process, until: end)
         guard let output, let status else { throw failure("did not answer within \(patience.components.seconds) s") }
         guard output.count <= longestOutput else { throw failure("printed more than a key when it was to \(argument)") }
@@ -68,27 +58,35 @@ struct HelperProgram {
         .keyUnavailable("the program \(path) \(problem)", .correct("try it by hand"))
     }
 
-    private typealias Pipe = (reading: Int32, writing: Int32)
-
-    private func pipes() -> (Pipe, Pipe)? {
-        guard let input = pipe() else { return nil }
-        guard let output = pipe() else {
-            close(input.reading)
-            close(input.writing)
-            return nil
+    /// Starts the program with its whole input in a pipe.
+    private func start(
+        _ argument: String,
+        _ text: Secret,
+        until end: ContinuousClock.Instant
+    ) throws(SealingError) -> (process: pid_t, answer: Int32) {
+        let pipes = (input: PrivatePipe(), output: PrivatePipe())
+        guard let input = pipes.input, let output = pipes.output else {
+            pipes.input?.close()
+            pipes.output?.close()
+            throw failure("cannot be started, for no pipe can be had")
         }
-        return (input, output)
+        // The pipe holds it all: nothing is left to write when the program may be gone.
+        let isWritten = text.withUnsafeBytes { write(input.writing, $0.baseAddress, $0.count) == $0.count }
+        close(input.writing)
+        let process = isWritten ? spawn(argument, input.reading, output.writing, until: end) : nil
+        close(input.reading)
+        close(output.writing)
+        if let process { return (process, output.reading) }
+        close(output.reading)
+        throw failure("cannot be started")
     }
 
-    /// A pipe that programs started meanwhile do not get.
-    private func pipe() -> Pipe? {
-        var ends: [Int32] = [-1, -1]
-        guard systemPipe(&ends) == 0 else { return nil }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        return (ends[0], ends[1])
-    }
-
-    private func spawn(_ argument: String, _ input: Int32, _ output: Int32) -> pid_t? {
+    private func spawn(
+        _ argument: String,
+        _ input: Int32,
+        _ output: Int32,
+        until end: ContinuousClock.Instant
+    ) -> pid_t? {
         #if os(Linux)
         var actions = posix_spawn_file_actions_t()
         var attributes = posix_spawnattr_t()
@@ -120,7 +118,12 @@ struct HelperProgram {
         var variables = visible.map { strdup("\($0.key)=\($0.value)") } + [nil]
         defer { for text in words + variables { free(text) } }
         var process: pid_t = 0
-        return posix_spawn(&process, path, &actions, &attributes, &words, &variables) == 0 ? process : nil
+        while true {
+            let refusal = posix_spawn(&process, path, &actions, &attributes, &words, &variables)
+            // Somebody is writing the program, or a process that was started while somebody did is about to let it go.
+            guard refusal == ETXTBSY, ContinuousClock.now < end else { return refusal == 0 ? process : nil }
+            pause()
+        }
     }
 
     /// What comes until the end of the output, or a little more than is taken; nil if it does not end in time.
@@ -158,13 +161,14 @@ struct HelperProgram {
                 while waitpid(process, &status, 0) < 0 && errno == EINTR {}
                 return nil
             }
-            var pause = timespec(tv_sec: 0, tv_nsec: 1_000_000)
-            nanosleep(&pause, nil)
+            pause()
         }
         let signal = status & 0x7F
         return signal == 0 ? status >> 8 & 0xFF : 128 + signal
     }
-}
 
-/// `pipe(2)`, whose name a method here has as well.
-private func systemPipe(_ ends: UnsafeMutablePointer<Int32>) -> Int32 { pipe(ends) }
+    private func pause() {
+        var millisecond = timespec(tv_sec: 0, tv_nsec: 1_000_000)
+        nanosleep(&millisecond, nil)
+    }
+}

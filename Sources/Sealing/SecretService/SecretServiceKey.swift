@@ -112,16 +112,12 @@ struct SecretServiceKey {
 /// Work on a separate thread, so that a caller can stop waiting for it.
 private final class TimedThread<Value: Sendable>: Sendable {
     private let value = LockedValue<Value?>(nil)
-    private let readingEnd: Int32
-    private let writingEnd: Int32
+    private let pipe: PrivatePipe
 
     /// Starts `work`.
     init(_ work: @escaping @Sendable () -> Value) throws(SealingError) {
-        var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { throw Self.failure(errno) }
-        readingEnd = ends[0]
-        writingEnd = ends[1]
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        guard let pipe = PrivatePipe() else { throw Self.failure(errno) }
+        self.pipe = pipe
         try Self.start(Body { self.finish(work()) })
     }
 
@@ -130,22 +126,19 @@ private final class TimedThread<Value: Sendable>: Sendable {
         let end = ContinuousClock.now + limit
         while true {
             let left = ContinuousClock.now.duration(to: end) / .milliseconds(1)
-            var descriptor = pollfd(fd: readingEnd, events: Int16(POLLIN), revents: 0)
+            var descriptor = pollfd(fd: pipe.reading, events: Int16(POLLIN), revents: 0)
             let count = poll(&descriptor, 1, Int32(clamping: Int64(max(0, left.rounded(.up)))))
             if count < 0, errno == EINTR { continue }
             return value.withLock { $0 }
         }
     }
 
-    deinit {
-        close(readingEnd)
-        close(writingEnd)
-    }
+    deinit { pipe.close() }
 
     private func finish(_ result: Value) {
         value.withLock { $0 = result }
         // Cannot fail: the other end is open as long as `self` lives.
-        _ = write(writingEnd, "", 1)
+        _ = write(pipe.writing, "", 1)
     }
 
     private static func start(_ body: Body) throws(SealingError) {

@@ -1,5 +1,6 @@
 package import Foundation
 package import PostgreSQL
+import Sealing
 
 /// A PostgreSQL server of the tests, in a directory of its own, which ends with the test process at the latest.
 package final class TestServer: Sendable {
@@ -264,13 +265,10 @@ extension TestServer {
 
     /// A pipe whose ends no other program inherits.
     package static func pipe() throws -> (reading: FileHandle, writing: FileHandle) {
-        var ends: [Int32] = [0, 0]
-        let outcome = Foundation.pipe(&ends)
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        guard outcome == 0 else { throw POSIXError(POSIXError.Code(rawValue: errno) ?? .EIO) }
+        guard let pipe = PrivatePipe() else { throw POSIXError(POSIXError.Code(rawValue: errno) ?? .EIO) }
         return (
-            FileHandle(fileDescriptor: ends[0], closeOnDealloc: true),
-            FileHandle(fileDescriptor: ends[1], closeOnDealloc: true)
+            FileHandle(fileDescriptor: pipe.reading, closeOnDealloc: true),
+            FileHandle(fileDescriptor: pipe.writing, closeOnDealloc: true)
         )
     }
 

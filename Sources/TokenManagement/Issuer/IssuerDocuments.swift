@@ -108,7 +108,7 @@ extension IssuerDocuments {
         guard known.isOutdated(for: token) else { return known }
         let mark = url + "#fetched-anew"
         let isOurs = try await cache.perform {
-            try $0.claimIssuerDocument(Refetch.underWay.document, url: mark, lifetime: Self.refetchInterval)
+            try $0.claimIssuerDocument(Refetch.claim(), url: mark, lifetime: Self.refetchInterval)
         }
         guard isOurs else { return try await othersKeys(at: url, mark) }
         do {
@@ -144,6 +144,13 @@ private enum Refetch: String {
     init?(_ document: JSONValue.Object?) {
         guard let state = document?["state"]?.text.flatMap(Self.init) else { return nil }
         self = state
+    }
+
+    /// The mark of one that begins, like no other's.
+    static func claim() -> JSONValue.Object {
+        var document = underWay.document
+        document["claim"] = .string("\(UInt64.random(in: 0 ... .max))")
+        return document
     }
 
     var document: JSONValue.Object { JSONValue.Object([("state", .string(rawValue))]) }

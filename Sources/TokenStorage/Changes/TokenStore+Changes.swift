@@ -1,6 +1,7 @@
 import Database
 import Dispatch
 public import OAuth
+import Sealing
 
 #if canImport(Glibc)
 import Glibc
@@ -99,10 +100,7 @@ final class CommitObserver: Sendable {
 
     /// - Throws: ``TokenStoreError/Code/file`` if the system has no more watches.
     init(_ path: StorePath) throws(TokenStoreError) {
-        var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { throw StoreFile.failure("watched", path.directory) }
-        // A child process that inherited the writing end would keep the waiting from ending.
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        guard let pipe = PrivatePipe() else { throw StoreFile.failure("watched", path.directory) }
         #if os(Linux)
         let descriptor = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
         let isWatching =
@@ -129,12 +127,13 @@ final class CommitObserver: Sendable {
                     "\(path.directory) cannot be watched, as this user watches too many places or has too many files open",
                     Remedy(.retry, "end other watches, or have fs.inotify.max_user_instances raised")
                 ) : StoreFile.failure("watched", path.directory)
-            for descriptor in [descriptor, ends[0], ends[1]] where descriptor >= 0 { close(descriptor) }
+            if descriptor >= 0 { close(descriptor) }
+            pipe.close()
             throw failure
         }
         events = descriptor
-        stopReader = ends[0]
-        stopWriter = LockedValue(ends[1])
+        stopReader = pipe.reading
+        stopWriter = LockedValue(pipe.writing)
     }
 
     deinit {

@@ -22,16 +22,20 @@ extension TokenStore {
     package func saveIssuerDocument(_ document: JSONValue.Object, url: String, lifetime: Int64) throws {
         try write { session in
             try session.deleteOldIssuerDocuments()
-            try session.writeIssuerDocument(document, url: url, lifetime: lifetime)
+            let row = try session.lockedIssuerDocument(url)
+            try session.writeIssuerDocument(document, url: url, lifetime: lifetime, row: row)
         }
     }
 
     /// Keeps a document that no issuer published at `url` for some seconds, unless one is there: of all tasks and
-    /// processes that try, one succeeds.
+    /// processes that try, one succeeds, on however many machines.
+    ///
+    /// `document` is like no other's: where the answer to the commit was lost, the claim is known by it.
     package func claimIssuerDocument(_ document: JSONValue.Object, url: String, lifetime: Int64) throws -> Bool {
         try write { session in
-            guard try session.issuerDocument(url) == nil else { return false }
-            try session.writeIssuerDocument(document, url: url, lifetime: lifetime)
+            let row = try session.lockedIssuerDocument(url)
+            if let claim = try session.issuerDocument(url) { return claim == document }
+            try session.writeIssuerDocument(document, url: url, lifetime: lifetime, row: row)
             return true
         }
     }
@@ -52,11 +56,22 @@ extension StoreConnection {
         } ?? nil
     }
 
-    func writeIssuerDocument(_ document: JSONValue.Object, url: String, lifetime: Int64) throws {
-        let known = try connection.integer("SELECT id FROM issuer_document WHERE url = ?1", .text(url))
+    /// The row of a URL, which no other node replaces before this transaction has ended; nil if there is none.
+    ///
+    /// Where it is nil, the second of two nodes that write one finds a collision, and begins again.
+    func lockedIssuerDocument(_ url: String) throws -> Int64? {
+        try connection.integer(Self.rowOfURL, .text(url))
+    }
+
+    private static let rowOfURL = SQL { dialect in
+        "SELECT id FROM issuer_document WHERE url = ?1" + (dialect == .sqlite ? "" : " FOR UPDATE")
+    }
+
+    /// Keeps a document in the `row` of its URL, which was read in the same transaction.
+    func writeIssuerDocument(_ document: JSONValue.Object, url: String, lifetime: Int64, row: Int64?) throws {
         try write(
             .issuerDocument,
-            id: known,
+            id: row,
             clear: [.text(url), .text(JSONValue.object(document).serialized), .integer(now), .integer(now + lifetime)],
             sealed: [Secret("")]
         )

@@ -91,6 +91,15 @@ struct CommandSourceTests {
         #expect(refusal?.problem.contains(words) == true)
     }
 
+    @Test func `a program that somebody is writing is waited for`() throws {
+        let writer = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+        Thread.detachNewThread {
+            usleep(100_000)
+            try? writer.close()
+        }
+        _ = try KeySource.command(path).create(context())
+    }
+
     @Test func `a program that does not answer is ended with what it has started`() throws {
         let marker = directory.file("pid")
         try write("sleep 600 & echo $! > '\(marker)'; wait")

@@ -1,3 +1,5 @@
+import Sealing
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -15,11 +17,10 @@ final class FilledPipe: Sendable {
     let descriptor: Int32
 
     init(holding text: String) throws {
-        var ends: [Int32] = [0, 0]
-        guard pipe(&ends) == 0 else { throw Failure(number: errno) }
-        descriptor = ends[0]
-        defer { close(ends[1]) }
-        guard write(ends[1], text, text.utf8.count) == text.utf8.count else { throw Failure(number: errno) }
+        guard let pipe = PrivatePipe() else { throw Failure(number: errno) }
+        descriptor = pipe.reading
+        defer { close(pipe.writing) }
+        guard write(pipe.writing, text, text.utf8.count) == text.utf8.count else { throw Failure(number: errno) }
     }
 
     /// What has not been read.

@@ -72,6 +72,42 @@ struct ServerTransactionTests {
         #expect(try store.accounts().count == 1)
     }
 
+    @Test(arguments: [false, true])
+    func `of all that claim a document on several nodes one succeeds`(isOutdated: Bool) async throws {
+        let scene = try ServerScene()
+        let nodes = try [scene.createdStore()] + (0..<3).map { _ in try scene.open() }
+        for round in 0..<20 {
+            let url = "https://issuer.test/keys#\(round)"
+            if isOutdated { try await nodes[0].perform { try $0.saveIssuerDocument(claim(0), url: url, lifetime: 0) } }
+            let successes = try await withThrowingTaskGroup(of: Bool.self) { group in
+                for number in 1...8 {
+                    let node = nodes[number % nodes.count]
+                    group.addTask {
+                        try await node.perform { try $0.claimIssuerDocument(claim(number), url: url, lifetime: 60) }
+                    }
+                }
+                return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+            }
+            #expect(successes == 1)
+        }
+    }
+
+    @Test func `a claim whose answer is lost is still one's own`() throws {
+        let scene = try ServerScene()
+        try scene.create(granting: ServerRoles(application: "trusted"))
+        let proxy = try DelayingProxy(to: scene.server.port)
+        defer { proxy.stop() }
+        let store = try TokenStore.open(at: scene.location(as: "trusted", port: proxy.port), options: scene.options)
+        for messages in 0..<8 {
+            let url = "https://issuer.test/keys#\(messages)"
+            proxy.cut(after: messages, .after)
+            #expect(try store.claimIssuerDocument(claim(messages), url: url, lifetime: 60))
+            #expect(try !store.claimIssuerDocument(claim(-1), url: url, lifetime: 60))
+        }
+    }
+
+    private func claim(_ number: Int) -> JSONValue.Object { JSONValue.Object([("claim", .string("\(number)"))]) }
+
     @Test func `a server that restarts is waited for by readers and writers`() throws {
         let server = try TestServer()
         defer { server.stop() }

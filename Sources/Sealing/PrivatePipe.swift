@@ -1,0 +1,32 @@
+import CProcess
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A pipe whose ends no other program gets that this process starts, not even one that another thread starts just now.
+///
+/// A program that had the writing end would keep its reader waiting; one that had the reading end could read a key.
+/// Whoever makes one closes its ends.
+package struct PrivatePipe: Sendable {
+    package let reading: Int32
+    package let writing: Int32
+
+    /// Nil if none can be had; `errno` says why.
+    package init?() {
+        var ends: [Int32] = [-1, -1]
+        guard CProcessPipe(&ends) == 0 else { return nil }
+        (reading, writing) = (ends[0], ends[1])
+    }
+
+    package func close() {
+        for end in [reading, writing] { closeDescriptor(end) }
+    }
+}
+
+/// `close(2)`, whose name a method here has as well.
+private func closeDescriptor(_ descriptor: Int32) { _ = close(descriptor) }
