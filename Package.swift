@@ -112,7 +112,7 @@ let package = Package(
         .target(
             name: "SignIn",
             dependencies: [
-                "HTTPTransport", "OAuth", "OpenIDConnect", "TokenManagement", "TokenStorage",
+                "HTTPTransport", "OAuth", "OpenIDConnect", "Sealing", "TokenManagement", "TokenStorage",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio", condition: network),
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: network),

@@ -73,57 +73,16 @@ struct HelperProgram {
         // The pipe holds it all: nothing is left to write when the program may be gone.
         let isWritten = text.withUnsafeBytes { write(input.writing, $0.baseAddress, $0.count) == $0.count }
         close(input.writing)
-        let process = isWritten ? spawn(argument, input.reading, output.writing, until: end) : nil
+        var program = ProgramStart([path, argument], environment: environment, headOf: .group)
+        // What it says to the person is heard, unless this program has closed its own way there.
+        let complaints = fcntl(STDERR_FILENO, F_GETFD) < 0 ? nil : STDERR_FILENO
+        program.streams = [input.reading, output.writing, complaints]
+        let process = isWritten ? program.spawn(until: end) : nil
         close(input.reading)
         close(output.writing)
         if let process { return (process, output.reading) }
         close(output.reading)
         throw failure("cannot be started")
-    }
-
-    private func spawn(
-        _ argument: String,
-        _ input: Int32,
-        _ output: Int32,
-        until end: ContinuousClock.Instant
-    ) -> pid_t? {
-        #if os(Linux)
-        var actions = posix_spawn_file_actions_t()
-        var attributes = posix_spawnattr_t()
-        #else
-        var actions: posix_spawn_file_actions_t?
-        var attributes: posix_spawnattr_t?
-        #endif
-        posix_spawn_file_actions_init(&actions)
-        posix_spawnattr_init(&attributes)
-        defer {
-            posix_spawn_file_actions_destroy(&actions)
-            posix_spawnattr_destroy(&attributes)
-        }
-        posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
-        posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        posix_spawnattr_setsigmask(&attributes, &signals)
-        sigfillset(&signals)
-        posix_spawnattr_setsigdefault(&attributes, &signals)
-        // A group of its own, so that what it starts ends with it.
-        posix_spawnattr_setflags(
-            &attributes,
-            Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP)
-        )
-        var words = [strdup(path), strdup(argument), nil]
-        // It needs no key of ours.
-        let visible = environment.filter { !$0.key.hasPrefix("TOKENSTORE_") }
-        var variables = visible.map { strdup("\($0.key)=\($0.value)") } + [nil]
-        defer { for text in words + variables { free(text) } }
-        var process: pid_t = 0
-        while true {
-            let refusal = posix_spawn(&process, path, &actions, &attributes, &words, &variables)
-            // Somebody is writing the program, or a process that was started while somebody did is about to let it go.
-            guard refusal == ETXTBSY, ContinuousClock.now < end else { return refusal == 0 ? process : nil }
-            pause()
-        }
     }
 
     /// What comes until the end of the output, or a little more than is taken; nil if it does not end in time.
@@ -161,14 +120,9 @@ struct HelperProgram {
                 while waitpid(process, &status, 0) < 0 && errno == EINTR {}
                 return nil
             }
-            pause()
+            usleep(1_000)
         }
         let signal = status & 0x7F
         return signal == 0 ? status >> 8 & 0xFF : 128 + signal
-    }
-
-    private func pause() {
-        var millisecond = timespec(tv_sec: 0, tv_nsec: 1_000_000)
-        nanosleep(&millisecond, nil)
     }
 }

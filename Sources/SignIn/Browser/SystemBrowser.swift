@@ -1,5 +1,6 @@
 import Dispatch
 import OAuth
+import Sealing
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
@@ -26,9 +27,7 @@ public struct SystemBrowser: UserAgent {
     public init(environment: [String: String] = ProcessInfo.processInfo.environment) {
         let named = environment["BROWSER"]?.parts(separatedBy: ":") ?? []
         let usual = Self.desktopCommands(environment)
-        // What opens the store is for this program alone.
-        let visible = environment.filter { !$0.key.hasPrefix("TOKENSTORE_") }
-        commands = (named.isEmpty ? usual : named).map { BrowserCommand($0, environment: visible) }
+        commands = (named.isEmpty ? usual : named).map { BrowserCommand($0, environment: environment) }
     }
 
     /// What opens a page on the desktop.
@@ -67,15 +66,6 @@ private struct BrowserCommand: Sendable {
     private static let patience: Duration = .seconds(2)
     private static let queue = DispatchQueue(label: "tokenstore.browser", attributes: .concurrent)
 
-    /// A browser must not inherit this program's sockets; closing a descriptor that is not open is not an error.
-    private static let openable = Int32(clamping: min(sysconf(Int32(_SC_OPEN_MAX)), 1_024))
-
-    #if os(Linux)
-    private static let newSession: Int32 = 0x80
-    #else
-    private static let newSession: Int32 = 0x400
-    #endif
-
     init(_ command: String, environment: [String: String]) {
         words = command.parts(separatedBy: " ")
         self.environment = environment
@@ -96,8 +86,9 @@ private struct BrowserCommand: Sendable {
     }
 
     private func start(_ arguments: [String]) -> Bool {
-        guard let process = Self.spawn(arguments, environment) else { return false }
         let end = ContinuousClock.now + Self.patience
+        let program = ProgramStart(arguments, environment: environment, headOf: .session)
+        guard let process = program.spawn(until: end) else { return false }
         var status: Int32 = 0
         while ContinuousClock.now < end {
             if waitpid(process, &status, WNOHANG) == process { return status == 0 }
@@ -109,43 +100,6 @@ private struct BrowserCommand: Sendable {
             while waitpid(process, &status, 0) < 0, errno == EINTR {}
         }
         return true
-    }
-
-    /// Starts a program in a new session, so that Ctrl-C here does not end a browser there, with nothing open
-    /// but an empty input and nowhere to write.
-    private static func spawn(_ arguments: [String], _ environment: [String: String]) -> pid_t? {
-        guard let program = arguments.first else { return nil }
-        #if os(Linux)
-        var actions = posix_spawn_file_actions_t()
-        var attributes = posix_spawnattr_t()
-        #else
-        var actions: posix_spawn_file_actions_t?
-        var attributes: posix_spawnattr_t?
-        #endif
-        posix_spawn_file_actions_init(&actions)
-        posix_spawnattr_init(&attributes)
-        defer {
-            posix_spawn_file_actions_destroy(&actions)
-            posix_spawnattr_destroy(&attributes)
-        }
-        for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] {
-            posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0)
-        }
-        for descriptor in 3..<openable { posix_spawn_file_actions_addclose(&actions, descriptor) }
-        var mask = sigset_t()
-        sigemptyset(&mask)
-        posix_spawnattr_setsigmask(&attributes, &mask)
-        sigfillset(&mask)
-        posix_spawnattr_setsigdefault(&attributes, &mask)
-        posix_spawnattr_setflags(
-            &attributes,
-            Int16(Int32(POSIX_SPAWN_SETSIGMASK) | Int32(POSIX_SPAWN_SETSIGDEF) | newSession)
-        )
-        let words = arguments.map { strdup($0) } + [nil]
-        let settings = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
-        defer { for text in words + settings { free(text) } }
-        var process = pid_t()
-        return posix_spawnp(&process, program, &actions, &attributes, words, settings) == 0 ? process : nil
     }
 }
 
