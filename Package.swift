@@ -77,7 +77,10 @@ let package = Package(
         .target(name: "TestSupport", dependencies: ["Database", "OAuth", "PostgreSQL", "Sealing", "TokenStorage"]),
         .target(name: "TestTraits", dependencies: ["TestSupport"]),
         .testTarget(name: "SQLiteTests", dependencies: ["SQL", "SQLite", "TestSupport"]),
-        .testTarget(name: "PostgreSQLTests", dependencies: ["CPostgreSQL", "PostgreSQL", "SQL", "TestSupport"]),
+        .testTarget(
+            name: "PostgreSQLTests",
+            dependencies: ["CPostgreSQL", "PostgreSQL", "SQL", "TestSupport", "TestTraits"]
+        ),
         .testTarget(name: "OAuthTests", dependencies: ["OAuth", "TestSupport"]),
         .testTarget(name: "SealingTests", dependencies: ["OAuth", "Sealing", "TestSupport"]),
         .target(
@@ -328,7 +331,7 @@ let package = Package(
             name: "FleetExampleTests",
             dependencies: [
                 "FleetExample", "HTTPTransport", "IssuerSupport", "LocalIdentityProvider", "OAuth", "TestSupport",
-                "TokenStoreMain",
+                "TestTraits", "TokenStoreMain",
             ]
         ),
         .testTarget(

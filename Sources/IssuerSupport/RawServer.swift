@@ -1,5 +1,6 @@
 package import Foundation
 import Synchronization
+import TestSupport
 
 /// A socket on loopback that answers with any bytes, whether they are HTTP or not.
 package final class RawServer: Sendable {
@@ -33,20 +34,7 @@ package final class RawServer: Sendable {
     }
 
     private init(_ ending: Ending, data answering: @escaping @Sendable (String) -> Data) throws {
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let (listening, bound) = (descriptor, length)
-        let isListening = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                bind(listening, address, bound) == 0 && listen(listening, 16) == 0
-                    && getsockname(listening, address, &length) == 0
-            }
-        }
-        guard isListening else { throw POSIXError(.EADDRNOTAVAIL) }
-        port = Int(UInt16(bigEndian: address.sin_port))
+        (descriptor, port) = try LoopbackSocket.listener()
         Thread.detachNewThread { [self] in serve(ending, answering) }
     }
 
@@ -56,9 +44,7 @@ package final class RawServer: Sendable {
     package func stop() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
     private func serve(_ ending: Ending, _ answering: @escaping @Sendable (String) -> Data) {
-        while true {
-            let connection = accept(descriptor, nil, nil)
-            guard connection >= 0 else { break }
+        while case let connection = LoopbackSocket.client(of: descriptor), connection >= 0 {
             Thread.detachNewThread { [self] in
                 let request = Self.request(from: connection)
                 received.withLock { $0.append(request) }
@@ -72,6 +58,8 @@ package final class RawServer: Sendable {
                     _ = recv(connection, &byte, 1, 0)
                 case .drips: while send(connection, "x", 1, Int32(MSG_NOSIGNAL)) == 1 { usleep(5_000) }
                 }
+                // A program that another test started at the same moment may have the socket as well.
+                shutdown(connection, Int32(SHUT_RDWR))
                 close(connection)
             }
         }

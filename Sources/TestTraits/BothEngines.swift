@@ -4,7 +4,7 @@ package import Testing
 
 /// Runs each test twice: with a store that is a file, and with one on a PostgreSQL server.
 ///
-/// Without a server installed the second run is left out; ``ServerTests`` says so.
+/// Without a server installed the second run is left out; the tests that are about servers say so.
 package struct BothEnginesTrait: SuiteTrait, TestTrait, TestScoping {
     package let isRecursive = true
 

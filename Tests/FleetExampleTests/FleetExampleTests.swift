@@ -2,6 +2,7 @@ import Foundation
 import IssuerSupport
 import LocalIdentityProvider
 import TestSupport
+import TestTraits
 import Testing
 
 /// The example as people see it: several processes on one PostgreSQL server, and browsers that meet any of them.

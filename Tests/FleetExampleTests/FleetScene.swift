@@ -6,13 +6,6 @@ import OAuth
 import TestSupport
 import Testing
 
-extension Trait where Self == ConditionTrait {
-    /// Leaves tests out where no server can be started.
-    static var ifServerIsInstalled: Self {
-        .enabled(if: TestServer.isInstalled, "PostgreSQL and libpq5 are installed")
-    }
-}
-
 /// An issuer, a store on a PostgreSQL server, and what processes of the example need to use both.
 struct FleetScene: Sendable {
     static let ana = (name: "ana@example.org", password: "Quinoa-7-Lunas")

@@ -2,6 +2,7 @@ import Foundation
 import PostgreSQL
 import SQL
 import TestSupport
+import TestTraits
 import Testing
 
 /// What is known when a connection ends or a server falls silent.

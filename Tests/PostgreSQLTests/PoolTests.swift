@@ -3,6 +3,7 @@ import PostgreSQL
 import SQL
 import Synchronization
 import TestSupport
+import TestTraits
 import Testing
 
 @Suite(.ifServerIsInstalled, .onOwnThread)

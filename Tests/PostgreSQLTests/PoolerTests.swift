@@ -2,6 +2,7 @@ import Foundation
 import PostgreSQL
 import SQL
 import TestSupport
+import TestTraits
 import Testing
 
 @Suite(.ifServerIsInstalled, .onOwnThread, .enabled(if: Bouncer.program != nil, "pgbouncer is installed"))

@@ -1,13 +1,6 @@
 import TestSupport
 import Testing
 
-extension Trait where Self == ConditionTrait {
-    /// Leaves tests out where no server can be started.
-    static var ifServerIsInstalled: Self {
-        .enabled(if: TestServer.isInstalled, "PostgreSQL and libpq5 are installed")
-    }
-}
-
 /// Runs each test on a thread of its own, as the calls of the binding block theirs.
 struct OwnThreadTrait: SuiteTrait, TestTrait, TestScoping {
     let isRecursive = true

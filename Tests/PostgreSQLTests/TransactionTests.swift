@@ -1,6 +1,7 @@
 import PostgreSQL
 import SQL
 import TestSupport
+import TestTraits
 import Testing
 
 @Suite(.ifServerIsInstalled, .onOwnThread)

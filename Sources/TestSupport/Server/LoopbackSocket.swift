@@ -18,7 +18,14 @@ package enum LoopbackSocket {
     }
 
     /// The next connection; negative when the listener is shut down.
-    package static func client(of listener: Int32) -> Int32 { undelayed(accept(listener, nil, nil)) }
+    package static func client(of listener: Int32) -> Int32 {
+        while true {
+            let number = accept(listener, nil, nil)
+            if number < 0, [EINTR, ECONNABORTED].contains(errno) { continue }
+            _ = fcntl(number, F_SETFD, FD_CLOEXEC)
+            return undelayed(number)
+        }
+    }
 
     /// A connection to a port; nil if nothing listens there.
     package static func server(at port: Int) -> Int32? {

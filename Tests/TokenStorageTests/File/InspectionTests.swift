@@ -117,11 +117,11 @@ struct InspectionTests {
         try write(bytes(of: log, frames), to: copy.file("tokenstore.db-wal"))
         try write(bytes(of: index, try DamagedFile(live.path.sharedMemory).bytes()), to: copy.file("tokenstore.db-shm"))
         let before = try DirectorySnapshot(copy.path)
-        let start = ContinuousClock.now
-        let store = try #require(try TokenStore.inspect(at: StorePath(copy.path), options: live.options))
+        var options = live.options
+        options.busyTimeout = .zero
+        let store = try #require(try TokenStore.inspect(at: StorePath(copy.path), options: options))
         #expect(try store.accounts().count == (log == .whole ? 2 : 1))
         #expect(try store.check() == [])
-        #expect(ContinuousClock.now - start < .seconds(5))
         #expect(try DirectorySnapshot(copy.path) == before)
         withExtendedLifetime(live) {}
     }

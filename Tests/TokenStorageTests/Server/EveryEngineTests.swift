@@ -1,5 +1,6 @@
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 
 /// Whether each suite of the store's promises runs on both engines, or says why it does not.

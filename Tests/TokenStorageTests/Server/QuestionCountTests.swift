@@ -2,6 +2,7 @@ import Database
 import Foundation
 import OAuth
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import TokenStorage

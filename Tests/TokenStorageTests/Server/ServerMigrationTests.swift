@@ -1,6 +1,7 @@
 import OAuth
 import PostgreSQL
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import TokenStorage

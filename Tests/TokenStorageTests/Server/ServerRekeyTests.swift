@@ -2,6 +2,7 @@ import Foundation
 import OAuth
 import Sealing
 import TestSupport
+import TestTraits
 import Testing
 import TokenStorage
 

@@ -6,13 +6,6 @@ import TestSupport
 import Testing
 import TokenStorage
 
-extension Trait where Self == ConditionTrait {
-    /// Leaves tests out where no server can be started.
-    static var ifServerIsInstalled: Self {
-        .enabled(if: TestServer.isInstalled, "PostgreSQL and libpq5 are installed")
-    }
-}
-
 /// A place for a store on the tests' server.
 struct ServerScene {
     let server: TestServer

@@ -3,6 +3,7 @@ import OAuth
 import PostgreSQL
 import Sealing
 import TestSupport
+import TestTraits
 import Testing
 import TokenStorage
 

@@ -2,6 +2,7 @@ import Foundation
 import OAuth
 import PostgreSQL
 import TestSupport
+import TestTraits
 import Testing
 import TokenStorage
 

@@ -1,6 +1,7 @@
 import Foundation
 import PostgreSQL
 import TestSupport
+import TestTraits
 import Testing
 
 /// What the command line says of a server that does not serve the store, and that it makes nothing there.
