@@ -39,7 +39,7 @@ extension StoreConnection {
         .refreshToken, .idToken, .accountTag, .foreignEntry, .foreignEntry,
     ]
 
-    fileprivate func pageProblems(_ progress: TokenStore.ProgressHandler? = nil) throws -> [StoreProblem] {
+    fileprivate func pageProblems(_ progress: TokenStore.ProgressHandler?) throws -> [StoreProblem] {
         // SQLite looks at all of them in one step.
         let pages = RowProgress(progress, total: Int(try connection.integer("PRAGMA page_count") ?? 0), unit: "pages")
         try pages.start()

@@ -233,11 +233,9 @@ private enum Ear {
             self = .pooled(try PostgreSQL.Connection(to: address, options: settings))
         }
         try use { connection in
-            if try connection.integer(Self.citus) != nil { try connection.spreadRows() }
+            if try Connection(.server(connection)).hasCitus() { try connection.spreadRows() }
         }
     }
-
-    private static let citus: StaticString = "SELECT 1 WHERE to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL"
 
     func use<Result>(_ body: (PostgreSQL.Connection) throws -> Result) throws -> Result {
         switch self {

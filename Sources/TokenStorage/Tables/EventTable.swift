@@ -104,11 +104,7 @@ extension StoreConnection {
 
     /// The entries on a server of transactions from one to another, in their order.
     func events(from first: Int64, to end: Int64, limit: Int64) throws -> [StoreEvent] {
-        try readingMarks { key in
-            try connection.all(Self.eventsBetween, .text("\(first)"), .text("\(end)"), .integer(limit)) { row in
-                try intactEvent(row, key)
-            }
-        }
+        try events(Self.eventsBetween, .text("\(first)"), .text("\(end)"), .integer(limit))
     }
 
     private static let eventsBetween = SQL(
@@ -133,17 +129,12 @@ extension StoreConnection {
             + "LEFT JOIN account a ON a.id = t.account_id "
     }
 
-    private func events(_ sql: SQL, _ value: Value) throws -> [StoreEvent] {
-        try readingMarks { key in try connection.all(sql, value) { row in try intactEvent(row, key) } }
-    }
-
-    private func events(_ sql: SQL, _ value: Value, _ limit: Value) throws -> [StoreEvent] {
-        try readingMarks { key in try connection.all(sql, value, limit) { row in try intactEvent(row, key) } }
-    }
-
     /// Reads entries at one moment with the key of their marks: the first sign-in makes it, and a purge takes it along.
-    private func readingMarks(_ entries: (MarkKey?) throws -> [StoreEvent?]) throws -> [StoreEvent] {
-        try connection.read { try entries(currentMarkKey()).compactMap(\.self) }
+    private func events(_ sql: SQL, _ values: Value...) throws -> [StoreEvent] {
+        try connection.read {
+            let key = try currentMarkKey()
+            return try connection.all(sql, values) { row in try intactEvent(row, key) }.compactMap(\.self)
+        }
     }
 
     /// nil for a row that was altered.
