@@ -29,6 +29,7 @@ public struct TokenResult: Equatable, Sendable {
         case extended
     }
 
+    /// The token to send with a request.
     public private(set) var accessToken: AccessToken
 
     /// The account that the token is for; the store has its name and claims.

@@ -12,6 +12,7 @@ public enum JSONValue: Sendable {
 
     /// The members of an object, in order.
     public struct Object: Sendable {
+        /// Names and values, in their order.
         public private(set) var members: [(name: String, value: JSONValue)]
 
         /// An object with these members, in this order.

@@ -69,6 +69,7 @@ public struct OAuthError: CodedError, Hashable {
         package static func named(_ text: String) -> Code { OAuthError.name(text).map(Code.init) ?? .unknown }
     }
 
+    /// The `error` of the answer.
     public package(set) var code: Code
 
     /// Microsoft's `suberror`, such as `bad_token`.

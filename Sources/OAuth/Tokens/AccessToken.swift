@@ -26,6 +26,8 @@ public struct AccessToken: Equatable, Sendable {
 
     /// When it was stored; nil if an import did not say.
     public let cachedAt: Date?
+
+    /// When it ends by the issuer's word.
     public private(set) var expiresAt: Date
 
     /// How long the token may be used while the issuer cannot be reached.

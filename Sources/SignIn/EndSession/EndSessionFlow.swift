@@ -140,6 +140,7 @@ public struct BrowserSessionReport: Hashable, Sendable {
         case notOffered = "not_offered"
     }
 
+    /// What became of the session in the browser.
     public internal(set) var outcome: Outcome
 
     /// Why the session may still be there, for a person to read.

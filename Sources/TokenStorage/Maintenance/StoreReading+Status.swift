@@ -177,8 +177,10 @@ public struct StoreStatus: Sendable {
 
         /// A kind of reader; a new version may know more.
         public struct Reader: RawRepresentable, Hashable, Sendable {
+            /// The word that `status --json` has for it.
             public let rawValue: String
 
+            /// A kind with a word of its own.
             public init(rawValue: String) { self.rawValue = rawValue }
 
             /// Another user of this machine.
