@@ -70,6 +70,7 @@ extension PostgreSQLError {
         package static let diskFull = Code(rawValue: "53100")
         package static let duplicateTable = Code(rawValue: "42P07")
         package static let failedTransaction = Code(rawValue: "25P02")
+        package static let foreignKeyViolation = Code(rawValue: "23503")
         package static let invalidAuthorization = Code(rawValue: "28000")
         package static let invalidPassword = Code(rawValue: "28P01")
         package static let lockNotAvailable = Code(rawValue: "55P03")

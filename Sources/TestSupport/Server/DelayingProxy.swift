@@ -10,6 +10,8 @@ package final class DelayingProxy: Sendable {
         case before
         /// They arrive, and the answer to them does not.
         case after
+        /// They arrive, and nobody waits for the answer.
+        case meanwhile
     }
 
     package let port: Int
@@ -80,6 +82,7 @@ package final class DelayingProxy: Sendable {
             if cut == .after { connection.swallowsAnswers.withLock { $0 = true } }
             if connection.hasHeard.exchange(false) { trips.withLock { $0 += 1 } }
             line.put(bytes)
+            if cut == .meanwhile { break }
         }
         connection.end()
         line.end()

@@ -41,11 +41,9 @@ extension TokenStore {
     /// Deletes access tokens that have ended, and nothing else; needs no key.
     public func purgeExpired() throws -> PurgeCounts {
         try removing(takesIn: false) { session in
-            let counts = try session.expired()
-            if counts.accessTokens > 0 {
-                try session.deleteExpiredAccessTokens()
-                try session.record(.purge, outcome: "expired")
-            }
+            var counts = PurgeCounts()
+            counts.accessTokens = try session.deleteExpiredAccessTokens()
+            if counts.accessTokens > 0 { try session.record(.purge, outcome: "expired") }
             return counts
         }
     }
@@ -57,7 +55,7 @@ extension TokenStore {
     ) throws -> PurgeCounts {
         try removing { session in
             try session.lockForManyAccounts()
-            let rows = try session.accountRows(matching: policy)
+            let rows = try session.lockedAccountRows(matching: policy)
             let counts = try session.counts(of: rows)
             guard !rows.isEmpty else { return counts }
             let accounts = RowProgress(progress, total: rows.count, unit: "accounts")

@@ -145,6 +145,9 @@ extension StoreConnection {
             values.append(.blob(try sealer.seal(secret, as: location, with: clearValues.bytes)))
         }
         try connection.run(known == nil ? table.insert : table.upsert, values + derived)
+        if isWriting, known ?? new == nil {
+            witness.newRow = (table, id, table.hasOwner(on: .postgreSQL) ? account ?? 0 : nil)
+        }
         return id
     }
 

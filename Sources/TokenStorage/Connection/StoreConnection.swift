@@ -74,6 +74,10 @@ package final class StoreConnection {
     /// Whether a transaction that writes to a server is open.
     var isWriting = false
 
+    /// Whether the transaction that is open may have happened before: the answer to its commit was lost, and it left
+    /// nothing that tells.
+    var mayHaveHappened = false
+
     /// Until when what is written to a server is tried again; nil: as long as another process is waited for.
     var deadline: ContinuousClock.Instant?
 

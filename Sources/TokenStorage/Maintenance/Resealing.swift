@@ -49,7 +49,14 @@ extension StoreConnection {
         for table in SealedTable.all {
             var last = RowPlace(owner: connection.isServer ? -1 : 0, row: 0)
             while true {
-                let (seen, count, end) = try write { try resealBatch(of: table, after: last) }
+                var counted = 0
+                let (seen, count, end) = try write {
+                    var batch = try resealBatch(of: table, after: last)
+                    // What was sealed by a commit whose answer was lost counts too.
+                    if mayHaveHappened { batch.count = max(batch.count, counted) }
+                    counted = batch.count
+                    return batch
+                }
                 resealed += count
                 try rows.advance(by: seen)
                 guard let end else { break }

@@ -27,11 +27,14 @@ extension TokenStore {
     ///
     /// - Returns: an earlier use of this very token whose answer was not stored; nil where there was none.
     package func beginRefresh(with token: StoredRefreshToken) throws -> RefreshAttempt? {
-        try write { session in
+        var own: (attempt: RefreshAttempt, earlier: RefreshAttempt?)?
+        return try write { session in
             let account = try session.accountRow(token.account)
-            let earlier = try session.attempt(token)
+            var earlier = try session.attempt(token)
+            // After a commit whose answer was lost it is the one of this call.
+            if session.mayHaveHappened, let own, own.attempt == earlier { earlier = own.earlier }
             if let account, try session.isCurrent(token) {
-                try session.writeAttempt(token, account: account, outcome: nil)
+                own = (try session.writeAttempt(token, account: account, outcome: nil), earlier)
             }
             return earlier
         }

@@ -89,7 +89,7 @@ extension StoreConnection {
         }
         // In one order, so that the two do not wait for each other.
         for row in rows.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
-            try connection.run(outdated.rowDeletion, row.map { .integer($0) })
+            try connection.run(outdated.rowDeletion, values + row.map { .integer($0) })
         }
         return rows.count
     }
@@ -121,8 +121,9 @@ private final class Outdated: Sendable {
         selection = SQL(rows)
         let matches = key.map { "t.\($0) = old.\($0)" }.joined(separator: " AND ")
         deletion = SQL("DELETE FROM \(table) t USING (\(rows) FOR UPDATE SKIP LOCKED) old WHERE \(matches)")
-        let isRow = key.enumerated().map { "\($1) = ?\($0 + 1)" }.joined(separator: " AND ")
-        rowDeletion = SQL("DELETE FROM \(table) WHERE \(isRow)")
+        // What was renewed since it was looked for stays.
+        let isRow = key.enumerated().map { "\($1) = ?\(values + $0 + 1)" }.joined(separator: " AND ")
+        rowDeletion = SQL("DELETE FROM \(table) WHERE \(isRow) AND (\(condition))")
     }
 
     static let events = Outdated("event", where: "at < ?1", order: "at")

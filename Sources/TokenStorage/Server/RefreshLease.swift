@@ -164,6 +164,8 @@ extension TokenStore {
 
     /// The one clock that counts is that of the server which the statement is sent to, also where the row is on another
     /// machine: so a lease has ended when the new one would end so much later as it lasts.
+    ///
+    /// One of the same holder is its own: the answer to the commit that took it was lost.
     private static let taking = SQL(
         """
         INSERT INTO refresh_lease AS l
@@ -172,7 +174,7 @@ extension TokenStore {
         ON CONFLICT (account_id, client_fold) DO UPDATE SET holder = excluded.holder, fence = l.fence + 1,
             ends_at = excluded.ends_at, host = excluded.host, program = excluded.program,
             process_id = excluded.process_id, started_at = excluded.started_at
-        WHERE excluded.ends_at - l.ends_at >= ?4 * interval '1 second' RETURNING fence
+        WHERE excluded.ends_at - l.ends_at >= ?4 * interval '1 second' OR l.holder = excluded.holder RETURNING fence
         """
     )
 

@@ -2,13 +2,20 @@ import Database
 import OAuth
 import SQL
 
-/// What a transaction leaves that tells afterwards whether it happened: its entries in the record of use.
+/// What a transaction leaves that tells afterwards whether it happened: its entries in the record of use, or else a row
+/// that it made.
 ///
 /// The server's own answer, `pg_xact_status`, is wrong after a failover: the new primary has given the number of the
 /// transaction to another.
 struct CommitWitness {
+    /// Its number, which is asked only whether it is under way still; nil where rows are spread over machines.
+    var transaction: Int64?
+
     /// Row and owner of each entry.
     var events: [(id: Int64, owner: Int64)] = []
+
+    /// The last row that it made, whose id nobody else makes.
+    var newRow: (table: SealedTable, id: Int64, owner: Int64?)?
 
     /// The accounts whose rows were locked: who locks them again waits for the end of the transaction.
     var accounts: Set<Account.ID> = []
@@ -39,6 +46,8 @@ extension StoreConnection {
                         witness = unsettled.witness
                         return unsettled.result
                     }
+                    mayHaveHappened = unsettled != nil
+                    defer { mayHaveHappened = false }
                     let result = try body()
                     finished = result
                     return result
@@ -76,17 +85,41 @@ extension StoreConnection {
         }
     }
 
-    /// Whether a transaction whose end is not known did happen.
+    /// Whether a transaction whose end is not known did happen; false where it left nothing that tells.
     private func hasHappened(_ witness: CommitWitness) throws -> Bool {
-        // The rows that it had locked are free only when it is over.
-        for account in witness.accounts { _ = try accountRow(account) }
-        guard let event = witness.events.last else { return false }
-        return try connection.integer(
-            "SELECT 1 FROM event WHERE account_id = ?1 AND id = ?2",
-            .integer(event.owner),
-            .integer(event.id)
-        ) != nil
+        try requireEnd(of: witness)
+        if let event = witness.events.last {
+            // The entry goes on without its account if another node has deleted that meanwhile.
+            return try connection.integer(
+                "SELECT 1 FROM event WHERE account_id IN (?1, 0) AND id = ?2",
+                .integer(event.owner),
+                .integer(event.id)
+            ) != nil
+        }
+        guard let (table, id, owner) = witness.newRow else { return false }
+        let isOfOwner = owner == nil ? "" : " AND account_id = ?2"
+        let statement = try connection.prepare("SELECT 1 FROM \(table.name) WHERE id = ?1\(isOfOwner)")
+        let values = [id] + (owner.map { [$0] } ?? [])
+        return try statement.first(values.map(Value.integer)) { _ in true } ?? false
     }
+
+    /// Makes sure that a transaction is over: the server may have its statements, and not have come to them yet.
+    ///
+    /// - Throws: an error that passes, if it is not.
+    private func requireEnd(of witness: CommitWitness) throws {
+        // Until then it holds its own number, and the rows that it has locked.
+        if let transaction = witness.transaction, try connection.integer(Self.lock, .integer(transaction)) != nil {
+            throw PostgreSQLError(.lockNotAvailable, "the server is still busy with a transaction that was cut off")
+        }
+        for account in witness.accounts { _ = try accountRow(account) }
+    }
+
+    private static let lock = SQL(
+        """
+        SELECT 1 FROM pg_locks WHERE locktype = 'transactionid' AND granted
+            AND transactionid = CAST(CAST(CAST(?1 AS bigint) AS text) AS xid8)::xid
+        """
+    )
 
     private func reconnect(until end: ContinuousClock.Instant) throws {
         guard let reconnects else { return }
@@ -108,10 +141,14 @@ extension StoreConnection {
     /// The row of the key is locked against a rekey, which would retire what is sealed under it meanwhile, and that of
     /// the store against a move, which would leave behind what is written.
     func writableDataKeyID() throws -> Int64? {
-        let row = try connection.first(Self.writableKey) {
-            ($0.integer(0), Int($0.integer(1)), Int($0.integer(2)), $0.text(3), $0.optionalText(4))
+        let row = try connection.first(writableKey) {
+            (
+                $0.integer(0), Int($0.integer(1)), Int($0.integer(2)), $0.text(3), $0.optionalText(4),
+                $0.optionalInteger(5)
+            )
         }
-        guard let (id, floor, version, writer, movedTo) = row else { return nil }
+        guard let (id, floor, version, writer, movedTo, transaction) = row else { return nil }
+        witness.transaction = transaction
         guard floor <= options.serverSchema.version else {
             throw TokenStoreError.newerStore(version: version, writtenBy: writer, isReadable: true)
         }
@@ -120,14 +157,25 @@ extension StoreConnection {
         return id
     }
 
-    func askAheadForKey() throws { try connection.askAhead(Self.writableKey) }
+    func askAheadForKey() throws { try connection.askAhead(writableKey) }
 
-    private static let writableKey = SQL(
-        """
-        SELECT k.id, s.writer_floor, s.schema_version, s.written_by, s.moved_to
-        FROM data_key k CROSS JOIN store s WHERE k.is_current = 1 FOR SHARE OF k FOR KEY SHARE OF s
-        """
-    )
+    /// Where rows are spread, another machine may answer, which has a number of its own for the transaction.
+    private var writableKey: SQL {
+        guard case .server(let server) = connection.engine, server.spreadsRows else { return Self.writableKey }
+        return Self.writableKeyOfMany
+    }
+
+    private static let writableKey = writableKey(transaction: "CAST(CAST(pg_current_xact_id() AS text) AS bigint)")
+    private static let writableKeyOfMany = writableKey(transaction: "CAST(NULL AS bigint)")
+
+    private static func writableKey(transaction: String) -> SQL {
+        SQL(
+            """
+            SELECT k.id, s.writer_floor, s.schema_version, s.written_by, s.moved_to, \(transaction)
+            FROM data_key k CROSS JOIN store s WHERE k.is_current = 1 FOR SHARE OF k FOR KEY SHARE OF s
+            """
+        )
+    }
 
     /// Holds back every other work on many accounts, which would wait for accounts that this one has locked, and this
     /// one for theirs.
@@ -139,7 +187,9 @@ extension StoreConnection {
 
 extension PostgreSQLError {
     /// Whether another transaction was in the way: the same from its start may succeed.
-    var isCollision: Bool { code.isRetryable || code == .uniqueViolation }
+    ///
+    /// A row that another was to belong to may have been deleted since it was found.
+    var isCollision: Bool { code.isRetryable || code == .uniqueViolation || code == .foreignKeyViolation }
 
     /// Whether the server may be had again in a moment: it restarts, another takes its place, or it is busy.
     var isPassing: Bool {

@@ -100,8 +100,9 @@ extension StoreConnection {
         Int(try connection.integer("SELECT count(*) FROM access_token WHERE expires_on <= ?1", .integer(now)) ?? 0)
     }
 
-    func deleteExpiredAccessTokens() throws {
-        try connection.run("DELETE FROM access_token WHERE expires_on <= ?1", .integer(now))
+    /// - Returns: how many were deleted; another node may delete the same.
+    func deleteExpiredAccessTokens() throws -> Int {
+        try connection.changing("DELETE FROM access_token WHERE expires_on <= ?1", .integer(now))
     }
 }
 

@@ -39,9 +39,9 @@ extension StoreConnection {
 
     private static let familiesOfClient = SQL(SealedTable.appMetadata.selection + "WHERE t.client_fold = ?1")
 
-    private static let metadataAlike = SQL(
-        SealedTable.appMetadata.selection + "WHERE t.client_fold = ?1 AND t.environment = ?2"
-    )
+    private static let alike = SealedTable.appMetadata.selection + "WHERE t.client_fold = ?1 AND t.environment = ?2"
+    private static let metadataAlike = SQL(alike)
+    private static let lockedMetadataAlike = SQL(alike + " FOR UPDATE")
 
     /// Asks a server what ``saveAppMetadata(client:environment:family:extra:)`` will ask.
     func askAheadForAppMetadata(client: String, environment: String) throws {
@@ -52,25 +52,36 @@ extension StoreConnection {
     ///
     /// - Returns: whether anything changed.
     func saveAppMetadata(client: String, environment: String, family: String?, extra: JSONValue.Object) throws -> Bool {
-        let table = SealedTable.appMetadata
-        let known = try connection.first(Self.metadataAlike, .text(client.folded), .text(environment)) { row in
-            (
-                id: row.integer(0), client: row.text(table["client_id"]), family: row.optionalText(table["family_id"]),
-                extra: try intact { try openMembers(row, of: table) }
-            )
-        }
-        let merged = known?.extra?.merging(extra) ?? extra
-        if let known, known.family == family, known.extra == merged { return false }
+        let stored = try metadata(Self.metadataAlike, client: client, environment: environment)
+        if let stored, stored.says(family, extra) { return false }
+        // All sign-ins of a client read it, and hardly one changes it: it is locked for that alone. Another node may have
+        // been first.
+        let isShared = connection.isServer && stored != nil
+        let known =
+            try isShared ? metadata(Self.lockedMetadataAlike, client: client, environment: environment) : stored
+        if isShared, let known, known.says(family, extra) { return false }
         try write(
-            table,
+            .appMetadata,
             id: known?.id,
             clear: [
                 .text(known?.extra == nil ? client : known?.client ?? client), .text(client.folded), .text(environment),
                 .optional(family),
             ],
-            sealed: [Secret(merged)]
+            sealed: [Secret(known?.extra?.merging(extra) ?? extra)]
         )
         return true
+    }
+
+    private func metadata(_ sql: SQL, client: String, environment: String) throws -> StoredMetadata? {
+        let table = SealedTable.appMetadata
+        return try connection.first(sql, .text(client.folded), .text(environment)) { row in
+            StoredMetadata(
+                id: row.integer(0),
+                client: row.text(table["client_id"]),
+                family: row.optionalText(table["family_id"]),
+                extra: try intact { try openMembers(row, of: table) }
+            )
+        }
     }
 
     /// The environments at `host`, with a port or without, that are known of a client; both are folded.
@@ -99,6 +110,21 @@ extension StoreConnection {
                 )
             )
         }
+    }
+}
+
+/// What the store has of a client at a host.
+private struct StoredMetadata {
+    let id: Int64
+    let client: String
+    let family: String?
+
+    /// nil where the row was altered.
+    let extra: JSONValue.Object?
+
+    /// Whether these would change nothing.
+    func says(_ family: String?, _ extra: JSONValue.Object) -> Bool {
+        self.family == family && self.extra.map { $0.merging(extra) == $0 } ?? false
     }
 }
 

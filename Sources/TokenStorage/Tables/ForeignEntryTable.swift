@@ -159,9 +159,15 @@ extension StoreConnection {
 
     private static let entries = SQL(SealedTable.foreignEntry.selection + "ORDER BY t.id")
     private static let rejectedEntries = SQL(SealedTable.foreignEntry.selection + "WHERE t.rejection IS NOT NULL")
-    private static let entryAlike = SQL(SealedTable.foreignEntry.selection + "WHERE t.identity = ?1")
-    private static let entriesWithoutHash = SQL(SealedTable.foreignEntry.selection + "WHERE t.account_hash IS NULL")
-    private static let entriesOfHash = SQL(SealedTable.foreignEntry.selection + "WHERE t.account_hash = ?1")
+    private static let entryAlike = toBeChanged("t.identity = ?1")
+    private static let entriesWithoutHash = toBeChanged("t.account_hash IS NULL")
+    private static let entriesOfHash = toBeChanged("t.account_hash = ?1")
+
+    /// Entries that stay as they are read: of two nodes that take accounts out of one, neither brings the other's back.
+    private static func toBeChanged(_ condition: String) -> SQL {
+        let entries = SealedTable.foreignEntry.selection + "WHERE \(condition)"
+        return SQL { $0 == .sqlite ? entries : entries + " ORDER BY t.id FOR UPDATE" }
+    }
 
     /// The kept entries that may be of accounts with these folded ids, with their rows; others are not opened.
     private func unrecognizedEntries(of ids: some Sequence<String>) throws -> [(row: Int64, entry: UnrecognizedEntry)] {

@@ -48,17 +48,25 @@ extension StoreConnection {
         values(.integer(token.rowID), .integer(token.generation), of: token.account)
     }
 
-    func writeAttempt(_ token: StoredRefreshToken, account: Int64, outcome: String?) throws {
+    @discardableResult
+    func writeAttempt(_ token: StoredRefreshToken, account: Int64, outcome: String?) throws -> RefreshAttempt {
+        let attempt = RefreshAttempt(
+            startedAt: now,
+            program: options.program,
+            processID: Self.processID,
+            hasEnded: outcome != nil
+        )
         try write(
             .refreshAttempt,
             id: token.rowID,
             account: account,
             clear: [
-                .integer(token.generation), .integer(now), .text(options.program), .integer(Self.processID),
-                .optional(outcome),
+                .integer(token.generation), .integer(attempt.startedAt), .text(attempt.program),
+                .integer(attempt.processID), .optional(outcome),
             ],
             sealed: [Secret("")]
         )
+        return attempt
     }
 
     func deleteAttempt(_ token: StoredRefreshToken) throws {

@@ -273,10 +273,12 @@ extension StoreConnection {
         }
         guard let known else { return }
         try connection.run(
-            "UPDATE refresh_token SET fingerprint = ?2 WHERE id = ?1 AND account_id = ?3",
+            // Over several machines the row is not locked, and may have got another token meanwhile.
+            "UPDATE refresh_token SET fingerprint = ?2 WHERE id = ?1 AND account_id = ?3 AND fingerprint = ?4",
             .integer(row),
             .blob(known.new),
-            .integer(account)
+            .integer(account),
+            .blob(known.old)
         )
         if known.old != known.new { try renameToken(known.old, known.new) }
     }

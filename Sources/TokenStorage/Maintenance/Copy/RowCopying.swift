@@ -152,6 +152,8 @@ final class RowCopying {
         let loose = try Self.looseTables.map { ($0.table, try rows(of: $0.table, $0.sql)) }
         let events = try events()
         try target.write { session in
+            // Of two that copy the same at once one finds it done.
+            try session.lockForManyAccounts()
             guard try !session.hasMoved(outcome) else { return }
             for row in ownTokens { try session.write(row, of: .accessToken) }
             for (table, rows) in loose {

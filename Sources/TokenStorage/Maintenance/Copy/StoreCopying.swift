@@ -80,6 +80,8 @@ struct StoreCopying {
     /// - Returns: false while a refresh is under way, whose answer would have no place to go.
     private func frozen(_ store: TokenStore) throws -> Bool {
         try store.write { session in
+            // Otherwise another node could begin a refresh behind this look.
+            try session.holdWriters()
             guard try session.refreshesUnderWay() == 0, try source.path?.pendingAnswers().isEmpty ?? true else {
                 return false
             }
@@ -112,6 +114,7 @@ struct StoreCopying {
     /// Marks the target as the copy of this source; what another program keeps there is left alone.
     private func begin(_ id: String, in store: TokenStore, isResumed: Bool) throws {
         try store.write { session in
+            try session.lockForManyAccounts()
             let isBegun = try session.hasMoved(Self.begun(id))
             if !isBegun || !isResumed { try requireEmpty(session.totals()) }
             if !isBegun { try session.record(.move, outcome: Self.begun(id)) }

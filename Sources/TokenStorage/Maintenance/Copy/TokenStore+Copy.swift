@@ -102,12 +102,15 @@ extension StoreConnection {
 
     private static let movedTo = "to "
 
-    /// Lets nothing be written any more, in this transaction: who opened the store before is told where it is now.
+    /// Waits for all who write to a server, and keeps others from it until the end of this transaction.
+    func holdWriters() throws {
+        // A writer holds the row until the end of its transaction; for the row others could be overtaken for ever.
+        if connection.isServer { try connection.execute("LOCK TABLE store IN EXCLUSIVE MODE") }
+    }
+
+    /// Lets nothing be written any more, in this transaction, which holds the writers: who opened the store before is
+    /// told where it is now.
     func freeze(for place: StoreLocation) throws {
-        if connection.isServer {
-            // A writer holds the row until the end of its transaction; for the row others could be overtaken for ever.
-            try connection.execute("LOCK TABLE store IN EXCLUSIVE MODE")
-        }
         try record(.move, outcome: Self.movedTo + place.description)
         if connection.isServer {
             try connection.run("UPDATE store SET moved_to = ?1 WHERE id = 1", .text(place.description))

@@ -36,6 +36,19 @@ extension StoreConnection {
         return rows
     }
 
+    /// The rows of the accounts that `policy` leaves, which on a server nobody else changes until this transaction ends.
+    ///
+    /// Another node may have signed in to one before it was locked; so they are looked for again.
+    func lockedAccountRows(matching policy: AccountPolicy) throws -> [Int64] {
+        let rows = try accountRows(matching: policy)
+        guard connection.isServer, !rows.isEmpty else { return rows }
+        for row in rows { try connection.run(Self.rowLock, [.integer(row)]) }
+        let locked = Set(rows)
+        return try accountRows(matching: policy).filter { locked.contains($0) }
+    }
+
+    private static let rowLock = SQL("SELECT id FROM account WHERE id = ?1 FOR NO KEY UPDATE")
+
     /// The accounts that `policy` leaves, by username.
     func accounts(matching policy: AccountPolicy) throws -> [Account] {
         var accounts: [Account] = []

@@ -43,15 +43,19 @@ extension TokenStore {
     @discardableResult
     public func changeTags(of account: Account.ID, _ body: (inout [String: String]) -> Void) throws -> [String: String]
     {
-        try write { session in
+        var written: [String: String]?
+        return try write { session in
             guard let row = try session.accountRow(account) else {
                 throw TokenStoreError.invalidArgument("the account is not in the store", .correct("sign in first"))
             }
             let before = try session.tags(row)
+            // Of tags that were all taken away nothing else tells that it happened.
+            if session.mayHaveHappened, before.isEmpty, let written, written.isEmpty { return written }
             var tags = before
             body(&tags)
             for (name, value) in tags { try AccountTag(name: name, value: value).check() }
             if tags != before { try session.replaceTags(tags, of: row) }
+            written = tags
             return tags
         }
     }
