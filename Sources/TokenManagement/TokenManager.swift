@@ -139,12 +139,25 @@ public final class TokenManager: Sendable {
     /// Refreshes when it is this caller's turn, unless another caller refreshed in the meantime.
     private func refresh(_ request: SilentRequest) async throws -> TokenResult {
         let (start, before) = (self.now, try await passedOverToken(request))
-        var turn = try await RefreshTurn(
+        let outcome = try await RefreshTurn.wait(
             of: request.account,
             client: clientID,
             in: store,
             patience: options.patience
-        )
+        ) {
+            let request = try await sufficient(request, passingOver: before)
+            let decision = try await store.performRead { [decider] _ in try decider.decide(request, since: start) }
+            // All that is not a token to serve is judged in turn.
+            guard case .serve(let result) = decision else { return nil }
+            return result
+        }
+        var turn: RefreshTurn
+        switch outcome {
+        case .turn(let taken): turn = taken
+        case .answered(let result):
+            metrics.countWaiting()
+            return result
+        }
         do {
             let result = try await refresh(request, inTurn: &turn, since: start, passingOver: before)
             await turn.end()
@@ -153,6 +166,15 @@ public final class TokenManager: Sendable {
             await turn.end()
             throw error
         }
+    }
+
+    /// The request after a wait: another token than the one that was passed over serves.
+    private func sufficient(
+        _ request: SilentRequest,
+        passingOver before: AccessToken?
+    ) async throws -> SilentRequest {
+        let now = try await passedOverToken(request)
+        return now == nil || now == before ? request : request.easier
     }
 
     private func refresh(
@@ -167,8 +189,7 @@ public final class TokenManager: Sendable {
         // What an earlier refresh could not store is newer than what the store has.
         _ = try await store.perform { try $0.takeInAnswers() }
         while true {
-            let now = try await passedOverToken(request)
-            let request = now == nil || now == before ? request : request.easier
+            let request = try await sufficient(request, passingOver: before)
             switch try await store.performRead({ [decider] _ in try decider.decide(request, since: since) }) {
             case .serve(let result): return result
             case .fail(let error): throw error

@@ -99,11 +99,29 @@ struct RefreshTurn: Sendable {
     /// Whether another caller had the turn first, who may have refreshed meanwhile.
     var wasWaitedFor: Bool { locks.contains(where: \.wasWaitedFor) }
 
-    init(of account: Account.ID, client: String, in store: TokenStore, patience: Duration) async throws {
-        self.account = account
-        self.store = store
-        self.patience = patience
-        locks = [try await store.refreshLock(of: account, for: .client(client), patience: patience)]
+    /// What came of waiting for the turn.
+    enum Outcome: Sendable {
+        case turn(RefreshTurn)
+        case answered(TokenResult)
+    }
+
+    private init(of account: Account.ID, in store: TokenStore, patience: Duration, _ lock: RefreshLock) {
+        (self.account, self.store, self.patience) = (account, store, patience)
+        locks = [lock]
+    }
+
+    /// Waits for the turn, unless `answer` finds what another caller's refresh has left.
+    static func wait(
+        of account: Account.ID,
+        client: String,
+        in store: TokenStore,
+        patience: Duration,
+        unless answer: () async throws -> TokenResult?
+    ) async throws -> Outcome {
+        switch try await store.refreshLock(of: account, for: .client(client), patience: patience, unless: answer) {
+        case .right(let lock): .turn(RefreshTurn(of: account, in: store, patience: patience, lock))
+        case .answered(let result): .answered(result)
+        }
     }
 
     /// Makes sure that the turn was not lost meanwhile; asked before a token is sent.

@@ -67,23 +67,29 @@ package final class RefreshLock: Sendable {
         }
     }
 
-    /// Waits for a lease of the server.
+    /// Waits for a lease of the server, unless its holder leaves the answer.
     ///
     /// A holder that is alive is done within `patience`, and renews its lease no longer than that.
-    fileprivate static func lease(
+    fileprivate static func lease<Answer>(
         _ account: Account.ID,
         _ subject: Subject,
         from store: TokenStore,
-        _ patience: Duration
-    ) async throws -> RefreshLock {
+        _ patience: Duration,
+        unless answer: () async throws -> Answer?
+    ) async throws -> RefreshWait<Answer> {
         let end = ContinuousClock.now + patience * 2 + RefreshLease.length
         var pause = Duration.milliseconds(1)
         var isFirstTry = true
         while true {
-            switch try await RefreshLease.take(account, subject, from: store, patience: patience, isFirstTry) {
-            case .taken(let lease): return RefreshLock(.lease(lease), wasWaitedFor: !isFirstTry)
-            case .noAccount: return RefreshLock(.nothing, wasWaitedFor: !isFirstTry)
-            case .held: break
+            // Many wait for one lease: a look costs the server little.
+            let isHeld = isFirstTry ? false : try await RefreshLease.isHeld(of: account, subject, in: store)
+            if !isHeld {
+                if !isFirstTry, let answer = try await answer() { return .answered(answer) }
+                switch try await RefreshLease.take(account, subject, from: store, patience: patience) {
+                case .taken(let lease): return .right(RefreshLock(.lease(lease), wasWaitedFor: !isFirstTry))
+                case .noAccount: return .right(RefreshLock(.nothing, wasWaitedFor: !isFirstTry))
+                case .held: break
+                }
             }
             guard ContinuousClock.now < end else {
                 throw TokenStoreError.busy("another process refreshes the tokens of the account", .retryLater)
@@ -107,6 +113,13 @@ package final class RefreshLock: Sendable {
     }
 }
 
+/// What came of waiting for the right to refresh.
+package enum RefreshWait<Answer: Sendable>: Sendable {
+    case right(RefreshLock)
+    /// What another's refresh has left, so that the right is not needed.
+    case answered(Answer)
+}
+
 extension TokenStore {
     /// Waits for the right to spend the refresh tokens that an account has for a client, or for a family of clients.
     ///
@@ -116,9 +129,24 @@ extension TokenStore {
         for subject: RefreshLock.Subject,
         patience: Duration
     ) async throws -> RefreshLock {
-        guard let path = location.path else {
-            return try await RefreshLock.lease(account, subject, from: self, patience)
+        switch try await refreshLock(of: account, for: subject, patience: patience, unless: { Never?.none }) {
+        case .right(let lock): return lock
         }
-        return try await RefreshLock.acquire(RefreshLock.range(account, subject), of: path, patience)
+    }
+
+    /// The same, unless `answer` finds what another's refresh has left; it is asked when the other is done.
+    ///
+    /// The many that wait for one refresh on a server so need not have the right one after the other, which costs each
+    /// two commits. On a file to have it costs nothing, and nothing is asked.
+    package func refreshLock<Answer>(
+        of account: Account.ID,
+        for subject: RefreshLock.Subject,
+        patience: Duration,
+        unless answer: () async throws -> Answer?
+    ) async throws -> RefreshWait<Answer> {
+        guard let path = location.path else {
+            return try await RefreshLock.lease(account, subject, from: self, patience, unless: answer)
+        }
+        return .right(try await RefreshLock.acquire(RefreshLock.range(account, subject), of: path, patience))
     }
 }

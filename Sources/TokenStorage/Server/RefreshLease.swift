@@ -2,14 +2,6 @@ import Database
 import Dispatch
 import OAuth
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 /// The right to refresh, as a row on the server that ends by the server's clock.
 ///
 /// It is replicated like the tokens, so that a failover takes it from nobody. Its holder renews it while a refresh is
@@ -57,18 +49,24 @@ final class RefreshLease: Sendable {
         _ account: Account.ID,
         _ subject: RefreshLock.Subject,
         from store: TokenStore,
-        patience: Duration,
-        _ isFirstTry: Bool
+        patience: Duration
     ) async throws -> Outcome {
         let holder = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
-        // A waiter looks before it writes: many wait for one lease.
-        if !isFirstTry, try await store.performRead({ try $0.isLeaseHeld(of: account, subject.name) }) { return .held }
         let start = ContinuousClock.now
         let outcome = try await store.perform { try $0.takeLease(of: account, subject.name, holder: holder) }
         guard outcome == .taken else { return outcome == .held ? .held : .noAccount }
         let lease = RefreshLease(store, of: account, holder: holder, end: start + length - margin)
         lease.renewLater(until: start + patience)
         return .taken(lease)
+    }
+
+    /// Whether the lease is another's, whose process is not known to be gone.
+    static func isHeld(
+        of account: Account.ID,
+        _ subject: RefreshLock.Subject,
+        in store: TokenStore
+    ) async throws -> Bool {
+        try await store.performRead { try $0.isLeaseHeld(of: account, subject.name) }
     }
 
     /// Renewals have threads of their own: tasks may wait for a thread longer than a lease lasts.
@@ -128,17 +126,38 @@ private enum LeaseAnswer: Sendable {
 extension TokenStore {
     private static let seconds = RefreshLease.length.components.seconds
 
+    /// Runs `body` in a transaction that does not ask which key is current and whether the store may be written to, as
+    /// it seals nothing: whoever has the lease asks that before a token is sent.
+    ///
+    /// To ask is to lock, and so to commit, also for those that only find that another has the lease.
+    private func writeLease<Result: Sendable>(_ body: (StoreConnection) throws -> Result) throws -> Result {
+        try connections.withWriter { session in try session.writeOnServer { try body(session) } }
+    }
+
     fileprivate func takeLease(of account: Account.ID, _ subject: String, holder: [UInt8]) throws -> LeaseAnswer {
-        try write { session in
-            let identity = session.values(.text(account.key), .text(account.issuer), of: account)
-            // Not locked: who waits for a lease is not to hold up whoever saves tokens.
-            guard let row = try session.connection.integer(StoreConnection.rowOfAccount, identity) else {
-                return .noAccount
+        try writeLease { session in
+            // The account's row is not locked: who waits for a lease is not to hold up whoever saves tokens.
+            let identity = session.values(.text(account.key), .text(account.issuer), .text(subject), of: account)
+            let found = try session.connection.first(Self.rowAndLease, identity) {
+                (row: $0.integer(0), holder: $0.optionalBlob(1), process: ProcessIdentity($0, from: 2))
+            }
+            guard let found else { return .noAccount }
+            if let other = found.holder {
+                // The answer to an earlier commit may have been lost.
+                if other == holder { return .taken }
+                // Without a write, which locks the row: many wait for one lease.
+                guard found.process.isGone else { return .held }
+                try session.connection.run(
+                    "UPDATE refresh_lease SET ends_at = statement_timestamp() WHERE account_id = ?1 AND client_fold = ?2 AND holder = ?3",
+                    .integer(found.row),
+                    .text(subject),
+                    .blob(other)
+                )
             }
             let process = ProcessIdentity.own
             let taken = try session.connection.integer(
                 Self.taking,
-                .integer(row),
+                .integer(found.row),
                 .text(subject),
                 .blob(holder),
                 .integer(Self.seconds),
@@ -147,19 +166,18 @@ extension TokenStore {
                 .integer(process.id),
                 .integer(process.start)
             )
-            if taken != nil { return .taken }
-            let other = try session.connection.first(Self.holderOfLease, .integer(row), .text(subject)) { found in
-                (found.blob(0), ProcessIdentity(machine: found.text(1), id: found.integer(2), start: found.integer(3)))
-            }
-            guard let other, other.1.isGone else { return .held }
-            try session.connection.run(
-                "UPDATE refresh_lease SET ends_at = statement_timestamp() WHERE account_id = ?1 AND client_fold = ?2 AND holder = ?3",
-                .integer(row),
-                .text(subject),
-                .blob(other.0)
-            )
-            return .held
+            return taken == nil ? .held : .taken
         }
+    }
+
+    /// The row of an account, with the lease if it has not ended.
+    private static let rowAndLease = SQL { dialect in
+        """
+        SELECT a.id, l.holder, l.host, l.process_id, l.started_at FROM account a
+        LEFT JOIN refresh_lease l ON l.account_id = a.id AND l.client_fold = ?3 AND l.ends_at > clock_timestamp()
+            \(dialect.owned("l.account_id", rows: 4))
+        WHERE \(dialect.account("a", key: "?1", authority: "?2", rows: 4))
+        """
     }
 
     /// The one clock that counts is that of the server which the statement is sent to, also where the row is on another
@@ -178,13 +196,9 @@ extension TokenStore {
         """
     )
 
-    private static let holderOfLease = SQL(
-        "SELECT holder, host, process_id, started_at FROM refresh_lease WHERE account_id = ?1 AND client_fold = ?2"
-    )
-
     /// - Returns: whether it was still there.
     fileprivate func renewLease(_ holder: [UInt8], of account: Account.ID) throws -> Bool {
-        try write { session in
+        try writeLease { session in
             let values = session.values(.blob(holder), .integer(Self.seconds), of: account)
             return try session.connection.changing(Self.renewal, values) > 0
         }
@@ -198,7 +212,7 @@ extension TokenStore {
     }
 
     fileprivate func endLease(_ holder: [UInt8], of account: Account.ID) throws {
-        try write { session in
+        try writeLease { session in
             try session.connection.run(Self.release, session.values(.blob(holder), of: account))
         }
     }
@@ -216,7 +230,7 @@ extension StoreReading {
         try read { session in
             let values = session.values(.text(account.key), .text(account.issuer), .text(subject), of: account)
             let other = try session.connection.first(heldLease, values) {
-                ProcessIdentity(machine: $0.text(0), id: $0.integer(1), start: $0.integer(2))
+                ProcessIdentity($0, from: 0)
             }
             return other.map { !$0.isGone } ?? false
         }
@@ -229,60 +243,4 @@ private let heldLease = SQL { dialect in
     WHERE \(dialect.account("a", key: "?1", authority: "?2", rows: 4, owners: ["l.account_id"]))
         AND l.client_fold = ?3 AND l.ends_at > clock_timestamp()
     """
-}
-
-/// A process of a machine, which is told from a later one of the same number by the time of its start.
-struct ProcessIdentity: Hashable {
-    /// The running system and the name space of its process numbers: containers have one each.
-    let machine: String
-    let id: Int64
-
-    /// In the system's own unit; 0 where it does not tell.
-    let start: Int64
-
-    static let own = ProcessIdentity(
-        machine: Self.thisMachine,
-        id: Int64(getpid()),
-        start: Self.start(of: Int64(getpid())) ?? 0
-    )
-
-    /// Whether the process was of this machine, and has ended.
-    var isGone: Bool {
-        guard machine == Self.thisMachine, !machine.isEmpty else { return false }
-        guard kill(pid_t(truncatingIfNeeded: id), 0) == 0 || errno == EPERM else { return true }
-        guard start != 0, let now = Self.start(of: id) else { return false }
-        return now != start
-    }
-
-    #if os(Linux)
-    private static let thisMachine: String = {
-        let boot = text(of: "/proc/sys/kernel/random/boot_id")
-        var space = [CChar](repeating: 0, count: 64)
-        let count = readlink("/proc/self/ns/pid", &space, space.count - 1)
-        guard !boot.isEmpty, count > 0 else { return "" }
-        return boot + " " + String(decoding: space.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }()
-
-    /// The 22nd field of a process's state; the second one, its name, may hold spaces and brackets.
-    private static func start(of id: Int64) -> Int64? {
-        let fields = text(of: "/proc/\(id)/stat").split(separator: ")").last?.split(separator: " ") ?? []
-        return fields.count > 19 ? Int64(fields[19]) : nil
-    }
-
-    /// The beginning of a small file of the kernel, without the line's end; empty where it cannot be read.
-    private static func text(of path: String) -> String {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return "" }
-        defer { close(descriptor) }
-        var bytes = [UInt8](repeating: 0, count: 1_024)
-        let count = read(descriptor, &bytes, bytes.count)
-        guard count > 0 else { return "" }
-        return String(decoding: bytes.prefix(count).prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
-    }
-    #else
-    /// A process of another machine may have the same number, and nothing here tells one system from another.
-    private static let thisMachine = ""
-
-    private static func start(of id: Int64) -> Int64? { nil }
-    #endif
 }

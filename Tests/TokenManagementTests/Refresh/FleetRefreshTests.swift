@@ -65,6 +65,49 @@ struct FleetRefreshTests {
         try await taken.requireHeld()
     }
 
+    @Test func `who waits for a lease takes it only if its holder leaves no answer`() async throws {
+        let scene = try scene()
+        var options = scene.store.options
+        // Other tests ask the same server.
+        options.program = "waiter-\(UUID())"
+        let other = try await TokenStore.open(at: scene.store.location, options: options)
+        let first = try await lock(scene.store, scene.account)
+        let answer = LockedValue<Int?>(nil)
+        let asked = LockedValue(0)
+        let wait: @Sendable () async throws -> RefreshWait<Int> = {
+            try await other.refreshLock(of: scene.account, for: .client(OpenScene.client), patience: .seconds(60)) {
+                asked.withLock { $0 += 1 }
+                return answer.withLock(\.self)
+            }
+        }
+        let second = Task { try await wait() }
+        try await waitUntilOneLooks(named: options.program, scene.store)
+        answer.withLock { $0 = 7 }
+        #expect(asked.withLock(\.self) == 0)
+        await first.release()
+        guard case .answered(7) = try await second.value else {
+            Issue.record("the lease was taken")
+            return
+        }
+        // Nobody had it a second time.
+        #expect(try fence(scene.store) == 1)
+        // Nobody else has it, so that nothing is asked.
+        guard case .right(let third) = try await wait() else {
+            Issue.record("the lease was not taken")
+            return
+        }
+        #expect(try fence(scene.store) == 2)
+        answer.withLock { $0 = nil }
+        let fourth = Task { try await wait() }
+        try await third.requireHeld()
+        await third.release()
+        guard case .right(let taken) = try await fourth.value else {
+            Issue.record("the lease was not taken")
+            return
+        }
+        try await taken.requireHeld()
+    }
+
     @Test func `a lease whose process is gone from this machine is taken over at once`() async throws {
         let scene = try scene()
         let first = try await lock(scene.store, scene.account)
@@ -90,5 +133,19 @@ struct FleetRefreshTests {
         await first.release()
         // What the first gives back is not the second's.
         try await second.requireHeld()
+    }
+
+    private func fence(_ store: TokenStore) throws -> Int64? {
+        try store.read { try $0.connection.integer("SELECT max(fence) FROM refresh_lease") }
+    }
+
+    /// Waits until the latest question of a session of the program is whether the lease is held.
+    private func waitUntilOneLooks(named program: String, _ store: TokenStore) async throws {
+        let question = """
+            SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'SELECT l.host%' AND application_name = $1
+            """
+        while try store.read({ try $0.connection.prepare(question).first([.text(program)]) { $0.integer(0) } }) == 0 {
+            try await Task.sleep(for: .milliseconds(5))
+        }
     }
 }
