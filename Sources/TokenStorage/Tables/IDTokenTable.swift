@@ -92,8 +92,18 @@ extension StoreConnection {
             try connection.run(Self.entryDeletion, [.blob(entry.name), .blob(entry.value)] + row)
         }
         // In the order of the table's key each goes behind the one before.
-        for entry in wanted.subtracting(stored).sorted(by: { $0.isBefore($1) }) {
-            try connection.run(Self.entryInsertion, [.blob(entry.name), .blob(entry.value)] + row)
+        let new = wanted.subtracting(stored).sorted { $0.isBefore($1) }
+        if connection.isServer { return try addOnServer(new[...], row) }
+        for entry in new { try connection.run(Self.entryInsertion, [.blob(entry.name), .blob(entry.value)] + row) }
+    }
+
+    /// Several at a time: on a server a statement costs as much as a row.
+    private func addOnServer(_ entries: ArraySlice<ClaimIndex.Entry>, _ row: [Value]) throws {
+        var rest = entries
+        while let (count, insertion) = Self.insertionsOnServer.first(where: { $0.count <= rest.count }) {
+            let values = rest.prefix(count).flatMap { [Value.blob($0.name), .blob($0.value)] }
+            try connection.run(insertion, row + values)
+            rest = rest.dropFirst(count)
         }
     }
 
@@ -121,10 +131,17 @@ extension StoreConnection {
             + (dialect == .sqlite ? "" : " AND account_id = ?4")
     }
 
-    private static let entryInsertion = SQL { dialect in
-        dialect == .sqlite
-            ? "INSERT INTO claim_index (name_hash, value_hash, id_token_id) VALUES (?1, ?2, ?3)"
-            : "INSERT INTO claim_index (name_hash, value_hash, id_token_id, account_id) VALUES (?1, ?2, ?3, ?4)"
+    private static let entryInsertion = SQL(
+        "INSERT INTO claim_index (name_hash, value_hash, id_token_id) VALUES (?1, ?2, ?3)"
+    )
+
+    /// Few counts, so that there are few statements to prepare; any number is a sum of them.
+    private static let insertionsOnServer = [16, 8, 4, 2, 1].map { count in
+        let entries = (0..<count).map { "(?1, ?2, ?\(2 * $0 + 3), ?\(2 * $0 + 4))" }.joined(separator: ", ")
+        return (
+            count: count,
+            sql: SQL("INSERT INTO claim_index (id_token_id, account_id, name_hash, value_hash) VALUES \(entries)")
+        )
     }
 
     private static let tokensOfAccount = SQL(
