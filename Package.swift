@@ -226,13 +226,16 @@ let package = Package(
             name: "Benchmarks",
             dependencies: [
                 "CBaseline", "CPeers", "IssuerSupport", "LocalIdentityProvider", "OAuth", "OpenIDConnect", "SQL",
-                "Database", "Sealing",
+                "Database", "PostgreSQL", "Sealing",
                 "TestSupport", "TokenManagement", "TokenStorage", "HTTPTransport", "TokenStoreCLI",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: tools),
             ],
             exclude: ["CBaseline", "CPeers"]
         ),
-        .testTarget(name: "BenchmarksTests", dependencies: ["Benchmarks", "TestSupport"]),
+        .testTarget(
+            name: "BenchmarksTests",
+            dependencies: ["Benchmarks", "TestSupport", "TestTraits", "TokenStorage"]
+        ),
         .target(
             name: "Fuzzing",
             dependencies: [

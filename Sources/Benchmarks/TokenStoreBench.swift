@@ -86,20 +86,44 @@ struct BenchOptions: ParsableArguments {
     @Option(help: "Where stores are made; a directory on the disk to measure.")
     var directory: String?
 
+    @Option(help: "A file to whose end the run is added, as a line of JSON.")
+    var record: String?
+
     /// Measures what was asked for and prints it.
     ///
     /// - Returns: the rows.
     @discardableResult
-    func run(_ bars: [any Benchmark.Type], _ prepare: (inout Bench) throws -> Void = { _ in }) throws -> [ReportRow] {
+    func run(
+        _ command: String?,
+        _ bars: [any Benchmark.Type],
+        _ prepare: (inout Bench) throws -> Void = { _ in }
+    ) throws -> [ReportRow] {
         let wanted = only.map { Set($0.split(separator: ",").map { $0.uppercased() }) }
         let scratch = try RunDirectory(in: directory)
         defer { scratch.remove() }
         var bench = Bench(directory: scratch, isQuick: quick, rounds: max(rounds, 5))
         try prepare(&bench)
         var report = Report(isJSON: json)
-        for bar in bars where wanted?.contains(bar.name) ?? true {
-            try bar.measure(bench) { report.add($0) }
+        let start = Date.now
+        let measured = Result {
+            for bar in bars where wanted?.contains(bar.name) ?? true {
+                try bar.measure(bench) { report.add($0) }
+            }
         }
+        // A run that failed keeps what it had measured until then.
+        if let record {
+            try RunRecord(
+                command: command ?? "",
+                date: start,
+                isQuick: quick,
+                rounds: bench.rounds,
+                machine: .current,
+                versions: Versions.current,
+                rows: report.rows
+            )
+            .append(to: record)
+        }
+        try measured.get()
         try report.finish()
         return report.rows
     }

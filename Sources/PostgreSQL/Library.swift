@@ -54,7 +54,7 @@ package struct Library: @unchecked Sendable {
     package var version: CInt { call.pointee.PQlibVersion() }
 
     /// A version number as people write it.
-    static func text(of version: CInt) -> String {
+    package static func text(of version: CInt) -> String {
         version >= 100_000
             ? "\(version / 10_000).\(version % 10_000)" : "\(version / 10_000).\(version / 100 % 100)"
     }

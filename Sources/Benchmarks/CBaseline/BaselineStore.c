@@ -7,6 +7,8 @@ static const char settings[] =
     "PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 0;"
     "PRAGMA cache_size = -16384;";
 
+const char *baseline_sqlite_version(void) { return sqlite3_libversion(); }
+
 sqlite3_int64 baseline_integer(BaselineStore *store, const char *sql) {
     sqlite3_stmt *statement = NULL;
     sqlite3_int64 value = 0;

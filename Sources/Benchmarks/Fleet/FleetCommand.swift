@@ -15,7 +15,7 @@ struct FleetCommand: ParsableCommand {
             """
     )
 
-    private static var bars: [any Benchmark.Type] {
+    static var bars: [any Benchmark.Type] {
         [
             FleetLookupBenchmark.self, FleetSignInBenchmark.self, FleetWritersBenchmark.self, FleetRaceBenchmark.self,
             FleetRefreshLossBenchmark.self, FleetWriterLossBenchmark.self, FleetCutBenchmark.self,
@@ -32,34 +32,9 @@ struct FleetCommand: ParsableCommand {
 
     func run() throws {
         guard TestServer.isInstalled else { throw BenchFailure("PostgreSQL 14 or later is not installed, or libpq5") }
-        let rows = try options.run(Self.bars) { $0.accounts = accounts ?? $0.scaled(1_000_000, quick: 5_000) }
+        let rows = try options.run(Self.configuration.commandName, Self.bars) {
+            $0.accounts = accounts ?? $0.scaled(1_000_000, quick: 5_000)
+        }
         if rows.contains(where: \.isFailure) { throw ExitCode.failure }
     }
-}
-
-extension ReportRow {
-    /// A figure that is to be at most `limit`, in the unit of the row.
-    init(_ bar: String, _ work: String, unit: Unit, value: Spread, atMost limit: Double) {
-        let name = unit.rawValue.isEmpty ? "" : " " + unit.rawValue
-        self.init(bar, work, unit: unit, value: value, limit: "≤ \(limit.formatted)\(name)")
-        isMet = value.median <= limit
-    }
-
-    /// A measurement whose ratio to the floor is to be at most `limit`.
-    init(
-        _ bar: String,
-        _ work: String,
-        unit: Unit,
-        _ outcome: PairedMeasurement.Outcome,
-        floor: String,
-        ratioAtMost limit: Double
-    ) {
-        self.init(bar, work, unit: unit, outcome, floor: floor, limit: "≤ \(limit)")
-        isMet = outcome.ratio.median <= limit
-    }
-}
-
-extension Double {
-    /// Without a fraction where there is none.
-    fileprivate var formatted: String { self == rounded() ? "\(Int(self))" : "\(self)" }
 }

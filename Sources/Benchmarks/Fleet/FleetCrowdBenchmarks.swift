@@ -12,7 +12,7 @@ enum FleetCrowdBenchmark: Benchmark {
         let address = fleet.text
         let first = { (node: Int) in 1 + node * 2 * FleetCrowdChild.count }
         let children = (0..<nodes).map { ChildProcess.this("fleet-crowd", address, "\(first($0))") }
-        let (failed, _) = try Gate.runWhenReady(children)
+        let failed = try Gate.runWhenReady(children).failed
         let each = nodes * FleetCrowdChild.count
         let store = try fleet.open()
         let missing = try (0..<nodes).flatMap { first($0)..<first($0) + FleetCrowdChild.count }.count { number in
@@ -80,13 +80,17 @@ enum FleetWritersBenchmark: Benchmark {
             Spread([commits / spread.greatest, commits / spread.median, commits / spread.least])
         }
         let work = "sign-ins a second, \(writers) writers of different accounts"
-        var row = ReportRow(name, work, unit: .count, value: rate(outcome.ours), limit: "≥ \(bar)")
-        row.floor = rate(outcome.floor)
-        row.floorName = "in C, one batch each"
         let ratio = outcome.ratio
-        row.ratio = Spread([1 / ratio.greatest, 1 / ratio.median, 1 / ratio.least])
-        row.isMet = 1 / ratio.median >= bar
-        return row
+        return ReportRow(
+            name,
+            work,
+            unit: .count,
+            value: rate(outcome.ours),
+            floor: rate(outcome.floor),
+            named: "in C, one batch each",
+            ratio: Spread([1 / ratio.greatest, 1 / ratio.median, 1 / ratio.least]),
+            limit: Limit(ratio: bar, isLeast: true)
+        )
     }
 
     /// A floor that one thread at a time uses.

@@ -19,7 +19,8 @@ enum FleetListBenchmark: Benchmark {
         let found = try store.listed()
         guard found == accounts else { throw BenchFailure("the list has \(found) accounts, not \(accounts)") }
         let trips = Spread(Double(proxy.roundTrips - before))
-        add(ReportRow(name, "round trips of a list of \(accounts) accounts", unit: .count, value: trips, atMost: limit))
+        let work = "round trips of a list of \(accounts) accounts"
+        add(ReportRow(name, work, unit: .count, value: trips, limit: .value(limit)))
     }
 }
 

@@ -15,7 +15,7 @@ enum FleetLookupBenchmark: Benchmark {
             let measurement = try ServerLookupMeasurement(fleet, way, accounts: accounts)
             let outcome = try measurement.run(rounds: bench.rounds, turns: bench.scaled(20, quick: 4))
             let work = "lookup on a server by \(way.rawValue), \(accounts) accounts"
-            add(ReportRow(name, work, unit: .microseconds, outcome, floor: "in C over libpq", ratioAtMost: bar))
+            add(ReportRow(name, work, unit: .microseconds, outcome, floor: "in C over libpq", limit: .ratio(bar)))
         }
     }
 }

@@ -54,9 +54,9 @@ enum FleetHotLookupBenchmark: Benchmark {
         }
         let messages = Double(proxy.messages - before) / Double(bench.rounds)
         let time = Spread(times).scaled(.microseconds)
-        add(ReportRow(name, "lookup that memory answers", unit: .microseconds, value: time, atMost: limit))
+        add(ReportRow(name, "lookup that memory answers", unit: .microseconds, value: time, limit: .value(limit)))
         let work = "messages to the server in \(lookups) of them"
-        add(ReportRow(name, work, unit: .count, value: Spread(messages), atMost: messageLimit))
+        add(ReportRow(name, work, unit: .count, value: Spread(messages), limit: .value(messageLimit)))
     }
 }
 
@@ -75,7 +75,7 @@ enum FleetSignOutBenchmark: Benchmark {
             let times = try (0..<rounds).map { try seconds(fleet, SampleAccount(isHeard ? $0 : 50 + $0), isHeard) }
             let work = "sign-out on one node, \(isHeard ? "heard by" : "not heard by") another: it serves the token for"
             let time = Spread(times).scaled(.milliseconds)
-            add(ReportRow(name, work, unit: .milliseconds, value: time, atMost: limit))
+            add(ReportRow(name, work, unit: .milliseconds, value: time, limit: .value(limit)))
         }
     }
 

@@ -21,7 +21,7 @@ enum FleetSignInBenchmark: Benchmark {
             let outcome = try measurement.run(rounds: bench.rounds, turns: bench.scaled(10, quick: 2))
             let way = delay.map { "TCP with \(Double($0) / 1_000) ms of network" } ?? FleetServer.Way.socket.rawValue
             let work = "sign-in of a new account by \(way)"
-            add(ReportRow(name, work, unit: .microseconds, outcome, floor: "in C, one batch", ratioAtMost: bar))
+            add(ReportRow(name, work, unit: .microseconds, outcome, floor: "in C, one batch", limit: .ratio(bar)))
         }
     }
 
@@ -38,7 +38,7 @@ enum FleetSignInBenchmark: Benchmark {
             return Double(proxy.roundTrips - before)
         }
         let work = "round trips of a sign-in of a new account"
-        return ReportRow(name, work, unit: .count, value: Spread(trips), atMost: tripLimit)
+        return ReportRow(name, work, unit: .count, value: Spread(trips), limit: .value(tripLimit))
     }
 }
 

@@ -97,9 +97,9 @@ extension MSALPython {
                 .delay(milliseconds: RaceOutcome.issuerMilliseconds, at: "token", times: nil)
             )
             let crowd = Array(repeating: child("race", [cache] + session), count: processes)
-            let (failed, seconds) = try Gate.runWhenReady(crowd)
+            let ended = try Gate.runWhenReady(crowd)
             issuer.provider.faults.removeAll()
-            outcome.add(seconds: seconds, processes: processes, failed: failed, requests: issuer.requests() - before)
+            outcome.add(ended, requests: issuer.requests() - before)
         }
         return outcome
     }

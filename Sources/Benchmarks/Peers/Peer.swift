@@ -7,7 +7,7 @@ protocol Peer {
 }
 
 /// What another program makes of a row's work.
-struct PeerFigure: Encodable {
+struct PeerFigure: Codable, Equatable {
     let name: String
 
     /// Nil if it is not installed; then the value is nil too.

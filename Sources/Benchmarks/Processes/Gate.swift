@@ -32,21 +32,14 @@ enum Gate {
         return try running.filter { try !$0.wait().isSuccess }.count
     }
 
-    /// The same, but waits until each child has printed something first.
-    ///
-    /// - Returns: how many did not end well, and the seconds from the gate to the last one's end.
-    static func runWhenReady(_ children: [ChildProcess]) throws -> (failed: Int, seconds: Double) {
-        let (gate, said) = (try Pipe(), try Pipe())
-        let running = try children.map { try $0.start(input: gate.reading, output: said.writing) }
-        said.closeWriting()
-        var ready = 0
-        while ready < children.count, case let bytes = said.next(children.count - ready), !bytes.isEmpty {
-            ready += bytes.count
-        }
+    /// The same, but waits until each child has printed something first; times count from the gate.
+    static func runWhenReady(_ children: [ChildProcess]) throws -> Crowd.Ended {
+        let gate = try Pipe()
+        let crowd = try Crowd(children, input: gate.reading)
+        crowd.waitUntilReady()
         let start = Stopwatch.now()
         gate.closeWriting()
-        let failed = try running.filter { try !$0.wait().isSuccess }.count
-        return (failed, Stopwatch.now() - start)
+        return try crowd.wait(since: start)
     }
 }
 

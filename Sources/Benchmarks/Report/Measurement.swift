@@ -42,7 +42,7 @@ struct PairedMeasurement {
 }
 
 /// The median of several measurements, and how far they lie apart.
-struct Spread: Encodable {
+struct Spread: Codable, Equatable {
     let median: Double
     let least: Double
     let greatest: Double

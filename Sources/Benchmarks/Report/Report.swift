@@ -25,13 +25,13 @@ struct Report {
     mutating func add(_ row: ReportRow) {
         rows.append(row)
         guard !isJSON else { return }
-        var floor = ""
+        var floor = row.tried.map { "\($0) tried" } ?? ""
         if let spread = row.floor {
             floor = Self.text(spread, row.unit) + (row.floorName.map { " " + $0 } ?? "")
         }
         let ratio = row.ratio.map { Self.text($0, .count) } ?? ""
         let peers = row.peers.map(Self.text)
-        let limit = row.limit + (row.isMet.map { $0 ? ", met" : ", not met" } ?? "")
+        let limit = row.limitText + (row.isMet.map { $0 ? ", met" : ", not met" } ?? "")
         Self.print([row.bar, row.work, Self.text(row.value, row.unit), floor, ratio, limit, peers.first ?? ""])
         for peer in peers.dropFirst() { Self.print(Self.widths.map { _ in "" } + [peer]) }
     }
@@ -61,92 +61,25 @@ struct Report {
         return "\(text(value, peer.unit))\(tried) \(peer.name)" + (peer.remark.isEmpty ? "" : ", \(peer.remark)")
     }
 
-    private static func text(_ spread: Spread, _ unit: ReportRow.Unit) -> String {
+    static func text(_ spread: Spread, _ unit: ReportRow.Unit) -> String {
         let name = unit.rawValue.isEmpty ? "" : " " + unit.rawValue
         guard spread.least < spread.greatest else { return digits(spread.median) + name }
         return "\(digits(spread.median)) (\(digits(spread.least))–\(digits(spread.greatest)))\(name)"
     }
 
+    /// The same without zeros at the end, for figures that were chosen.
+    static func plain(_ number: Double) -> String {
+        let digits = digits(number)
+        guard digits.contains(".") else { return digits }
+        let end = digits.reversed().drop { $0 == "0" }.drop { $0 == "." }
+        return String(end.reversed())
+    }
+
     /// Three digits that mean something.
-    private static func digits(_ number: Double) -> String {
+    static func digits(_ number: Double) -> String {
         if number == number.rounded() || number >= 100 { return String(Int(number.rounded())) }
         let hundredths = Int((number * (number >= 10 ? 10 : 100)).rounded()) * (number >= 10 ? 10 : 1)
         let fraction = String(hundredths % 100 + 100).dropFirst()
         return "\(hundredths / 100).\(number >= 10 ? fraction.dropLast() : fraction)"
-    }
-}
-
-/// A figure beside its floor, or a count beside what it was counted in.
-struct ReportRow: Encodable {
-    /// The name in the list of bars, such as `P2`.
-    let bar: String
-    let work: String
-    let unit: Unit
-    let value: Spread
-    var floor: Spread?
-    var floorName: String?
-    var ratio: Spread?
-    var peers: [PeerFigure] = []
-
-    /// What it should reach, for the reader.
-    var limit = ""
-
-    /// Whether it does; nil where that is left to the reader.
-    var isMet: Bool?
-
-    enum Unit: String, Encodable {
-        case microseconds = "µs"
-        case milliseconds = "ms"
-        case seconds = "s"
-        case megabytes = "MB"
-        case count = ""
-    }
-
-    init(_ bar: String, _ work: String, unit: Unit, value: Spread, limit: String = "") {
-        self.bar = bar
-        self.work = work
-        self.unit = unit
-        self.value = value
-        self.limit = limit
-    }
-
-    /// A measurement's outcome, whose times are seconds.
-    init(
-        _ bar: String,
-        _ work: String,
-        unit: Unit,
-        _ outcome: PairedMeasurement.Outcome,
-        floor: String,
-        limit: String = ""
-    ) {
-        self.init(bar, work, unit: unit, value: outcome.ours.scaled(unit), limit: limit)
-        self.floor = outcome.floor.scaled(unit)
-        floorName = floor
-        ratio = outcome.ratio
-    }
-
-    /// How many went wrong of how many that were tried.
-    init(_ bar: String, _ work: String, failures: Int, of total: Int) {
-        self.init(bar, work, unit: .count, value: Spread(Double(failures)), limit: "0")
-        floor = Spread(Double(total))
-        floorName = Self.tried
-    }
-
-    private static let tried = "tried"
-
-    /// Whether anything went wrong of what was counted.
-    var isFailure: Bool { floorName == Self.tried && value.greatest > 0 }
-}
-
-extension Spread {
-    /// Seconds in another unit of time; a count stays as it is.
-    func scaled(_ unit: ReportRow.Unit) -> Spread {
-        let factor =
-            switch unit {
-            case .microseconds: 1e6
-            case .milliseconds: 1e3
-            default: 1.0
-            }
-        return Spread([least * factor, median * factor, greatest * factor])
     }
 }

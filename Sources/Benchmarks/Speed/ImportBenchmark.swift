@@ -43,14 +43,20 @@ enum ImportBenchmark: Benchmark {
             [PeerFigure(bench.msal, remark, unit: unit, bench.msal.map { _ in values })]
         }
         let times = Spread(ours.map(\.seconds))
-        var time = ReportRow(name, work + ", whole process", unit: .seconds, value: times, limit: "≤ 3 s")
+        var time = ReportRow(name, work + ", whole process", unit: .seconds, value: times, limit: .value(3))
         time.peers = peer(.seconds, theirs.map(\.seconds))
         add(time)
         let peaks = ours.map(\.megabytes)
-        var memory = ReportRow(name, work + ", peak memory", unit: .megabytes, value: Spread(peaks), limit: "≤ 8")
-        memory.floor = Spread(megabytes)
-        memory.floorName = "the file"
-        memory.ratio = Spread(peaks.map { $0 / megabytes })
+        var memory = ReportRow(
+            name,
+            work + ", peak memory",
+            unit: .megabytes,
+            value: Spread(peaks),
+            floor: Spread(megabytes),
+            named: "the file",
+            ratio: Spread(peaks.map { $0 / megabytes }),
+            limit: .ratio(8)
+        )
         memory.peers = peer(.megabytes, theirs.map(\.megabytes))
         add(memory)
     }

@@ -14,7 +14,7 @@ enum IssuerBenchmark: Benchmark {
         let (rounds, requests) = (bench.rounds, bench.scaled(200, quick: 20))
         let measured = try AsynchronousWork.run { try await rates(issuer, rounds: rounds, requests: requests) }
         let work = "local-idp throughput: refreshes a second by \(clients) clients"
-        add(ReportRow(name, work, unit: .count, value: Spread(measured), limit: "≥ 1,000"))
+        add(ReportRow(name, work, unit: .count, value: Spread(measured), limit: Limit(value: 1_000, isLeast: true)))
     }
 
     /// Each client has a session and spends the refresh token that its last answer brought.

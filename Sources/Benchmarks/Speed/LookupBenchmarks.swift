@@ -13,7 +13,7 @@ enum LookupBenchmark: Benchmark {
         let measurement = try LookupMeasurement(store, accounts: accounts)
         let outcome = try measurement.run(rounds: bench.rounds, turns: bench.scaled(60, quick: 10))
         let work = "lookup in an open store, \(accounts) accounts with 5 tokens for APIs"
-        var row = ReportRow(name, work, unit: .microseconds, outcome, floor: "in C", limit: "≤ 1.25")
+        var row = ReportRow(name, work, unit: .microseconds, outcome, floor: "in C", limit: .ratio(1.25))
         row.peers = try MSALPython.figures(bench, "first", unit: .milliseconds)
         add(row)
     }
@@ -37,7 +37,7 @@ enum RepeatedLookupBenchmark: Benchmark {
             unit: .microseconds,
             outcome,
             floor: "read and open in C",
-            limit: "≤ 0.4"
+            limit: .ratio(0.4)
         )
         row.peers = try MSALPython.figures(bench, "repeated", unit: .microseconds)
         add(row)
@@ -102,6 +102,6 @@ enum ClaimQueryBenchmark: Benchmark {
             rounds.append(Spread(turns).median * 1_000)
         }
         let work = "claim query by equality, \(accounts) accounts, 10 hits"
-        add(ReportRow(name, work, unit: .milliseconds, value: Spread(rounds), limit: "≤ 1 ms"))
+        add(ReportRow(name, work, unit: .milliseconds, value: Spread(rounds), limit: .value(1)))
     }
 }

@@ -15,7 +15,7 @@ enum ListProcessBenchmark: Benchmark {
             _ = try nothing.run()
         }
         let work = "tokenstore list of 10 accounts, whole process"
-        var row = ReportRow(name, work, unit: .milliseconds, outcome, floor: "true", limit: "≤ 10 ms, ≤ 8")
+        var row = ReportRow(name, work, unit: .milliseconds, outcome, floor: "true", limit: Limit(value: 10, ratio: 8))
         let session = try bench.oidcAgent.map { try OIDCAgentSession($0, bench, accounts: 10) }
         let times = try session.map { try bench.seconds($0.list) }
         row.peers = [PeerFigure(bench.oidcAgent, "names of 10 accounts in its daemon", unit: .milliseconds, times)]
@@ -47,7 +47,7 @@ enum TokenProcessBenchmark: Benchmark {
             _ = try nothing.run()
         }
         let work = "tokenstore token, from the store, whole process"
-        var row = ReportRow(name, work, unit: .milliseconds, outcome, floor: "true", limit: "≤ 12 ms")
+        var row = ReportRow(name, work, unit: .milliseconds, outcome, floor: "true", limit: .value(12))
         let session = try bench.oidcAgent.map { try OIDCAgentSession($0, bench, accounts: 1) }
         let hot = try session.map { try bench.seconds($0.token) }
         let cold = try session.map { session in try (0..<bench.rounds).map { _ in try session.coldSeconds() } }
@@ -73,7 +73,7 @@ enum ListJSONBenchmark: Benchmark {
             guard try shell.run().isSuccess else { throw BenchFailure("the sqlite3 shell failed; is it installed?") }
         }
         let work = "tokenstore list --json of 10000 accounts, whole process"
-        add(ReportRow(name, work, unit: .milliseconds, outcome, floor: "sqlite3 -json", limit: "≤ 3"))
+        add(ReportRow(name, work, unit: .milliseconds, outcome, floor: "sqlite3 -json", limit: .ratio(3)))
         try measureMemory(bench, add)
     }
 
@@ -85,16 +85,16 @@ enum ListJSONBenchmark: Benchmark {
             let list = try bench.tool("list", "--json", "--store", path.database)
             peaks.append(try (0..<5).map { _ in try list.peakMegabytes() })
         }
-        var row = ReportRow(
+        let row = ReportRow(
             name,
             "tokenstore list --json of 20000 accounts, peak memory",
             unit: .megabytes,
             value: Spread(peaks[0]),
-            limit: "flat"
+            floor: Spread(peaks[1]),
+            named: "1000 accounts",
+            ratio: Spread(zip(peaks[0], peaks[1]).map { $0 / $1 }),
+            limit: .flat
         )
-        row.floor = Spread(peaks[1])
-        row.floorName = "1000 accounts"
-        row.ratio = Spread(zip(peaks[0], peaks[1]).map { $0 / $1 })
         add(row)
     }
 

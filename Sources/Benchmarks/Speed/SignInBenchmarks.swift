@@ -19,7 +19,7 @@ enum SignInBenchmark: Benchmark {
         let measurement = try SignInMeasurement(store, from: accounts)
         let outcome = try measurement.run(rounds: bench.rounds, turns: bench.scaled(20, quick: 4))
         let work = "sign-in of a new account, one durable commit"
-        var row = ReportRow(name, work, unit: .microseconds, outcome, floor: "in C, same rows", limit: "≤ 1.2")
+        var row = ReportRow(name, work, unit: .microseconds, outcome, floor: "in C, same rows", limit: .ratio(1.2))
         row.peers = try MSALPython.figures(bench, "sign_in", unit: .milliseconds, but: ", not durable")
         add(row)
     }

@@ -15,7 +15,7 @@ struct TortureCommand: ParsableCommand {
         discussion: "Exits with 1 if anything did."
     )
 
-    private static var bars: [any Benchmark.Type] {
+    static var bars: [any Benchmark.Type] {
         [
             KillBenchmark.self, SingleRefreshBenchmark.self, HolderBenchmark.self, CrowdBenchmark.self,
             FirstOpenBenchmark.self,
@@ -69,7 +69,7 @@ struct TortureCommand: ParsableCommand {
     var repairs: Int?
 
     func run() throws {
-        let rows = try options.run(Self.bars) {
+        let rows = try options.run(Self.configuration.commandName, Self.bars) {
             $0.tool = tool.path
             $0.seed = seed
             try $0.findPeers(peers)

@@ -19,6 +19,20 @@ package final class TestServer: Sendable {
     /// Also says whether libpq is there, which comes with the server.
     package static let isInstalled = programs != nil && (try? Library.load()) != nil
 
+    /// What the server's program says of itself, such as `15.14`.
+    package static let version: String? = programs.flatMap { folder in
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = URL(filePath: folder + "/postgres")
+        process.arguments = ["--version"]
+        process.standardOutput = output
+        // Whoever asks for the version can do without it.
+        guard (try? process.run()) != nil else { return nil }
+        let said = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        return said.split(separator: " ").first { $0.first?.isNumber ?? false }.map(String.init)
+    }
+
     /// One server for all tests that do no harm to it.
     package static let shared =
         TestCluster.isWanted ? TestCluster.shared.map(\.coordinator) : Result { try TestServer() }

@@ -10,6 +10,9 @@
 /// locking against other threads, checking who owns the file, wiping memory.
 typedef struct BaselineStore BaselineStore;
 
+/// The version of the SQLite library that is in use.
+const char *baseline_sqlite_version(void);
+
 /// The texts of one sign-in, in this order.
 enum {
     BASELINE_AUTHORITY,
