@@ -22,7 +22,8 @@ struct TokenStoreBench: ParsableCommand {
               ASAN_OPTIONS=detect_leaks=0 swift test --sanitize=address --scratch-path .build-asan
             """,
         subcommands: [
-            SpeedCommand.self, ScaleCommand.self, TortureCommand.self, FleetCommand.self, ChildCommand.self,
+            SpeedCommand.self, ScaleCommand.self, TortureCommand.self, FleetCommand.self, ReportCommand.self,
+            ChildCommand.self,
         ]
     )
 }
@@ -86,7 +87,7 @@ struct BenchOptions: ParsableArguments {
     @Option(help: "Where stores are made; a directory on the disk to measure.")
     var directory: String?
 
-    @Option(help: "A file to whose end the run is added, as a line of JSON.")
+    @Option(help: "A file to whose end the run is added, a line of JSON for 'tokenstore-bench report'.")
     var record: String?
 
     /// Measures what was asked for and prints it.
