@@ -118,6 +118,7 @@ struct BenchOptions: ParsableArguments {
                 date: start,
                 isQuick: quick,
                 rounds: bench.rounds,
+                isDebugBuild: Versions.isDebugBuild,
                 machine: .current,
                 versions: Versions.current,
                 rows: report.rows

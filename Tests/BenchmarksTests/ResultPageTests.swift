@@ -38,6 +38,7 @@ struct ResultPageTests {
             date: .now,
             isQuick: false,
             rounds: 1,
+            isDebugBuild: false,
             machine: Machine(processor: attack, cores: 1, memoryBytes: 1, system: attack),
             versions: [attack: attack],
             rows: [row, known]
@@ -69,6 +70,12 @@ struct ResultPageTests {
         #expect(text.contains("R1: 0 of 1,000."))
         #expect(text.contains("R2: 3 of 60."))
         #expect(text.contains("Measured on 2026-09-21 on Abacus, 2 cores, 24 GiB, Linux 6."))
+    }
+
+    @Test func `a quick run and a debug build are said to be such`() {
+        #expect(!page(.sample()).contains(#"class="note""#))
+        #expect(page(.sample(isQuick: true)).contains("Some of the runs were quick"))
+        #expect(page(.sample(isDebugBuild: true)).contains("Some of the runs were of a debug build"))
     }
 
     @Test func `the list of bars is what the commands measure`() {

@@ -47,12 +47,15 @@ struct RunRecordTests {
 }
 
 extension RunRecord {
-    static func sample(_ rows: [ReportRow] = [], isQuick: Bool = false, seconds: Double = 0) -> RunRecord {
+    static func sample(_ rows: [ReportRow] = [], isQuick: Bool = false, isDebugBuild: Bool = false, seconds: Double = 0)
+        -> RunRecord
+    {
         RunRecord(
             command: "speed",
             date: Date(timeIntervalSince1970: 1_790_000_000 + seconds),
             isQuick: isQuick,
             rounds: 7,
+            isDebugBuild: isDebugBuild,
             machine: Machine(processor: "Abacus", cores: 2, memoryBytes: 24 << 30, system: "Linux 6"),
             versions: ["SQLite": "3.40.1"],
             rows: rows

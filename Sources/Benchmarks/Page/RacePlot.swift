@@ -50,7 +50,7 @@ struct RacePlot: Plot {
         let limit = races.compactMap(\.limit).max() ?? 0
         // The number at the end of a curve stands to its right.
         let room = canvas.width < PlotSize.wide ? 0.62 : 0.8
-        let axis = Axis.linear(0...max(greatest / room, limit * 1.1, 100), from: Self.left, to: canvas.width - 16)
+        let axis = Axis.linear(0...max(greatest / room, limit * 1.1, 100), from: Self.left, to: canvas.width - 32)
         var top = 0.0
         for race in races { top = draw(race, on: &canvas, axis, top: top) }
         canvas.reach(top)

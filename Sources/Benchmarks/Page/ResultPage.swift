@@ -67,12 +67,18 @@ struct ResultPage {
             .tag("p", ["class": "quiet"], "Measured \(days) on \(place)."),
         ]
         if results.runs.contains(where: \.isQuick) { parts.append(.tag("p", ["class": "note"], Self.quickNote)) }
+        if results.runs.contains(where: \.isDebugBuild) { parts.append(.tag("p", ["class": "note"], Self.debugNote)) }
         return parts
     }
 
     private static let quickNote = """
         Some of the runs were quick: short counts, for a sign of life. Their figures lie further apart than those of a full \
         run.
+        """
+
+    private static let debugNote = """
+        Some of the runs were of a debug build, whose times are many times those of a release build: they say nothing \
+        about the bars.
         """
 
     private var explanation: Markup {
@@ -107,7 +113,8 @@ struct ResultPage {
             .map { "\($0.key) \($0.value)" }.joined(separator: "; ")
         let parts = [
             ("command", "tokenstore-bench \(run.command)" + (run.isQuick ? " --quick" : "")),
-            ("begun", run.date.formatted(.iso8601)), ("rounds", "\(run.rounds)"), ("machine", text(run.machine)),
+            ("begun", run.date.formatted(.iso8601)), ("rounds", "\(run.rounds)"),
+            ("build", run.isDebugBuild ? "debug" : "release"), ("machine", text(run.machine)),
             ("versions", versions),
             ("rows", Figure.count(run.rows.count)),
         ]

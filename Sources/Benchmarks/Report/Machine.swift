@@ -66,7 +66,7 @@ struct Machine: Codable, Hashable {
 enum Versions {
     /// Of what is measured here, as far as it is installed.
     static var current: [String: String] {
-        var versions = ["tokenstore": TokenStore.version + build, "Swift": swift]
+        var versions = ["tokenstore": TokenStore.version, "Swift": swift]
         versions["SQLite"] = String(cString: baseline_sqlite_version())
         if TestServer.isInstalled {
             versions["PostgreSQL"] = TestServer.version
@@ -76,7 +76,7 @@ enum Versions {
     }
 
     /// A debug build's figures say little.
-    private static var build: String {
+    static var isDebugBuild: Bool {
         var isDebug = false
         assert(
             {
@@ -84,7 +84,7 @@ enum Versions {
                 return true
             }()
         )
-        return isDebug ? ", debug build" : ", release build"
+        return isDebug
     }
 
     private static var swift: String {

@@ -16,6 +16,9 @@ struct RunRecord: Codable, Equatable {
     /// Whether the counts were short, as for a sign of life.
     let isQuick: Bool
     let rounds: Int
+
+    /// Whether the program was built for debugging: then its times say little.
+    let isDebugBuild: Bool
     let machine: Machine
 
     /// Names and versions of what was measured, and of what it was built with.
@@ -27,12 +30,13 @@ struct RunRecord: Codable, Equatable {
         date: Date,
         isQuick: Bool,
         rounds: Int,
+        isDebugBuild: Bool,
         machine: Machine,
         versions: [String: String],
         rows: [ReportRow]
     ) {
         (self.command, self.date, self.isQuick, self.rounds) = (command, date, isQuick, rounds)
-        (self.machine, self.versions, self.rows) = (machine, versions, rows)
+        (self.isDebugBuild, self.machine, self.versions, self.rows) = (isDebugBuild, machine, versions, rows)
     }
 
     /// Adds the run to the end of a file, as a line of JSON.
