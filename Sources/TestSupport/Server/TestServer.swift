@@ -287,22 +287,8 @@ extension TestServer {
     }
 
     private static func freePort() throws -> Int {
-        #if canImport(Darwin)
-        let number = socket(AF_INET, SOCK_STREAM, 0)
-        #else
-        let number = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        #endif
-        defer { close(number) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let outcome = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(number, $0, length) | getsockname(number, $0, &length)
-            }
-        }
-        guard outcome == 0 else { throw POSIXError(POSIXError.Code(rawValue: errno) ?? .EIO) }
-        return Int(UInt16(bigEndian: address.sin_port))
+        let (listener, port) = try LoopbackSocket.listener()
+        close(listener)
+        return port
     }
 }
