@@ -1,5 +1,7 @@
 import HTTPTransport
 import LocalIdentityProvider
+import NIOCore
+import NIOEmbedded
 import OAuth
 import SignIn
 import Synchronization
@@ -73,5 +75,58 @@ struct PageTests {
             #expect(status.refreshTokens == 1)
             #expect(status.idTokens == 1)
         }
+    }
+
+    /// What a browser that comes back with `query` is answered, in a sign-in whose state is `s`.
+    private func answer(to query: String, at path: String = "/", endsSession: Bool = false) throws -> String {
+        let reception = PendingRedirect(state: Secret("s"))
+        var routes = RedirectRoutes(path: "/", mode: .query, reception: reception, start: StartAddress())
+        routes.endsSession = endsSession
+        let channel = try EmbeddedChannel(routes)
+        let request = "GET \(path)?\(query) HTTP/1.1\r\nHost: 127.0.0.1:8080\r\n\r\n"
+        try channel.writeInbound(ByteBuffer(string: request))
+        return try channel.written
+    }
+
+    private static let hostileTexts = [
+        "<script>alert(1)</script>", "%3Cscript%3Ealert(1)%3C%2Fscript%3E",
+        "%22%27%3E%3Cimg%20src=x%20onerror=alert(1)%3E",
+        "</title></head><body><h1>Signed%20in</h1>",
+        "</style><meta%20http-equiv=refresh%20content=0;url=//evil.example>",
+        "%0D%0ASet-Cookie:%20planted=1%0D%0A%0D%0A<html>", "%00%07%08%1B%5B2J%7F", "%E2%80%AE%C2%9B31m", "%FF%FE%3C",
+        "%zz",
+    ]
+
+    @Test(arguments: hostileTexts, [false, true])
+    func `the last page is the same whatever the browser brings`(text: String, endsSession: Bool) throws {
+        let harmless = try answer(to: "error=access_denied&error_description=No&state=s", endsSession: endsSession)
+        #expect(harmless.contains(endsSession ? "<h1>Signed out</h1>" : "<h1>Not signed in</h1>"))
+        for query in [
+            "error=\(text)&state=s", "error=access_denied&error_description=\(text)&state=s",
+            "error=access_denied&error_uri=\(text)&\(text)=\(text)&state=s",
+        ] {
+            #expect(try answer(to: query, endsSession: endsSession) == harmless, "\(query)")
+        }
+        let foreign = try answer(to: "error=access_denied&state=another", endsSession: endsSession)
+        #expect(foreign.contains("<h1>Not this sign-in</h1>"))
+        #expect(try answer(to: "error=access_denied&state=\(text)", endsSession: endsSession) == foreign)
+        let unknown = try answer(to: "", at: "/another", endsSession: endsSession)
+        #expect(unknown.contains("<h1>Nothing here</h1>"))
+        #expect(try answer(to: "", at: "/\(text)", endsSession: endsSession) == unknown)
+    }
+
+    @Test(arguments: ["code=c&state=s", "error=access_denied&state=s", "code=c&state=another", "", "code=%zz&state=s"])
+    func `every page of the listener runs no script and is kept nowhere`(query: String) throws {
+        let parts = try answer(to: query).split(separator: "\r\n\r\n", maxSplits: 1)
+        try #require(parts.count == 2)
+        #expect(
+            parts[0].split(separator: "\r\n").dropFirst() == [
+                "content-type: text/html; charset=utf-8", "content-length: \(parts[1].utf8.count)",
+                "cache-control: no-store", "referrer-policy: no-referrer", "x-content-type-options: nosniff",
+                "content-security-policy: default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+                "connection: close",
+            ]
+        )
+        #expect(!parts[1].contains("<script"))
     }
 }

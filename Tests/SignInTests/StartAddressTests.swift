@@ -74,27 +74,12 @@ struct StartAddressTests {
         var routes = RedirectRoutes(path: "/", mode: .query, reception: reception, start: start)
         routes.owner = { _ in owner }
         let answers = try (0..<count).map { _ in
-            let channel = try Self.channel(routes)
+            let channel = try EmbeddedChannel(routes)
             try channel.writeInbound(ByteBuffer(string: "GET \(start.path) HTTP/1.1\r\nHost: 127.0.0.1:8080\r\n\r\n"))
-            return try Self.written(channel)
+            return try channel.written
         }
         guard case .failure(let error) = reception.outcome else { return (answers, nil) }
         return (answers, error)
-    }
-
-    private static func channel(_ routes: RedirectRoutes) throws -> EmbeddedChannel {
-        let channel = EmbeddedChannel()
-        channel.localAddress = try SocketAddress(ipAddress: "127.0.0.1", port: 8_080)
-        try RedirectListener.receive(on: channel, routes)
-        channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 50_000), promise: nil)
-        return channel
-    }
-
-    private static func written(_ channel: EmbeddedChannel) throws -> String {
-        channel.embeddedEventLoop.run()
-        var text = ""
-        while let part = try channel.readOutbound(as: ByteBuffer.self) { text += String(buffer: part) }
-        return text
     }
 
     @Test func `when a connection's user is unknown a second request ends the sign-in`() throws {
@@ -113,7 +98,7 @@ struct StartAddressTests {
 
     @Test func `a request that drips keeps its connection for ten seconds at most`() throws {
         let reception = PendingRedirect(state: Secret("s"))
-        let channel = try Self.channel(
+        let channel = try EmbeddedChannel(
             RedirectRoutes(path: "/", mode: .query, reception: reception, start: StartAddress())
         )
         for byte in ["G", "E", "T"] {

@@ -1,5 +1,6 @@
 import Foundation
 import IssuerSupport
+import LocalIdentityProvider
 import OAuth
 import TestSupport
 import TestTraits
@@ -105,5 +106,40 @@ struct TokenRefresherTests {
         #expect(refresher != nil)
         refresher = nil
         try await eventually("the end") { hasEnded.withLock(\.self) }
+    }
+
+    @Test func `at the local provider a token is renewed ahead of its end, until its owner is gone`() async throws {
+        try await Scene.open { scene in
+            let waits = LockedValue<[Duration]>([])
+            let hasEnded = LockedValue(false)
+            let manager = try scene.manager()
+            let first = try await manager.acquireTokenSilently(scene.request()).accessToken
+            let spent = try scene.refreshTokens.map(\.secret)
+            let isRenewed: @Sendable () -> Bool = { scene.tokenRequestCount > 0 }
+            var refresher: TokenRefresher? = manager.keepFresh(scene.account, scopes: [Scene.toDo]) { duration in
+                waits.withLock { $0.append(duration) }
+                guard isRenewed() else { return scene.clock.advance(by: Double(duration.components.seconds)) }
+                // The next token has an hour: from here on time stands still.
+                defer { hasEnded.withLock { $0 = true } }
+                try await Task.sleep(for: .seconds(600))
+            }
+            try await eventually("the wait for the end of the second token") { waits.withLock(\.count) == 7 }
+            #expect(waits.withLock(\.self) == [600, 600, 600, 600, 600, 300, 600].map { .seconds($0) })
+            #expect(scene.clock.now == first.expiresAt - 300)
+            #expect(scene.tokenRequestCount == 1)
+            let second = try await manager.acquireTokenSilently(scene.request()).accessToken
+            #expect(second.secret != first.secret)
+            #expect(second.expiresAt == scene.clock.now + 3_600)
+            // Another process finds it too, and asks the issuer for nothing.
+            let stored = try await scene.manager().acquireTokenSilently(scene.request()).accessToken
+            #expect(stored.secret == second.secret)
+            #expect(try scene.refreshTokens.count == 1)
+            #expect(try scene.refreshTokens.map(\.secret) != spent)
+            #expect(refresher != nil)
+            refresher = nil
+            try await eventually("the end") { hasEnded.withLock(\.self) }
+            scene.clock.advance(by: 3_600)
+            #expect(scene.tokenRequestCount == 1)
+        }
     }
 }

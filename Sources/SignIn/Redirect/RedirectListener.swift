@@ -110,7 +110,7 @@ package struct RedirectRoutes: Sendable {
     let start: StartAddress
 
     /// Whether the answer is to a logout, and has no code.
-    var endsSession = false
+    package var endsSession = false
 
     /// Whose program sent a request.
     package var owner: @Sendable (any Channel) -> ConnectionOwner = ConnectionOwner.of
