@@ -95,6 +95,8 @@ struct Scene: Sendable {
 
     func request(_ scope: Scope = toDo, _ change: (inout SilentRequest) -> Void = { _ in }) -> SilentRequest {
         var request = SilentRequest(account: account, scope: scope)
+        // A test that runs beside all others may have to wait for its turn.
+        request.timeout = .seconds(300)
         change(&request)
         return request
     }

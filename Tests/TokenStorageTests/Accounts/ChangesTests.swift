@@ -14,7 +14,7 @@ struct ChangesTests {
         await changes.next(isolation: nil)
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: [true, false])
+    @Test(.timeLimit(.minutes(5)), arguments: [true, false])
     func `changes of this process and another one arrive in order`(isOther: Bool) async throws {
         let fixture = try TestStore(.standardCache())
         let writer = try isOther ? fixture.another() : fixture.store
@@ -35,7 +35,7 @@ struct ChangesTests {
         #expect(await next(&changes) == .many)
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `two subscribers both get changes from their subscription on`() async throws {
         let fixture = try TestStore(.standardCache())
         try fixture.signIn(.signIn())
@@ -46,7 +46,7 @@ struct ChangesTests {
         #expect(await next(&second) == .signedOut(Fixture.account))
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `changes go on after everything was purged`() async throws {
         let fixture = try TestStore(.standardCache())
         for _ in 0..<5 { try fixture.signIn(.signIn()) }
@@ -57,7 +57,7 @@ struct ChangesTests {
         #expect(await next(&changes) == .signedIn(Fixture.account))
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `a cancelled subscriber gets no more changes`() async throws {
         let fixture = try TestStore(.standardCache())
         let changes = try await fixture.store.changes()
