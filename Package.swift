@@ -82,7 +82,7 @@ let package = Package(
             dependencies: ["CPostgreSQL", "PostgreSQL", "SQL", "TestSupport", "TestTraits"]
         ),
         .testTarget(name: "OAuthTests", dependencies: ["OAuth", "TestSupport"]),
-        .testTarget(name: "SealingTests", dependencies: ["OAuth", "Sealing", "TestSupport"]),
+        .testTarget(name: "SealingTests", dependencies: ["OAuth", "Sealing", "TestSupport", "TestTraits"]),
         .target(
             name: "HTTPTransport",
             dependencies: [

@@ -9,6 +9,7 @@ import Testing
 import FoundationXML
 #endif
 
+@Suite(.onWaitingThreads)
 struct ResultPageTests {
     private func page(_ runs: RunRecord...) -> String { ResultPage(results: Results(runs)).text }
 

@@ -4,7 +4,12 @@ import TestTraits
 import Testing
 
 /// What an app cannot write: the compiler is asked, with the modules that these tests were built with.
-@Suite(.tags(.slow), .ifSlowTestsAreWanted, .enabled(if: Compiler.isInstalled, "needs swiftc on the PATH"))
+@Suite(
+    .onWaitingThreads,
+    .tags(.slow),
+    .ifSlowTestsAreWanted,
+    .enabled(if: Compiler.isInstalled, "needs swiftc on the PATH")
+)
 struct WrongMoveTests {
     /// The only moves that are legal in each state.
     private static let moves: [(state: String, legal: Set<String>)] = [

@@ -2,9 +2,11 @@ import Foundation
 import OAuth
 import Sealing
 import TestSupport
+import TestTraits
 import Testing
 
 /// The key source `command:/PATH`.
+@Suite(.onWaitingThreads)
 struct CommandSourceTests {
     private let directory: TemporaryDirectory
     private let path: String

@@ -4,8 +4,10 @@ import Glibc
 import OAuth
 import Sealing
 import TestSupport
+import TestTraits
 import Testing
 
+@Suite(.onWaitingThreads)
 struct SecretServiceSourceTests {
     private static let hasLibrary = dlopen("libsecret-1.so.0", RTLD_NOW) != nil
     private static let isComplete: Comment = "needs libsecret-1-0, dbus-daemon and gnome-keyring"

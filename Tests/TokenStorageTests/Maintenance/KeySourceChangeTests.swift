@@ -7,7 +7,7 @@ import Testing
 import TokenStorage
 
 /// A rekey to another key source, and one after a leak.
-@Suite(.aboutFiles("keys lie beside the file"))
+@Suite(.onWaitingThreads, .aboutFiles("keys lie beside the file"))
 struct KeySourceChangeTests {
     @Test func `after a change of key source only the new source opens the store`() throws {
         let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))

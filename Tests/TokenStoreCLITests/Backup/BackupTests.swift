@@ -1,8 +1,10 @@
 import Database
 import Foundation
+import TestTraits
 import Testing
 
 /// `backup` and `restore`: a copy that is whole, and no file lost to a mistyped name.
+@Suite(.onWaitingThreads)
 struct BackupTests {
     private static func filled() throws -> ScratchDirectory {
         let scratch = try ScratchDirectory()

@@ -1,7 +1,9 @@
 import Foundation
+import TestTraits
 import Testing
 
 /// The record of use, as `history` shows it.
+@Suite(.onWaitingThreads)
 struct HistoryTests {
     private func events(_ outcome: Command.Outcome) throws -> [[String: Any]] {
         try outcome.json["events"] as? [[String: Any]] ?? []

@@ -1,7 +1,9 @@
 import Foundation
+import TestTraits
 import Testing
 
 /// Advice works when it is followed to the letter.
+@Suite(.onWaitingThreads)
 struct HintTests {
     static let filled = "tokenstore import --quiet cache.json"
 

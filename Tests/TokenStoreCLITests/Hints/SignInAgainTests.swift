@@ -2,9 +2,11 @@ import Foundation
 import IssuerSupport
 import LocalIdentityProvider
 import TestSupport
+import TestTraits
 import Testing
 
 /// "Sign in again" comes with the command that does it.
+@Suite(.onWaitingThreads)
 struct SignInAgainTests {
     @Test func `the command signs the account of a user flow in again`() async throws {
         try await LoginScene.open { (scene: LoginScene) async throws in

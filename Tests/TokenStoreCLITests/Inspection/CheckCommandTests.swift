@@ -1,8 +1,10 @@
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 import TokenStorage
 
+@Suite(.onWaitingThreads)
 struct CheckCommandTests {
     @Test func `a sound store has no problems`() throws {
         let scratch = try ScratchDirectory()

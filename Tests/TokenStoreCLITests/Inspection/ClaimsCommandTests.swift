@@ -1,6 +1,8 @@
 import Foundation
+import TestTraits
 import Testing
 
+@Suite(.onWaitingThreads)
 struct ClaimsCommandTests {
     @Test func `the claims of the only account are shown with readable times`() throws {
         let scratch = try ScratchDirectory()

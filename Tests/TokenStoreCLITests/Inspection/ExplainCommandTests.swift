@@ -1,8 +1,10 @@
 import Foundation
 import LocalIdentityProvider
 import OAuth
+import TestTraits
 import Testing
 
+@Suite(.onWaitingThreads)
 struct ExplainCommandTests {
     private static let scope = IssuerScene.scope.text
 

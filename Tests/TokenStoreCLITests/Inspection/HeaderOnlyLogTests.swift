@@ -5,7 +5,7 @@ import TestTraits
 import Testing
 
 /// A writer that was killed behind the header of the log, before its first frame, keeps nobody waiting.
-@Suite(.aboutFiles("a log of 32 bytes stands beside the database"))
+@Suite(.onWaitingThreads, .aboutFiles("a log of 32 bytes stands beside the database"))
 struct HeaderOnlyLogTests {
     private let scratch: ScratchDirectory
     private let log: Data

@@ -1,6 +1,8 @@
 import Foundation
+import TestTraits
 import Testing
 
+@Suite(.onWaitingThreads)
 struct ListCommandTests {
     @Test func `an account is described in full`() throws {
         let scratch = try ScratchDirectory()

@@ -1,6 +1,8 @@
 import Foundation
+import TestTraits
 import Testing
 
+@Suite(.onWaitingThreads)
 struct MissingStoreTests {
     @Test(arguments: [["list"], ["claims"], ["status"], ["check"]])
     func `reading a store that does not exist succeeds and creates nothing`(arguments: [String]) throws {

@@ -1,7 +1,9 @@
 import Foundation
+import TestTraits
 import Testing
 
 /// What a person sees at a terminal, character by character.
+@Suite(.onWaitingThreads)
 struct ScreenTests {
     private static let day = 86_400
 

@@ -1,6 +1,8 @@
 import Foundation
+import TestTraits
 import Testing
 
+@Suite(.onWaitingThreads)
 struct StatusCommandTests {
     @Test func `status says where the store is, what it holds and who could read it`() throws {
         let scratch = try ScratchDirectory()

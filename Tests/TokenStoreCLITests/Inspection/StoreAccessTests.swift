@@ -1,7 +1,9 @@
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 
+@Suite(.onWaitingThreads)
 struct StoreAccessTests {
     @Test func `a newer store that this version cannot read ends with 10`() throws {
         let scratch = try ScratchDirectory()

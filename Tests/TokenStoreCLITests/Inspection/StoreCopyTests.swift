@@ -1,7 +1,9 @@
 import Foundation
+import TestTraits
 import Testing
 
 /// Copies that a repair or an update of the store left beside it open with the keys of their time.
+@Suite(.onWaitingThreads)
 struct StoreCopyTests {
     private let scratch: ScratchDirectory
     private let copies: [String]

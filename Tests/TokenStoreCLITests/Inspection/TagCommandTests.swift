@@ -1,5 +1,7 @@
+import TestTraits
 import Testing
 
+@Suite(.onWaitingThreads)
 struct TagCommandTests {
     private static let mara = "mara@example.net"
 

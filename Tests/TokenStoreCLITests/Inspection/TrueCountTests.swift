@@ -1,7 +1,9 @@
 import Foundation
+import TestTraits
 import Testing
 
 /// Counts are true, also where a list is cut short.
+@Suite(.onWaitingThreads)
 struct TrueCountTests {
     /// A store with `count` accounts.
     private static func store(_ count: Int) throws -> ScratchDirectory {

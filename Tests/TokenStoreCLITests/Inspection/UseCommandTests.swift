@@ -1,6 +1,8 @@
+import TestTraits
 import Testing
 
 /// The default account: how it is chosen, and which commands take it.
+@Suite(.onWaitingThreads)
 struct UseCommandTests {
     private static let mara = "mara@example.net"
     private static let ivo = "ivo@example.org"

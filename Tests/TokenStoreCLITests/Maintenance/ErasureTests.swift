@@ -5,7 +5,12 @@ import TestTraits
 import Testing
 
 /// Promise 8 where `purge --all` does not come to its end: what was deleted is in no file once another command ran.
-@Suite(.tags(.slow), .ifSlowTestsAreWanted, .enabled(if: Tracer.isUsable, "needs strace, and the right to trace"))
+@Suite(
+    .onWaitingThreads,
+    .tags(.slow),
+    .ifSlowTestsAreWanted,
+    .enabled(if: Tracer.isUsable, "needs strace, and the right to trace")
+)
 struct ErasureTests {
     /// What may stop a purge at its n-th write.
     enum Fault: String, CaseIterable {

@@ -1,6 +1,8 @@
 import Foundation
+import TestTraits
 import Testing
 
+@Suite(.onWaitingThreads)
 struct ExportCommandTests {
     @Test func `a file name that begins with a combining mark is written at its path`() throws {
         let scratch = try ScratchDirectory()

@@ -1,6 +1,8 @@
 import Foundation
+import TestTraits
 import Testing
 
+@Suite(.onWaitingThreads)
 struct ImportCommandTests {
     @Test func `a cache is imported once`() throws {
         let scratch = try ScratchDirectory()

@@ -1,6 +1,8 @@
 import Foundation
+import TestTraits
 import Testing
 
+@Suite(.onWaitingThreads)
 struct KeyTests {
     @Test func `a missing or wrong key ends with 7 and leaves the store as it was`() throws {
         let scratch = try ScratchDirectory()

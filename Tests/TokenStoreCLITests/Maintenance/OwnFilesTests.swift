@@ -1,9 +1,11 @@
 import Database
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 
 /// Promise 13: no command deletes, replaces or repairs a file unless the file shows that it is a token store's.
+@Suite(.onWaitingThreads)
 struct OwnFilesTests {
     enum Foreign: String, CaseIterable {
         case sshKey, emptyFile, json, databaseOfAnotherProgram, archiveWithAStore, pipe, directory, noise

@@ -1,6 +1,8 @@
 import Foundation
+import TestTraits
 import Testing
 
+@Suite(.onWaitingThreads)
 struct PurgeCommandTests {
     @Test func `without a selector only expired access tokens are purged, without a prompt`() throws {
         let scratch = try ScratchDirectory()

@@ -1,8 +1,10 @@
 import Database
 import Foundation
 import IssuerSupport
+import TestTraits
 import Testing
 
+@Suite(.onWaitingThreads)
 struct RekeyCommandTests {
     @Test func `every value is sealed anew and stays readable`() throws {
         let scratch = try ScratchDirectory()

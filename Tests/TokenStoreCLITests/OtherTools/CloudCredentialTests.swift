@@ -2,9 +2,11 @@ import Foundation
 import IssuerSupport
 import OAuth
 import TestSupport
+import TestTraits
 import Testing
 
 /// Keys of AWS and tokens for Google Cloud, with the libraries of both.
+@Suite(.onWaitingThreads)
 struct CloudCredentialTests {
     private static let role = "arn:aws:iam::123456789012:role/reader"
     private static let keys = """

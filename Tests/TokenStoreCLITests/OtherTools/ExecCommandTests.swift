@@ -3,9 +3,11 @@ import IssuerSupport
 import LocalIdentityProvider
 import OAuth
 import TestSupport
+import TestTraits
 import Testing
 
 /// A command that runs with a token in its environment.
+@Suite(.onWaitingThreads)
 struct ExecCommandTests {
     private static func exec(_ more: [String]) -> [String] {
         ["exec", "--account", "mara@example.net", "--scope", "tasks.read"] + more

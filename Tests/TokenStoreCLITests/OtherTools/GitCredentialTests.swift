@@ -1,8 +1,10 @@
 import Foundation
 import OAuth
+import TestTraits
 import Testing
 
 /// The credential helper of git, alone and with git itself.
+@Suite(.onWaitingThreads)
 struct GitCredentialTests {
     private static let asked = "protocol=https\nhost=git.example.com\n"
     private let token = CachedUser.mara.secret("access")

@@ -2,9 +2,11 @@ import Foundation
 import IssuerSupport
 import OAuth
 import TestSupport
+import TestTraits
 import Testing
 
 /// The credential plugin of Kubernetes clients, by `KUBERNETES_EXEC_INFO`, and with kubectl.
+@Suite(.onWaitingThreads)
 struct KubernetesCredentialTests {
     private static let group = "client.authentication.k8s.io/"
     private static let commands = [["credential", "kubernetes"], ["token", "--format", "exec-credential"]]

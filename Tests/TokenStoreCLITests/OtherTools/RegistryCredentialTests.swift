@@ -1,8 +1,10 @@
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 
 /// The credential helper of Docker, by [its protocol](https://github.com/docker/docker-credential-helpers#development).
+@Suite(.onWaitingThreads)
 struct RegistryCredentialTests {
     private static let notFound = "credentials not found in native keychain"
     private let token = CachedUser.mara.secret("access")

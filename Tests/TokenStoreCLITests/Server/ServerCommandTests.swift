@@ -52,7 +52,7 @@ struct ServerCommandScene {
     }
 }
 
-@Suite(.ifServerIsInstalled)
+@Suite(.onWaitingThreads, .ifServerIsInstalled)
 struct ServerCommandTests {
     @Test func `init makes a store once, and says what a server needs`() throws {
         let scene = try ServerCommandScene()

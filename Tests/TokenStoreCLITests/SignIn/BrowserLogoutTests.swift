@@ -1,8 +1,10 @@
 import IssuerSupport
 import LocalIdentityProvider
 import TestSupport
+import TestTraits
 import Testing
 
+@Suite(.onWaitingThreads)
 struct BrowserLogoutTests {
     /// Ana, signed in with a browser that keeps its cookies.
     private func signIn(_ scene: LoginScene) async throws -> ScriptedBrowser {

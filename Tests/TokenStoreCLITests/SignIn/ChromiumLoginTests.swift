@@ -4,6 +4,7 @@ import TestTraits
 import Testing
 
 /// `tokenstore login` with a real browser behind `$BROWSER`, and a user at its pages.
+@Suite(.onWaitingThreads)
 struct ChromiumLoginTests {
     private static let eva = "eva@example.org"
 

@@ -2,10 +2,12 @@ import IssuerSupport
 import LocalIdentityProvider
 import OAuth
 import TestSupport
+import TestTraits
 import Testing
 import TokenStorage
 
 /// Sessions on the command line whose tokens are bound to a key.
+@Suite(.onWaitingThreads)
 struct DPoPLoginTests {
     @Test func `login --dpop binds the session, and its token is printed as text or JSON`() async throws {
         try await LoginScene.open { (scene: LoginScene) async throws in

@@ -2,9 +2,11 @@ import Crypto
 import Foundation
 import IssuerSupport
 import OAuth
+import TestTraits
 import Testing
 
 /// `login --device` as a person runs it.
+@Suite(.onWaitingThreads)
 struct DeviceLoginTests {
     private static let key = P256.Signing.PrivateKey()
 

@@ -1,11 +1,13 @@
 import Foundation
 import HTTPTransport
 import OAuth
+import TestTraits
 import Testing
 import TokenManagement
 import TokenStorage
 
 /// Against a server from elsewhere.
+@Suite(.onWaitingThreads)
 struct GlewlwydTests {
     @Test(.enabled(if: Glewlwyd.isInstalled, "the Debian package glewlwyd is not installed"))
     func `a glewlwyd session survives 16 processes that refresh at once`() async throws {

@@ -3,9 +3,11 @@ import HTTPTransport
 import LocalIdentityProvider
 import OAuth
 import TestSupport
+import TestTraits
 import Testing
 import TokenStorage
 
+@Suite(.onWaitingThreads)
 struct LoginCommandTests {
     @Test func `S08, S12, S14: a user signs in, has a name and a token, and signs out`() async throws {
         try await LoginScene.open { (scene: LoginScene) async throws in

@@ -2,10 +2,12 @@ import IssuerSupport
 import LocalIdentityProvider
 import OAuth
 import TestSupport
+import TestTraits
 import Testing
 import TokenStoreCLI
 
 /// What `login` passes on to the issuer's page, and where it finds it.
+@Suite(.onWaitingThreads)
 struct LoginOptionTests {
     /// The parameters of the page that a login opens; the person cancels there.
     private func parameters(_ scene: LoginScene, _ more: [String]) async throws -> (page: String, heading: String) {

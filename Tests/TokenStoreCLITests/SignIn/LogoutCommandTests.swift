@@ -2,9 +2,11 @@ import Database
 import LocalIdentityProvider
 import OAuth
 import TestSupport
+import TestTraits
 import Testing
 import TokenStorage
 
+@Suite(.onWaitingThreads)
 struct LogoutCommandTests {
     @Test func `a dry run names the account and its clients, and changes nothing anywhere`() async throws {
         try await IssuerScene.open(lifetime: 3_600) { (scene: IssuerScene) async throws in

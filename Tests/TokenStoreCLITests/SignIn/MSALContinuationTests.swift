@@ -1,8 +1,10 @@
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 
 /// MSAL for Python continues a session that `tokenstore login` began.
+@Suite(.onWaitingThreads)
 struct MSALContinuationTests {
     private static let why: Comment = "needs openssl, MSAL for Python, and the right to listen on port 443"
 

@@ -1,8 +1,10 @@
 import IssuerSupport
 import LocalIdentityProvider
+import TestTraits
 import Testing
 
 /// What cannot be done without a browser after all.
+@Suite(.onWaitingThreads)
 struct NativeBrowserTests {
     @Test func `a script gets the command that continues in a browser`() async throws {
         try await NativeLoginScene.open { scene in

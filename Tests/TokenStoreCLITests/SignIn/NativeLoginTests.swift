@@ -2,9 +2,11 @@ import Foundation
 import IssuerSupport
 import LocalIdentityProvider
 import OAuth
+import TestTraits
 import Testing
 
 /// `login --native` by a script and by a person.
+@Suite(.onWaitingThreads)
 struct NativeLoginTests {
     private static let bo = NativeLoginScene.bo
 

@@ -1,6 +1,8 @@
 import LocalIdentityProvider
+import TestTraits
 import Testing
 
+@Suite(.onWaitingThreads)
 struct NativeResetTests {
     @Test func `a new password is set, signs in and replaces the old one`() async throws {
         try await NativeLoginScene.open { scene in

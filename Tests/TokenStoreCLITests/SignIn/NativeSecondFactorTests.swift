@@ -1,6 +1,8 @@
 import LocalIdentityProvider
+import TestTraits
 import Testing
 
+@Suite(.onWaitingThreads)
 struct NativeSecondFactorTests {
     private static let cleo = "cleo@example.org"
     private static let second = "cleo.second@example.org"

@@ -1,7 +1,9 @@
 import Foundation
+import TestTraits
 import Testing
 
 /// Native authentication as a person at a shell has it.
+@Suite(.onWaitingThreads)
 struct NativeSessionTests {
     /// A shell on a terminal, with what the commands have in common as a variable.
     private func shell(_ scene: NativeLoginScene, _ answers: [TypedAnswer]) async throws -> Command.Outcome {

@@ -1,7 +1,9 @@
 import Foundation
 import LocalIdentityProvider
+import TestTraits
 import Testing
 
+@Suite(.onWaitingThreads)
 struct NativeSignUpTests {
     private static let dana = NativeLoginScene.dana
 

@@ -1,5 +1,7 @@
+import TestTraits
 import Testing
 
+@Suite(.onWaitingThreads)
 struct ArgumentTests {
     @Test(arguments: [
         ["frob"], ["list", "--bogus"], ["list", "--limit", "x"], ["list", "--limit", "-1"],

@@ -1,7 +1,9 @@
 import Foundation
+import TestTraits
 import Testing
 
 /// The completion scripts, in the shells that they are for: a person types half of each word and Tab.
+@Suite(.onWaitingThreads)
 struct CompletionTests {
     /// A shell, and how it loads a completion script.
     struct Shell: Sendable, CustomTestStringConvertible {

@@ -1,6 +1,8 @@
+import TestTraits
 import Testing
 
 /// What a person reads who asks for help.
+@Suite(.onWaitingThreads)
 struct HelpTests {
     private static func help(_ command: String...) throws -> Command.Outcome {
         try Command(arguments: command + ["--help"]).run(in: ScratchDirectory())

@@ -1,9 +1,11 @@
 import Foundation
 import OAuth
 import TestSupport
+import TestTraits
 import Testing
 
 /// The schemas of what commands write with `--json`; the documents of all other tests are held against them too.
+@Suite(.onWaitingThreads)
 struct JSONSchemaTests {
     private static let scope = "https://harbor.onmicrosoft.com/tasks/read"
 

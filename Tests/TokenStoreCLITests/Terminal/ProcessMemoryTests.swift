@@ -1,8 +1,10 @@
 import CProcess
 import Foundation
+import TestTraits
 import Testing
 
 /// What is in the memory of the program stays out of core dumps and debuggers of the same user.
+@Suite(.onWaitingThreads)
 struct ProcessMemoryTests {
     #if os(Linux)
     @Test func `a process that forbids dumps is not dumpable`() async {

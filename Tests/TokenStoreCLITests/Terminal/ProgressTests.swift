@@ -1,12 +1,14 @@
 import Database
 import Foundation
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import TokenStorage
 @testable import TokenStoreCLI
 
 /// Work that takes long: how far it is, and what is said of it when it is interrupted.
+@Suite(.onWaitingThreads)
 struct ProgressTests {
     @Test(arguments: [
         (12_345, 500_000, "entries", "importing: 12,345 of 500,000 entries, 2 %, 40 s left"),

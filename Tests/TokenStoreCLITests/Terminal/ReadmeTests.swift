@@ -1,8 +1,10 @@
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 
 /// What the README shows of the command line is what a shell shows.
+@Suite(.onWaitingThreads)
 struct ReadmeTests {
     private static let house = Repository.root
     private static let jq = "/usr/bin/jq"

@@ -1,10 +1,12 @@
 import OAuth
+import TestTraits
 import Testing
 import TokenStorage
 
 @testable import TokenStoreCLI
 
 /// What the command line makes of a library's remedy.
+@Suite(.onWaitingThreads)
 struct RemedyCommandsTests {
     @Test(
         arguments: [

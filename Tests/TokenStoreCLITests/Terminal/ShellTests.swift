@@ -3,10 +3,12 @@ import LocalIdentityProvider
 import OAuth
 import Sealing
 import TestSupport
+import TestTraits
 import Testing
 import TokenStorage
 
 /// What a shell makes of the texts that the program gives it.
+@Suite(.onWaitingThreads)
 struct ShellTests {
     private static func texts(seed: UInt64) -> [String] {
         var random = SeededGenerator(seed: seed)

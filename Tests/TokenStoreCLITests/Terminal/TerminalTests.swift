@@ -1,6 +1,8 @@
 import Foundation
+import TestTraits
 import Testing
 
+@Suite(.onWaitingThreads)
 struct TerminalTests {
     @Test(arguments: [40, 60, 80, 100, 140] as [UInt16])
     func `a table fits the terminal`(columns: UInt16) throws {

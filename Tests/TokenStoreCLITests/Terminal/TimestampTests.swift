@@ -1,7 +1,9 @@
 import Foundation
+import TestTraits
 import Testing
 
 /// Instants as the program writes them, seen through a claim that holds one.
+@Suite(.onWaitingThreads)
 struct TimestampTests {
     @Test(arguments: [
         (0, "1970-01-01T00:00:00Z"), (951_782_400, "2000-02-29T00:00:00Z"), (-1, "1969-12-31T23:59:59Z"),

@@ -2,9 +2,11 @@ import Database
 import Foundation
 import IssuerSupport
 import LocalIdentityProvider
+import TestTraits
 import Testing
 
 /// Promise 12, as a person meets it: the issuer has answered, and the store or the person does not wait.
+@Suite(.onWaitingThreads)
 struct AnswerKeepingTests {
     /// Runs `body` with a refresh that the issuer has answered while the store is held.
     private func whileHeld(

@@ -1,8 +1,10 @@
 import Foundation
 import LocalIdentityProvider
+import TestTraits
 import Testing
 
 /// An issuer that breaks in every way, as the program meets it.
+@Suite(.onWaitingThreads)
 struct BrokenIssuerTests {
     /// What goes wrong at the token endpoint beside OAuth's errors.
     struct Broken: Sendable, CustomTestStringConvertible {

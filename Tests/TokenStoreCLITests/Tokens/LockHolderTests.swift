@@ -4,6 +4,7 @@ import TestTraits
 import Testing
 
 /// The process that refreshes is killed or stopped; the others go on.
+@Suite(.onWaitingThreads)
 struct LockHolderTests {
     /// Where in a refresh it happens.
     enum Moment: CaseIterable, Sendable {

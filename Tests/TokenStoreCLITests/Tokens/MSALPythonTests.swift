@@ -1,10 +1,12 @@
 import Foundation
 import OAuth
 import TestSupport
+import TestTraits
 import Testing
 import TokenStorage
 
 /// MSAL for Python reads what we write; it is the program that most caches come from.
+@Suite(.onWaitingThreads)
 struct MSALPythonTests {
     private static let fixtures = Repository.root.appending(path: "Tests/Fixtures")
 

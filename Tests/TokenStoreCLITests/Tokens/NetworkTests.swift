@@ -3,9 +3,11 @@ import IssuerSupport
 import LocalIdentityProvider
 import OAuth
 import TestSupport
+import TestTraits
 import Testing
 
 /// How the program reaches an issuer.
+@Suite(.onWaitingThreads)
 struct NetworkTests {
     @Test(.enabled(if: PrivateAuthority.isAvailable, "needs openssl"))
     func `a private CA is trusted only with --ca-file or SSL_CERT_FILE`() async throws {

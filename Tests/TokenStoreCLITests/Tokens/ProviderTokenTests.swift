@@ -2,10 +2,12 @@ import Database
 import Foundation
 import IssuerSupport
 import OAuth
+import TestTraits
 import Testing
 import TokenStorage
 
 /// `token` at an issuer that is not Microsoft's, as a script meets it.
+@Suite(.onWaitingThreads)
 struct ProviderTokenTests {
     private static let client = "app"
 

@@ -1,8 +1,10 @@
 import Foundation
 import LocalIdentityProvider
+import TestTraits
 import Testing
 import TokenStorage
 
+@Suite(.onWaitingThreads)
 struct TokenCommandTests {
     @Test func `C87, N44 and R2: 64 processes that need one token send one request`()
         async throws

@@ -1,9 +1,11 @@
 import Foundation
 import IssuerSupport
 import LocalIdentityProvider
+import TestTraits
 import Testing
 
 /// `token --output`, and the options that choose what is printed.
+@Suite(.onWaitingThreads)
 struct TokenFileTests {
     private static let mara = ["token", "--account", "mara@example.net", "--scope", "tasks.read"]
     private let token = CachedUser.mara.secret("access")

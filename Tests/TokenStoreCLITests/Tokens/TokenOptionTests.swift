@@ -1,10 +1,12 @@
 import LocalIdentityProvider
 import OAuth
 import TestSupport
+import TestTraits
 import Testing
 import TokenStorage
 
 /// What `token` takes beside the account and the scope.
+@Suite(.onWaitingThreads)
 struct TokenOptionTests {
     @Test func `a session that is too old needs a sign-in, and one that is not serves`() async throws {
         try await IssuerScene.open(lifetime: 3_600) { (scene: IssuerScene) async throws in

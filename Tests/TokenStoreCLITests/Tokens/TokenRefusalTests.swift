@@ -1,8 +1,10 @@
 import Foundation
 import LocalIdentityProvider
+import TestTraits
 import Testing
 
 /// Every error of a token endpoint as the program meets it: exit status, sentence, and what stays in the store.
+@Suite(.onWaitingThreads)
 struct TokenRefusalTests {
     /// An error of the table and its consequence.
     struct Refused: Sendable, CustomTestStringConvertible {
