@@ -76,9 +76,12 @@ public struct StoreOptions: Sendable {
     package var scryptCost = ScryptCost.standard
 
     /// Options of a store; nil as the key's source: what the store itself names, else the standard one.
-    public init(keySource: KeySource? = nil) {
+    public init(
+        keySource: KeySource? = nil,
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) {
         self.keySource = keySource
-        environment = ProcessInfo.processInfo.environment
+        self.environment = environment
         program = ProcessInfo.processInfo.processName
     }
 

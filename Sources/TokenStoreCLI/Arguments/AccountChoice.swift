@@ -42,7 +42,7 @@ struct AccountChoice {
 
     /// What `TOKENSTORE_ACCOUNT` holds; nil where it is empty.
     static var variable: String? {
-        ProcessInfo.processInfo.environment[variableName].flatMap { $0.isEmpty ? nil : $0 }
+        StoreArguments.environment[variableName].flatMap { $0.isEmpty ? nil : $0 }
     }
 }
 

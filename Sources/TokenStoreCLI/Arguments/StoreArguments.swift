@@ -88,11 +88,14 @@ struct StoreArguments: ParsableArguments {
         do { _ = try location } catch { throw ValidationError(error) }
     }
 
+    /// Read once: to make a dictionary of it is a part of a short command's time.
+    static let environment = ProcessInfo.processInfo.environment
+
     /// Where the store is.
     var location: StoreLocation {
         get throws(TokenStoreError) {
             if let store { return try StoreLocation(store, isArgument: true) }
-            return try .standard(environment: ProcessInfo.processInfo.environment)
+            return try .standard(environment: Self.environment)
         }
     }
 
@@ -107,7 +110,7 @@ struct StoreArguments: ParsableArguments {
 
     var console: Console {
         let colour: Bool? = noColor || color == "never" ? false : color == "always" ? true : nil
-        let terminal = Terminal(colour: colour, environment: ProcessInfo.processInfo.environment)
+        let terminal = Terminal(colour: colour, environment: Self.environment)
         return Console(terminal: terminal, isQuiet: quiet, logLevel: logLevel)
     }
 
@@ -117,7 +120,7 @@ struct StoreArguments: ParsableArguments {
 extension StoreArguments {
     /// How the store is opened; without unlocking, rows can be counted and deleted, not read.
     func options(unlocks: Bool = true) -> StoreOptions {
-        var options = StoreOptions(keySource: key)
+        var options = StoreOptions(keySource: key, environment: Self.environment)
         options.busyTimeout = .seconds(timeout)
         options.program = "tokenstore"
         options.unlocks = unlocks

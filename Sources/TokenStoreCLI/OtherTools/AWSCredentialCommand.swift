@@ -55,7 +55,7 @@ struct AWSCredentialCommand: ParsableCommand {
 
     func run() throws {
         let console = acquisition.arguments.console
-        let environment = ProcessInfo.processInfo.environment
+        let environment = StoreArguments.environment
         guard let role = roleARN ?? environment["AWS_ROLE_ARN"], !role.isEmpty else {
             throw ValidationError("no role is named", hint: "give --role-arn")
         }

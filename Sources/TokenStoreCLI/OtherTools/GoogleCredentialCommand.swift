@@ -71,7 +71,7 @@ struct GoogleCredentialCommand: ParsableCommand {
     /// The type that Google's library was told to expect, where the token is one of it.
     private func type(ofIDToken isIDToken: Bool) throws -> String {
         let own = Self.prefix + (isIDToken ? "id_token" : "jwt")
-        guard let wanted = ProcessInfo.processInfo.environment["GOOGLE_EXTERNAL_ACCOUNT_TOKEN_TYPE"], !wanted.isEmpty
+        guard let wanted = StoreArguments.environment["GOOGLE_EXTERNAL_ACCOUNT_TOKEN_TYPE"], !wanted.isEmpty
         else { return own }
         guard wanted == own || wanted == Self.prefix + "jwt" else {
             throw CommandFailure(

@@ -17,7 +17,7 @@ struct KubernetesExecution {
 
     /// The request in the environment; without one, the answer is in version 1.
     static func requested() throws -> KubernetesExecution {
-        guard let text = ProcessInfo.processInfo.environment[variable], !text.isEmpty else {
+        guard let text = StoreArguments.environment[variable], !text.isEmpty else {
             return KubernetesExecution(apiVersion: group + "v1")
         }
         return try KubernetesExecution(parsing: text)

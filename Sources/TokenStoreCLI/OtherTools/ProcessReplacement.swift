@@ -43,13 +43,13 @@ struct ProcessReplacement {
     func run(_ command: [String], setting variable: (name: String, value: String), without names: [String]) throws
         -> Never
     {
-        var environment = ProcessInfo.processInfo.environment
+        var environment = StoreArguments.environment
         for name in names { environment[name] = nil }
         environment[variable.name] = variable.value
         let words = command.map { strdup($0) } + [nil]
         let settings = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
         defer { for text in words + settings { free(text) } }
-        let files = candidates(command[0], path: ProcessInfo.processInfo.environment["PATH"])
+        let files = candidates(command[0], path: StoreArguments.environment["PATH"])
         restore()
         var reason = ENOENT
         for file in files {

@@ -6,7 +6,9 @@ extension String {
     /// Names and claims come from elsewhere: a control character could move the cursor, and a change of writing
     /// direction could make one name look like another.
     var printable: String {
-        guard utf8.contains(where: { $0 < 0x20 || $0 >= 0x7F }) else { return self }
+        var whole = self
+        let isPlain = whole.withUTF8 { bytes in bytes.allSatisfy { $0 >= 0x20 && $0 < 0x7F } }
+        guard !isPlain else { return self }
         var text = ""
         forEachScalar { scalar, isObeyed in
             switch scalar {
@@ -56,11 +58,16 @@ extension String {
 extension String {
     /// A GUID as its first eight letters; any other text as it is.
     var shortGUID: String {
-        let isGUID =
-            utf8.count == 36
-            && utf8.enumerated().allSatisfy { index, byte in
-                [8, 13, 18, 23].contains(index) ? byte == UInt8(ascii: "-") : byte.isHexDigit
-            }
+        var whole = self
+        let isGUID = whole.withUTF8 { bytes in
+            bytes.count == 36
+                && bytes.indices.allSatisfy { index in
+                    switch index {
+                    case 8, 13, 18, 23: bytes[index] == UInt8(ascii: "-")
+                    default: bytes[index].isHexDigit
+                    }
+                }
+        }
         return isGUID ? prefix(8) + "…" : self
     }
 

@@ -85,28 +85,44 @@ struct Table {
 
     private func write(_ row: Row) throws {
         guard let layouts else { return }
-        if form == .tabs {
-            return try console.line(row.cells.map { $0.isAbsent ? "" : $0.text }.joined(separator: "\t"))
+        try console.output.append { bytes in
+            if form == .tabs {
+                for (index, cell) in row.cells.enumerated() {
+                    if index > 0 { bytes.append(UInt8(ascii: "\t")) }
+                    if !cell.isAbsent { bytes.append(contentsOf: cell.text.utf8) }
+                }
+            } else {
+                write(row, row.isDetail ? layouts.details : layouts.rows, to: &bytes)
+            }
+            bytes.append(UInt8(ascii: "\n"))
         }
-        let columns = row.isDetail ? details : columns
-        let layout = row.isDetail ? layouts.details : layouts.rows
-        var line = start(of: row)
-        var padding = ""
-        for index in layout.shown {
+    }
+
+    /// As bytes, as a string made of a line would cost more than the line.
+    private func write(_ row: Row, _ layout: TableLayout, to bytes: inout [UInt8]) {
+        bytes.append(contentsOf: start(of: row).utf8)
+        var padding = 0
+        for (index, column) in (row.isDetail ? details : columns).enumerated() {
             guard let width = layout.widths[index] else { continue }
             let cell = row.cells[index]
             let text = form == .aligned ? cell.text : cell.short.truncated(to: width)
-            let spaces = String(repeating: " ", count: max(0, width - text.columns))
-            line += padding + (columns[index].isNumber ? spaces : "") + console.terminal.styled(text, cell.style)
-            padding = (columns[index].isNumber ? "" : spaces) + "  "
+            let spaces = max(0, width - text.columns)
+            bytes.append(spaces: padding + (column.isNumber ? spaces : 0))
+            bytes.append(contentsOf: console.terminal.styled(text, cell.style).utf8)
+            padding = (column.isNumber ? 0 : spaces) + TableLayout.gap
         }
-        try console.line(line)
     }
 
     private func start(of row: Row) -> String {
         if row.isDetail { return String(repeating: " ", count: Self.detailIndentation) }
         guard case .fitted = form else { return "" }
         return row.isMarked ? console.terminal.styled("*", .green) + " " : "  "
+    }
+}
+
+extension [UInt8] {
+    fileprivate mutating func append(spaces count: Int) {
+        append(contentsOf: repeatElement(UInt8(ascii: " "), count: count))
     }
 }
 

@@ -10,13 +10,18 @@ struct TableLayout {
     private var leftOut: [Int] = []
     private var limit: Int?
 
-    private static let gap = 2
+    /// The spaces between two columns.
+    static let gap = 2
 
     /// How many columns come first and are shortened only where nothing else is shown.
     private static let leading = 2
 
-    /// Every column as wide as its widest cell.
+    /// Every column as wide as its widest cell; between tabs none has a width.
     init(_ columns: [TableColumn], rows: [[TableCell]], _ form: TableForm) {
+        guard form != .tabs else {
+            widths = columns.map { _ in nil }
+            return
+        }
         widths = columns.indices.map { column in
             rows.reduce(columns[column].heading.count) {
                 max($0, (form == .aligned ? $1[column].text : $1[column].short).columns)

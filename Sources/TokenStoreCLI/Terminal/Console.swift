@@ -46,6 +46,9 @@ struct Console {
         note("the issuer's answer is kept in a file beside the store, and stored by the next command: \(reason)")
     }
 
+    /// A shorter text where a person reads on a terminal.
+    func short(_ text: @autoclosure () -> String?) -> String? { terminal.isTerminal ? text() : nil }
+
     func log(_ level: LogLevel, _ text: @autoclosure () -> String) {
         guard level >= logLevel else { return }
         StandardError.write("tokenstore: \(level.rawValue): \(text().bounded.printable)\n")

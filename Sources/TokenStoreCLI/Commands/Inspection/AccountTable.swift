@@ -40,7 +40,7 @@ struct AccountTable: AccountListing {
         try table.add(cells, isMarked: summary.isDefault)
         for token in summary.accessTokens {
             try table.addDetail([
-                TableCell(token.clientID, short: token.clientID.shortGUID),
+                TableCell(token.clientID, short: console.short(token.clientID.shortGUID)),
                 TableCell(token.scopes.joined(separator: " ")),
                 TableCell(token.tokenType),
                 TableCell(console.time(token.expiresAt)),
@@ -106,12 +106,18 @@ enum AccountColumn: String, CaseIterable {
         case .used: return TableCell(console.time(summary.lastUsed))
         case .issuer:
             // Microsoft's issuers are an environment and a tenant, which has a column.
-            let address = account.id.hasIssuer ? account.issuer ?? account.environment : account.environment
-            return TableCell(account.issuer ?? account.environment, short: address.shortAddress)
-        case .tenant: return TableCell(summary.tenantID, short: summary.tenantID?.shortGUID)
+            let (issuer, environment) = (account.issuer, account.environment)
+            return TableCell(
+                issuer ?? environment,
+                short: console.short((account.id.hasIssuer ? issuer ?? environment : environment).shortAddress)
+            )
+        case .tenant: return TableCell(summary.tenantID, short: console.short(summary.tenantID?.shortGUID))
         case .clients:
             let clients = summary.clientIDs
-            return TableCell(clients.joined(separator: ","), short: clients.map(\.shortGUID).joined(separator: ","))
+            return TableCell(
+                clients.joined(separator: ","),
+                short: console.short(clients.map(\.shortGUID).joined(separator: ","))
+            )
         case .isDefault: return TableCell(summary.isDefault ? "*" : nil)
         case .id: return TableCell(account.id.homeAccountID)
         case .name: return TableCell(account.name)

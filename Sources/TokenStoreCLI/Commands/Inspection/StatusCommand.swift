@@ -157,7 +157,7 @@ private struct StatusReport {
 
     /// A path with a tilde for the home directory.
     private static func abbreviated(_ path: String) -> String {
-        guard let home = ProcessInfo.processInfo.environment["HOME"], home.count > 1, path.hasPrefix(home + "/") else {
+        guard let home = StoreArguments.environment["HOME"], home.count > 1, path.hasPrefix(home + "/") else {
             return path
         }
         return "~" + path.dropFirst(home.count)
