@@ -13,7 +13,9 @@ enum FleetLookupBenchmark: Benchmark {
         try fleet.fill(0..<accounts, accessTokens: 5)
         for way in FleetServer.Way.allCases {
             let measurement = try ServerLookupMeasurement(fleet, way, accounts: accounts)
-            let outcome = try measurement.run(rounds: bench.rounds, turns: bench.scaled(20, quick: 4))
+            let outcome = try AwakeProcessors.run {
+                try measurement.run(rounds: bench.rounds, turns: bench.scaled(20, quick: 4))
+            }
             let work = "lookup on a server by \(way.rawValue), \(accounts) accounts"
             add(ReportRow(name, work, unit: .microseconds, outcome, floor: "in C over libpq", limit: .ratio(bar)))
         }

@@ -27,10 +27,12 @@ enum FleetScaleBenchmark: Benchmark {
         }
         let few = queries.indices.map { SampleAccount($0 % smallCount).query($0 % 5) }
         let measurement = PairedMeasurement(rounds: bench.rounds, turns: bench.scaled(5, quick: 1))
-        let outcome = try measurement.run(pieces: queries.count) { piece in
-            try look(ours, queries[piece % queries.count])
-        } floor: { piece in
-            try look(theirs, few[piece % few.count])
+        let outcome = try AwakeProcessors.run {
+            try measurement.run(pieces: queries.count) { piece in
+                try look(ours, queries[piece % queries.count])
+            } floor: { piece in
+                try look(theirs, few[piece % few.count])
+            }
         }
         let work = "lookup on a server with \(bench.accounts) accounts of 5 tokens"
         let floor = "with \(smallCount)"

@@ -18,7 +18,9 @@ enum FleetSignInBenchmark: Benchmark {
             let proxy = try delay.map { try DelayingProxy(to: fleet.server.port, roundTrip: .microseconds($0)) }
             defer { proxy?.stop() }
             let measurement = try ServerSignInMeasurement(fleet, port: proxy?.port, from: 1_000_000 * (index + 1))
-            let outcome = try measurement.run(rounds: bench.rounds, turns: bench.scaled(10, quick: 2))
+            let outcome = try AwakeProcessors.run {
+                try measurement.run(rounds: bench.rounds, turns: bench.scaled(10, quick: 2))
+            }
             let way = delay.map { "TCP with \(Double($0) / 1_000) ms of network" } ?? FleetServer.Way.socket.rawValue
             let work = "sign-in of a new account by \(way)"
             add(ReportRow(name, work, unit: .microseconds, outcome, floor: "in C, one batch", limit: .ratio(bar)))

@@ -100,12 +100,18 @@ final class SealedTable: Sendable {
         return isFound
     }
 
-    /// The columns of ``selection`` of rows `alias` whose account `a` was found by the two parameters named: what their
-    /// values are bound to of it need not be read, and neither need columns that the condition wants `equal` to a
-    /// parameter.
-    func columns(of alias: String, authority: String, key: String, equal: [String: String] = [:]) -> String {
+    /// The columns of ``selection`` of rows `alias` whose account, of the id `owner`, is the one of the two parameters
+    /// named: what their values are bound to of it need not be read, and neither need columns that the condition wants
+    /// `equal` to a parameter.
+    func columns(
+        of alias: String,
+        owner: String,
+        authority: String,
+        key: String,
+        equal: [String: String] = [:]
+    ) -> String {
         let own = (clear + sealed + derived).map { equal[$0] ?? "\(alias).\($0)" }
-        return (["\(alias).id", "a.id", authority, key] + own).joined(separator: ", ")
+        return (["\(alias).id", owner, authority, key] + own).joined(separator: ", ")
     }
 
     /// ``selection`` with further columns.

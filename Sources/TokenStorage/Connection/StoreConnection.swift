@@ -23,11 +23,15 @@ package final class StoreConnection {
     package internal(set) var connection: Connection
     let location: StoreLocation
     let options: StoreOptions
-    var header: StoreHeader
-    var keyRing: KeyRing?
+    var header: StoreHeader { didSet { hasNews = true } }
+    var keyRing: KeyRing? { didSet { hasNews = true } }
 
     /// The key of the marks of accounts, once it was needed.
-    var markKey: MarkKey?
+    var markKey: MarkKey? { didSet { hasNews = true } }
+
+    /// Whether it has read what the next connection to a server need not read again.
+    var hasNews = false
+
     var mode = Connection.Mode.readWrite
 
     /// What stood beside a file that is read without locks, when it was opened.

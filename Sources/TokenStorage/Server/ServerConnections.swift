@@ -149,7 +149,7 @@ final class ServerConnections: Sendable {
                 try vet(connection)
                 let session = try session(Connection(.server(connection)))
                 isBegun = true
-                defer { learn(from: session) }
+                defer { if session.hasNews { learn(from: session) } }
                 return try body(session)
             }
         } catch let error as PostgreSQLError where !isBegun {
@@ -163,6 +163,7 @@ final class ServerConnections: Sendable {
         let session = StoreConnection(connection, at: location, header: header, options: options)
         session.mode = isInspection ? .readOnly : .readWrite
         (session.keyRing, session.markKey) = (known?.keyRing, known?.markKey)
+        session.hasNews = known == nil
         session.reconnects = { [self] in
             let connection = try PostgreSQL.Connection(to: address, options: Self.settings(options))
             try vet(connection)

@@ -56,8 +56,9 @@ extension StoreConnection {
                 return result
             } catch let error as PostgreSQLError {
                 if error.state == .lostAfterCommit, let finished { unsettled = (witness, finished) }
-                collisions += error.isCollision ? 1 : 0
-                guard error.isCollision ? collisions < Self.collisionLimit : error.isPassing,
+                let isInTheWay = error.isCollision && !error.code.isRetryable
+                collisions += isInTheWay ? 1 : 0
+                guard isInTheWay ? collisions < Self.collisionLimit : error.code.isRetryable || error.isPassing,
                     ContinuousClock.now < end
                 else { throw error }
                 pauses.next(until: end)
@@ -66,6 +67,7 @@ extension StoreConnection {
         }
     }
 
+    /// How often a row may be in the way of another; who only waits for each other tries until the time is up.
     private static let collisionLimit = 8
 
     /// Tells this process and the other nodes what was changed.

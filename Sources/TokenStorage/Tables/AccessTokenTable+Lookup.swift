@@ -10,31 +10,48 @@ extension StoreConnection {
     /// parameter is not read at all.
     private static let candidates = SQL { candidates($0) }
 
-    /// Those of the account if it is in the row that is the likeliest, which a server finds faster.
-    private static let likeliest = SQL { candidates($0, isLikeliest: true) }
+    /// Those of the row that the account is the likeliest to have, which a server finds faster.
+    ///
+    /// Whether it is the account's is not asked: what is another's does not open.
+    private static let likeliest = SQL { dialect in
+        """
+        SELECT \(columns(owner: "t.account_id"))
+        FROM access_token t
+        LEFT JOIN account_state s ON s.account_id = t.account_id AND s.client_fold = ?3
+        WHERE t.account_id = ?10 AND \(isCandidate(dialect))
+        """
+    }
 
-    private static func candidates(_ dialect: Dialect, isLikeliest: Bool = false) -> String {
+    private static func candidates(_ dialect: Dialect) -> String {
+        """
+        SELECT \(columns(owner: "a.id"))
+        FROM account a JOIN access_token t ON t.account_id = a.id
+        LEFT JOIN account_state s ON s.account_id = a.id AND s.client_fold = ?3\(dialect.owned("s.account_id", rows: 10))
+        WHERE \(dialect.account("a", key: "?1", authority: "?2", rows: 10, owners: ["t.account_id"]))
+            AND \(isCandidate(dialect))
+        """
+    }
+
+    private static func columns(owner: String) -> String {
+        let token = SealedTable.accessToken.columns(
+            of: "t",
+            owner: owner,
+            authority: "?2",
+            key: "?1",
+            equal: parameters
+        )
+        return "\(token), \(SealedTable.accountState.columns(of: "s", owner: owner, authority: "?2", key: "?1"))"
+    }
+
+    private static func isCandidate(_ dialect: Dialect) -> String {
         // On a file a parameter that is absent spares the column; a server cannot tell the type of one that stands alone.
         let (realm, asked) =
             switch dialect {
             case .sqlite: ("(?4 IS NULL OR t.realm_fold = ?4)", "?9 IS NOT NULL AND t.asked_fold = ?9")
             case .postgreSQL: ("t.realm_fold = coalesce(?4, t.realm_fold)", "t.asked_fold = ?9")
             }
-        let (account, stateOwner) =
-            isLikeliest
-            ? ("a.account_key = ?1 AND a.authority = ?2 AND a.id = ?10", "")
-            : (
-                dialect.account("a", key: "?1", authority: "?2", rows: 10, owners: ["t.account_id"]),
-                dialect.owned("s.account_id", rows: 10)
-            )
         return """
-            SELECT \(SealedTable.accessToken.columns(of: "t", authority: "?2", key: "?1", equal: parameters)),
-                \(SealedTable.accountState.columns(of: "s", authority: "?2", key: "?1"))
-            FROM account a JOIN access_token t ON t.account_id = a.id
-            LEFT JOIN account_state s ON s.account_id = a.id AND s.client_fold = ?3\(stateOwner)
-            WHERE \(account)
-                AND t.client_fold = ?3 AND \(realm)
-                AND t.token_type_fold = ?5 AND t.key_id = ?6 AND t.variant = ?7
+            t.client_fold = ?3 AND \(realm) AND t.token_type_fold = ?5 AND t.key_id = ?6 AND t.variant = ?7
                 AND (\(dialect.text("t.scope_fold", contains: "?8")) OR \(asked))
             """
     }
@@ -53,11 +70,14 @@ extension StoreConnection {
 
     /// Calls `body` with each access token of the account, client, tenant, type, key and variant that may have `scope`,
     /// a `Scope.foldedText`, or was given for just that; a client that the account has signed out of has none.
+    ///
+    /// `body` returns whether it opened the row. On a server it may first be called with rows of another account, which
+    /// do not open.
     func forEachCandidate(
         _ query: TokenQuery,
         scope: String,
         acceptsDeclined: Bool = false,
-        _ body: (Row) throws -> Void
+        _ body: (Row) throws -> Bool
     ) throws {
         var isSignedOut: Bool?
         let tenant = try tenant(query)
@@ -73,17 +93,21 @@ extension StoreConnection {
             .optional(acceptsDeclined ? scope : nil),
             of: query.account
         )
-        func visit(_ row: Row) throws {
+        func visit(_ row: Row) throws -> Bool {
             // The same for every row.
             let signedOut = try isSignedOut ?? self.isSignedOut(row)
             isSignedOut = signedOut
-            if !signedOut { try body(row) }
+            return try signedOut || body(row)
         }
         if connection.isServer {
-            try connection.forEach(Self.likeliest, Array(values.prefix(10)), body: visit)
-            guard isSignedOut == nil else { return }
+            var isItsOwn = false
+            try connection.forEach(Self.likeliest, Array(values.prefix(10))) { row in
+                if try intact({ try visit(row) }) ?? false { isItsOwn = true }
+            }
+            guard !isItsOwn else { return }
+            isSignedOut = nil
         }
-        try connection.forEach(Self.candidates, values, body: visit)
+        try connection.forEach(Self.candidates, values) { _ = try visit($0) }
     }
 
     /// Over the bytes, as each lookup asks this.

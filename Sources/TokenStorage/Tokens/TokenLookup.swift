@@ -57,16 +57,18 @@ extension StoreConnection {
                 buffer: query.buffer,
                 now: now
             )
-            guard let candidate else { return }
-            if candidate.isUsable {
-                guard best.map({ candidate.outranks($0.candidate) }) ?? true else { return }
-                guard let token = try openCandidate(row, candidate, query.scope), query.scope.isMet(by: token.scope)
-                else { return }
+            guard let candidate else { return false }
+            let isExtended = candidate.extendedExpiresOn.map { $0 > now } ?? false
+            guard candidate.isUsable || isExtended,
+                (candidate.isUsable ? best : extended).map({ candidate.outranks($0.candidate) }) ?? true,
+                let token = try openCandidate(row, candidate, query.scope)
+            else { return false }
+            if !candidate.isUsable {
+                extended = (candidate, token)
+            } else if query.scope.isMet(by: token.scope) {
                 best = (candidate, token)
-            } else if let end = candidate.extendedExpiresOn, end > now {
-                guard extended.map({ candidate.outranks($0.candidate) }) ?? true else { return }
-                extended = try openCandidate(row, candidate, query.scope).map { (candidate, $0) }
             }
+            return true
         }
         return (best?.token, best?.candidate.isAging ?? false, extended?.token)
     }
@@ -83,8 +85,9 @@ extension StoreConnection {
             guard let candidate = AccessTokenCandidate(row, scope: "", buffer: query.buffer, now: now),
                 best.map({ candidate.outranksForAny($0.candidate) }) ?? true,
                 let token = try openCandidate(row, candidate, query.scope)
-            else { return }
+            else { return false }
             best = (candidate, token)
+            return true
         }
         return best.map { ($0.token, $0.candidate.isUsable) }
     }
@@ -107,8 +110,9 @@ extension StoreConnection {
         for query in [query, try boundQuery(query)].compactMap(\.self) {
             try forEachCandidate(query, scope: wanted) { row in
                 guard AccessTokenCandidate(row, scope: wanted, buffer: query.buffer, now: now) != nil
-                else { return }
+                else { return false }
                 _ = try open(row, of: .accessToken)
+                return true
             }
         }
     }

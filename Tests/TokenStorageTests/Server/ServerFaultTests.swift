@@ -13,6 +13,11 @@ struct ServerFaultTests {
     /// A mistake, or a server that is not as it should be.
     enum Fault: String, CaseIterable {
         case wrongPassword, unknownDatabase, nothingListens, noConnectionLeft, readOnly, unknownUser
+
+        /// The servers of the tests' cluster ask for no password.
+        static let ofTheServer = allCases.filter {
+            !TestCluster.isWanted || $0 != .wrongPassword && $0 != .unknownUser
+        }
     }
 
     /// The address that meets the fault, the code and a part of the sentence.
@@ -40,7 +45,7 @@ struct ServerFaultTests {
         }
     }
 
-    @Test(arguments: Fault.allCases)
+    @Test(arguments: Fault.ofTheServer)
     func `a fault has its code and sentence, and nothing is made`(fault: Fault) throws {
         let own = fault == .readOnly || fault == .noConnectionLeft
         let server = own ? try TestServer(fault == .readOnly ? ["default_transaction_read_only = on"] : []) : nil

@@ -198,7 +198,8 @@ struct ServerLostCommitTests {
         #expect(try await scene.other.accounts() == [])
     }
 
-    @Test func `a commit that the server has not come to yet is waited for`() async throws {
+    @Test(.disabled(if: TestCluster.isWanted, "of a transaction on several machines nobody tells whether it is over"))
+    func `a commit that the server has not come to yet is waited for`() async throws {
         let scene = try Scene()
         let runs = LockedValue(0)
         let isOver = LockedValue(false)
