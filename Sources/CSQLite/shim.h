@@ -1,5 +1,6 @@
 #pragma once
 #include <sqlite3.h>
+#include <stdint.h>
 
 #ifdef __linux__
 // `statfs`, which Swift's Glibc module leaves out.
@@ -9,4 +10,9 @@
 /// Has the last connection leave the write-ahead log as it is when it closes; variadic, which Swift cannot call.
 static inline int SQLiteKeepLogOnClose(sqlite3 *connection) {
     return sqlite3_db_config(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)0);
+}
+
+/// Reads a word of memory that other processes write to meanwhile.
+static inline uint64_t SQLiteSharedWord(const void *memory, int index) {
+    return __atomic_load_n((const uint64_t *)memory + index, __ATOMIC_ACQUIRE);
 }

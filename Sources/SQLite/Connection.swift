@@ -69,6 +69,9 @@ package final class Connection {
     /// The number of rows the latest statement changed.
     package var changes: Int { Int(sqlite3_changes(handle)) }
 
+    /// The number of rows that all statements of the connection have changed.
+    package var totalChanges: Int { Int(sqlite3_total_changes(handle)) }
+
     /// Runs one or more statements that take no values, such as a migration.
     package func execute(_ script: String) throws(SQLiteError) {
         let result = sqlite3_exec(handle, script, nil, nil, nil)

@@ -102,7 +102,7 @@ public final class TokenManager: Sendable {
 
     /// What is in memory is served at once; to read the file may mean to wait for another process.
     private func decision(_ request: SilentRequest) async throws -> TokenDecision {
-        if let decision = try decider.decideAtOnce(request) { return decision }
+        if let decision = decider.decideAtOnce(request) { return decision }
         return try await store.performRead { [decider] _ in try decider.decide(request) }
     }
 

@@ -104,10 +104,10 @@ package struct TokenDecider<Store: StoreReading>: Sendable {
 
 extension TokenDecider<TokenStore> {
     /// The decision to serve a token that is in memory; nil where the file has to be read.
-    func decideAtOnce(_ request: SilentRequest) throws -> TokenDecision? {
+    func decideAtOnce(_ request: SilentRequest) -> TokenDecision? {
         // How long ago the person signed in is in the file.
         guard options.maximumSessionAge == nil, !request.passesOverCache,
-            let token = try store.tokenInMemory(for: query(request))
+            let token = store.tokenInMemory(for: query(request))
         else { return nil }
         return .serve(result(token, request))
     }

@@ -175,7 +175,7 @@ extension TokenStore {
     /// What the store has for `query`; a token that is in memory is returned at once.
     public func cachedToken(for query: TokenQuery) async throws -> CachedToken {
         try query.requireScope()
-        if let token = try tokenInMemory(for: query) { return .usable(token, isAging: false) }
+        if let token = tokenInMemory(for: query) { return .usable(token, isAging: false) }
         return try await connections.reading.runUnlessCancelled { try self.cachedToken(for: query) }
     }
 }

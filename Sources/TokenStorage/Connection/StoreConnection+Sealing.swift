@@ -184,7 +184,7 @@ extension StoreConnection {
                         return try underCurrentKey(body)
                     }
                 }
-                return try connection.write { try underCurrentKey(body) }
+                return try writeOnFile { try underCurrentKey(body) }
             } catch is MissingDataKeys {
                 // A key source may ask a person, for which no transaction should wait.
                 keyRing = nil

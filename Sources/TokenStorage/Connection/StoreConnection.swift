@@ -42,7 +42,9 @@ package final class StoreConnection {
 
     /// The log that belongs to the file.
     var log: FileStatus.Identity?
-    private var lastLook = CoarseClock.now
+
+    /// When it is to be looked whether the file still has its name, by the coarse clock.
+    private var nextLook: Int64
 
     /// The columns that the value is bound to which is sealed or opened at the moment.
     let clearValues = CanonicalValues()
@@ -65,6 +67,12 @@ package final class StoreConnection {
 
     /// The refresh token whose fingerprint was asked for last in this transaction.
     var latestFingerprint: (refreshToken: Secret, bytes: [UInt8])?
+
+    /// Where the commits of the connection that writes to a file are noted.
+    var ownCommits: OwnCommits?
+
+    /// How many entries the connection has made in the record of use.
+    var entryCount = 0
 
     /// Makes another connection to the server; nil on a file.
     var reconnects: (() throws -> Connection)?
@@ -90,6 +98,7 @@ package final class StoreConnection {
         self.location = location
         self.header = header
         self.options = options
+        nextLook = CoarseClock.now + options.replacementLookInterval.nanoseconds
     }
 
     /// The file and what is beside it, for what only a file has.
@@ -122,7 +131,7 @@ package final class StoreConnection {
 
     /// The same for one that only reads, which looks now and then.
     func requireNameNowAndThen() throws {
-        guard CoarseClock.now - lastLook >= options.replacementLookInterval else { return }
+        guard CoarseClock.now >= nextLook else { return }
         try requireName()
     }
 
@@ -131,7 +140,7 @@ package final class StoreConnection {
     /// - Throws: ``TokenStoreError/Code/file`` if none has: a removed store is not to be made anew unasked.
     func isReplaced() throws(TokenStoreError) -> Bool {
         guard let file else { return false }
-        lastLook = CoarseClock.now
+        nextLook = CoarseClock.now + options.replacementLookInterval.nanoseconds
         if FileStatus(path.database)?.identity == file { return false }
         guard !FileStatus.isAbsent(path.database) else {
             throw .file(
@@ -267,18 +276,4 @@ package final class StoreConnection {
 struct ReplacedFile: Error {
     /// The log of the file that was open; with the new one it would be in the way.
     let log: FileStatus.Identity?
-}
-
-/// A monotonic clock that is read in a tenth of the time and moves in steps of some milliseconds.
-private enum CoarseClock {
-    static var now: Duration {
-        #if os(Linux)
-        let clock = CLOCK_MONOTONIC_COARSE
-        #else
-        let clock = CLOCK_MONOTONIC_RAW_APPROX
-        #endif
-        var time = timespec()
-        clock_gettime(clock, &time)
-        return Duration(secondsComponent: Int64(time.tv_sec), attosecondsComponent: Int64(time.tv_nsec) * 1_000_000_000)
-    }
 }

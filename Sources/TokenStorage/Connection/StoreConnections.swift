@@ -30,21 +30,19 @@ public final class StoreConnections: Sendable {
 
     convenience init(at location: StoreLocation, options: StoreOptions, isInspection: Bool) {
         let options = Self.timed(options, location)
-        let cache = Self.cache(of: location, options)
-        let engine: Engine =
-            switch location.kind {
-            case .file(let path):
-                .file(FileConnections(path: path, options: options, isInspection: isInspection))
-            case .server(let address):
-                .server(ServerConnections(to: address, options: options, isInspection: isInspection, cache: cache))
-            }
-        self.init(location, options, engine, cache)
+        switch location.kind {
+        case .file(let path):
+            let file = FileConnections(path: path, options: options, isInspection: isInspection)
+            self.init(location, options, .file(file), file.watch.cache)
+        case .server(let address):
+            let cache = Self.serverMemory(options)
+            let server = ServerConnections(to: address, options: options, isInspection: isInspection, cache: cache)
+            self.init(location, options, .server(server), cache)
+        }
     }
 
-    /// A file tells of each commit; a server also whose rows it changed.
-    private static func cache(of location: StoreLocation, _ options: StoreOptions) -> AccessTokenCache {
-        guard location.address != nil else { return AccessTokenCache() }
-        return AccessTokenCache { [mask = options.accountRowMask] in AccountRowID.first($0, mask: mask) }
+    private static func serverMemory(_ options: StoreOptions) -> AccessTokenCache {
+        AccessTokenCache { [mask = options.accountRowMask] in AccountRowID.first($0, mask: mask) }
     }
 
     private init(_ location: StoreLocation, _ options: StoreOptions, _ engine: Engine, _ cache: AccessTokenCache) {
@@ -72,13 +70,14 @@ public final class StoreConnections: Sendable {
     /// - Returns: nil if there is none.
     static func inspecting(_ location: StoreLocation, options: StoreOptions) throws -> StoreConnections? {
         let options = timed(options, location)
-        let cache = cache(of: location, options)
-        return switch location.kind {
+        switch location.kind {
         case .file(let path):
-            try FileConnections.inspecting(path, options: options).map { Self(location, options, .file($0), cache) }
+            let file = try FileConnections.inspecting(path, options: options)
+            return file.map { Self(location, options, .file($0), $0.watch.cache) }
         case .server(let address):
-            try ServerConnections.inspecting(address, options: options, cache: cache)
-                .map { Self(location, options, .server($0), cache) }
+            let cache = serverMemory(options)
+            let server = try ServerConnections.inspecting(address, options: options, cache: cache)
+            return server.map { Self(location, options, .server($0), cache) }
         }
     }
 
@@ -137,22 +136,13 @@ public final class StoreConnections: Sendable {
         }
     }
 
-    /// What changes with every commit, of this process or another; nil where nothing tells.
+    /// What memory holds of the store; nil where it may not be used.
     ///
-    /// On a server it changes when all that is in memory is worth nothing; what one account's commits make worthless
-    /// is forgotten by itself.
-    func dataVersion() throws -> DataVersion? {
+    /// What commits of this process and others concern is forgotten: on a file by this call, on a server by itself.
+    func memoryVersion() throws -> MemoryVersion? {
         switch engine {
-        case .file(let connections): try connections.dataVersion()
-        case .server(let connections): connections.dataVersion()
-        }
-    }
-
-    /// Whether ``dataVersion()`` need not open the file, which may wait for another process.
-    var isObserved: Bool {
-        switch engine {
-        case .file(let connections): connections.isObserved
-        case .server(let connections): connections.isObserved
+        case .file(let connections): try connections.memoryVersion()
+        case .server(let connections): connections.memoryVersion()
         }
     }
 
@@ -163,12 +153,6 @@ public final class StoreConnections: Sendable {
 
     func unsubscribe(_ signal: ServerSignal) {
         if case .server(let connections) = engine { connections.unsubscribe(signal) }
-    }
-
-    /// The commits of one file, counted.
-    struct DataVersion: Equatable {
-        let file: FileStatus.Identity?
-        let number: Int64
     }
 
     /// Closes the connections for reading that are not in use.

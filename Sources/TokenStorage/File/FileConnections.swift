@@ -1,6 +1,5 @@
 import Database
 import OAuth
-import Synchronization
 
 #if canImport(Glibc)
 import Glibc
@@ -20,9 +19,8 @@ final class FileConnections: Sendable {
     private let readers = ConnectionPool()
     private let writer = LockedConnection()
 
-    /// Notices commits; it reads nothing else, and so never misses one.
-    private let observer = LockedConnection()
-    private let wasObserved = Atomic(false)
+    /// Notices commits; it has a connection that nobody else uses, and so never misses one.
+    let watch = FileWatch()
 
     /// How many calls that write are under way, and since when there is any.
     private let writes = LockedValue((count: 0, since: ContinuousClock.now))
@@ -125,6 +123,7 @@ final class FileConnections: Sendable {
             log = nil
         }
         let session = try StoreOpener(path: path, options: options).open()
+        session.ownCommits = watch.ownCommits
         guard options.unlocks, try !PendingFile.all(of: path).isEmpty else { return session }
         do {
             let lock = try KernelLock(.pendingAnswers, of: path, timeout: options.answerWait)
@@ -158,7 +157,7 @@ final class FileConnections: Sendable {
     @discardableResult
     func close() -> Bool {
         // The writer last: without it no other connection is opened.
-        readers.removeAll() && observer.close() && writer.close()
+        readers.removeAll() && watch.close() && writer.close()
     }
 
     /// Closes every connection to a file that was replaced, before the new one is opened.
@@ -176,19 +175,8 @@ final class FileConnections: Sendable {
         }
     }
 
-    /// What changes with every commit, of this process or another.
-    func dataVersion() throws -> StoreConnections.DataVersion {
-        let version = try followingName {
-            try observer.withSession(checking: { try $0.requireNameNowAndThen() }, or: openReader) { session in
-                StoreConnections.DataVersion(file: session.file, number: try session.connection.dataVersion())
-            }
-        }
-        if !isObserved { wasObserved.store(true, ordering: .relaxed) }
-        return version
-    }
-
-    /// Whether ``dataVersion()`` need not open the file, which may wait for another process.
-    var isObserved: Bool { wasObserved.load(ordering: .relaxed) }
+    /// What memory holds of the file, after it has forgotten what commits of this process and others concern.
+    func memoryVersion() throws -> MemoryVersion { try followingName { try watch.catchUp(or: openReader) } }
 
     /// Closes the connections for reading that are not in use.
     func closeReaders() { readers.removeAll() }

@@ -125,14 +125,11 @@ final class ServerConnections: Sendable {
     func close() -> Bool { pool.closeIdle() }
 
     /// What memory holds of the store; nil where it may not be used, and the server is asked.
-    func dataVersion() -> StoreConnections.DataVersion? {
+    func memoryVersion() -> MemoryVersion? {
         if let version = watch.version { return version }
         if let storeID = known.withLock({ $0?.header.storeID }) { watch.countLookup(of: storeID) }
         return nil
     }
-
-    /// Whether ``dataVersion()`` says at once what may be served.
-    var isObserved: Bool { watch.version != nil }
 
     /// Wakes the signal whenever something may have been committed.
     func subscribe(_ signal: ServerSignal) throws {

@@ -16,12 +16,6 @@ final class ServerWatch: Sendable {
         var isRunning = false
         var isStopped = false
 
-        /// Until when what is in memory may be served; nil: not now.
-        var trustedUntil: ContinuousClock.Instant?
-
-        /// Rises whenever memory is emptied.
-        var epoch: Int64 = 0
-
         /// Entries of the record of use whose effect is known, from messages and from the look before.
         var heard: Set<Int64> = []
         var seen: Set<Int64> = []
@@ -30,6 +24,7 @@ final class ServerWatch: Sendable {
     }
 
     private let state = LockedValue(State())
+    private let sign = TrustSign()
 
     init(
         of address: ServerAddress,
@@ -38,18 +33,13 @@ final class ServerWatch: Sendable {
         cache: AccessTokenCache
     ) {
         (self.address, self.options, self.settings, self.cache) = (address, options, settings, cache)
+        cache.follow(sign)
     }
 
     // MARK: - What is in memory
 
     /// What memory holds of the store; nil while it may not be used.
-    var version: StoreConnections.DataVersion? {
-        let now = ContinuousClock.now
-        return state.withLock { state in
-            guard let end = state.trustedUntil, now < end else { return nil }
-            return StoreConnections.DataVersion(file: nil, number: state.epoch)
-        }
-    }
+    var version: MemoryVersion? { sign.version }
 
     /// A program that asks once needs no connection that listens.
     private static let fewLookups = 3
@@ -83,7 +73,7 @@ final class ServerWatch: Sendable {
     }
 
     private func empty() {
-        state.withLock { $0.epoch += 1 }
+        sign.empty()
         cache.removeAll()
     }
 
@@ -100,7 +90,7 @@ final class ServerWatch: Sendable {
     func stop() {
         state.withLock { state in
             state.isStopped = true
-            state.trustedUntil = nil
+            sign.trust(until: nil)
         }
     }
 
@@ -209,9 +199,9 @@ final class ServerWatch: Sendable {
     private func trust(from start: ContinuousClock.Instant) {
         let wasSilent = state.withLock { state in
             guard !state.isStopped, options.staleness > .zero else { return false }
-            let wasSilent = state.trustedUntil.map { $0 < start } ?? true
-            if wasSilent { state.epoch += 1 }
-            state.trustedUntil = start + options.staleness
+            let wasSilent = !sign.isTrusted(at: start)
+            if wasSilent { sign.empty() }
+            sign.trust(until: start + options.staleness)
             return wasSilent
         }
         if wasSilent { cache.removeAll() }

@@ -37,6 +37,7 @@ extension StoreConnection {
             sealed: [Secret("")],
             derived: [self.owner(owner)]
         )
+        entryCount += 1
         guard !connection.isServer else {
             witness.events.append((id, owner ?? 0))
             let number = account.map { AccountRowID.first($0, mask: options.accountRowMask) }

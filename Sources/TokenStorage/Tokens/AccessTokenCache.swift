@@ -6,7 +6,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Access tokens that were opened a while ago, good until anything is committed.
+/// Access tokens that were opened a while ago, good until something is committed that concerns their account.
+///
+/// They are in parts, each with a lock of its own, so that lookups of different tokens do not wait for each other.
 final class AccessTokenCache: Sendable {
     /// A class, so that to look at one counts no reference of what is in it.
     fileprivate final class Entry: Sendable {
@@ -22,12 +24,14 @@ final class AccessTokenCache: Sendable {
     }
 
     private struct State {
-        var version: StoreConnections.DataVersion?
+        /// What tells whether `version` is still what the store has; nil where that takes a question.
+        var sign: (any CommitSign)?
+        var version: MemoryVersion?
 
         /// By ``AccessTokenCache/hash(_:)``; of two queries with one hash the later is kept.
         var entries: [Int: Entry] = [:]
 
-        /// The entries of each account, where a store tells which account was changed.
+        /// The entries of each account.
         var hashes: [Int64: [Int]] = [:]
 
         /// The accounts that were dropped last, and how many ever were: a lookup that is under way meanwhile may have
@@ -37,20 +41,45 @@ final class AccessTokenCache: Sendable {
 
         mutating func removeAll() { (entries, hashes) = ([:], [:]) }
 
+        mutating func drop(_ account: Int64) {
+            for hash in hashes.removeValue(forKey: account) ?? [] { entries[hash] = nil }
+            dropCount += 1
+            dropped.append(account)
+            if dropped.count > 2 * droppedCapacity { dropped.removeFirst(droppedCapacity) }
+        }
+
         func wasDropped(_ account: Int64, since count: Int) -> Bool {
             dropCount - count > dropped.count || dropped.suffix(dropCount - count).contains(account)
         }
     }
 
-    private let state = LockedValue(State())
+    private final class Part: Sendable {
+        let state = LockedValue(State())
+    }
 
-    /// The number by which the store says that an account was changed; nil where it tells of commits alone.
-    private let number: (@Sendable (Account.ID) -> Int64)?
+    private let parts = (0..<partCount).map { _ in Part() }
 
-    init(numberedBy number: (@Sendable (Account.ID) -> Int64)? = nil) { self.number = number }
+    private static let partCount = 16
 
-    /// More than this many are not all in use, and each is a secret in memory.
-    private static let capacity = 1_024
+    /// More than this many in a part are not all in use, and each is a secret in memory.
+    private static let partCapacity = 1_024
+
+    private static let droppedCapacity = 256
+
+    /// The number by which the store says that an account was changed; nil where it is not known.
+    private let number: @Sendable (Account.ID) -> Int64?
+
+    init(numberedBy number: @escaping @Sendable (Account.ID) -> Int64?) { self.number = number }
+
+    /// The token that is kept for `query`; nil where there is none, or only a question tells whether it is still good.
+    func token(for query: TokenQuery, at now: Int64) -> AccessToken? {
+        let hash = Self.hash(query)
+        let kept = part(hash).state.withLock { state -> Entry? in
+            guard let version = state.version, state.sign?.version == version else { return nil }
+            return state.entries[hash]
+        }
+        return kept.flatMap { $0.answers(query, at: now) ? $0.token : nil }
+    }
 
     /// The token that is kept for `query`, else what `lookUp` finds.
     ///
@@ -58,68 +87,35 @@ final class AccessTokenCache: Sendable {
     func token(
         for query: TokenQuery,
         at now: Int64,
-        version: StoreConnections.DataVersion,
+        version: MemoryVersion,
         _ lookUp: () throws -> CachedToken
     ) throws -> CachedToken {
         let hash = Self.hash(query)
-        if let kept = entry(for: query, hash, at: now, version) { return .usable(kept.token, isAging: false) }
-        let dropCount = number == nil ? 0 : state.withLock { $0.dropCount }
-        let found = try lookUp()
-        if case .usable(let token, isAging: false) = found, let entry = Entry.of(query, token, now: now) {
-            let account = number?(query.account)
-            state.withLock { state in
-                guard state.version == version else { return }
-                if state.entries.count >= Self.capacity { state.removeAll() }
-                if let account {
-                    guard !state.wasDropped(account, since: dropCount) else { return }
-                    // Another account's query may have the same hash.
-                    if state.hashes[account]?.contains(hash) != true {
-                        state.hashes[account, default: []].append(hash)
-                    }
-                }
-                state.entries[hash] = entry
+        let part = part(hash)
+        let (kept, dropCount) = part.state.withLock { state -> (Entry?, Int) in
+            // Another caller may know a newer one by now, which is not to be taken back.
+            if state.version.map({ $0.epoch < version.epoch }) ?? true {
+                state.version = version
+                state.removeAll()
             }
+            return (state.version == version ? state.entries[hash] : nil, state.dropCount)
+        }
+        if let kept, kept.answers(query, at: now) { return .usable(kept.token, isAging: false) }
+        let found = try lookUp()
+        guard case .usable(let token, isAging: false) = found, let entry = Entry.of(query, token, now: now),
+            let account = number(query.account)
+        else { return found }
+        part.state.withLock { state in
+            guard state.version == version, !state.wasDropped(account, since: dropCount) else { return }
+            if state.entries.count >= Self.partCapacity { state.removeAll() }
+            // Another account's query may have the same hash.
+            if state.hashes[account]?.contains(hash) != true { state.hashes[account, default: []].append(hash) }
+            state.entries[hash] = entry
         }
         return found
     }
 
-    /// Forgets the tokens of an account that was changed.
-    func drop(_ account: Int64) {
-        state.withLock { state in
-            for hash in state.hashes.removeValue(forKey: account) ?? [] { state.entries[hash] = nil }
-            state.dropCount += 1
-            state.dropped.append(account)
-            if state.dropped.count > 2 * Self.droppedCapacity { state.dropped.removeFirst(Self.droppedCapacity) }
-        }
-    }
-
-    private static let droppedCapacity = 256
-
-    /// Forgets everything.
-    func removeAll() { state.withLock { $0.removeAll() } }
-
-    /// The token that is kept for `query`.
-    func token(for query: TokenQuery, at now: Int64, version: StoreConnections.DataVersion) -> AccessToken? {
-        entry(for: query, Self.hash(query), at: now, version)?.token
-    }
-
-    private func entry(
-        for query: TokenQuery,
-        _ hash: Int,
-        at now: Int64,
-        _ version: StoreConnections.DataVersion
-    ) -> Entry? {
-        let kept = state.withLock { state -> Entry? in
-            guard state.version == version else {
-                state.version = version
-                state.removeAll()
-                return nil
-            }
-            return state.entries[hash]
-        }
-        guard let kept, kept.seconds.contains(now), kept.query == query else { return nil }
-        return kept
-    }
+    private func part(_ hash: Int) -> Part { parts[Int(UInt(bitPattern: hash) % UInt(Self.partCount))] }
 
     /// A hash of what tells the queries of a program apart; the entry itself is compared as a whole.
     ///
@@ -137,7 +133,50 @@ final class AccessTokenCache: Sendable {
     }
 }
 
+// MARK: - What a store commits
+
+extension AccessTokenCache {
+    /// From now on `sign` tells whether what is kept is still good.
+    func follow(_ sign: any CommitSign) {
+        for part in parts { part.state.withLock { $0.sign = sign } }
+    }
+
+    /// Brings what is kept to `version`, without the tokens of `accounts`; nil: of all.
+    func follow(_ sign: (any CommitSign)?, to version: MemoryVersion, without accounts: [Int64]?) {
+        for part in parts {
+            part.state.withLock { state in
+                if let accounts { for account in accounts { state.drop(account) } } else { state.removeAll() }
+                (state.sign, state.version) = (sign, version)
+            }
+        }
+    }
+
+    /// Forgets everything, and no more looks at a sign.
+    func stopFollowing() {
+        for part in parts {
+            part.state.withLock { state in
+                (state.sign, state.version) = (nil, nil)
+                state.removeAll()
+            }
+        }
+    }
+
+    /// Forgets the tokens of an account that was changed.
+    func drop(_ account: Int64) {
+        for part in parts { part.state.withLock { $0.drop(account) } }
+    }
+
+    /// Forgets everything.
+    func removeAll() {
+        for part in parts { part.state.withLock { $0.removeAll() } }
+    }
+}
+
 extension AccessTokenCache.Entry {
+    fileprivate func answers(_ query: TokenQuery, at now: Int64) -> Bool {
+        seconds.contains(now) && self.query == query
+    }
+
     /// nil if a lookup a second later may answer differently, or if a time in a damaged file is not a time.
     fileprivate static func of(_ query: TokenQuery, _ token: AccessToken, now: Int64) -> AccessTokenCache.Entry? {
         let times = [token.expiresAt, token.refreshAt, token.cachedAt].compactMap { $0?.timeIntervalSince1970 }

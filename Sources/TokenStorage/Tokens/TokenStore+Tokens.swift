@@ -87,20 +87,17 @@ public struct SavedTokens: Sendable {
 }
 
 extension TokenStore {
-    /// What the store has for `query`; a token that was opened before is kept until anything is committed.
+    /// What the store has for `query`; a token that was opened before is kept until something is committed that
+    /// concerns its account.
     public func cachedToken(for query: TokenQuery) throws -> CachedToken {
         try query.requireScope()
-        guard let version = try connections.dataVersion() else { return try storedToken(for: query) }
+        if let token = tokenInMemory(for: query) { return .usable(token, isAging: false) }
+        guard let version = try connections.memoryVersion() else { return try storedToken(for: query) }
         return try opened.token(for: query, at: options.seconds, version: version) { try storedToken(for: query) }
     }
-}
 
-extension TokenStore {
-    /// The token in memory that ``cachedToken(for:)`` would return; nil where that reads the file, and so may wait.
-    package func tokenInMemory(for query: TokenQuery) throws -> AccessToken? {
-        guard connections.isObserved, let version = try connections.dataVersion() else { return nil }
-        return opened.token(for: query, at: options.seconds, version: version)
-    }
+    /// The token in memory that ``cachedToken(for:)`` would return; nil where that asks the store, and so may wait.
+    package func tokenInMemory(for query: TokenQuery) -> AccessToken? { opened.token(for: query, at: options.seconds) }
 }
 
 extension TokenQuery {

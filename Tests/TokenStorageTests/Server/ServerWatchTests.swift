@@ -25,7 +25,7 @@ struct ServerWatchTests {
         func remember() async throws {
             try await eventually {
                 guard case .usable = try await store.cachedToken(for: query) else { return false }
-                return try store.tokenInMemory(for: query) != nil
+                return store.tokenInMemory(for: query) != nil
             }
         }
 
@@ -85,7 +85,7 @@ struct ServerWatchTests {
         try await node.remember()
         try await scene.openLater().removeAccount(node.query.account)
         #expect(try await node.serves() < Self.limit)
-        #expect(try node.store.tokenInMemory(for: node.query) == nil)
+        #expect(node.store.tokenInMemory(for: node.query) == nil)
     }
 
     @Test func `a sign-out of this process counts at once`() async throws {
@@ -168,7 +168,7 @@ struct ServerWatchTests {
         scene.options.staleness = .zero
         let node = try await Node(scene.openLater())
         for _ in 0..<10 { #expect(try await node.isServed()) }
-        #expect(try node.store.tokenInMemory(for: node.query) == nil)
+        #expect(node.store.tokenInMemory(for: node.query) == nil)
         #expect(try scene.count("SELECT count(*) FROM pg_stat_activity WHERE " + Self.isWatching) == 0)
     }
 
@@ -276,7 +276,7 @@ struct ServerPoolerTests {
         #expect(await changes.next(isolation: nil) == .signedIn(account))
         let query = TokenQuery(account: account, clientID: "cid", scope: "s1")
         let end = ContinuousClock.now + .seconds(60)
-        while try store.tokenInMemory(for: query) == nil {
+        while store.tokenInMemory(for: query) == nil {
             try #require(ContinuousClock.now < end)
             guard case .usable = try await store.cachedToken(for: query) else { break }
         }
