@@ -11,6 +11,11 @@ struct PairedMeasurement {
 
         /// Of the ratios of each round.
         let ratio: Spread
+
+        /// The outcome for each of so many parts of a piece.
+        func divided(by count: Double) -> Outcome {
+            Outcome(ours: ours.divided(by: count), floor: floor.divided(by: count), ratio: ratio)
+        }
     }
 
     /// Seconds per piece of work; a turn does `pieces` of it, and each body is told which piece comes next.
@@ -56,6 +61,8 @@ struct Spread: Codable, Equatable {
     }
 
     init(_ value: Double) { self.init([value]) }
+
+    func divided(by divisor: Double) -> Spread { Spread([least, median, greatest].map { $0 / divisor }) }
 }
 
 enum Stopwatch {

@@ -125,9 +125,3 @@ private struct CostMeasurement {
         return row
     }
 }
-
-extension Spread {
-    fileprivate func divided(by divisor: Double) -> Spread {
-        Spread([least / divisor, median / divisor, greatest / divisor])
-    }
-}

@@ -25,7 +25,8 @@ struct SpeedCommand: ParsableCommand {
         [
             RepeatedLookupBenchmark.self, LookupBenchmark.self, SignInBenchmark.self, ListProcessBenchmark.self,
             TokenProcessBenchmark.self,
-            ListJSONBenchmark.self, ClaimQueryBenchmark.self, ImportBenchmark.self, RaceBenchmark.self,
+            ListJSONBenchmark.self, ClaimQueryBenchmark.self, ServingBenchmark.self, ImportBenchmark.self,
+            RaceBenchmark.self,
             IssuerBenchmark.self,
         ]
     }

@@ -185,8 +185,8 @@ final class AccountMarks: Sendable {
         }
     }
 
-    /// nil where the key is not known.
-    func number(of account: Account.ID) -> Int64? { key.withLock { $0 }.map { Self.number($0.mark(of: account)) } }
+    /// The same for all while there is no key: the first entry about an account brings one, and nothing stays in memory.
+    func number(of account: Account.ID) -> Int64 { key.withLock { $0 }.map { Self.number($0.mark(of: account)) } ?? 0 }
 
     static func number(_ mark: [UInt8]) -> Int64 { mark.prefix(8).reduce(0) { $0 << 8 | Int64($1) } }
 }

@@ -66,10 +66,10 @@ final class AccessTokenCache: Sendable {
 
     private static let droppedCapacity = 256
 
-    /// The number by which the store says that an account was changed; nil where it is not known.
-    private let number: @Sendable (Account.ID) -> Int64?
+    /// The number by which the store says that an account was changed.
+    private let number: @Sendable (Account.ID) -> Int64
 
-    init(numberedBy number: @escaping @Sendable (Account.ID) -> Int64?) { self.number = number }
+    init(numberedBy number: @escaping @Sendable (Account.ID) -> Int64) { self.number = number }
 
     /// The token that is kept for `query`; nil where there is none, or only a question tells whether it is still good.
     func token(for query: TokenQuery, at now: Int64) -> AccessToken? {
@@ -102,9 +102,9 @@ final class AccessTokenCache: Sendable {
         }
         if let kept, kept.answers(query, at: now) { return .usable(kept.token, isAging: false) }
         let found = try lookUp()
-        guard case .usable(let token, isAging: false) = found, let entry = Entry.of(query, token, now: now),
-            let account = number(query.account)
+        guard case .usable(let token, isAging: false) = found, let entry = Entry.of(query, token, now: now)
         else { return found }
+        let account = number(query.account)
         part.state.withLock { state in
             guard state.version == version, !state.wasDropped(account, since: dropCount) else { return }
             if state.entries.count >= Self.partCapacity { state.removeAll() }
