@@ -20,7 +20,7 @@ struct ErrorPages: RouterMiddleware {
             return page("The sign-in failed: \(error.problem).")
                 .response(error.isOutage ? .serviceUnavailable : .badRequest)
         } catch let error as AcquisitionError {
-            context.logger.notice("there is no token: \(error.problem)")
+            context.logger.notice("no token could be had: \(error.problem)")
             guard !error.needsInteraction else { return page("Please sign in again.").response(.unauthorized) }
             return page("There is no token for the API now.").response(.serviceUnavailable)
         } catch let error as WebAPIError {

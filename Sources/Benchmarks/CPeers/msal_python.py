@@ -189,13 +189,95 @@ def race(path, authority, client, scope):
     sys.exit(0 if found and "access_token" in found else 1)
 
 
+class ServerCaches:
+    """A cache for each person as a row of a table, the way web apps keep MSAL's caches in their sessions."""
+
+    def __init__(self, server):
+        import psycopg2
+
+        self.connection = psycopg2.connect(server)
+        self.connection.autocommit = True
+        self.cursor = self.connection.cursor()
+        self.cursor.execute("CREATE TABLE IF NOT EXISTS msal_cache (owner text PRIMARY KEY, cache text NOT NULL)")
+
+    def read(self, owner):
+        cache = msal.SerializableTokenCache()
+        self.cursor.execute("SELECT cache FROM msal_cache WHERE owner = %s", (owner,))
+        row = self.cursor.fetchone()
+        if row:
+            cache.deserialize(row[0])
+        return cache
+
+    def write(self, owner, cache):
+        if cache.has_state_changed:
+            self.cursor.execute(
+                "INSERT INTO msal_cache VALUES (%s, %s) ON CONFLICT (owner) DO UPDATE SET cache = excluded.cache",
+                (owner, cache.serialize()),
+            )
+
+
+def server_version(server):
+    import psycopg2
+
+    print(psycopg2.__version__.split(" ")[0])
+
+
+def server_lookup(server, path, rounds):
+    """Asks for tokens of caches that are on a server."""
+    with open(path, encoding="utf-8") as file:
+        whole = json.load(file)
+    people = {}
+    for kind, entries in whole.items():
+        for key, entry in entries.items():
+            if "home_account_id" in entry:
+                people.setdefault(entry["home_account_id"], {}).setdefault(kind, {})[key] = entry
+    caches = ServerCaches(server)
+    for owner, entries in people.items():
+        cache = msal.SerializableTokenCache()
+        cache.deserialize(json.dumps(entries))
+        cache.has_state_changed = True
+        caches.write(owner, cache)
+    tokens = chosen(path, "AccessToken", 200)
+    for _ in range(int(rounds)):
+        yield timed(lambda: [
+            ask(application(caches.read(token["home_account_id"]), token), token) for token in tokens
+        ]) / len(tokens)
+
+
+def server_begin(server, authority, client, scope, response):
+    """Stores the answer of an issuer, whose access token has ended."""
+    with open(response, encoding="utf-8") as file:
+        answer = json.load(file)
+    caches = ServerCaches(server)
+    cache = msal.SerializableTokenCache()
+    cache.add({
+        "client_id": client, "scope": scope.split(" "), "token_endpoint": authority + "/oauth2/v2.0/token",
+        "grant_type": "authorization_code", "response": {**answer, "expires_in": 0},
+    })
+    caches.write("racer", cache)
+
+
+def server_race(server, authority, client, scope):
+    """Asks for a token when all processes are ready."""
+    caches = ServerCaches(server)
+    wait()
+    cache = caches.read("racer")
+    app = msal.PublicClientApplication(
+        client, oidc_authority=authority, instance_discovery=False, token_cache=cache, http_client=Loopback()
+    )
+    found = app.acquire_token_silent(scope.split(" "), account=app.get_accounts()[0])
+    caches.write("racer", cache)
+    sys.exit(0 if found and "access_token" in found else 1)
+
+
 def version():
     print(sys.executable)
     print(importlib.metadata.version("msal"), "with msal-extensions", importlib.metadata.version("msal-extensions"))
 
 
 WORKS = {work.__name__: work for work in (
-    repeated, first, sign_in, take_in, crowd, write, begin, race, version
+    repeated, first, sign_in, take_in, crowd, write, begin, race, version,
+    server_version, server_lookup, server_begin, server_race,
 )}
 
 for seconds in WORKS[sys.argv[1]](*sys.argv[2:]) or ():

@@ -26,6 +26,7 @@ struct FleetCommand: ParsableCommand {
     }
 
     @OptionGroup var options: BenchOptions
+    @OptionGroup var peers: PeerOption
 
     @Option(help: "How many accounts the large store has (F4); 1,000,000 take 20 GB.")
     var accounts: Int?
@@ -34,6 +35,7 @@ struct FleetCommand: ParsableCommand {
         guard TestServer.isInstalled else { throw BenchFailure("PostgreSQL 14 or later is not installed, or libpq5") }
         let rows = try options.run(Self.configuration.commandName, Self.bars) {
             $0.accounts = accounts ?? $0.scaled(1_000_000, quick: 5_000)
+            try $0.findPeers(peers)
         }
         if rows.contains(where: \.isFailure) { throw ExitCode.failure }
     }

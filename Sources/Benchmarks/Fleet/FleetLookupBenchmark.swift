@@ -17,7 +17,16 @@ enum FleetLookupBenchmark: Benchmark {
                 try measurement.run(rounds: bench.rounds, turns: bench.scaled(20, quick: 4))
             }
             let work = "lookup on a server by \(way.rawValue), \(accounts) accounts"
-            add(ReportRow(name, work, unit: .microseconds, outcome, floor: "in C over libpq", limit: .ratio(bar)))
+            var row = ReportRow(
+                name,
+                work,
+                unit: .microseconds,
+                outcome,
+                floor: "in C over libpq",
+                limit: .ratio(bar)
+            )
+            if way == .socket { row.peers = try MSALPython.serverLookup(bench, fleet, accounts: accounts) }
+            add(row)
         }
     }
 }

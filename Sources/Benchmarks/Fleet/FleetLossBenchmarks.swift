@@ -114,8 +114,7 @@ enum FleetCutBenchmark: Benchmark {
         let account = SampleAccount(round)
         proxy.cut(after: messages - 1, round.isMultiple(of: 2) ? .after : .before)
         let outcome = Background.result { try store.save(account.response, for: SampleAccount.request()) }
-        let deadline = Stopwatch.now() + 30
-        while proxy.isArmed, Stopwatch.now() < deadline { Background.pause(.milliseconds(1)) }
+        try Background.wait { !proxy.isArmed }
         proxy.stop()
         try pair.primary.kill()
         try pair.promote()

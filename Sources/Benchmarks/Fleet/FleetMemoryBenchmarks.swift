@@ -11,23 +11,12 @@ private struct HotNode {
 
     init(_ store: TokenStore, _ query: TokenQuery) throws {
         (self.store, self.query) = (store, query)
-        try wait { try isServed() && store.tokenInMemory(for: query) != nil }
+        try Background.wait { try isServed() && store.tokenInMemory(for: query) != nil }
     }
 
     func isServed() throws -> Bool {
         guard case .usable = try store.cachedToken(for: query) else { return false }
         return true
-    }
-
-    /// Waits until something is so, and says how many seconds that took.
-    @discardableResult
-    func wait(until isSo: () throws -> Bool) throws -> Double {
-        let start = Stopwatch.now()
-        while try !isSo() {
-            guard Stopwatch.now() - start < 30 else { throw BenchFailure("a node waits for nothing") }
-            Background.pause(.milliseconds(1))
-        }
-        return Stopwatch.now() - start
     }
 }
 
@@ -91,11 +80,11 @@ enum FleetSignOutBenchmark: Benchmark {
         let other = try fleet.open()
         guard !isHeard else {
             try other.removeAccount(account.id)
-            return try node.wait { try !node.isServed() }
+            return try Background.wait { try !node.isServed() }
         }
         // The server's side of the connection that listens stands still, so that it neither answers nor ends.
         var listener: Int64 = 0
-        try node.wait {
+        try Background.wait {
             listener = try fleet.integer(listeners, .integer(start)) ?? 0
             return listener > 0
         }
@@ -104,6 +93,6 @@ enum FleetSignOutBenchmark: Benchmark {
         kill(pid_t(listener), SIGSTOP)
         defer { kill(pid_t(listener), SIGCONT) }
         try other.removeAccount(account.id)
-        return try node.wait { try !node.isServed() }
+        return try Background.wait { try !node.isServed() }
     }
 }

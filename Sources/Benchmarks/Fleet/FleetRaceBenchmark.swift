@@ -28,6 +28,7 @@ enum FleetRaceBenchmark: Benchmark {
         let last = "\(work): the last has it, issuer takes \(issuerMilliseconds) ms"
         var row = ReportRow(name, last, unit: .milliseconds, value: times, limit: .value(limit))
         row.each = quick.flatMap(\.crowd.seconds).map { $0 * 1_000 }
+        row.peers = try MSALPython.serverRace(bench, fleet, processes: bench.scaled(nodes * processesOfNode, quick: 8))
         add(row)
         outcome(of: quick, work).forEach(add)
         guard !bench.isQuick else { return }
@@ -96,8 +97,7 @@ enum FleetRefreshLossBenchmark: Benchmark {
         let gate = try Pipe()
         let callers = try (0..<2).map { _ in try child.start(input: gate.reading, errors: 2) }
         gate.closeWriting()
-        let deadline = Stopwatch.now() + 30
-        while issuer.requests() == before, Stopwatch.now() < deadline { Background.pause(.milliseconds(2)) }
+        try Background.wait { issuer.requests() > before }
         try pair.primary.kill()
         try pair.promote()
         let unserved = try callers.count { try !$0.wait().isSuccess }

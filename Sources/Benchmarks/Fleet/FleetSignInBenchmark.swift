@@ -13,7 +13,7 @@ enum FleetSignInBenchmark: Benchmark {
         defer { fleet.stop() }
         try fleet.fill(0..<bench.scaled(1_000, quick: 200), accessTokens: 5)
         add(try roundTrips(bench, fleet))
-        // Each place in the list is the time of one round trip, in microseconds; nil is no network at all.
+        // How long a round trip takes, in microseconds; nil: without a network.
         for (index, delay) in [nil, 0, 500, 2_000].enumerated() {
             let proxy = try delay.map { try DelayingProxy(to: fleet.server.port, roundTrip: .microseconds($0)) }
             defer { proxy?.stop() }

@@ -84,7 +84,7 @@ struct Results {
     let runs: [RunRecord]
     private let rowsOfBar: [String: (run: Int, rows: [ReportRow])]
 
-    /// Of several runs that measured a bar, the last one counts; a quick one only where there is no other.
+    /// Of each bar the newest run is shown, and a quick one only where there is no other.
     init(_ runs: [RunRecord]) {
         let runs = runs.sorted { $0.date < $1.date }
         var chosen: [String: (run: Int, rows: [ReportRow])] = [:]

@@ -88,7 +88,7 @@ struct Canvas {
     /// How wide a text is, at most, at the size of plots.
     static func width(of text: String) -> Double { Double(text.count) * 7.4 }
 
-    /// A text in lines that are no wider than `width`.
+    /// Breaks a text into lines that are not wider than `width`.
     static func lines(_ text: String, width: Double) -> [String] {
         text.split(separator: " ").reduce(into: [String]()) { lines, word in
             if let last = lines.last, Self.width(of: last + " " + word) <= width {

@@ -12,8 +12,8 @@ struct ReportCommand: ParsableCommand {
         abstract: "Makes a page with plots of what other runs have recorded.",
         discussion: """
             Reads files that other commands wrote with --record, and writes index.html, which needs no other file, and \
-            each plot as an SVG file for light and dark pages. Of several runs that measured a bar, the last one counts; \
-            a quick one counts only where there is no other. Bars that no run measured are named.
+            each plot as an SVG file for light and dark pages. Of each bar the newest run is shown, \
+            and a quick one only where there is no other. Bars that no run measured are named.
             """
     )
 

@@ -104,7 +104,7 @@ extension MSALPython {
         return outcome
     }
 
-    private static func answer(of issuer: BenchIssuer) throws -> Data {
+    fileprivate static func answer(of issuer: BenchIssuer) throws -> Data {
         let response = try AsynchronousWork.run { try await issuer.response() }
         return try JSONEncoder().encode([
             "access_token": response.accessToken?.reveal(), "refresh_token": response.refreshToken?.reveal(),
@@ -148,5 +148,53 @@ extension MSALPython {
         let text = try Data(contentsOf: URL(fileURLWithPath: cache))
         guard let document = try? JSONValue(parsing: String(decoding: text, as: UTF8.self)) else { return 0 }
         return document.object?["Account"]?.object?.members.count ?? 0
+    }
+}
+
+// MARK: - Caches on a server
+
+extension MSALPython {
+    /// How such a figure is told from one of files; nil where Python cannot reach a server.
+    private func serverRemark() -> String? {
+        guard let said = try? child("server_version", [""]).output() else { return nil }
+        return "a cache a person in a table, psycopg2 \(said.filter { !$0.isNewline })"
+    }
+
+    /// Looks tokens up in caches of as many people.
+    static func serverLookup(_ bench: Bench, _ fleet: FleetServer, accounts: Int) throws -> [PeerFigure] {
+        guard let msal = bench.msal, let remark = msal.serverRemark() else {
+            return [PeerFigure(MSALPython?.none, "", unit: .microseconds, nil)]
+        }
+        let file = try cache(bench, accounts: accounts, accessTokens: 5)
+        let seconds = try msal.seconds("server_lookup", fleet.settings(), file, "\(bench.rounds)")
+        return [PeerFigure(msal, remark, unit: .microseconds, seconds)]
+    }
+
+    /// Processes that ask for one expired token in a cache on a server, each round in a new session.
+    static func serverRace(_ bench: Bench, _ fleet: FleetServer, processes: Int) throws -> [PeerFigure] {
+        guard let msal = bench.msal, let remark = msal.serverRemark() else {
+            return [PeerFigure(MSALPython?.none, "", unit: .milliseconds, nil)]
+        }
+        let issuer = try AsynchronousWork.run { try await BenchIssuer() }
+        defer { issuer.stop() }
+        let session = ["https" + issuer.issuer.dropFirst("http".count), BenchIssuer.client, BenchIssuer.scope.text]
+        let file = try bench.place("msal-server").directory + "/answer.json"
+        var outcome = RaceOutcome()
+        for _ in 0..<bench.scaled(5, quick: 1) {
+            try Self.answer(of: issuer).write(to: URL(fileURLWithPath: file))
+            _ = try msal.child("server_begin", [fleet.settings()] + session + [file]).output(errors: 2)
+            let before = issuer.requests()
+            issuer.provider.faults.add(
+                .delay(milliseconds: RaceOutcome.issuerMilliseconds, at: "token", times: nil)
+            )
+            let racer = msal.child("server_race", [fleet.settings()] + session)
+            let ended = try Gate.runWhenReady(Array(repeating: racer, count: processes))
+            issuer.provider.faults.removeAll()
+            outcome.add(ended, requests: issuer.requests() - before)
+        }
+        let got =
+            "\(remark): \(outcome.asked - outcome.failed) of \(outcome.asked) got a token, "
+            + "\(outcome.surplus) requests beyond one a round"
+        return [PeerFigure(msal, got, unit: .milliseconds, outcome.seconds)]
     }
 }

@@ -38,7 +38,7 @@ struct PeerFigure: Codable, Equatable {
 
 struct PeerOption: ParsableArguments {
     @Option(
-        help: "A Python with msal and msal-extensions, for the peer column; oidc-agent is found by itself."
+        help: "A Python with msal, msal-extensions and psycopg2, for the peer column; oidc-agent is found by itself."
     )
     var peerPython = "python3"
 }

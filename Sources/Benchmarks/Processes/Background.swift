@@ -36,6 +36,19 @@ enum Background {
 
     static func pause(_ duration: Duration) { usleep(UInt32(duration / .microseconds(1))) }
 
+    /// Waits until `isSo`, half a minute at most.
+    ///
+    /// - Returns: how many seconds that took.
+    @discardableResult
+    static func wait(until isSo: () throws -> Bool) throws -> Double {
+        let start = Stopwatch.now()
+        while try !isSo() {
+            guard Stopwatch.now() - start < 30 else { throw BenchFailure("what is waited for does not happen") }
+            pause(.milliseconds(1))
+        }
+        return Stopwatch.now() - start
+    }
+
     /// Runs `body` on `count` threads at once, and waits for all of them.
     ///
     /// - Returns: the errors of those that failed.
