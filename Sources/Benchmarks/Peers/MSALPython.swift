@@ -194,7 +194,7 @@ extension MSALPython {
         }
         let got =
             "\(remark): \(outcome.asked - outcome.failed) of \(outcome.asked) got a token, "
-            + "\(outcome.surplus) requests beyond one a round"
+            + "\(outcome.surplus) requests beyond one in \(outcome.rounds) rounds"
         return [PeerFigure(msal, got, unit: .milliseconds, outcome.seconds)]
     }
 }
