@@ -38,6 +38,10 @@ public struct StoreOptions: Sendable {
     /// Whether the key is needed at once; without it, rows can be counted and deleted, not read.
     public var unlocks = true
 
+    /// Whether tokens that were opened stay in memory, which takes a connection that notices commits; a program that asks
+    /// once has no use for it.
+    package var keepsTokensInMemory = true
+
     /// Whether an inspection opens its file once and not for each read; this process cannot write to it meanwhile.
     package var keepsInspectionOpen = false
 

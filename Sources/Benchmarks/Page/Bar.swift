@@ -38,6 +38,7 @@ struct Bar {
         Bar("P7", "tokenstore list --json, whole process", .floor, "speed"),
         Bar("P8", "claim query among many accounts", .figure, "speed"),
         Bar("P9", "import of an MSAL cache", .floor, "speed"),
+        Bar("CALLS", "tokens in memory for many accounts", .figure, "speed"),
         Bar("P10", "64 processes on one machine, one expired token", .race, "speed"),
         Bar("IDP", "throughput of local-idp", .figure, "speed"),
         Bar(CostBenchmark.name, "cost against number of accounts", .cost, "scale"),

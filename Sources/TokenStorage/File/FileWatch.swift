@@ -23,6 +23,8 @@ final class FileWatch: @unchecked Sendable {
 
     /// What memory was made to agree with.
     private var version = MemoryVersion(epoch: 0)
+
+    /// The last known entry of the record of use; 0 before the first look.
     private var lastEvent: Int64 = 0
 
     init() { cache = AccessTokenCache { [marks] in marks.number(of: $0) } }
@@ -96,7 +98,7 @@ final class FileWatch: @unchecked Sendable {
     private func news(_ session: StoreConnection) throws -> News {
         try session.connection.read {
             News(
-                events: try session.markedEvents(from: lastEvent, limit: Self.longestLook + 2),
+                events: lastEvent == 0 ? [] : try session.markedEvents(from: lastEvent, limit: Self.longestLook + 2),
                 markKey: session.isWithoutKey ? nil : try session.intact { try session.currentMarkKey() } ?? nil
             )
         }
@@ -110,7 +112,7 @@ final class FileWatch: @unchecked Sendable {
         let isWhole =
             !news.events.isEmpty && new.count <= Self.longestLook
             && zip(news.events, lastEvent...).allSatisfy { $0.id == $1 }
-        let isTold = lastEvent > 0 && isAccounted && isSameKey && isWhole && !new.contains(nil)
+        let isTold = isAccounted && isSameKey && isWhole && !new.contains(nil)
         cache.follow(sign, to: now, without: isTold ? new.compactMap(\.self) : nil)
         lastEvent = isWhole ? lastEvent + Int64(new.count) : try session.lastEvent()
         version = now

@@ -92,7 +92,9 @@ extension TokenStore {
     public func cachedToken(for query: TokenQuery) throws -> CachedToken {
         try query.requireScope()
         if let token = tokenInMemory(for: query) { return .usable(token, isAging: false) }
-        guard let version = try connections.memoryVersion() else { return try storedToken(for: query) }
+        guard options.keepsTokensInMemory, let version = try connections.memoryVersion() else {
+            return try storedToken(for: query)
+        }
         return try opened.token(for: query, at: options.seconds, version: version) { try storedToken(for: query) }
     }
 

@@ -124,6 +124,7 @@ extension StoreArguments {
         options.busyTimeout = .seconds(timeout)
         options.program = "tokenstore"
         options.unlocks = unlocks
+        options.keepsTokensInMemory = false
         if mayAsk { options.askPassphrase = { try PassphraseMemory.shared.passphrase(isNew: $0) } }
         return options
     }
