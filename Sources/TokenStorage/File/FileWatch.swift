@@ -85,8 +85,7 @@ final class FileWatch: @unchecked Sendable {
         return commits
     }
 
-    /// More commits or entries than these at once are not told apart.
-    private static let longestLook = 1_000
+    private static let longestLook = OwnCommits.longestLook
 
     /// What the record of use says since the last look.
     private struct News {

@@ -16,6 +16,9 @@ final class OwnCommits: Sendable {
 
     private let state = LockedValue(State())
 
+    /// More commits than these between two looks are not told apart.
+    static let longestLook = 1_000
+
     /// Begins or ends the noting; nobody notices commits of a store that is only written.
     var isWanted: Bool {
         get { state.withLock { $0.isWanted } }
@@ -23,7 +26,12 @@ final class OwnCommits: Sendable {
     }
 
     /// Notes a commit that is about to be made, so that nobody sees it before it is known.
-    func note(_ number: UInt32, entries: Int) { state.withLock { $0.entries[number] = entries } }
+    func note(_ number: UInt32, entries: Int) {
+        state.withLock { state in
+            if state.entries.count >= Self.longestLook { state.entries = [:] }
+            state.entries[number] = entries
+        }
+    }
 
     /// A commit was not made after all.
     func withdraw(_ number: UInt32) { state.withLock { $0.entries[number] = nil } }
