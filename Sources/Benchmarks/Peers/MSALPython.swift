@@ -82,21 +82,34 @@ extension MSALPython {
     ///
     /// The interpreters have started and loaded everything before the clock does.
     func race(_ bench: Bench, rounds: Int, processes: Int) throws -> RaceOutcome {
+        try race(bench, rounds: rounds, processes: processes, ("begin", "race")) {
+            try bench.place("msal-race").directory + "/cache.json"
+        }
+    }
+
+    /// The same in the cache that `place` names for each round, by the works that store the session and ask.
+    private func race(
+        _ bench: Bench,
+        rounds: Int,
+        processes: Int,
+        _ works: (begin: String, race: String),
+        in place: () throws -> String
+    ) throws -> RaceOutcome {
         let issuer = try AsynchronousWork.run { try await BenchIssuer() }
         defer { issuer.stop() }
         let authority = "https" + issuer.issuer.dropFirst("http".count)
         let session = [authority, BenchIssuer.client, BenchIssuer.scope.text]
+        let answer = try bench.place("msal-answer").directory + "/answer.json"
         var outcome = RaceOutcome()
         for _ in 0..<rounds {
-            let path = try bench.place("msal-race").directory
-            try Self.answer(of: issuer).write(to: URL(fileURLWithPath: path + "/answer.json"))
-            let cache = path + "/cache.json"
-            _ = try child("begin", [cache] + session + [path + "/answer.json"]).output(errors: 2)
+            let cache = try place()
+            try Self.answer(of: issuer).write(to: URL(fileURLWithPath: answer))
+            _ = try child(works.begin, [cache] + session + [answer]).output(errors: 2)
             let before = issuer.requests()
             issuer.provider.faults.add(
                 .delay(milliseconds: RaceOutcome.issuerMilliseconds, at: "token", times: nil)
             )
-            let crowd = Array(repeating: child("race", [cache] + session), count: processes)
+            let crowd = Array(repeating: child(works.race, [cache] + session), count: processes)
             let ended = try Gate.runWhenReady(crowd)
             issuer.provider.faults.removeAll()
             outcome.add(ended, requests: issuer.requests() - before)
@@ -104,7 +117,7 @@ extension MSALPython {
         return outcome
     }
 
-    fileprivate static func answer(of issuer: BenchIssuer) throws -> Data {
+    private static func answer(of issuer: BenchIssuer) throws -> Data {
         let response = try AsynchronousWork.run { try await issuer.response() }
         return try JSONEncoder().encode([
             "access_token": response.accessToken?.reveal(), "refresh_token": response.refreshToken?.reveal(),
@@ -175,22 +188,9 @@ extension MSALPython {
         guard let msal = bench.msal, let remark = msal.serverRemark() else {
             return [PeerFigure(MSALPython?.none, "", unit: .milliseconds, nil)]
         }
-        let issuer = try AsynchronousWork.run { try await BenchIssuer() }
-        defer { issuer.stop() }
-        let session = ["https" + issuer.issuer.dropFirst("http".count), BenchIssuer.client, BenchIssuer.scope.text]
-        let file = try bench.place("msal-server").directory + "/answer.json"
-        var outcome = RaceOutcome()
-        for _ in 0..<bench.scaled(5, quick: 1) {
-            try Self.answer(of: issuer).write(to: URL(fileURLWithPath: file))
-            _ = try msal.child("server_begin", [fleet.settings()] + session + [file]).output(errors: 2)
-            let before = issuer.requests()
-            issuer.provider.faults.add(
-                .delay(milliseconds: RaceOutcome.issuerMilliseconds, at: "token", times: nil)
-            )
-            let racer = msal.child("server_race", [fleet.settings()] + session)
-            let ended = try Gate.runWhenReady(Array(repeating: racer, count: processes))
-            issuer.provider.faults.removeAll()
-            outcome.add(ended, requests: issuer.requests() - before)
+        let rounds = bench.scaled(5, quick: 1)
+        let outcome = try msal.race(bench, rounds: rounds, processes: processes, ("server_begin", "server_race")) {
+            fleet.settings()
         }
         let got =
             "\(remark): \(outcome.asked - outcome.failed) of \(outcome.asked) got a token, "

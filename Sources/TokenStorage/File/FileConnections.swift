@@ -19,7 +19,7 @@ final class FileConnections: Sendable {
     private let readers = ConnectionPool()
     private let writer = LockedConnection()
 
-    /// Notices commits; it has a connection that nobody else uses, and so never misses one.
+    /// Notices commits, by a connection of its own.
     let watch = FileWatch()
 
     /// How many calls that write are under way, and since when there is any.

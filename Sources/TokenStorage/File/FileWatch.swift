@@ -61,7 +61,7 @@ final class FileWatch: @unchecked Sendable {
     }
 
     private func end() {
-        // Nobody may look at the shared memory of a file that is closed.
+        // The shared memory is there as long as the connection.
         cache.stopFollowing()
         ownCommits.isWanted = false
         (session, sign) = (nil, nil)
@@ -186,7 +186,7 @@ final class AccountMarks: Sendable {
         }
     }
 
-    /// The same for all while there is no key: the first entry about an account brings one, and nothing stays in memory.
+    /// 0 for every account while there is no key; the first entry about an account brings one, and empties memory.
     func number(of account: Account.ID) -> Int64 { key.withLock { $0 }.map { Self.number($0.mark(of: account)) } ?? 0 }
 
     static func number(_ mark: [UInt8]) -> Int64 { mark.prefix(8).reduce(0) { $0 << 8 | Int64($1) } }

@@ -10,7 +10,7 @@ final class OwnCommits: Sendable {
     private struct State {
         var isWanted = false
 
-        /// How many entries of the record of use each commit made that nobody has asked for yet.
+        /// How many entries of the record of use each commit made, until that is asked for.
         var entries: [UInt32: Int] = [:]
     }
 
