@@ -74,6 +74,22 @@ extension Connection {
         }
     }
 
+    /// Calls `body` with each row of a whole table, in order; memory does not grow with the table.
+    ///
+    /// A file gives the rows as they are wanted, a server some hundred at a time. Other statements may be run meanwhile.
+    package func walk(_ sql: SQL, _ values: Value..., body: (Row) throws -> Void) throws {
+        switch engine {
+        case .file(let connection):
+            try connection.statement(sql).forEach(values) {
+                try body(.file($0))
+                return true
+            }
+        case .server(let connection):
+            func visit(_ row: PostgreSQL.Row) throws { try body(.server(row)) }
+            try connection.forEachPage(sql, values) { try $0.forEach(visit) }
+        }
+    }
+
     /// What `body` makes of each row, in order.
     @inlinable package func all<Result>(
         _ sql: StaticString,

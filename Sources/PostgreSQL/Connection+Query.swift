@@ -104,7 +104,7 @@ extension Connection {
 
     package func forEachPage(
         _ sql: SQL,
-        _ values: Value...,
+        _ values: [Value],
         size: Int = 200,
         body: (Rows) throws -> Void
     ) throws {
@@ -127,11 +127,11 @@ extension Connection {
         transaction?.ahead[Question(sql: statement.text, values: values)] = answer
     }
 
-    /// Tells the server something for others' sake, without waiting: if it fails, that matters to nobody.
-    package func hint(_ sql: StaticString, _ values: Value...) throws {
-        precondition(transaction == nil, "a hint belongs to no transaction")
-        try pipeline.send(statement(sql), values, role: .hint, number: nil, answer: nil)
-        try pipeline.flush()
+    /// Tells the server something for others' sake once the transaction is committed: if it fails, that matters to nobody.
+    ///
+    /// It is sent with the commit, as a transaction of its own, and not waited for.
+    package func tellAfterCommit(_ sql: StaticString, _ values: Value...) {
+        transaction?.farewell = (statement(sql), values)
     }
 
     // MARK: - The same for a statement of this connection
@@ -162,6 +162,8 @@ extension Connection {
     ) throws {
         guard isInTransaction else { return try read { try forEachPage(sql, values, size, body) } }
         lastCursor += 1
+        // Who reads the pages may take its time, for example a person with a pager.
+        try run(statement("SET LOCAL idle_in_transaction_session_timeout = '1h'"), [])
         let cursor = "c\(lastCursor)"
         let fetch = Prepared("FETCH FORWARD \(size) FROM \(cursor)", isKept: false)
         try run(Prepared("DECLARE \(cursor) NO SCROLL CURSOR FOR \(sql)", isKept: false), values)

@@ -7,6 +7,11 @@ extension Connection {
         return try transaction(statement("BEGIN"), body) {
             let answer = Answer(self)
             try pipeline.send(statement("COMMIT"), [], role: .commit, number: nil, answer: answer)
+            if let (statement, values) = transaction?.farewell {
+                try pipeline.synchronize()
+                try pipeline.send(statement, values, role: .hint, number: nil, answer: nil)
+            }
+            try settle(for: answer)
             let command = try answer.rows().command
             guard command == "COMMIT" else {
                 throw PostgreSQLError(.failedTransaction, "the server answered a commit with \(command)")

@@ -18,6 +18,23 @@ package final class Connection {
 
     /// Whether the program has looked at the server behind the connection.
     package var isVetted = false
+
+    /// The timeline of the server, which begins anew with each promotion of a standby; 0: it tells none.
+    package var timeline: Int64 = 0
+
+    /// What the server knows the session by; nil where the program has not asked.
+    package var session: Session?
+
+    package struct Session {
+        /// The server's process.
+        package let process: Int64
+
+        /// When it began, in microseconds since 1970 by the server's clock.
+        package let start: Int64
+
+        package init(process: Int64, start: Int64) { (self.process, self.start) = (process, start) }
+    }
+
     private(set) var settings: Prepared
 
     /// Whether the database may spread rows over machines, as Citus does.
@@ -29,6 +46,8 @@ package final class Connection {
         /// How long a statement waits for another session's lock.
         package var lockPatience = Duration.seconds(5)
         package var applicationName = "tokenstore"
+        /// Looks at a server as soon as it has accepted; of one that it throws an error of, the next host is tried.
+        package var judge: (@Sendable (Connection) throws(PostgreSQLError) -> Void)?
 
         package init() {}
     }
@@ -40,6 +59,8 @@ package final class Connection {
         var failure: PostgreSQLError?
         /// What was asked ahead, until the question is asked.
         var ahead: [Question: Answer] = [:]
+        /// What follows the commit.
+        var farewell: (statement: Prepared, values: [Value])?
     }
 
     /// A statement with its values.
@@ -65,7 +86,26 @@ package final class Connection {
         self.address = address
         self.options = options
         settings = Prepared(SessionSettings(address, options).ofTransaction, isKept: false)
-        pipeline = try Connector(address: address, options: options, library: library).connect()
+        pipeline = try Connector(address: address, options: options, library: library).connect { _ in }
+    }
+
+    private init(_ pipeline: Pipeline, to address: ServerAddress, options: Options) {
+        (self.pipeline, self.address, self.options) = (pipeline, address, options)
+        settings = Prepared(SessionSettings(address, options).ofTransaction, isKept: false)
+    }
+
+    /// Connects to the first host of the address that accepts and that `options.judge` has nothing against.
+    @available(*, noasync, message: "connecting blocks its thread")
+    package static func judged(to address: ServerAddress, options: Options) throws(PostgreSQLError) -> Connection {
+        guard let judge = options.judge else { return try Connection(to: address, options: options) }
+        var found: Connection?
+        let connector = Connector(address: address, options: options, library: try Library.load())
+        let pipeline = try connector.connect { pipeline throws(PostgreSQLError) in
+            let connection = Connection(pipeline, to: address, options: options)
+            try judge(connection)
+            found = connection
+        }
+        return found ?? Connection(pipeline, to: address, options: options)
     }
 
     /// Closes the connection; a transaction that is open does not happen.
@@ -154,10 +194,10 @@ package final class Connection {
         }
     }
 
-    /// Sends what waits and reads every answer.
-    func settle() throws {
+    /// Sends what waits and reads every answer, or those up to `answer`.
+    func settle(for answer: Answer? = nil) throws {
         do throws(PostgreSQLError) {
-            try pipeline.settle()
+            try pipeline.settle(for: answer)
         } catch {
             throw noted(error)
         }

@@ -11,6 +11,11 @@ package final class ConnectionPool: Sendable {
     private let size: Int
     private let state = Mutex(State())
 
+    #if DEBUG
+    /// How often the state was used: as with `LockedValue`, it gives the thread sanitizer the order of those who waited.
+    private let uses = Atomic<Int>(0)
+    #endif
+
     private struct State {
         var idle: [Lent] = []
         /// Connections that are lent, idle or being made.
@@ -53,10 +58,10 @@ package final class ConnectionPool: Sendable {
     deinit { close() }
 
     /// The number of connections that are open or being made.
-    package var count: Int { state.withLock { $0.count } }
+    package var count: Int { withState { $0.count } }
 
     /// The number of connections that no thread uses.
-    package var idleCount: Int { state.withLock { $0.idle.count } }
+    package var idleCount: Int { withState { $0.idle.count } }
 
     /// Runs `body` with a connection, for which it waits up to `patience` if all are in use.
     ///
@@ -73,7 +78,7 @@ package final class ConnectionPool: Sendable {
 
     /// Closes the idle connections, and the others as soon as they are given back; nobody gets one any more.
     package func close() {
-        let (idle, waiting) = state.withLock { state in
+        let (idle, waiting) = withState { state in
             defer {
                 state.count -= state.idle.count
                 state.idle = []
@@ -91,7 +96,7 @@ package final class ConnectionPool: Sendable {
     /// - Returns: whether none is in use.
     @discardableResult
     package func closeIdle() -> Bool {
-        let (idle, isUnused) = state.withLock { state in
+        let (idle, isUnused) = withState { state in
             let idle = state.idle
             state.idle = []
             state.count -= idle.count
@@ -99,6 +104,16 @@ package final class ConnectionPool: Sendable {
         }
         for lent in idle { lent.connection.close() }
         return isUnused
+    }
+
+    private func withState<Result>(_ body: (inout sending State) -> sending Result) -> sending Result {
+        state.withLock { state in
+            #if DEBUG
+            _ = uses.load(ordering: .acquiring)
+            defer { uses.wrappingAdd(1, ordering: .releasing) }
+            #endif
+            return body(&state)
+        }
     }
 
     // MARK: - Taking and giving back
@@ -132,7 +147,7 @@ package final class ConnectionPool: Sendable {
     }
 
     private func nextTurn() -> Turn {
-        state.withLock { state in
+        withState { state in
             if state.isClosed { return .closed }
             if let lent = state.idle.popLast() { return .connection(lent) }
             if state.count < size {
@@ -149,14 +164,14 @@ package final class ConnectionPool: Sendable {
         let left = max(.zero, ContinuousClock.now.duration(to: deadline))
         if waiter.semaphore.wait(timeout: .now() + .microseconds(Int(left / .microseconds(1)))) == .timedOut {
             // Taken from the list under its lock: a gift that came in between is there to be used.
-            state.withLock { $0.waiting.removeAll { $0 === waiter } }
+            withState { $0.waiting.removeAll { $0 === waiter } }
         }
         return waiter.gift.withLock { $0.take() }
     }
 
     private func connect() throws -> Connection {
         do {
-            return try Connection(to: address, options: options, library: try Library.load())
+            return try Connection.judged(to: address, options: options)
         } catch {
             giveUpPlace()
             throw error
@@ -169,7 +184,7 @@ package final class ConnectionPool: Sendable {
             return giveUpPlace()
         }
         let lent = Lent(connection: connection)
-        let isClosed = state.withLock { state in
+        let isClosed = withState { state in
             if state.isClosed {
                 state.count -= 1
                 return true
@@ -186,7 +201,7 @@ package final class ConnectionPool: Sendable {
 
     /// Lets the next thread that waits make a connection in the place of one that is gone.
     private func giveUpPlace() {
-        state.withLock { state in
+        withState { state in
             if state.waiting.isEmpty {
                 state.count -= 1
             } else {

@@ -33,10 +33,9 @@ struct ConnectionSettings {
     // MARK: - The address
 
     init(url: String, origin: ServerAddress.Origin) throws(PostgreSQLError) {
-        guard let scheme = ["postgresql://", "postgres://"].first(where: url.hasPrefix) else {
+        guard let rest = Self.withoutScheme(url) else {
             throw ServerAddress.refused("it does not start with postgresql://")
         }
-        let rest = url.dropFirst(scheme.count)
         guard !rest.contains("#") else { throw ServerAddress.refused("it has a fragment (#); write %23 for the sign") }
         let authority = rest.prefix { $0 != "/" && $0 != "?" }
         let path = rest.dropFirst(authority.count).prefix { $0 != "?" }
@@ -50,6 +49,22 @@ struct ConnectionSettings {
                 "a password in an argument can be read by every user of this machine; use a password file (PGPASSFILE), a "
                     + "service, a client certificate, or TOKENSTORE_DATABASE_URL"
             )
+        }
+    }
+
+    /// What follows the scheme, whose letters may be capital (RFC 3986 §3.1); nil if there is none of PostgreSQL.
+    static func withoutScheme(_ url: String) -> Substring? {
+        let scheme = ["postgresql://", "postgres://"].first { url.prefix($0.count).lowercased() == $0 }
+        return scheme.map { url.dropFirst($0.count) }
+    }
+
+    /// Whether a word of `text` sets something, as in a keyword string of libpq: `host=db.example dbname = sessions`.
+    static func hasKeyword(_ text: String) -> Bool {
+        let words = text.split(whereSeparator: \.isWhitespace)
+        return words.indices.contains { index in
+            let name = words[index].prefix { $0 != "=" }
+            let isSet = name.count < words[index].count || words[(index + 1)...].first?.first == "="
+            return isSet && (known.contains(String(name)) || name == "hostaddr")
         }
     }
 
@@ -182,7 +197,7 @@ struct ConnectionSettings {
         let variables = [
             ("host", "PGHOST"), ("port", "PGPORT"), ("dbname", "PGDATABASE"), ("user", "PGUSER"),
             ("password", "PGPASSWORD"), ("passfile", "PGPASSFILE"), ("sslrootcert", "PGSSLROOTCERT"),
-            ("sslcert", "PGSSLCERT"), ("sslkey", "PGSSLKEY"),
+            ("sslcert", "PGSSLCERT"), ("sslkey", "PGSSLKEY"), ("sslmode", "PGSSLMODE"),
         ]
         for (name, variable) in variables where values[name] == nil { values[name] = environment(variable) }
     }

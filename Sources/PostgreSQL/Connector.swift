@@ -6,14 +6,14 @@ struct Connector {
     let options: Connection.Options
     let library: Library
 
-    /// Connects to the first host that accepts, of the kind that the address asks for.
-    func connect() throws(PostgreSQLError) -> Pipeline {
+    /// Connects to the first host that accepts, of the kind that the address asks for, and that `judge` lets pass.
+    func connect(_ judge: (Pipeline) throws(PostgreSQLError) -> Void) throws(PostgreSQLError) -> Pipeline {
         var failures: [PostgreSQLError] = []
         for target in address.target == .preferStandby ? [.standby, .any] : [address.target] {
             for host in address.hosts {
                 for place in places(of: host) {
                     do throws(PostgreSQLError) {
-                        return try connect(to: host, at: place, target)
+                        return try connect(to: host, at: place, target, judge)
                     } catch {
                         guard error.isOfOneHost else { throw error }
                         failures.append(error)
@@ -41,7 +41,8 @@ struct Connector {
     private func connect(
         to host: ServerAddress.Host,
         at place: String?,
-        _ target: ServerAddress.Target
+        _ target: ServerAddress.Target,
+        _ judge: (Pipeline) throws(PostgreSQLError) -> Void
     ) throws(PostgreSQLError) -> Pipeline {
         guard let handle = start(parameters(host, place, target)) else {
             throw PostgreSQLError(.unreachable, "there is no memory for a connection", state: .lost)
@@ -62,7 +63,14 @@ struct Connector {
             call.pointee.PQfinish(handle)
             throw PostgreSQLError(.unsupported, "libpq does not enter pipeline mode", state: .lost)
         }
-        return Pipeline(handle, library: library, patience: options.patience)
+        let pipeline = Pipeline(handle, library: library, patience: options.patience)
+        do throws(PostgreSQLError) {
+            try judge(pipeline)
+        } catch {
+            pipeline.close()
+            throw error
+        }
+        return pipeline
     }
 
     private func start(_ parameters: [(String, String)]) -> OpaquePointer? {

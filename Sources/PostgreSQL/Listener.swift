@@ -41,7 +41,7 @@ package final class Listener {
         }
         self.channel = channel
         interval = heartbeat
-        connection = try Connection(to: address, options: options, library: try Library.load())
+        connection = try Connection.judged(to: address, options: options)
         try connection.execute("LISTEN \"\(channel)\"")
         lastSign = .now
         nextHeartbeat = lastSign + interval

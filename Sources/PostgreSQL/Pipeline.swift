@@ -15,6 +15,10 @@ final class Pipeline {
     private var steps: [Step] = []
     private var firstOpen = 0
     private var isSynchronized = true
+
+    /// How many statements were put into the batch that is not ended.
+    private var batch = 0
+    private static let handful = 3
     private var failure: PostgreSQLError?
     private var lastName = 0
     private var hasReplicationWarning = false
@@ -89,6 +93,9 @@ final class Pipeline {
         guard isSent else { throw lose() }
         steps.append(Step(kind: .execute, role: role, statement: statement, number: number, answer: answer))
         isSynchronized = false
+        batch += 1
+        // The server begins with the first of a long batch while the others are made.
+        if batch == Self.handful, library.call.pointee.PQflush(handle) < 0 { throw lose() }
     }
 
     /// Has the server prepare the statement, in the same batch as its first use.
@@ -110,6 +117,7 @@ final class Pipeline {
         guard library.call.pointee.PQpipelineSync(try open()) == 1 else { throw lose() }
         steps.append(Step(kind: .synchronize))
         isSynchronized = true
+        batch = 0
     }
 
     /// Sends what waits, without waiting for its answers.
@@ -127,14 +135,15 @@ final class Pipeline {
 
     // MARK: - Reading
 
-    /// Sends what waits and reads every open answer; the first failure among them is thrown when all are read.
-    func settle() throws(PostgreSQLError) {
+    /// Sends what waits and reads every open answer, or those up to `answer`; the first failure among them is thrown when
+    /// they are read.
+    func settle(for answer: Answer? = nil) throws(PostgreSQLError) {
         try synchronize()
         guard firstOpen < steps.count else { return }
         roundTrips += 1
         let deadline = ContinuousClock.now + patience
-        while firstOpen < steps.count { try readStep(deadline) }
-        steps.removeAll(keepingCapacity: true)
+        while firstOpen < steps.count, answer?.isComplete != true { try readStep(deadline) }
+        steps.removeSubrange(..<firstOpen)
         firstOpen = 0
         if let failure {
             self.failure = nil

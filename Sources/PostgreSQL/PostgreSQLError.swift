@@ -67,6 +67,7 @@ extension PostgreSQLError {
         package static let cannotConnectNow = Code(rawValue: "57P03")
         package static let characterNotInRepertoire = Code(rawValue: "22021")
         package static let deadlockDetected = Code(rawValue: "40P01")
+        package static let divisionByZero = Code(rawValue: "22012")
         package static let diskFull = Code(rawValue: "53100")
         package static let duplicateTable = Code(rawValue: "42P07")
         package static let failedTransaction = Code(rawValue: "25P02")

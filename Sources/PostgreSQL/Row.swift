@@ -169,6 +169,8 @@ package final class Answer {
 
     init(_ connection: Connection) { self.connection = connection }
 
+    var isComplete: Bool { outcome != nil }
+
     func complete(_ rows: Rows) { outcome = .success(rows) }
 
     func fail(_ error: PostgreSQLError) { outcome = .failure(error) }

@@ -1,6 +1,7 @@
 /// Where a store on a PostgreSQL server is, and how to get there.
 ///
-/// Printing an address shows hosts, database and schema, and nothing that lets anyone in.
+/// Printing an address shows hosts, database and schema, and nothing that lets anyone in. ``fullDescription`` is for a
+/// program that is to reach the same store.
 package struct ServerAddress: Hashable, Sendable {
     /// In the order in which they are tried.
     package let hosts: [Host]
@@ -14,6 +15,7 @@ package struct ServerAddress: Hashable, Sendable {
     /// Settings of libpq that are passed on as they are.
     let settings: [String: String]
     let secrets: [String: Password]
+    private let spelling: Spelling
 
     package struct Host: Hashable, Sendable {
         /// A name, an IP address or the directory of a Unix socket; empty for libpq's own directory.
@@ -58,18 +60,22 @@ package struct ServerAddress: Hashable, Sendable {
         environment: (String) -> String? = ProcessEnvironment.variable
     ) throws(PostgreSQLError) {
         var settings = try ConnectionSettings(url: text, origin: origin)
+        let service = settings["service"]
         try settings.addService(environment: environment)
+        let modeName = settings["sslmode"] == nil ? "PGSSLMODE" : "sslmode"
         try settings.addEnvironment(environment)
+        let given = settings.values
         hosts = try settings.hosts()
         guard let database = settings.take("dbname"), !database.isEmpty else {
             throw Self.refused("it names no database; write postgresql://host/database")
         }
         self.database = database
+        spelling = Spelling(hosts, database, given, service: service)
         schema = try Self.schema(settings.take("schema"))
         pooler = try Self.value(settings.take("pooler"), "pooler") ?? .none
         target = try Self.value(settings.take("target_session_attrs"), "target_session_attrs") ?? .readWrite
         connectPatience = try Self.patience(settings.take("connect_timeout"))
-        settings["sslmode"] = try Self.transportSecurity(settings.take("sslmode"), hosts)
+        settings["sslmode"] = try Self.transportSecurity(settings.take("sslmode"), modeName, hosts)
         secrets = settings.takeSecrets()
         self.settings = settings.values
     }
@@ -81,16 +87,20 @@ package struct ServerAddress: Hashable, Sendable {
         PostgreSQLError(.address, "the address of the server cannot be used: \(problem)")
     }
 
-    /// Off this machine nothing less proves which server answers.
-    private static func transportSecurity(_ mode: String?, _ hosts: [Host]) throws(PostgreSQLError) -> String {
+    /// Off this machine nothing less proves which server answers; `name` is where the mode comes from.
+    private static func transportSecurity(
+        _ mode: String?,
+        _ name: String,
+        _ hosts: [Host]
+    ) throws(PostgreSQLError) -> String {
         let modes = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"]
         if let mode, !modes.contains(mode) {
-            throw refused("sslmode is none of \(modes.joined(separator: ", "))")
+            throw refused("\(name) is none of \(modes.joined(separator: ", "))")
         }
         if hosts.allSatisfy(\.isLocal) { return mode ?? "prefer" }
         guard mode == nil || mode == "verify-full" else {
             throw refused(
-                "sslmode must be verify-full, as anything less does not prove which server answers; only Unix sockets "
+                "\(name) must be verify-full, as anything less does not prove which server answers; only Unix sockets "
                     + "and loopback addresses need no TLS"
             )
         }
@@ -144,19 +154,94 @@ extension ServerAddress.Host {
     }
 }
 
-extension ServerAddress: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    package var description: String {
-        let places = hosts.map { host in
-            let name = host.name.contains(":") ? "[\(host.name)]" : host.name
-            return host.port == 5432 ? name : "\(name):\(host.port)"
-        }
-        let suffix = schema == Self.defaultSchema ? "" : "?schema=\(schema)"
-        return "postgresql://\(places.joined(separator: ","))/\(database)\(suffix)"
+extension ServerAddress {
+    /// Whether `text` is meant as the address of a server, right or wrong, and not as the path of a file.
+    ///
+    /// What looks like an address may hold a password, which would be shown as the name of a file.
+    package static func isMeant(by text: String) -> Bool {
+        let text = text.drop(while: \.isWhitespace)
+        let head = text.utf8.prefix { $0 != UInt8(ascii: "/") }
+        let start = String(decoding: head, as: UTF8.self).lowercased()
+        if start.hasPrefix("postgresql:") || start.hasPrefix("postgres:") { return true }
+        if start.hasSuffix(":"), text.utf8.dropFirst(head.count).starts(with: "//".utf8) { return true }
+        return ConnectionSettings.hasKeyword(start)
     }
+
+    /// Whether `text` begins as every address does.
+    package static func hasScheme(_ text: String) -> Bool { ConnectionSettings.withoutScheme(text) != nil }
+}
+
+extension ServerAddress: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Hosts, database and schema, as an address.
+    package var description: String {
+        let places = hosts.map { $0.port == 5432 ? $0.spelledName : "\($0.spelledName):\($0.port)" }
+        let suffix = schema == Self.defaultSchema ? "" : "?schema=\(schema)"
+        return "postgresql://\(places.joined(separator: ","))/\(database.percentEncoded)\(suffix)"
+    }
+
+    /// All that was given, by the address, its service and the environment, but for passwords.
+    ///
+    /// Reading it again gives an equal address, but for a password.
+    package var fullDescription: String { spelling.text }
 
     package var debugDescription: String { description }
 
     package var customMirror: Mirror { Mirror(self, children: ["address": description]) }
+}
+
+/// An address written out; two addresses may be equal and be written in other ways, as with and without a port.
+private struct Spelling: Hashable, Sendable {
+    let text: String
+
+    init(_ hosts: [ServerAddress.Host], _ database: String, _ given: [String: String], service: String?) {
+        // No host at all and an empty one differ: libpq's variable takes the place of the first.
+        let isEmptyHost = given["host"] != nil && hosts.allSatisfy(\.name.isEmpty)
+        let showsPort = given["port"] != nil || isEmptyHost
+        let places = hosts.map { showsPort ? "\($0.spelledName):\($0.port)" : $0.spelledName }
+        var parameters = given.filter { !Self.ofOwnPlace.contains($0.key) }
+        parameters["service"] = service
+        var person = ""
+        if let user = given["user"] {
+            if user.isEmpty { parameters["user"] = user } else { person = user.percentEncoded + "@" }
+        }
+        let query = parameters.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.percentEncoded)" }
+        text =
+            "postgresql://\(person)\(places.joined(separator: ","))/\(database.percentEncoded)"
+            + (query.isEmpty ? "" : "?") + query.joined(separator: "&")
+    }
+
+    /// What is no parameter: it stands before them, or nowhere.
+    private static let ofOwnPlace: Set = ["dbname", "host", "password", "port", "sslpassword", "user"]
+
+    static func == (_: Spelling, _: Spelling) -> Bool { true }
+
+    func hash(into _: inout Hasher) {}
+}
+
+extension ServerAddress.Host {
+    /// The name as it stands in an address: an IPv6 address in brackets, the directory of a socket percent-encoded.
+    fileprivate var spelledName: String {
+        name.contains(":") && name.unicodeScalars.allSatisfy(Self.isOfIPv6) ? "[\(name)]" : name.percentEncoded
+    }
+
+    private static func isOfIPv6(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar {
+        case "a"..."z", "A"..."Z", "0"..."9", ":", ".", "%": true
+        default: false
+        }
+    }
+}
+
+extension String {
+    /// The text with all but the unreserved characters of RFC 3986 §2.3 percent-encoded.
+    fileprivate var percentEncoded: String {
+        utf8.reduce(into: "") { text, byte in
+            switch Unicode.Scalar(byte) {
+            case "a"..."z", "A"..."Z", "0"..."9", "-", ".", "_", "~": text.unicodeScalars.append(Unicode.Scalar(byte))
+            default: text += (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
+            }
+        }
+    }
 }
 
 /// A password, which no description shows.

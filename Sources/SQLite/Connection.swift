@@ -47,6 +47,7 @@ package final class Connection {
             throw error
         }
         handle = opened
+        SQLiteIgnoreTriggersAndViews(handle)
         busyHandler = BusyHandler(timeout: busyTimeout)
         busyHandler.install(on: handle)
         if mode == .privateIndex {

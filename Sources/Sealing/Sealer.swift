@@ -122,6 +122,9 @@ extension Sealer {
         }
     }
 
+    /// The hashes of names that were asked for before: who wants many takes no lock for each.
+    package var knownClaimNameHashes: [String: [UInt8]] { keys.hashes.knownNames }
+
     /// The 16-byte keyed hash of a claim's name and value, for the blind index.
     package func claimValueHash(name: String, value: String) -> [UInt8] {
         // In one piece: each update of a hash costs more than the bytes of a claim.
@@ -207,6 +210,8 @@ final class HashKeys: Sendable {
         refreshToken = key("tokenstore 1 refresh token")
         fingerprint = key("tokenstore 1 fingerprint")
     }
+
+    var knownNames: [String: [UInt8]] { names.withLock(\.self) }
 
     /// What `make` makes of a name with its key, kept for the next token.
     func hash(ofName name: String, _ make: (HMAC<SHA256>) -> [UInt8]) -> [UInt8] {

@@ -1,5 +1,6 @@
 import PostgreSQL
 import SQL
+import Synchronization
 import TestSupport
 import TestTraits
 import Testing
@@ -136,6 +137,44 @@ struct ConnectionTests {
         sizes = []
         try connection.forEachPage("SELECT a FROM t ORDER BY a", size: 225) { sizes.append($0.count) }
         #expect(sizes == [225, 225])
+    }
+
+    @Test func `who reads pages may take an hour between two, and who writes may not`() throws {
+        let connection = try connection()
+        try connection.run("INSERT INTO t VALUES (1)")
+        func limit() throws -> String? {
+            try connection.first("SELECT current_setting('idle_in_transaction_session_timeout')") { $0.text(0) }
+        }
+        var limits: [String?] = []
+        try connection.forEachPage("SELECT a FROM t") { _ in limits.append(try limit()) }
+        try connection.write { limits.append(try limit()) }
+        #expect(limits == ["1h", "15s"])
+    }
+
+    @Test func `a server that the program has something against is passed over`() throws {
+        let (host, port) = (server.directory, server.port)
+        let two = try ServerAddress(
+            "postgresql://owner@/tests?host=\(host),\(host)&port=\(port),\(port)",
+            origin: .argument
+        ) { _ in nil }
+        let seen = Mutex<[Int32]>([])
+        var options = Connection.Options()
+        options.judge = { connection throws(PostgreSQLError) in
+            let count = seen.withLock { seen in
+                seen.append(connection.serverProcess)
+                return seen.count
+            }
+            if count == 1 { throw PostgreSQLError(.wrongKindOfServer, "not this one", state: .lost) }
+        }
+        let connection = try Connection.judged(to: two, options: options)
+        #expect(try connection.integer("SELECT pg_backend_pid()") == seen.withLock { $0.last.map(Int64.init) })
+        #expect(seen.withLock { $0.count } == 2)
+        options.judge = { _ throws(PostgreSQLError) in
+            throw PostgreSQLError(.wrongKindOfServer, "not this one", state: .lost)
+        }
+        let refused = options
+        let error = #expect(throws: PostgreSQLError.self) { _ = try Connection.judged(to: two, options: refused) }
+        #expect(error?.code == .wrongKindOfServer)
     }
 
     @Test func `a statement that was put together is sent each time, and several at once run as a script`() throws {

@@ -46,7 +46,14 @@ struct ServerAddressTests {
         #expect(found.hosts.first?.isSocket == true)
         #expect(found.schema == "tokenstore")
         #expect(found.target == .readWrite)
-        #expect(found.description == "postgresql:///run/postgresql:5433/store")
+        #expect(found.description == "postgresql://%2Frun%2Fpostgresql:5433/store")
+    }
+
+    @Test func `the letters of the scheme may be capital`() throws {
+        for scheme in ["Postgresql", "POSTGRES", "postgreSQL"] {
+            #expect(try address(scheme + "://h/db") == address("postgresql://h/db"))
+        }
+        #expect(problem("postgresqls://h/db").contains("does not start with postgresql://"))
     }
 
     @Test(
@@ -105,6 +112,33 @@ struct ServerAddressTests {
         for hosts in ["localhost", "127.0.0.1", "127.8.9.10", "[::1]", "localhost,[::1]", "%2Frun%2Fpostgresql", ""] {
             #expect(throws: Never.self) { try address("postgresql://\(hosts)/db?sslmode=\(mode)") }
         }
+    }
+
+    @Test(arguments: ["disable", "allow", "prefer", "require", "verify-ca"])
+    func `PGSSLMODE less than verify-full is refused off this machine, and named`(mode: String) throws {
+        let refused = problem("postgresql://db.example/db", ["PGSSLMODE": mode])
+        #expect(refused.contains("PGSSLMODE must be verify-full"), "\(refused)")
+        let own = try address("postgresql://db.example/db?sslmode=verify-full", ["PGSSLMODE": mode])
+        #expect(try own == address("postgresql://db.example/db"))
+    }
+
+    @Test func `PGSSLMODE counts on this machine where the address leaves the mode open`() throws {
+        let plain = try address("postgresql://localhost/db")
+        for mode in ["disable", "require", "verify-full"] {
+            let found = try address("postgresql://localhost/db", ["PGSSLMODE": mode])
+            #expect(try found == address("postgresql://localhost/db?sslmode=\(mode)"))
+            #expect(found != plain)
+            #expect(try address("postgresql://localhost/db?sslmode=prefer", ["PGSSLMODE": mode]) == plain)
+        }
+        #expect(problem("postgresql://localhost/db", ["PGSSLMODE": "safe"]).contains("PGSSLMODE is none of"))
+    }
+
+    @Test func `the mode of a service goes before PGSSLMODE`() throws {
+        let directory = try TemporaryDirectory()
+        let services = try directory.write("[store]\nhost=localhost\nsslmode=require\n", to: "services")
+        let environment = ["PGSERVICEFILE": services, "PGSSLMODE": "disable"]
+        let found = try address("postgresql:///db?service=store", environment)
+        #expect(try found == address("postgresql://localhost/db?sslmode=require"))
     }
 
     @Test func `what the address leaves open comes from its service, then from the environment`() throws {

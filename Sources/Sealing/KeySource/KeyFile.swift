@@ -8,12 +8,23 @@ import Musl
 import Darwin
 #endif
 
+extension Remedy {
+    /// What to do about a file that the store alone names.
+    fileprivate static let unsureFile = Remedy(
+        .checkSource,
+        "the store names this file, so find out whom it belongs to, and name the key file that you know"
+    )
+}
+
 /// A file of 32 random bytes that its owner alone can read.
 struct KeyFile {
     let path: String
 
     /// How long to wait for another process that makes it.
     var timeout: Duration = .seconds(30)
+
+    /// Whether advice may be to change the file; else the store alone names it, and it may be any file.
+    var isTrusted = true
 
     func load() throws(SealingError) -> KeyEncryptionKey {
         let absent = SealingError.keyAbsent(
@@ -66,22 +77,26 @@ struct KeyFile {
         guard status.st_uid == geteuid() else {
             throw .keyInsecure(
                 "the key file \(path) belongs to user \(status.st_uid)",
-                .takeOwnership(of: path, user: geteuid())
+                isTrusted ? .takeOwnership(of: path, user: geteuid()) : .unsureFile
             )
         }
         guard status.st_mode & 0o077 == 0 else {
             let mode = String(status.st_mode & 0o7777, radix: 8)
             throw .keyInsecure(
                 "others may use the key file \(path), its mode is \(mode)",
-                .restrictAccess(to: path, mode: "600")
+                isTrusted ? .restrictAccess(to: path, mode: "600") : .unsureFile
             )
         }
         guard status.st_nlink == 1 else {
             throw .keyInsecure(
                 "the key file \(path) has \(status.st_nlink) names",
-                Remedy(.removeFile, "find the others with 'find / -xdev -samefile \(path.shellWord)' and remove them")
+                isTrusted ? Self.removal(of: path) : .unsureFile
             )
         }
+    }
+
+    private static func removal(of path: String) -> Remedy {
+        Remedy(.removeFile, "find the others with 'find / -xdev -samefile \(path.shellWord)' and remove them")
     }
 }
 
@@ -90,6 +105,9 @@ struct CredentialFile {
     /// A name under `$CREDENTIALS_DIRECTORY`, or an absolute path.
     let name: String
     let environment: [String: String]
+
+    /// Whether advice may be to change the file; else the store alone names it, and it may be any file.
+    var isTrusted = true
 
     func load() throws(SealingError) -> KeyEncryptionKey {
         let path = try path
@@ -110,7 +128,7 @@ struct CredentialFile {
         guard status.st_mode & 0o007 == 0 else {
             throw .keyInsecure(
                 "everyone may use the credential \(path)",
-                .restrictAccess(to: path, mode: "o-rwx")
+                isTrusted ? .restrictAccess(to: path, mode: "o-rwx") : .unsureFile
             )
         }
         guard let contents = try file.contents(limit: 1024),

@@ -14,7 +14,12 @@ extension KeySource {
         case .passphrase(let descriptor): try passphraseKey(descriptor, context).load()
         case .secretService: try SecretServiceKey(context: context).load()
         case .keychain(let group): try KeychainKey(accessGroup: group, context: context).load()
-        case .credential(let name): try CredentialFile(name: name, environment: context.environment).load()
+        case .credential(let name):
+            try CredentialFile(
+                name: name,
+                environment: context.environment,
+                isTrusted: !PathParts.isAbsolute(name) || isTrusted(name, context)
+            ).load()
         case .environment: try EnvironmentKey(environment: context.environment).load(isNew: false)
         case .command(let path): try CommandKey(path: path, context: context).load()
         }
@@ -27,7 +32,7 @@ extension KeySource {
         _ context: KeySourceContext
     ) throws(SealingError) -> (key: KeyEncryptionKey, parameters: [String: String]) {
         switch location {
-        case .file(let path): (try keyFile(path, context).create(), [:])
+        case .file(let path): (try keyFile(path, context, isNew: true).create(), [:])
         case .passphrase(let descriptor): try passphraseKey(descriptor, context).create()
         case .secretService: (try keyringKey(context), [:])
         case .keychain(let group): (try KeychainKey(accessGroup: group, context: context).create(), [:])
@@ -59,8 +64,16 @@ extension KeySource {
         filePath(directory: directory).flatMap { try? KeyFile(path: $0).load().id }
     }
 
-    private func keyFile(_ path: String?, _ context: KeySourceContext) -> KeyFile {
-        KeyFile(path: path ?? context.directory + "/key", timeout: context.lockTimeout)
+    private func keyFile(_ path: String?, _ context: KeySourceContext, isNew: Bool = false) -> KeyFile {
+        let file = path ?? context.directory + "/key"
+        return KeyFile(path: file, timeout: context.lockTimeout, isTrusted: isNew || isTrusted(file, context))
+    }
+
+    /// Whether a path may stand in advice to change the file: the user gave it, or it is beside the database.
+    ///
+    /// What a store records is not sealed, and whoever could write to it may have put any path there.
+    private func isTrusted(_ path: String, _ context: KeySourceContext) -> Bool {
+        context.namedSource == self || PathParts(path).directory.utf8.elementsEqual(context.directory.utf8)
     }
 
     private func passphraseKey(_ descriptor: Int32?, _ context: KeySourceContext) -> PassphraseKey {

@@ -82,9 +82,13 @@ extension KeySource {
             root: Verdict.yes("root may read every file").expected
         )
         if let mode = FileAccess.othersMode(of: path) {
-            let open =
-                "the key file \(path) is open to others, its mode is \(mode), so close it with "
-                + "'chmod 600 \(path.shellWord)' and make a new key if it was read"
+            // The store may name any file, which a person is not to change without a look at it.
+            let isOwn = directory.map { PathParts(path).directory.utf8.elementsEqual($0.utf8) } ?? false
+            let advice =
+                isOwn
+                ? "close it with 'chmod 600 \(path.shellWord)' and make a new key if it was read"
+                : "find out whom this file belongs to, which the store names, and close it if it is your key"
+            let open = "the key file \(path) is open to others, its mode is \(mode), so \(advice)"
             return (
                 .yes("as a user of this machine, for \(open)"), .yes("with a copy of the database, for \(open)"),
                 owner.sameUser, owner.root
