@@ -22,6 +22,9 @@ public struct StoreLocation: Hashable, Sendable {
 
     /// Reads `postgresql://…` as a server's address, and any other text as the path of a file.
     ///
+    /// A text that looks like the address of a server, but is none, is refused: another scheme, or a keyword string of
+    /// libpq such as `host=db.example`. A file that has such a name is given as `./host=db.example`.
+    ///
     /// What an address leaves open comes from its service (`service=`) and from libpq's environment variables. A schema
     /// is a store (`?schema=tokenstore`). Behind a pooler of transactions, such as pgbouncer, `pooler=transaction` is
     /// needed. Off this machine the server has to prove itself (`sslmode=verify-full`).
@@ -30,27 +33,53 @@ public struct StoreLocation: Hashable, Sendable {
     ///
     /// - Throws: ``TokenStoreError/Code/invalidArgument``.
     public init(_ text: String, isArgument: Bool = false) throws(TokenStoreError) {
-        guard text.hasPrefix("postgresql://") || text.hasPrefix("postgres://") else {
+        guard ServerAddress.isMeant(by: text) else {
             self.init(StorePath(text))
             return
         }
-        do {
-            self.init(try ServerAddress(text, origin: isArgument ? .argument : .environment))
-        } catch {
-            throw .invalidArgument(error.message, .correct("correct the address"))
-        }
+        self.init(
+            try Self.address(
+                text,
+                isArgument ? .argument : .environment,
+                otherwise: "write postgresql://HOST/DATABASE, or ./ before the name of a file"
+            )
+        )
     }
 
-    /// What `TOKENSTORE_PATH` names, a path or the address of a server, then what `TOKENSTORE_DATABASE_URL` does, and
-    /// the file of this user without both.
+    /// Whether `text` is meant as the address of a server, right or wrong, and not as the path of a file.
+    package static func isMeantAsAddress(_ text: String) -> Bool { ServerAddress.isMeant(by: text) }
+
+    /// What `TOKENSTORE_PATH` names, a path or the address of a server, then the address in `TOKENSTORE_DATABASE_URL`,
+    /// and the file of this user without both.
     ///
     /// - Throws: ``TokenStoreError/Code/invalidArgument`` if an address cannot be used.
     public static func standard(environment: [String: String]) throws(TokenStoreError) -> StoreLocation {
-        let named = ["TOKENSTORE_PATH", "TOKENSTORE_DATABASE_URL"].lazy.compactMap { environment[$0] }
-        guard let text = named.first(where: { !$0.isEmpty }) else {
+        if let text = environment["TOKENSTORE_PATH"], !text.isEmpty { return try StoreLocation(text) }
+        guard let text = environment["TOKENSTORE_DATABASE_URL"], !text.isEmpty else {
             return StoreLocation(.standard(environment: environment))
         }
-        return try StoreLocation(text)
+        return StoreLocation(
+            try address(
+                text,
+                .environment,
+                otherwise: "set TOKENSTORE_DATABASE_URL to postgresql://HOST/DATABASE, or TOKENSTORE_PATH to a path"
+            )
+        )
+    }
+
+    /// Reads an address; `advice` is for a text that is none at all.
+    private static func address(
+        _ text: String,
+        _ origin: ServerAddress.Origin,
+        otherwise advice: String
+    ) throws(TokenStoreError) -> ServerAddress {
+        do {
+            return try ServerAddress(text, origin: origin)
+        } catch {
+            let hasScheme = ServerAddress.hasScheme(text)
+            let remedy = hasScheme ? "correct the address, as in postgresql://HOST/DATABASE" : advice
+            throw .invalidArgument(error.message, .correct(remedy))
+        }
     }
 
     /// The database file; nil where the store is on a server.
@@ -70,5 +99,22 @@ extension StoreLocation: CustomStringConvertible {
         case .file(let path): path.database
         case .server(let address): address.description
         }
+    }
+
+    /// The path of the file, or the server's address with all that leads to the store but a password.
+    ///
+    /// It is for a program, which reaches the same store with it; a message has ``description``.
+    package var fullDescription: String {
+        switch kind {
+        case .file(let path): path.database
+        case .server(let address): address.fullDescription
+        }
+    }
+
+    /// Whether `text`, a description of a place, names this store, whoever signs in there.
+    package func isDescribed(by text: String) -> Bool {
+        // A description does not hold all of the address, and the environment would fill the gaps.
+        if text == description { return true }
+        do { return try StoreLocation(text).description == description } catch { return false }
     }
 }

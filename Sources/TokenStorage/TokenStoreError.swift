@@ -231,6 +231,14 @@ extension TokenStoreError {
             throw TokenStoreError(error, at: location)
         } catch let error as SealingError {
             throw TokenStoreError.key(error).at(location)
+        } catch let error as UnfitText {
+            throw TokenStoreError.invalidArgument(
+                "\(error.problem), and no store takes it",
+                .correct("have the issuer or the program that wrote it correct it")
+            ).at(location)
+        } catch is ReplacedStore {
+            let problem = "another store has taken the place of \(location), and nothing was changed"
+            throw TokenStoreError.busy(problem, .retry).at(location)
         } catch let error as TokenStoreError {
             throw error.at(location)
         }

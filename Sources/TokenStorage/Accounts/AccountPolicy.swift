@@ -24,7 +24,7 @@ public struct AccountPolicy: Hashable, Sendable {
     }
 
     private init(_ criteria: AccountCriterion...) { alternatives = [Alternative(criteria: criteria)] }
-    private init(alternatives: [Alternative]) { self.alternatives = alternatives }
+    init(alternatives: [Alternative]) { self.alternatives = alternatives }
 
     /// Every account; where one is asked for, the one there is.
     public static let all = AccountPolicy(alternatives: [Alternative()])

@@ -70,18 +70,40 @@ extension TokenStore {
     private func deleteEverything(_ progress: TokenStore.ProgressHandler?) throws {
         let lock = try location.path.map { try KernelLock(.pendingAnswers, of: $0, timeout: options.busyTimeout) }
         defer { withExtendedLifetime(lock) {} }
+        if location.path == nil { try deleteAccountsInPages(progress) }
         let erasure = try withWriter { session in
             // As no row is left, none can lose the row that it refers to, which would be looked for row by row.
             try session.connection.withoutReferences {
-                try session.write { try session.deleteEverything(progress) }
+                try session.withLongStatements { try session.write { try session.deleteEverything(progress) } }
             }
-            // What waits in files is sealed under keys that are gone.
-            for file in try location.path.map({ try PendingFile.all(of: $0) }) ?? [] where file.isOurs {
+            // What waits in files is sealed under keys that are gone; an answer of another store is not.
+            for file in try location.path.map({ try PendingFile.all(of: $0) }) ?? []
+            where file.storeID == session.header.storeID {
                 try file.destroy()
             }
             return try session.erasure()
         }
         if case .unfinished(let error) = erasure { throw error }
+    }
+
+    /// Deletes the accounts of a server, so many at a time that nobody who signs in waits for long; those that come
+    /// meanwhile are left for the end.
+    private func deleteAccountsInPages(_ progress: TokenStore.ProgressHandler?) throws {
+        let rows = try read { session in try session.connection.read { try session.accountRows(matching: .all) } }
+        guard !rows.isEmpty else { return }
+        let accounts = RowProgress(progress, total: rows.count, unit: "accounts")
+        try accounts.start()
+        for page in rows.pages {
+            try withWriter { session in
+                try session.write {
+                    try session.lockForManyAccounts()
+                    for row in page { try session.deleteAccount(row) }
+                    try session.record(.purge, outcome: "\(page.count) accounts")
+                }
+            }
+            try accounts.advance(by: page.count)
+        }
+        try accounts.end()
     }
 
     /// Overwrites and removes the files of a store that cannot be read.
@@ -100,8 +122,10 @@ extension TokenStore {
         let access = isFile ? try ExclusiveAccess.wait(for: path, timeout: options.busyTimeout) : nil
         defer { withExtendedLifetime(access) {} }
         try files.requireOwnDatabase()
+        // Whose answers they are is told by what is left of the database.
+        let answers = try PendingFile.all(of: path).filter { $0.storeID.map { files.holdStoreID($0) } ?? false }
         try files.eraseDatabase()
-        for file in try PendingFile.all(of: path) where file.isOurs { try file.destroy() }
+        for file in answers { try file.destroy() }
         try StoreFile(path: path, timeout: options.busyTimeout).synchronize(path.directory)
         return removed
     }

@@ -42,31 +42,46 @@ extension TokenStore {
     public func purgeExpired() throws -> PurgeCounts {
         try removing(takesIn: false) { session in
             var counts = PurgeCounts()
-            counts.accessTokens = try session.deleteExpiredAccessTokens()
+            counts.accessTokens = try session.withLongStatements { try session.deleteExpiredAccessTokens() }
             if counts.accessTokens > 0 { try session.record(.purge, outcome: "expired") }
             return counts
         }
     }
 
     /// Deletes the accounts that `policy` leaves with all their tokens and claims.
+    ///
+    /// In a file all of them go in one commit, or none. On a server they go some hundred at a time, so that sign-ins
+    /// need not wait for the rest; each is looked at again once nobody else can change it, and one that does not fit any
+    /// more stays.
     public func purge(
         _ policy: AccountPolicy,
         progress: TokenStore.ProgressHandler? = nil
     ) throws -> PurgeCounts {
+        guard location.path == nil else { return try purgeAtOnce(policy, progress) }
+        let found = try read { session in try session.connection.read { try session.found(policy) } }
+        guard !found.rows.isEmpty else { return PurgeCounts() }
+        let accounts = RowProgress(progress, total: found.rows.count, unit: "accounts")
+        try accounts.start()
+        var counts = PurgeCounts()
+        for rows in found.rows.pages {
+            counts += try removing { session in
+                try session.lockForManyAccounts()
+                return try session.purge(session.locked(rows, meeting: found.alternative))
+            }
+            try accounts.advance(by: rows.count)
+        }
+        try accounts.end()
+        return counts
+    }
+
+    private func purgeAtOnce(_ policy: AccountPolicy, _ progress: TokenStore.ProgressHandler?) throws -> PurgeCounts {
         try removing { session in
-            try session.lockForManyAccounts()
-            let rows = try session.lockedAccountRows(matching: policy)
-            let counts = try session.counts(of: rows)
-            guard !rows.isEmpty else { return counts }
+            let rows = try session.accountRows(matching: policy)
+            guard !rows.isEmpty else { return PurgeCounts() }
             let accounts = RowProgress(progress, total: rows.count, unit: "accounts")
             try accounts.start()
-            try session.deleteUnrecognizedEntries(of: rows.compactMap { try session.accountID($0) })
-            for row in rows {
-                try session.deleteAccount(row)
-                try accounts.advance()
-            }
+            let counts = try session.purge(rows) { try accounts.advance() }
             try accounts.end()
-            try session.record(.purge, outcome: "\(counts.accounts) accounts")
             return counts
         }
     }
@@ -106,7 +121,9 @@ extension StoreReading {
 
     /// What `TokenStore.purge(_:)` would delete.
     public func previewPurge(_ policy: AccountPolicy) throws -> PurgeCounts {
-        try read { session in try session.counts(of: session.accountRows(matching: policy)) }
+        try read { session in
+            try session.connection.read { try session.counts(of: session.accountRows(matching: policy)) }
+        }
     }
 }
 
@@ -119,7 +136,24 @@ extension StoreConnection {
 
     fileprivate func counts(of rows: [Int64]) throws -> PurgeCounts {
         var counts = PurgeCounts()
-        for row in rows { try count(row, in: &counts) }
+        for page in rows.pages {
+            for row in page { try askAheadForCount(row) }
+            for row in page { try count(row, in: &counts) }
+        }
+        return counts
+    }
+
+    /// Deletes accounts, and says in the record of use how many.
+    fileprivate func purge(_ rows: [Int64], afterEach: () throws -> Void = {}) throws -> PurgeCounts {
+        let counts = try counts(of: rows)
+        guard !rows.isEmpty else { return counts }
+        for row in rows { try askAheadForAccountID(row) }
+        try deleteUnrecognizedEntries(of: rows.compactMap { try accountID($0) })
+        for row in rows {
+            try deleteAccount(row)
+            try afterEach()
+        }
+        try record(.purge, outcome: "\(counts.accounts) accounts")
         return counts
     }
 }
@@ -213,6 +247,16 @@ public struct PurgeCounts: Hashable, Sendable {
 
     /// How many accounts are named.
     static let namedAccounts = 5
+
+    static func += (counts: inout PurgeCounts, more: PurgeCounts) {
+        counts.accounts += more.accounts
+        counts.accountNames = Array((counts.accountNames + more.accountNames).prefix(namedAccounts))
+        counts.accessTokens += more.accessTokens
+        counts.refreshTokens += more.refreshTokens
+        counts.idTokens += more.idTokens
+        counts.removedFiles += more.removedFiles
+        counts.keptFiles += more.keptFiles
+    }
 
     /// What people call an account: by its username or else its id, and its user flow.
     static func name(_ username: String, _ homeAccountID: String, _ policy: String) -> String {

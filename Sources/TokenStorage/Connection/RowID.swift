@@ -25,3 +25,10 @@ enum RowID {
         }
     }
 }
+
+extension [Int64] {
+    /// The ids in their order, so many at a time as a server is asked about at once.
+    var pages: [[Int64]] {
+        stride(from: 0, to: count, by: 200).map { start in Array(self[start..<Swift.min(start + 200, count)]) }
+    }
+}

@@ -16,6 +16,9 @@ final class SealedTable: Sendable {
     /// The clear columns that decide where a row belongs and what it may be used for.
     let clear: [String]
 
+    /// The most bytes that a text of each clear column may have.
+    let limits: [Int]
+
     /// The first one is the row's proof, and never `NULL`: a row whose proof does not open is not believed.
     let sealed: [String]
 
@@ -32,6 +35,9 @@ final class SealedTable: Sendable {
     ///
     /// A condition goes behind it, in which the row is `t` and its account `a`.
     let selection: String
+
+    /// All rows, as ``selection`` gives them, by their ids.
+    let everyRow: SQL
 
     /// The greatest id of a row.
     let greatestID: SQL
@@ -52,6 +58,7 @@ final class SealedTable: Sendable {
         self.isOwnedOnServers = isOwned || isOwnedOnServers
         greatestID = SQL("SELECT max(id) FROM \(name)")
         self.clear = clear
+        limits = clear.map { Self.longestKeys[$0] ?? .max }
         self.sealed = sealed
         self.derived = derived
         let account = ["coalesce(t.account_id, 0)", "a.authority", "a.account_key"]
@@ -60,6 +67,7 @@ final class SealedTable: Sendable {
         columns = (heading + (clear + sealed + derived).map { "t.\($0)" }).joined(separator: ", ")
         let owner = isOwned ? " LEFT JOIN account a ON a.id = t.account_id" : ""
         selection = "SELECT \(columns) FROM \(name) t\(owner) "
+        everyRow = SQL(selection + "ORDER BY t.id")
     }
 
     /// Where a column stands in ``selection``.
@@ -83,9 +91,11 @@ final class SealedTable: Sendable {
     /// What the proof of a row holds that has nothing to say.
     var absentProof: Secret { sealed[0] == "extra" ? Secret(JSONValue.Object()) : Secret("") }
 
-    /// Whether a row may be without its proof: what a purge deletes, and so that it was one, needs no key.
+    /// Whether a row may be without its proof: what a purge deletes, and so that it was one, needs no key; and so does
+    /// the note that its erasing is unfinished.
     func needsNoProof(_ row: Row) -> Bool {
-        guard name == "event", row.text(self["kind"]) == StoreEvent.Kind.purge.rawValue else { return false }
+        let kinds = [StoreEvent.Kind.purge, .erase].map(\.rawValue)
+        guard name == "event", kinds.contains(row.text(self["kind"])) else { return false }
         return ["account_mark", "client_id", "fingerprint"].allSatisfy { row.isNull(self[$0]) }
     }
 

@@ -118,6 +118,7 @@ extension StoreConnection {
     ) throws -> Int64 {
         let id = try known ?? new ?? nextID(table)
         precondition(clear.count == table.clear.count && sealed.count == table.sealed.count, "all columns are written")
+        try table.requireFit(clear)
         // Without the key there is no proof.
         let sealer = try isWithoutKey ? nil : currentSealer()
         let owner = try table.isOwned ? ownerValues(account) : []
@@ -173,14 +174,23 @@ extension StoreConnection {
 
     /// Runs `body` in a write transaction, with the data key that is current in it.
     ///
-    /// `ask` may ask a server ahead what `body` will ask, so that it all takes one round trip.
-    func write<Result>(askingAhead ask: () throws -> Void = {}, _ body: () throws -> Result) throws -> Result {
+    /// `ask` may ask a server ahead what `body` will ask, so that it all takes one round trip; with a presumption that
+    /// is right nothing is asked.
+    func write<Result>(
+        presuming presumed: Presumption? = nil,
+        askingAhead ask: () throws -> Void = {},
+        _ body: () throws -> Result
+    ) throws -> Result {
         for _ in 0..<Self.keyAttempts {
             do {
                 if connection.isServer {
+                    presumption = presumed
+                    defer { presumption = nil }
                     return try writeOnServer {
-                        try askAheadForKey()
-                        try ask()
+                        if presumption == nil {
+                            try askAheadForKey()
+                            try ask()
+                        }
                         return try underCurrentKey(body)
                     }
                 }

@@ -80,6 +80,12 @@ package final class StoreConnection {
     /// Is told what a transaction on a server has changed.
     var didChange: (([ServerChange]) -> Void)?
 
+    /// What sign-ins on a server have shown; nil on a file.
+    var experience: SignInExperience?
+
+    /// What the sign-in that is being written takes for granted; nil where it has asked.
+    var presumption: Presumption?
+
     /// What the transaction that is open says of itself in the record of use, and whose rows it has locked.
     var witness = CommitWitness()
 
@@ -117,6 +123,11 @@ package final class StoreConnection {
 
     /// Whether a program may have written to a file that is read without locks.
     var isOutdated: Bool { beside.map { $0 != LogState(path) } ?? false }
+
+    /// Requires that what was read without locks is of one moment.
+    func requireCurrent() throws(OutdatedRead) {
+        if isOutdated { throw OutdatedRead() }
+    }
 
     /// Whether the connection may stay open while it is not used.
     ///
@@ -205,6 +216,9 @@ package final class StoreConnection {
 
     /// Reads the data keys again, after another process has replaced them, or moved them to another key source.
     func reloadKeys() throws {
+        if connection.isServer, try StoreHeader(connection, at: location).storeID != header.storeID {
+            throw ReplacedStore()
+        }
         do {
             try keyRing?.reload(from: connection)
         } catch let error as SealingError where error.code == .otherKey {
@@ -259,8 +273,7 @@ package final class StoreConnection {
                 )
             }
             // A new id: a process that has not noticed the purge must not take it for the one it knows.
-            let id = UInt32.random(in: 1 << 16..<1 << 31)
-            try connection.insertDataKey(DataKey(id: id), under: key, storeID: header.storeID, at: now)
+            try connection.insertDataKey(DataKey(id: DataKey.newID), under: key, storeID: header.storeID, at: now)
             try setKeySource(source, parameters)
         }
         header = try StoreHeader(connection, at: location)

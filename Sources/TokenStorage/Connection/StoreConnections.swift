@@ -83,13 +83,14 @@ public final class StoreConnections: Sendable {
 
     /// Runs `body` with a connection for reading; it may read again inside.
     ///
-    /// On a server it runs again where its connection was lost, unless it `isTold` what was read row by row.
+    /// It runs again where a server's connection was lost, or another program wrote to a file that is read without
+    /// locks, unless the caller `isTold` what was read row by row.
     func read<Result: Sendable>(
         isTold: Bool = false,
         _ body: (StoreConnection) throws -> Result
     ) throws -> Result {
         switch engine {
-        case .file(let connections): try connections.read(body)
+        case .file(let connections): try connections.read(isTold: isTold, body)
         case .server(let connections): try connections.read(isTold: isTold, body)
         }
     }

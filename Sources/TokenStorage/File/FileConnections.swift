@@ -41,29 +41,67 @@ final class FileConnections: Sendable {
     ///
     /// - Returns: nil if there is no store.
     static func inspecting(_ path: StorePath, options: StoreOptions) throws -> FileConnections? {
-        guard let session = try StoreOpener(path: path, options: options).inspect() else { return nil }
+        guard let session = try inspect(StoreOpener(path: path, options: options)) else { return nil }
         let connections = FileConnections(path: path, options: options, isInspection: true)
         connections.inspectedKeys.withLock { $0 = session.keyRing }
         if session.mayWait { connections.readers.add(session) }
         return connections
     }
 
+    /// Opens the file for reading only; again where another program wrote to it meanwhile.
+    private static func inspect(_ opener: StoreOpener) throws -> StoreConnection? {
+        var attempts = UnlockedAttempts(at: opener.path, within: opener.options.busyTimeout)
+        while true {
+            do {
+                return try opener.inspect()
+            } catch is OutdatedRead {
+                try attempts.next()
+            }
+        }
+    }
+
     /// Runs `body` with a connection for reading; it may read again inside.
-    func read<Result: Sendable>(_ body: (StoreConnection) throws -> Result) throws -> Result {
-        try TokenStoreError.translating(at: path) {
-            try followingName {
-                try readers.withSession(checking: { try $0.requireNameNowAndThen() }, or: openReader) { session in
-                    let result = try body(session)
-                    guard !session.isOutdated else {
-                        throw TokenStoreError.busy(
-                            "\(path.database) was opened for writing while it was read",
-                            .retry
-                        )
-                    }
-                    return result
+    ///
+    /// An inspection that began without locks runs it again where another program came meanwhile, whose log and index
+    /// are there now. It does not where the caller `isTold` what was read row by row, as everyone is whose `body`
+    /// returns nothing.
+    func read<Result: Sendable>(isTold: Bool = false, _ body: (StoreConnection) throws -> Result) throws -> Result {
+        let isTold = isTold || Result.self == Void.self
+        var attempts = UnlockedAttempts(at: path, within: options.busyTimeout)
+        return try TokenStoreError.translating(at: path) {
+            while true {
+                do {
+                    return try followingName { try readOnce(isTold: isTold, body) }
+                } catch is OutdatedRead {
+                    // Those that wait in the pool are of the same moment.
+                    readers.removeAll()
+                    try attempts.next()
                 }
             }
         }
+    }
+
+    /// - Throws: ``OutdatedRead`` if another program wrote to the file, and the caller knows nothing of what was read.
+    private func readOnce<Result: Sendable>(
+        isTold: Bool,
+        _ body: (StoreConnection) throws -> Result
+    ) throws -> Result {
+        try readers.withSession(checking: Self.requireCurrent, or: openReader) { session in
+            do {
+                let result = try body(session)
+                guard session.isOutdated else { return result }
+            } catch let error where UnlockedAttempts.mayBeTorn(error) {
+                // What looks like damage may be pages of two moments.
+                guard session.isOutdated else { throw error }
+            }
+            if isTold { throw UnlockedAttempts.busy(path) }
+            throw OutdatedRead()
+        }
+    }
+
+    private static func requireCurrent(_ session: StoreConnection) throws {
+        try session.requireNameNowAndThen()
+        try session.requireCurrent()
     }
 
     /// Runs `body` with the writing connection, outside a transaction.
@@ -187,7 +225,7 @@ final class FileConnections: Sendable {
         let keyRing = try isInspection ? inspectedKeys.withLock { $0 } : withWritingSession { $0.keyRing }
         if keyRing != nil { options.unlocks = false }
         let opener = StoreOpener(path: path, options: options)
-        guard let session = try isInspection ? opener.inspect() : opener.open() else {
+        guard let session = try isInspection ? Self.inspect(opener) : opener.open() else {
             throw TokenStoreError.file("\(path.database) is gone", .signIn("import or sign in to make a new store"))
         }
         // A file that took the place of another may be of another store.

@@ -9,9 +9,10 @@ import Musl
 import Darwin
 #endif
 
-/// What is beside a database at a moment: its write-ahead log, and the index of the log.
+/// What a database and the files beside it are at a moment: its write-ahead log, and the index of the log.
 ///
-/// SQLite locks neither file through its own descriptor of the log, so that one may be opened and closed here.
+/// Where two of them are alike, nobody wrote to the database in between. SQLite locks neither file through its own
+/// descriptor of the log, so that one may be opened and closed here.
 struct LogState: Equatable {
     /// nil where there is no log.
     private let size: Int64?
@@ -21,6 +22,29 @@ struct LogState: Equatable {
     private let header: [UInt8]?
     private let hasIndex: Bool
 
+    /// The database itself: a program that closes may take the log along, and leave things as they were but for this.
+    private let database: Change?
+
+    /// When a file was last changed, and its size then.
+    private struct Change: Equatable {
+        let size: Int64
+        let seconds: Int64
+        let nanoseconds: Int64
+
+        init?(_ name: String) {
+            var status = stat()
+            guard lstat(name, &status) == 0 else { return nil }
+            #if canImport(Darwin)
+            let time = status.st_mtimespec
+            #else
+            let time = status.st_mtim
+            #endif
+            size = Int64(status.st_size)
+            seconds = Int64(time.tv_sec)
+            nanoseconds = Int64(time.tv_nsec)
+        }
+    }
+
     private static let headerSize = 32
 
     init(_ path: StorePath) {
@@ -29,13 +53,29 @@ struct LogState: Equatable {
         isRegular = status?.kind == .regular
         header = isRegular ? Self.header(of: path.log) : nil
         hasIndex = FileStatus(path.sharedMemory) != nil
+        database = Change(path.database)
+    }
+
+    /// Whether a program may be beginning the log at this moment: it forces the header to the disk before the first
+    /// page follows.
+    private var isBeginning: Bool { hasIndex && size.map { (1...Int64(Self.headerSize)).contains($0) } ?? false }
+
+    /// A disk that is slower is waited for by those that read again; what a crash left may look the same for good.
+    private static let longestBeginning = Duration.milliseconds(200)
+
+    /// Waits a moment for the first page of a log that is being begun, after which the file can be read with locks.
+    static func awaitFirstPage(at path: StorePath, within limit: Duration) {
+        let end = ContinuousClock.now + min(limit, longestBeginning)
+        var pauses = Pauses()
+        while LogState(path).isBeginning, ContinuousClock.now < end { pauses.next(until: end) }
     }
 
     /// How to read the database without writing anything.
     ///
     /// With the index of its log SQLite follows other programs. Without one it has to make one, which it can do in
-    /// memory. A log that holds nothing is better left alone: with one that ends after its header, or that begins with
-    /// something else, SQLite repeats its attempt to make the index for ten seconds.
+    /// memory. Without a log it would make one to take its locks. A log that holds nothing is better left alone: with
+    /// one that ends after its header, or that begins with something else, SQLite repeats its attempt to make the index
+    /// for ten seconds.
     func inspectionMode(at path: StorePath) throws(TokenStoreError) -> Connection.Mode {
         guard let size else { return .immutable }
         guard isRegular else {

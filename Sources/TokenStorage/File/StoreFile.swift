@@ -62,8 +62,9 @@ struct StoreFile {
     func create(as draft: String, _ body: (Connection) throws -> Void) throws {
         try refuseUnknownFileSystem()
         try StoreFiles(path).removeDraft(draft)
+        // Where this fails, what has the name is another program's.
+        try Self.createEmpty(draft)
         do {
-            try Self.createEmpty(draft)
             try fill(draft, body)
             try synchronize(draft)
         } catch {
@@ -100,6 +101,8 @@ struct StoreFile {
     }
 
     /// Removes a database that no process has open, with what SQLite keeps beside it.
+    ///
+    /// Only for one that this process has made, or whose files ``StoreFiles/removeDraft(_:)`` has looked at.
     func remove(_ name: String) {
         for suffix in ["", "-wal", "-shm", "-journal"] { unlink(name + suffix) }
     }
@@ -145,7 +148,8 @@ struct StoreFile {
     /// Puts the unfinished database in the place of the one that is there, of which a copy is kept, named for why.
     ///
     /// Killed at any moment this leaves the old file or the new one under the name, and what the other commands and a
-    /// repair need. The caller has kept every other connection out.
+    /// repair need. The caller has kept every other connection out, and has seen that the old file is ours: what SQLite
+    /// keeps beside it is so too.
     ///
     /// - Returns: the copy.
     func replaceDatabase(keeping reason: String, at seconds: Int64) throws -> String {
@@ -247,7 +251,7 @@ struct StoreFile {
     func refuseUnknownFileSystem() throws {
         // A file mounted alone may be on another file system than its directory.
         guard let name = FileSystem.refusedName(of: path.directory) ?? FileSystem.refusedName(of: path.database) else {
-            return
+            return try refuseMountedFile()
         }
         throw TokenStoreError.unsupported(
             "\(path.directory) is on a file system (\(name)) whose locks and shared memory are not known to hold",

@@ -26,7 +26,7 @@ public struct StoreCopy: Hashable, Sendable {
 ///
 /// Nothing is deleted, overwritten or replaced because of its name alone.
 package struct StoreFiles {
-    private let path: StorePath
+    let path: StorePath
 
     private let source: KeySource
 
@@ -110,17 +110,15 @@ package struct StoreFiles {
 
     /// Removes an unfinished database, with what SQLite keeps beside it.
     ///
-    /// - Throws: ``TokenStoreError/Code/file`` if another file has its name.
+    /// - Throws: ``TokenStoreError/Code/file`` if another file has one of the names.
     func removeDraft(_ name: String) throws(TokenStoreError) {
-        if let status = FileStatus(name) {
+        if !isOurs(name) {
             // A draft is empty, or zeros, until SQLite has written its first page.
-            let isBlank = status.kind == .regular && FileSigns(of: name, keyID: keyID)?.isBlank ?? false
-            guard isBlank || isOurs(name) else {
-                throw .file(
-                    "\(name) is in the way, and shows no sign of this program",
-                    Remedy(.removeFile, "move it to another place")
-                )
+            if let status = FileStatus(name) {
+                let isBlank = status.kind == .regular && FileSigns(of: name, keyID: keyID)?.isBlank ?? false
+                guard isBlank else { throw Self.inTheWay(name) }
             }
+            try requireCompanions(of: name)
         }
         for name in [name] + Self.companions.map({ name + $0 }) { unlink(name) }
     }
@@ -152,7 +150,7 @@ package struct StoreFiles {
     // MARK: - Names
 
     /// What SQLite keeps beside a database.
-    private static let companions = ["-wal", "-shm", "-journal"]
+    static let companions = ["-wal", "-shm", "-journal"]
 
     /// Every file of the directory whose name belongs to the store.
     private var names: [String] { Self.files(in: path.directory).filter { owns(PathParts($0).name) } }

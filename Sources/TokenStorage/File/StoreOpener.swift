@@ -58,23 +58,37 @@ struct StoreOpener {
     }
 
     /// Opens the store without writing; nil if there is none.
+    ///
+    /// - Throws: ``OutdatedRead`` if it was opened without locks while another program wrote to it.
     func inspect() throws -> StoreConnection? {
-        try TokenStoreError.translating(at: path) {
-            guard !FileStatus.isAbsent(path.database) else {
-                try refuseOrphanedLog()
-                return nil
-            }
-            let files = FilePermissions(path: path, isInspection: true)
-            try files.checkDirectory()
-            try files.checkDatabase()
-            let identity = FileStatus(path.database)?.identity
-            let (connection, mode, beside) = try file.openForInspection()
-            let header = try StoreHeader(connection, at: path)
-            guard try schema.pending(header, forWriting: false).isEmpty else {
-                throw TokenStoreError.olderStore(version: header.userVersion, current: schema.version)
-            }
-            return try session(connection, identity, header, mode: mode, beside: mode == .readOnly ? nil : beside)
+        LogState.awaitFirstPage(at: path, within: options.busyTimeout)
+        let before = LogState(path)
+        var mode: Connection.Mode?
+        do {
+            return try TokenStoreError.translating(at: path) { try inspect(&mode) }
+        } catch let error where UnlockedAttempts.mayBeTorn(error) {
+            guard mode != .readOnly, before != LogState(path) else { throw error }
+            throw OutdatedRead()
         }
+    }
+
+    /// Opens the store as it is at this moment, and says in `used` how, once it knows.
+    private func inspect(_ used: inout Connection.Mode?) throws -> StoreConnection? {
+        guard !FileStatus.isAbsent(path.database) else {
+            try refuseOrphanedLog()
+            return nil
+        }
+        let files = FilePermissions(path: path, isInspection: true)
+        try files.checkDirectory()
+        try files.checkDatabase()
+        let identity = FileStatus(path.database)?.identity
+        let (connection, mode, beside) = try file.openForInspection()
+        used = mode
+        let header = try StoreHeader(connection, at: path)
+        guard try schema.pending(header, forWriting: false).isEmpty else {
+            throw TokenStoreError.olderStore(version: header.userVersion, current: schema.version)
+        }
+        return try session(connection, identity, header, mode: mode, beside: mode == .readOnly ? nil : beside)
     }
 
     private func session(
@@ -110,9 +124,7 @@ struct StoreOpener {
         defer { withExtendedLifetime(lock) {} }
         guard FileStatus(path.database) == nil else { return nil }
         try refuseOrphanedLog()
-        // An empty log is what a clean shutdown leaves; with another database it would be in the way.
-        unlink(path.log)
-        unlink(path.sharedMemory)
+        try StoreFiles(path).removeLeftovers()
         let source = options.keySource ?? .file
         try StoreFiles(path).requireSeparateKeyFile(source)
         let store = try NewStore(source, in: path.directory, options)
@@ -138,7 +150,7 @@ struct StoreOpener {
         let copy = "\(path.database).v\(version)"
         guard FileStatus(copy) == nil else { return }
         let draft = copy + ".new"
-        unlink(draft)
+        try StoreFiles(path, source: options.keySource).removeDraft(draft)
         try StoreFile.createEmpty(draft)
         try connection.prepare("VACUUM INTO ?1").run([.text(draft)])
         try file.enableLog(of: draft)

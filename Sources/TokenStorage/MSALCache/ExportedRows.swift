@@ -76,7 +76,8 @@ extension StoreConnection {
             let entity = JSONValue.Object(
                 entity: [
                     ("home_account_id", id), ("environment", profile.environment), ("realm", profile.realm),
-                    ("local_account_id", profile.localAccountID), ("username", profile.username),
+                    ("local_account_id", profile.localAccountID),
+                    ("username", profile.username.isEmpty && profile.extra["username"] != nil ? nil : profile.username),
                     ("authority_type", profile.authorityType),
                 ],
                 extra: profile.extra

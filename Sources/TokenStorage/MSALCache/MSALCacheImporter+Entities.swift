@@ -4,14 +4,14 @@ extension MSALCacheImporter {
     mutating func takeIDToken(_ entity: MSALEntity) throws {
         var entity = entity
         let secret = try entity.secret()
-        let environment = try entity.required("environment")
-        let client = try entity.required("client_id")
-        let homeAccountID = try entity.required("home_account_id")
-        let realm = entity.text("realm") ?? ""
+        let environment = try entity.requiredKey("environment")
+        let client = try entity.requiredKey("client_id")
+        let homeAccountID = try entity.requiredKey("home_account_id")
+        let realm = try entity.key("realm") ?? ""
         let type = entity.text("credential_type") ?? "IdToken"
         // A token that cannot be decoded still is one to give back; it only describes no account.
         let claims = (try? IDToken(decoding: secret))?.claims
-        if let tenant = claims?.tenantID, let domain = Self.domain(realm, of: homeAccountID) {
+        if let tenant = claims?.tenantID, tenant.keyFlaw == nil, let domain = Self.domain(realm, of: homeAccountID) {
             tenants[domain] = tenant.folded
         }
         let account = try accountRow(
@@ -31,16 +31,17 @@ extension MSALCacheImporter {
             extra: entity.rest,
             secret: secret
         )
-        let isChanged = try session.importIDToken(token, claims: claims, account: account)
+        let (isChanged, age) = try session.importIDToken(token, claims: claims, account: account)
+        if let age { ages[account, default: [:]][client.folded] = age }
         count(isChanged, \.idTokens, account: account)
     }
 
     mutating func takeAccount(_ entity: MSALEntity) throws {
         var entity = entity
-        let homeAccountID = try entity.required("home_account_id")
-        let environment = try entity.required("environment")
-        let realm = entity.text("realm") ?? ""
-        let username = entity.text("username") ?? ""
+        let homeAccountID = try entity.requiredKey("home_account_id")
+        let environment = try entity.requiredKey("environment")
+        let realm = try entity.key("realm") ?? ""
+        let username = entity.description("username") ?? ""
         let account = try accountRow(homeAccountID, environment, realm: realm, client: nil, claims: nil)
         accounts.add(account, homeAccountID: homeAccountID, environment: environment, realm: realm, client: nil)
         let name = entity.rest["name"]?.text
@@ -49,14 +50,18 @@ extension MSALCacheImporter {
             environment: environment,
             realm: realm,
             realmFold: resolve(realm, homeAccountID),
-            localAccountID: entity.text("local_account_id"),
+            localAccountID: entity.description("local_account_id"),
             username: username,
             authorityType: entity.text("authority_type") ?? "MSSTS",
             extra: entity.rest
         )
-        let isChanged = try session.saveTenantProfile(profile, account: account)
+        // An account has no time of its own, but is as old as the ID tokens beside it.
+        let found = (ages[account] ?? [:]).values
+        let isOlder = found.contains(.older) && !found.contains(.newer)
+        let isChanged = try session.saveTenantProfile(profile, account: account, isOlder: isOlder)
         if isChanged {
-            let isHome = !Cloud.contains(environment) || profile.realmFold == resolve("", homeAccountID)
+            let isHome =
+                !isOlder && (!Cloud.contains(environment) || profile.realmFold == resolve("", homeAccountID))
             try session.nameAccount(account, username: shown, name: name, isHome: isHome)
         }
         count(isChanged, \.accounts, account: account)
@@ -65,14 +70,14 @@ extension MSALCacheImporter {
     mutating func takeAccessToken(_ entity: MSALEntity, _ bucket: MSALBucket) throws {
         var entity = entity
         let secret = try entity.secret()
-        let environment = try entity.required("environment")
-        let client = try entity.required("client_id")
+        let environment = try entity.requiredKey("environment")
+        let client = try entity.requiredKey("client_id")
         let target = try entity.required("target")
         guard let expiresOn = entity.seconds("expires_on") else {
             throw MSALRejection("it has no expires_on that is a time, and so counts as expired")
         }
-        let homeAccountID = entity.text("home_account_id") ?? ""
-        let realm = entity.text("realm") ?? ""
+        let homeAccountID = try entity.key("home_account_id") ?? ""
+        let realm = try entity.key("realm") ?? ""
         let tokenType = try entity.tokenType()
         let variant = TokenVariant(of: entity.rest).text
         let keyIDs = ["key_id", "keyid", "kid"].compactMap { entity.text($0) }.filter { !$0.isEmpty }
@@ -98,6 +103,10 @@ extension MSALCacheImporter {
         let account =
             try homeAccountID.isEmpty
             ? nil : accountRow(homeAccountID, environment, realm: realm, client: client, claims: nil)
+        if let account {
+            // Its refresh token, which names no tenant, is of the same account.
+            accounts.add(account, homeAccountID: homeAccountID, environment: environment, realm: realm, client: client)
+        }
         count(try session.importAccessToken(token, account: account), \.accessTokens, account: account)
     }
 
@@ -105,9 +114,9 @@ extension MSALCacheImporter {
         var entity = entity
         let secret = try entity.secret()
         guard secret != Self.tombstone else { throw MSALRejection("it is the mark of a deleted token") }
-        let environment = try entity.required("environment")
-        let client = try entity.required("client_id")
-        let homeAccountID = try entity.required("home_account_id")
+        let environment = try entity.requiredKey("environment")
+        let client = try entity.requiredKey("client_id")
+        let homeAccountID = try entity.requiredKey("home_account_id")
         let token = RefreshTokenRow(
             clientID: client,
             familyID: entity.text("family_id").flatMap { $0.isEmpty ? nil : $0 },
@@ -119,15 +128,15 @@ extension MSALCacheImporter {
             secret: secret
         )
         let account = try accountRow(homeAccountID, environment, realm: nil, client: client, claims: nil)
-        let isChanged = try session.importRefreshToken(token, account: account)
+        let isChanged = try session.importRefreshToken(token, age: ages[account]?[client.folded], account: account)
         if isChanged { try session.forgetSignOut(account: account, client: client) }
         count(isChanged, \.refreshTokens, account: account)
     }
 
     mutating func takeAppMetadata(_ entity: MSALEntity) throws {
         var entity = entity
-        let client = try entity.required("client_id")
-        let environment = try entity.required("environment")
+        let client = try entity.requiredKey("client_id")
+        let environment = try entity.requiredKey("environment")
         let family = entity.text("family_id")
         var rest = entity.rest
         // An empty family says the same as none, but an export is to give it back as it was.
@@ -153,7 +162,7 @@ extension MSALCacheImporter {
             throw MSALRejection("its home_account_id has control characters")
         }
         if claims == nil,
-            let row = accounts.row(
+            let row = try accounts.row(
                 homeAccountID: homeAccountID,
                 environment: environment,
                 realm: realm,
@@ -171,6 +180,7 @@ extension MSALCacheImporter {
             claims: claims,
             knownAuthority: known
         )
+        if let flaw = identity.issuer.keyFlaw { throw MSALRejection("its issuer \(flaw)") }
         return try session.describeAccount(
             identity,
             AccountProfile(

@@ -15,6 +15,9 @@ struct MSALCacheImporter {
     let session: StoreConnection
     private(set) var report = ImportReport()
     var accounts = ImportedAccounts()
+
+    /// How old the ID tokens are beside those that the store had, by account and client.
+    var ages: [Int64: [String: ImportedAge]] = [:]
     private var changedAccounts: Set<Int64> = []
 
     /// The rows that the store had quarantined before this import, and those whose entry was taken in now.
@@ -97,11 +100,13 @@ struct MSALCacheImporter {
             return true
         } catch let rejection as MSALRejection {
             try reject(path, value, rejection.reason)
-            // A document may have both under one key.
-            quarantined[path] = nil
-            mended[path] = nil
-            return false
+        } catch let unfit as UnfitText {
+            try reject(path, value, unfit.problem)
         }
+        // A document may have both under one key.
+        quarantined[path] = nil
+        mended[path] = nil
+        return false
     }
 
     /// Quarantines an entry, and reports it.
@@ -195,11 +200,17 @@ extension MSALCacheImporter {
     }
 }
 
+/// How old what a document has is beside what the store had.
+enum ImportedAge {
+    case newer
+    case older
+}
+
 /// Which account row each identity of a document belongs to.
 ///
 /// A cache names an account by id and host alone; only its ID tokens tell issuers apart that share a host.
 struct ImportedAccounts {
-    private struct Candidate {
+    private struct Candidate: Equatable {
         let row: Int64
         let realm: String
         let client: String
@@ -209,16 +220,23 @@ struct ImportedAccounts {
 
     mutating func add(_ row: Int64, homeAccountID: String, environment: String, realm: String?, client: String?) {
         let key = Account.ID(issuer: environment.folded, homeAccountID: homeAccountID)
-        candidates[key, default: []].append(
-            Candidate(row: row, realm: realm?.folded ?? "", client: client?.folded ?? "")
-        )
+        let candidate = Candidate(row: row, realm: realm?.folded ?? "", client: client?.folded ?? "")
+        if candidates[key]?.contains(candidate) != true { candidates[key, default: []].append(candidate) }
     }
 
     /// The row for an entry: of several the one of the same tenant and client, as far as the entry names them.
-    func row(homeAccountID: String, environment: String, realm: String?, client: String?) -> Int64? {
+    ///
+    /// - Throws: ``MSALRejection`` where two accounts fit alike: the wrong one's issuer would get the token.
+    func row(homeAccountID: String, environment: String, realm: String?, client: String?) throws -> Int64? {
         let key = Account.ID(issuer: environment.folded, homeAccountID: homeAccountID)
         guard let known = candidates[key] else { return nil }
-        return known.max { score($0, realm, client) < score($1, realm, client) }?.row
+        guard known.contains(where: { $0.row != known[0].row }) else { return known[0].row }
+        let greatest = known.map { score($0, realm, client) }.max()
+        let rows = Set(known.filter { score($0, realm, client) == greatest }.map(\.row))
+        guard rows.count == 1 else {
+            throw MSALRejection("accounts of several issuers at its host have its id, and nothing tells which it is of")
+        }
+        return rows.first
     }
 
     private func score(_ candidate: Candidate, _ realm: String?, _ client: String?) -> Int {

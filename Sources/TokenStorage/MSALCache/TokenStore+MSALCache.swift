@@ -83,7 +83,7 @@ extension StoreReading {
         progress: TokenStore.ProgressHandler? = nil,
         write: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
-        try read { session in
+        try connections.read(isTold: true) { session in
             try session.connection.read {
                 try withoutActuallyEscaping(write) { write in
                     try MSALCacheExporter(session, progress: progress, write: write).run()
@@ -199,6 +199,25 @@ struct MSALEntity {
             throw MSALRejection("its token_type has characters that RFC 6749 forbids")
         }
         return type
+    }
+
+    /// Takes a text that rows are found by, and that has to be there.
+    mutating func requiredKey(_ name: String) throws(MSALRejection) -> String {
+        let key = try required(name)
+        if let flaw = key.keyFlaw { throw MSALRejection("its \(name) \(flaw)") }
+        return key
+    }
+
+    /// Takes a text that rows are found by, if there is one.
+    mutating func key(_ name: String) throws(MSALRejection) -> String? {
+        guard let key = text(name) else { return nil }
+        if let flaw = key.keyFlaw { throw MSALRejection("its \(name) \(flaw)") }
+        return key
+    }
+
+    /// Takes a text that tells more of an account, if there is one; what no row can be found by stays as it is.
+    mutating func description(_ name: String) -> String? {
+        rest[name]?.text.flatMap { $0.keyFlaw == nil ? text(name) : nil }
     }
 
     /// Takes a text, if there is one.

@@ -103,11 +103,15 @@ private struct BackupWriter {
         // The transaction sees one moment from its first read on.
         let accounts = try session.connection.accountCount()
         try StoreFiles(target).removeDraft(draft)
+        // Where this fails, what has the name is another program's.
+        try StoreFile.createEmpty(draft)
         do {
-            try StoreFile.createEmpty(draft)
             try copyPages(progress)
             let backup = try checked(accounts)
             try file.synchronize(draft)
+            // An older backup is replaced by nothing less. A program that comes after this makes the copy be made once
+            // more, and takes nothing from this one.
+            try session.requireCurrent()
             guard rename(draft, target.database) == 0 else { throw StoreFile.failure("created", target.database) }
             try file.synchronize(target.directory)
             return backup

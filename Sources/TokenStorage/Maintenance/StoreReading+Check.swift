@@ -1,5 +1,5 @@
 import Database
-import OAuth
+package import OAuth
 import SQL
 import Sealing
 
@@ -58,9 +58,11 @@ extension StoreConnection {
     }
 
     /// Compares the schema with that of a new store of the same version.
-    fileprivate func schemaProblems() throws -> [StoreProblem] {
-        guard header.userVersion == Schema.current.version else { return [] }
-        let (wanted, found) = (try Self.currentObjects.get(), try connection.schemaObjects())
+    func schemaProblems() throws -> [StoreProblem] {
+        let (version, known) = (header.userVersion, Schema.current.version)
+        guard (1...known).contains(version) else { return [] }
+        let wanted = try version == known ? Self.currentObjects.get() : Schema.model(of: version).schemaObjects()
+        let found = try connection.schemaObjects()
         let missing = wanted.filter { found[$0.key] != $0.value }
             .map { StoreProblem(location: "schema", problem: "\($0.key) is missing or altered") }
         let unknown = found.filter { wanted[$0.key] == nil }
@@ -88,28 +90,25 @@ extension StoreConnection {
 
     /// Files of answers that will not be taken in; the others are not problems.
     fileprivate func answerProblems() throws -> [StoreProblem] {
-        guard let path = location.path else { return [] }
-        return try PendingFile.all(of: path).compactMap { file in
-            do {
-                _ = try answer(in: file)
-                return nil
-            } catch let error as UnreadableAnswer {
-                return StoreProblem(location: "file \(file.name)", problem: error.problem)
-            }
+        try unreadableAnswers().map { file, error in
+            StoreProblem(
+                location: "file \(file.name)",
+                problem: "\(error.problem): \(error.remedy.advice)",
+                remedy: error.remedy
+            )
         }
     }
 
     fileprivate func valueProblems(_ rows: RowProgress) throws -> [StoreProblem] {
         var problems: [StoreProblem] = []
         for table in SealedTable.all {
-            try connection.prepare(table.selection(after: "?1")).forEach([.integer(Int64.min)]) { row in
+            try connection.walk(table.everyRow) { row in
                 for index in table.sealed.indices {
                     guard let problem = valueProblem(row, table, index) else { continue }
                     let location = "\(table.name) row \(row.integer(0)), column \(table.sealed[index])"
                     problems.append(StoreProblem(location: location, problem: problem))
                 }
                 try rows.advance()
-                return true
             }
         }
         return problems
@@ -145,9 +144,13 @@ public struct StoreProblem: Hashable, Sendable {
     /// What is wrong, a clause without a full stop.
     public let problem: String
 
-    package init(location: String, problem: String) {
+    /// What mends it, which ``problem`` says in words; nil where a repair of the store may.
+    package let remedy: Remedy?
+
+    package init(location: String, problem: String, remedy: Remedy? = nil) {
         self.location = location
         self.problem = problem
+        self.remedy = remedy
     }
 }
 
@@ -221,13 +224,12 @@ extension StoreConnection {
     ) throws -> [StoreProblem] {
         var problems: [StoreProblem] = []
         let keys = try currentKeys()
-        try connection.prepare(table.selection(after: "?1")).forEach([.integer(Int64.min)]) { row in
+        try connection.walk(table.everyRow) { row in
             try rows.advance()
             guard let id = Sealer.keyID(of: row.bytes(table.firstSealed)), let sealer = keys.sealer(id),
                 try intact({ try isRight(row, sealer) }) == false
-            else { return true }
+            else { return }
             problems.append(StoreProblem(location: "\(table.name) row \(row.integer(0)), \(column)", problem: problem))
-            return true
         }
         return problems
     }

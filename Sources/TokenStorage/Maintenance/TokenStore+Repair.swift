@@ -78,6 +78,7 @@ private struct StoreRepair {
         try files.checkDirectory()
         try files.checkDatabase()
         try StoreFiles(path, source: options.keySource).requireOwnDatabase()
+        try refuseSoundDatabase()
         let lock = try KernelLock(.schema, of: path, timeout: options.busyTimeout)
         defer { withExtendedLifetime(lock) {} }
         // What another connection committed while its file is being replaced would be lost.
@@ -93,6 +94,29 @@ private struct StoreRepair {
             lostSignIns: made.lostSignIns,
             mayHaveLostOthers: !made.isComplete
         )
+    }
+
+    /// Refuses to rewrite a database that nothing is wrong with, because of files beside it that no repair touches.
+    private func refuseSoundDatabase() throws {
+        guard try !PendingFile.all(of: path).isEmpty, let answer = onlyUnreadableAnswer() else { return }
+        throw TokenStoreError.file("\(answer.problem), and the database needs no repair", answer.remedy)
+    }
+
+    /// Why a file is not taken in, if such files are all that is wrong; nil otherwise.
+    private func onlyUnreadableAnswer() -> UnreadableAnswer? {
+        do {
+            guard let session = try StoreOpener(path: path, options: options).inspect() else { return nil }
+            let (problems, answers) = try session.connection.read {
+                (try session.problems(nil), try session.unreadableAnswers())
+            }
+            guard problems.isEmpty, let answer = answers.first else { return nil }
+            // An inspection reads what a program that writes refuses.
+            _ = try file.openForWriting()
+            return answer.error
+        } catch {
+            // What cannot be opened or read through is for the repair.
+            return nil
+        }
     }
 
     private struct Made {

@@ -60,12 +60,16 @@ private struct Restoration {
     private var isReplacing: Bool { FileStatus(path.database) != nil }
 
     func plan() throws -> StoreRestore {
-        let connection = try openBackup()
-        return StoreRestore(
-            backup: try StoreBackup(connection, at: source),
-            accounts: try connection.accountNames(limit: Self.shownNames),
-            replaced: try replaced()
-        )
+        try readingBackup { backup in
+            try check(backup.connection)
+            let plan = StoreRestore(
+                backup: try StoreBackup(backup.connection, at: source),
+                accounts: try backup.connection.accountNames(limit: Self.shownNames),
+                replaced: try replaced()
+            )
+            try backup.requireCurrent()
+            return plan
+        }
     }
 
     func run() throws -> StoreRestore {
@@ -91,26 +95,73 @@ private struct Restoration {
         return restore
     }
 
-    /// Copies the backup to where a new database is made, and opens it there.
+    /// Copies the backup to where a new database is made, opens it there, and looks at all of it.
     private func makeFresh() throws {
-        let backup = try openBackup()
-        try target.create(as: path.unfinished) { fresh in
-            try backup.read {
-                _ = try StoreHeader(backup, at: source)
-                try backup.copyPages(to: fresh) { done, total in
-                    try progress?(TokenStore.Progress(done: done, total: total, unit: "pages"))
+        try readingBackup { backup in
+            try target.create(as: path.unfinished) { fresh in
+                try backup.connection.read {
+                    _ = try StoreHeader(backup.connection, at: source)
+                    try backup.connection.copyPages(to: fresh) { done, total in
+                        try progress?(TokenStore.Progress(done: done, total: total, unit: "pages"))
+                    }
                 }
+                // Nobody is asked for the key of a copy that is torn.
+                try backup.requireCurrent()
+                try openFresh(fresh)
             }
-            let header = try StoreHeader(fresh, at: path)
-            let isCurrent = try options.schema.pending(header, forWriting: true).isEmpty
-            let session = try StoreConnection.unlocked(fresh, at: path, options: options)
-            // An older store gets its entry by no migration, and does without.
-            if isCurrent { try session.connection.write { try session.record(.restore) } }
         }
     }
 
-    /// The backup, looked at page by page; it may be anywhere, also where others can read.
-    private func openBackup() throws -> Connection {
+    /// Opens the copy with its key, and makes sure that it is a sound store.
+    private func openFresh(_ fresh: Connection) throws {
+        let header = try StoreHeader(fresh, at: path)
+        let isCurrent = try options.schema.pending(header, forWriting: true).isEmpty
+        let session = try StoreConnection.unlocked(fresh, at: path, options: options)
+        // The values of an older store can be looked at once it is migrated, which opening it does.
+        let problems = try isCurrent ? session.problems(progress) : shapeProblems(session)
+        try refuse(problems)
+        // An older store gets its entry by no migration, and does without.
+        if isCurrent { try session.connection.write { try session.record(.restore) } }
+    }
+
+    /// A backup that is open.
+    private struct Source {
+        let connection: Connection
+        let path: StorePath
+
+        /// What stood beside it before; nil where it is read with locks.
+        let beside: LogState?
+
+        /// Requires that what was read without locks is of one moment.
+        func requireCurrent() throws(OutdatedRead) {
+            if let beside, beside != LogState(path) { throw OutdatedRead() }
+        }
+    }
+
+    /// Runs `body` with the backup; again where another program wrote to it meanwhile, until the time is up.
+    ///
+    /// A backup may be anywhere, also where others can read, and it may be a store that is in use.
+    private func readingBackup<Result>(_ body: (Source) throws -> Result) throws -> Result {
+        try requireBackup()
+        var attempts = UnlockedAttempts(at: source, within: options.busyTimeout)
+        while true {
+            LogState.awaitFirstPage(at: source, within: options.busyTimeout)
+            let before = LogState(source)
+            var mode: Connection.Mode?
+            do {
+                let opened = try StoreFile(path: source, timeout: options.busyTimeout).openForInspection()
+                mode = opened.mode
+                let beside = opened.mode == .readOnly ? nil : before
+                return try body(Source(connection: opened.connection, path: source, beside: beside))
+            } catch let error where UnlockedAttempts.mayBeTorn(error) {
+                guard mode != .readOnly, before != LogState(source) else { throw error }
+                try attempts.next()
+            }
+        }
+    }
+
+    /// Requires a file that a backup may be in.
+    private func requireBackup() throws {
         guard !FileStatus.isAbsent(source.database) else {
             throw TokenStoreError.file("\(source.database) does not exist", .chooseBackup)
         }
@@ -121,15 +172,39 @@ private struct Restoration {
         guard FileStatus(path.database)?.isSameFile(as: status) != true else {
             throw TokenStoreError.file("\(source.database) is the store itself", .chooseBackup)
         }
-        let connection = try StoreFile(path: source, timeout: options.busyTimeout).openForInspection().connection
-        _ = try options.schema.pending(StoreHeader(connection, at: source), forWriting: true)
-        guard let problem = try connection.integrityProblems(quick: false).first else { return connection }
-        throw TokenStoreError.damaged("the backup \(source.database) is damaged (\(problem))", .chooseBackup)
+    }
+
+    /// Looks at every page of the backup and at its schema, for which no key is needed.
+    private func check(_ connection: Connection) throws {
+        let header = try StoreHeader(connection, at: source)
+        _ = try options.schema.pending(header, forWriting: true)
+        let session = StoreConnection(connection, at: StoreLocation(source), header: header, options: options)
+        try refuse(shapeProblems(session))
+    }
+
+    /// What is wrong with the pages and, where those are sound, with the schema.
+    private func shapeProblems(_ session: StoreConnection) throws -> [StoreProblem] {
+        let pages = try session.connection.integrityProblems(quick: false)
+        guard pages.isEmpty else { return pages.map { StoreProblem(location: "file", problem: $0) } }
+        return try session.schemaProblems()
+    }
+
+    private func refuse(_ problems: [StoreProblem]) throws {
+        guard let problem = problems.first else { return }
+        throw TokenStoreError.damaged(
+            "the backup \(source.database) is damaged (\(problem.location): \(problem.problem))",
+            .chooseBackup
+        )
     }
 
     /// The accounts of the store that is there, as far as it can be read: it may be restored because it cannot.
     private func replaced() throws -> (names: [String], count: Int)? {
-        guard isReplacing else { return nil }
+        guard let status = FileStatus(path.database) else { return nil }
+        // To open a pipe would wait for ever for another program.
+        guard status.kind == .regular else {
+            try FilePermissions(path: path, isInspection: false).checkDatabase()
+            return ([], 0)
+        }
         do {
             let connection = try target.openForInspection().connection
             return (try connection.accountNames(limit: Self.shownNames), try connection.accountCount())

@@ -17,6 +17,8 @@ struct PendingFile: Hashable, Sendable {
     /// What each begins with, then the store's id, then the sealed answer.
     private static let magic = Array("tokenstore answer\n".utf8)
 
+    private static let storeIDLength = 16
+
     /// More than any answer that is read from an issuer.
     private static let longest: Int64 = 1 << 26
 
@@ -85,14 +87,23 @@ struct PendingFile: Hashable, Sendable {
         guard bytes.starts(with: start) else {
             throw .file(
                 "\(name) belongs to another store",
-                Remedy(.removeFile, "move it there, or delete it if that store is gone")
+                Remedy(.removeFile, "keep it beside that store, which takes it in, or delete it if that store is gone")
             )
         }
         return Array(bytes.dropFirst(start.count))
     }
 
+    /// The id of the store that the answer is for; nil if it is not a file that this program made.
+    ///
+    /// The stores `x` and `x.db` of one directory have their answers under the same names.
+    var storeID: [UInt8]? {
+        let length = Self.magic.count + Self.storeIDLength
+        guard isOurs, let start = try? contents(limit: length), start.count == length else { return nil }
+        return Array(start.dropFirst(Self.magic.count))
+    }
+
     /// Whether it is a regular file of this user alone that begins as all of them do.
-    var isOurs: Bool {
+    private var isOurs: Bool {
         guard let status = FileStatus(name), status.kind == .regular, status.owner == geteuid(), status.links == 1,
             status.permissions & 0o077 == 0, status.size <= Self.longest
         else { return false }

@@ -3,16 +3,16 @@ import OAuth
 import Sealing
 
 extension StoreConnection {
-    /// Stores an answer in the transaction that is open.
-    func save(_ answer: PendingAnswer) throws -> SavedTokens {
-        guard let used = answer.used else { return try save(answer.response, for: answer.request) }
+    /// Stores an answer in the transaction that is open; of a sign-in it may be known already who that is.
+    func save(_ answer: PendingAnswer, of known: ResponseIdentity? = nil) throws -> SavedTokens {
+        guard let used = answer.used else { return try save(answer.response, for: answer.request, of: known) }
         return try save(answer.response, for: answer.request, refreshing: used)
     }
 
-    /// Asks a server what a sign-in will ask; a refresh has asked most of it before it was sent.
-    func askAhead(for answer: PendingAnswer) throws {
-        let (request, identity) = (answer.request, try ResponseIdentity(answer.response, request: answer.request))
-        if let id = answer.used?.account ?? identity.account?.id {
+    /// Asks a server what storing an answer will ask; a refresh has asked most of it before it was sent.
+    func askAhead(for answer: PendingAnswer, of identity: ResponseIdentity?) throws {
+        let request = answer.request
+        if let id = answer.used?.account ?? identity?.account?.id {
             try askAheadForRow(of: id)
             try askAheadForSignOuts(of: id)
         }
@@ -64,9 +64,25 @@ extension StoreConnection {
         } catch let error as SQLiteError {
             throw error
         } catch let error as TokenStoreError {
-            throw UnreadableAnswer(problem: error.problem)
+            throw UnreadableAnswer(problem: error.problem, remedy: error.remedy ?? .checkPermissions)
         } catch {
-            throw UnreadableAnswer(problem: "\(file.name) is damaged or sealed under a key that is gone")
+            throw UnreadableAnswer(
+                problem: "\(file.name) is damaged or sealed under a key that is gone",
+                remedy: Remedy(.removeFile, "delete it, and sign in again where a session is missing")
+            )
+        }
+    }
+
+    /// Why files named like answers will not be taken in; no repair of the database changes that.
+    func unreadableAnswers() throws -> [(file: PendingFile, error: UnreadableAnswer)] {
+        guard let path = location.path else { return [] }
+        return try PendingFile.all(of: path).compactMap { file in
+            do {
+                _ = try answer(in: file)
+                return nil
+            } catch let error as UnreadableAnswer {
+                return (file, error)
+            }
         }
     }
 
@@ -104,6 +120,7 @@ extension StoreConnection {
 /// A file does not hold an answer that this store can open.
 struct UnreadableAnswer: Error {
     let problem: String
+    let remedy: Remedy
 }
 
 extension SQLiteError.Code {

@@ -70,7 +70,12 @@ extension TokenStore {
         do {
             let limit = max(.zero, answerLimit - (.now - start))
             let saved = try withWriter(within: limit) { session in
-                try session.write(askingAhead: { try session.askAhead(for: answer) }) { try session.save(answer) }
+                let identity =
+                    try answer.used == nil ? ResponseIdentity(answer.response, request: answer.request) : nil
+                return try session.write(
+                    presuming: session.presumption(for: answer, of: identity?.account?.id),
+                    askingAhead: { try session.askAhead(for: answer, of: identity) }
+                ) { try session.save(answer, of: identity) }
             }
             guard let saved else {
                 throw TokenStoreError.busy("another thread holds \(location)", .retryLater)
@@ -78,6 +83,9 @@ extension TokenStore {
             return saved
         } catch is MismatchedAccount {
             throw TokenStoreError.otherAccount(answer.response)
+        } catch let error as TokenStoreError where error.code == .invalidArgument {
+            // No store takes it, at no time.
+            throw TokenStoreError.notStored(answer.response, reason: error.problem, error.remedy)
         } catch let error as TokenStoreError {
             throw UncommittedAnswer(cause: error)
         } catch {
@@ -116,13 +124,15 @@ extension TokenStore {
         // current now may be gone in a moment.
         let lock = try lockOfAnswers()
         defer { withExtendedLifetime(lock) {} }
-        guard let sealer = newestSealer() ?? space.sealer else {
+        // The key and the id of one store: a space that was taken before there was a store knows neither.
+        let newest = newestSealer()
+        guard let sealer = newest?.sealer ?? space.sealer else {
             throw TokenStoreError.storage("there is no store yet to seal the answer for", .signInAgain)
         }
         guard let file = space.file else {
             throw TokenStoreError.storage("no room was taken for the answer", .retry)
         }
-        try space.publish(file.sealed(answer, by: sealer, storeID: space.storeID))
+        try space.publish(file.sealed(answer, by: sealer, storeID: newest?.storeID ?? space.storeID))
         return file
     }
 
@@ -134,10 +144,14 @@ extension TokenStore {
         }
     }
 
-    /// The current key as the file has it; nil where it cannot be read.
-    private func newestSealer() -> Sealer? {
+    /// The current key as the file has it, and the id of the store there; nil where they cannot be read.
+    private func newestSealer() -> (sealer: Sealer, storeID: [UInt8])? {
         do {
-            return try withWriter(within: options.answerWait) { try $0.currentKeys().currentSealer } ?? nil
+            let found: (sealer: Sealer?, storeID: [UInt8])? = try withWriter(within: options.answerWait) { session in
+                (try session.currentKeys().currentSealer, session.header.storeID)
+            }
+            guard let found, let sealer = found.sealer else { return nil }
+            return (sealer, found.storeID)
         } catch {
             return nil
         }

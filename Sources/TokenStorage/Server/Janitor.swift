@@ -38,8 +38,8 @@ final class Janitor: Sendable {
 extension TokenStore {
     /// Deletes what has served its time on a server; programs that use the store do it now and then by themselves.
     ///
-    /// That is entries of the record of use after 30 days, waits and issuers' documents that have ended, and access
-    /// tokens that ended a week ago.
+    /// That is entries of the record of use after 30 days, but for those of moves, waits and issuers' documents that
+    /// have ended, and access tokens that ended a week ago.
     ///
     /// - Returns: how many rows were deleted; none of a file, which is always tidy.
     @discardableResult
@@ -126,7 +126,8 @@ private final class Outdated: Sendable {
         rowDeletion = SQL("DELETE FROM \(table) WHERE \(isRow) AND (\(condition))")
     }
 
-    static let events = Outdated("event", where: "at < ?1", order: "at")
+    /// What was moved is told for ever: a copy that runs again asks whether it was done.
+    static let events = Outdated("event", where: "at < ?1 AND kind <> 'move'", order: "at")
     static let throttles = Outdated("throttle", where: "ends_at < ?1 OR ends_at > ?2", values: 2)
     static let documents = Outdated("issuer_document", key: ["id"], where: "ends_at < ?1")
 

@@ -188,11 +188,12 @@ extension TokenStore {
         """
         INSERT INTO refresh_lease AS l
             (account_id, client_fold, holder, fence, ends_at, host, program, process_id, started_at)
-        VALUES (?1, ?2, ?3, 1, clock_timestamp() + ?4 * interval '1 second', ?5, ?6, ?7, ?8)
+        VALUES (?1, ?2, ?3, 1, clock_timestamp() + CAST(?4 AS double precision) * interval '1 second', ?5, ?6, ?7, ?8)
         ON CONFLICT (account_id, client_fold) DO UPDATE SET holder = excluded.holder, fence = l.fence + 1,
             ends_at = excluded.ends_at, host = excluded.host, program = excluded.program,
             process_id = excluded.process_id, started_at = excluded.started_at
-        WHERE excluded.ends_at - l.ends_at >= ?4 * interval '1 second' OR l.holder = excluded.holder RETURNING fence
+        WHERE excluded.ends_at - l.ends_at >= CAST(?4 AS double precision) * interval '1 second'
+            OR l.holder = excluded.holder RETURNING fence
         """
     )
 
@@ -206,7 +207,7 @@ extension TokenStore {
 
     private static let renewal = SQL { dialect in
         """
-        UPDATE refresh_lease SET ends_at = statement_timestamp() + ?2 * interval '1 second'
+        UPDATE refresh_lease SET ends_at = statement_timestamp() + CAST(?2 AS double precision) * interval '1 second'
         WHERE holder = ?1\(dialect.owned("account_id", rows: 3))
         """
     }

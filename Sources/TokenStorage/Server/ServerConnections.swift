@@ -1,20 +1,13 @@
 import Database
 import OAuth
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 /// The connections to a store on a server.
 final class ServerConnections: Sendable {
     private let location: StoreLocation
     private let address: ServerAddress
     private let options: StoreOptions
     private let isInspection: Bool
+    private let settings: PostgreSQL.Connection.Options
     private let pool: PostgreSQL.ConnectionPool
     private let watch: ServerWatch
     private let janitor: Janitor
@@ -22,8 +15,8 @@ final class ServerConnections: Sendable {
     /// What the first connection read of the store, with its keys once they were needed.
     private let known = LockedValue<(header: StoreHeader, keyRing: KeyRing?, markKey: MarkKey?)?>(nil)
 
-    /// The newest timeline of a server that was seen: each promotion of a standby begins one.
-    private let newestTimeline = LockedValue<Int64>(0)
+    private let timelines: Timelines
+    private let experience = SignInExperience()
 
     /// Held while the keys are fetched: a person is asked for a passphrase once.
     private let fetching = LockedValue<Void>(())
@@ -33,10 +26,12 @@ final class ServerConnections: Sendable {
         self.address = address
         self.options = options
         self.isInspection = isInspection
-        let settings = Self.settings(options)
+        timelines = Timelines(schema: address.schema, clock: options.serverClock)
+        settings = Self.settings(options, judging: timelines)
         pool = PostgreSQL.ConnectionPool(to: address, size: options.poolSize, options: settings)
         janitor = Janitor(chance: options.janitorChance)
-        watch = ServerWatch(of: address, options: options, settings: settings, cache: cache)
+        watch = ServerWatch(of: address, options: options, settings: settings, timelines: timelines, cache: cache)
+        watch.onReplacement { [weak self] in self?.forget() }
     }
 
     deinit { watch.stop() }
@@ -56,8 +51,12 @@ final class ServerConnections: Sendable {
         }
     }
 
-    private static func settings(_ options: StoreOptions) -> PostgreSQL.Connection.Options {
+    private static func settings(
+        _ options: StoreOptions,
+        judging timelines: Timelines
+    ) -> PostgreSQL.Connection.Options {
         var settings = PostgreSQL.Connection.Options()
+        settings.judge = { connection throws(PostgreSQLError) in try timelines.judge(connection) }
         settings.patience = min(settings.patience, options.busyTimeout)
         settings.lockPatience = min(settings.lockPatience, options.busyTimeout)
         settings.applicationName = options.program
@@ -74,6 +73,9 @@ final class ServerConnections: Sendable {
                     return try withSession(body)
                 } catch let error as NoConnection {
                     try wait(after: error.cause, until: limit, &pauses)
+                } catch is ReplacedStore where !isTold && ContinuousClock.now < limit {
+                    forget()
+                    pauses.next(until: limit)
                 } catch let error as PostgreSQLError where !isTold {
                     try wait(after: error, until: limit, &pauses)
                 }
@@ -111,9 +113,18 @@ final class ServerConnections: Sendable {
                     }
                 } catch let error as NoConnection {
                     try wait(after: error.cause, until: end, &pauses)
+                } catch is ReplacedStore where ContinuousClock.now < end {
+                    // Nothing was written: it shows at the beginning of a transaction.
+                    forget()
                 }
             }
         }
+    }
+
+    /// Forgets a store that another has taken the place of.
+    private func forget() {
+        known.withLock { $0 = nil }
+        watch.restart()
     }
 
     /// A connection could not be had, or told nothing of the store, and nothing was done with it.
@@ -161,8 +172,9 @@ final class ServerConnections: Sendable {
         session.mode = isInspection ? .readOnly : .readWrite
         (session.keyRing, session.markKey) = (known?.keyRing, known?.markKey)
         session.hasNews = known == nil
+        session.experience = experience
         session.reconnects = { [self] in
-            let connection = try PostgreSQL.Connection(to: address, options: Self.settings(options))
+            let connection = try PostgreSQL.Connection.judged(to: address, options: settings)
             try vet(connection)
             return Connection(.server(connection))
         }
@@ -171,46 +183,21 @@ final class ServerConnections: Sendable {
         return session
     }
 
-    /// Looks once at the server behind a connection: whether it knows its sessions, and is not one that another has
-    /// taken the place of.
+    /// Makes sure that the server behind a connection knows its sessions, that nobody else makes what the program's
+    /// statements would run, and that no other server has taken its place since.
     private func vet(_ connection: PostgreSQL.Connection) throws {
-        guard !connection.isVetted else { return }
-        let start = options.serverClock?.ownDate
-        let found = try connection.first(Self.server, .text(address.schema)) {
-            (isConfigured: $0.bool(0), timeline: $0.integer(1), time: $0.integer(2), spreadsRows: $0.bool(3))
-        }
-        guard let (isConfigured, timeline, time, spreadsRows) = found, isConfigured else {
+        guard connection.isVetted else {
             connection.close()
             throw TokenStoreError.invalidArgument(
                 "\(location) is behind a pooler that shares sessions, as what they are to begin with is lost there",
                 .correct("add pooler=transaction to the address")
             )
         }
-        let newest = newestTimeline.withLock { newest in
-            newest = max(newest, timeline)
-            return newest
-        }
-        // A standby has none to tell, and cannot be written to anyway.
-        guard timeline == 0 || timeline == newest else {
+        guard timelines.isNewest(connection.timeline) else {
             connection.close()
-            throw PostgreSQLError(
-                .wrongKindOfServer,
-                "another server has taken its place: its timeline is \(timeline), and \(newest) was seen",
-                state: .lost
-            )
+            throw PostgreSQLError(.connectionLost, "another server has taken the place of this one", state: .lost)
         }
-        if let start { options.serverClock?.learn(time, since: start) }
-        if spreadsRows { try connection.spreadRows() }
-        connection.isVetted = true
     }
-
-    private static let server: StaticString = """
-        SELECT current_setting('plan_cache_mode') = 'force_generic_plan' AND current_setting('search_path') = ?1,
-            CASE WHEN pg_is_in_recovery() THEN 0
-                ELSE ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::bigint END,
-            (extract(epoch FROM clock_timestamp()) * 1000)::bigint,
-            to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL
-        """
 
     private func unlock(_ session: StoreConnection) throws {
         try fetching.withLock { _ in
@@ -226,32 +213,16 @@ final class ServerConnections: Sendable {
         known.withLock { known in
             guard known?.header.storeID == header.storeID || known == nil else { return }
             known = (header, keyRing ?? known?.keyRing, markKey ?? known?.markKey)
+            watch.resume(with: header.storeID)
         }
     }
 
     private func header(_ connection: Connection) throws -> StoreHeader {
         let (header, schema) = (try StoreHeader(onServer: connection, at: address), options.serverSchema)
+        try connection.requireTrustedSchema(address.schema, at: location)
         guard try schema.pending(header, forWriting: !isInspection).isEmpty else {
             throw TokenStoreError.olderStore(version: header.schemaVersion, current: schema.version, isOnServer: true)
         }
         return header
-    }
-}
-
-/// Waits that grow, each with some chance in it.
-struct Pauses {
-    private var milliseconds = 10
-
-    mutating func next(until end: ContinuousClock.Instant) {
-        let pause = Duration.milliseconds(Int.random(in: milliseconds / 2...milliseconds))
-        milliseconds = min(milliseconds * 2, 250)
-        Self.wait(min(pause, ContinuousClock.now.duration(to: end)))
-    }
-
-    /// Waits for a time, on a thread that may block.
-    static func wait(_ duration: Duration) {
-        let (seconds, attoseconds) = max(.zero, duration).components
-        var time = timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
-        nanosleep(&time, nil)
     }
 }

@@ -1,4 +1,5 @@
 import Database
+import OAuth
 import SQL
 
 /// Who may use the tables of a store on a server besides the role that made them; the roles have to be there.
@@ -17,10 +18,14 @@ public struct ServerRoles: Hashable, Sendable {
 }
 
 extension ServerRoles {
+    /// Lets nobody make something in a schema who is not named.
+    static func takeSchema(_ schema: String, by connection: Connection) throws {
+        try connection.execute("REVOKE CREATE ON SCHEMA \(quoted(schema)) FROM PUBLIC")
+    }
+
     /// Lets the roles use the tables: programs their rows, an audit what is not sealed.
     func grant(on schema: String, by connection: Connection) throws {
         let schema = Self.quoted(schema)
-        try connection.execute("REVOKE ALL ON SCHEMA \(schema) FROM PUBLIC")
         if let application = application.map(Self.quoted) {
             try connection.execute(
                 """
@@ -59,7 +64,60 @@ extension ServerRoles {
         ) g JOIN pg_roles r ON r.oid = g.grantee GROUP BY r.rolname ORDER BY r.rolname
         """
 
-    private static func quoted(_ name: String) -> String {
+    static func quoted(_ name: String) -> String {
         "\"" + name.replacing("\"", with: "\"\"") + "\""
     }
+
+    /// Makes sure that the roles are there, before anything is made for them.
+    func requireRoles(_ connection: Connection, at location: StoreLocation) throws {
+        for role in [application, audit].compactMap(\.self) {
+            let isThere = try connection.integer("SELECT 1 FROM pg_roles WHERE rolname = ?1", .text(role)) != nil
+            guard !isThere else { continue }
+            throw TokenStoreError.invalidArgument(
+                "there is no role \(role) at \(location)",
+                .correct("have it made with CREATE ROLE, or name another")
+            )
+        }
+    }
+}
+
+extension Connection {
+    func hasSchema(_ schema: String) throws -> Bool {
+        try integer("SELECT 1 FROM pg_namespace WHERE nspname = ?1", .text(schema)) != nil
+    }
+
+    /// Makes sure that a statement does not come to run, with the rights of the program, a function or an operator that
+    /// a stranger has made in the store's schema, or can.
+    func requireTrustedSchema(_ schema: String, at location: StoreLocation) throws {
+        guard let names = try first(Self.strangers, .text(schema), body: { $0.optionalText(0) }) ?? nil else { return }
+        throw TokenStoreError(
+            .access,
+            "\(names) can make functions in the schema \(schema) of \(location), or has made some, and the programs that "
+                + "use the store could come to run them",
+            Remedy(.checkPermissions, "have CREATE on it revoked, or name a schema that the store's role has made")
+        )
+    }
+
+    /// Who can make something in a schema, or has made a function or an operator in it, and is neither the owner of the
+    /// store's tables (or who is about to make them), nor somebody above that role, nor named in a grant.
+    private static let strangers: StaticString = """
+        SELECT string_agg(DISTINCT CASE made.id WHEN 0 THEN 'every role' ELSE 'the role ' || r.rolname::text END, ', ')
+        FROM pg_namespace n
+        CROSS JOIN LATERAL (SELECT n.nspowner AS id
+            UNION SELECT x.grantee FROM aclexplode(n.nspacl) x WHERE x.privilege_type = 'CREATE' AND x.grantee = 0
+            UNION SELECT p.proowner FROM pg_proc p WHERE p.pronamespace = n.oid AND NOT EXISTS (SELECT 1 FROM pg_depend d
+                WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')
+            UNION SELECT p.oprowner FROM pg_operator p WHERE p.oprnamespace = n.oid AND NOT EXISTS (SELECT 1
+                FROM pg_depend d WHERE d.classid = 'pg_operator'::regclass AND d.objid = p.oid AND d.deptype = 'e')
+        ) made
+        LEFT JOIN pg_roles r ON r.oid = made.id
+        WHERE n.nspname = ?1 AND NOT coalesce(
+            r.rolsuper OR r.rolcreaterole OR r.rolname IN (current_user, 'pg_database_owner')
+            OR r.oid IN (SELECT c.relowner FROM pg_class c WHERE c.relnamespace = n.oid AND c.relname = 'store')
+            OR r.oid IN (SELECT d.datdba FROM pg_database d WHERE d.datname = current_database())
+            OR r.oid IN (SELECT x.grantee FROM aclexplode(n.nspacl) x
+                WHERE x.privilege_type = 'CREATE' AND x.grantee <> n.nspowner)
+            OR EXISTS (SELECT 1 FROM pg_auth_members m WHERE m.roleid = r.oid AND m.member = (
+                SELECT u.oid FROM pg_roles u WHERE u.rolname = current_user)), false)
+        """
 }

@@ -71,13 +71,13 @@ extension StoreConnection {
     private static let settings: StaticString = """
         SELECT split_part(current_setting('server_version'), ' ', 1), current_user::text, pg_is_in_recovery(),
             CASE WHEN pg_is_in_recovery() THEN
-                (extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp()) * 1000)::bigint END,
+                (extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp()) * 1000::numeric)::bigint END,
             CASE WHEN NOT pg_is_in_recovery() THEN
                 ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::bigint END,
             current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on'
                 AND current_setting('synchronous_commit') <> 'off',
             current_setting('synchronous_standby_names') <> ''
                 AND current_setting('synchronous_commit') IN ('on', 'remote_apply', 'remote_write'),
-            (extract(epoch FROM clock_timestamp()) * 1000)::bigint
+            (extract(epoch FROM clock_timestamp()) * 1000::numeric)::bigint
         """
 }

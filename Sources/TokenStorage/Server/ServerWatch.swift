@@ -10,11 +10,15 @@ final class ServerWatch: Sendable {
     private let address: ServerAddress
     private let options: StoreOptions
     private let settings: PostgreSQL.Connection.Options
+    private let timelines: Timelines
     private let cache: AccessTokenCache
 
     private struct State {
         var isRunning = false
         var isStopped = false
+
+        /// Which store is watched; nil after another has taken its place, until that is known.
+        var storeID: [UInt8]?
 
         /// Entries of the record of use whose effect is known, from messages and from the look before.
         var heard: Set<Int64> = []
@@ -24,15 +28,20 @@ final class ServerWatch: Sendable {
     }
 
     private let state = LockedValue(State())
+
+    /// Is called when another store has taken the place of the one that is watched.
+    private let whenReplaced = LockedValue<(@Sendable () -> Void)?>(nil)
     private let sign = TrustSign()
 
     init(
         of address: ServerAddress,
         options: StoreOptions,
         settings: PostgreSQL.Connection.Options,
+        timelines: Timelines,
         cache: AccessTokenCache
     ) {
-        (self.address, self.options, self.settings, self.cache) = (address, options, settings, cache)
+        (self.address, self.options, self.settings) = (address, options, settings)
+        (self.timelines, self.cache) = (timelines, cache)
         cache.follow(sign)
     }
 
@@ -49,7 +58,7 @@ final class ServerWatch: Sendable {
         guard options.staleness > .zero else { return }
         let isWanted = state.withLock { state in
             state.lookups += 1
-            return state.lookups > Self.fewLookups && !state.isRunning
+            return state.lookups > Self.fewLookups && (!state.isRunning || state.storeID == nil)
         }
         if isWanted { start(storeID) }
     }
@@ -94,18 +103,37 @@ final class ServerWatch: Sendable {
         }
     }
 
+    func onReplacement(_ body: @escaping @Sendable () -> Void) { whenReplaced.withLock { $0 = body } }
+
+    /// The store that has taken the place of another is known now.
+    func resume(with storeID: [UInt8]) { state.withLock { $0.storeID = $0.storeID ?? storeID } }
+
+    /// Forgets everything, as another store has taken the place of the one that was watched.
+    func restart() {
+        state.withLock { state in
+            state.storeID = nil
+            sign.trust(until: nil)
+        }
+        empty()
+    }
+
     private func start(_ storeID: [UInt8]) {
         let isNew = state.withLock { state in
             defer { state.isRunning = true }
+            state.storeID = state.storeID ?? storeID
             return !state.isRunning && !state.isStopped
         }
         guard isNew else { return }
-        let channel = ServerChange.channel(of: storeID)
         DispatchQueue(label: "tokenstore.watch").async { [self] in
             var pauses = Pauses()
             while !isStopped {
                 do {
-                    try watch(channel)
+                    // Until the new store is known there is nothing to watch.
+                    guard let storeID = state.withLock({ $0.storeID }) else { throw ReplacedStore() }
+                    try watch(storeID)
+                } catch is ReplacedStore {
+                    whenReplaced.withLock(\.self)?()
+                    pauses.next(until: .now + Self.longestInterval)
                 } catch {
                     // As long as the server is silent nothing in memory is served.
                     pauses.next(until: .now + Self.longestInterval)
@@ -124,8 +152,8 @@ final class ServerWatch: Sendable {
     }
 
     /// Watches over one connection until it is lost.
-    private func watch(_ channel: String) throws {
-        let ear = try Ear(address, channel, settings)
+    private func watch(_ storeID: [UInt8]) throws {
+        let ear = try Ear(address, ServerChange.channel(of: storeID), settings)
         let spreadsRows = try ear.use { $0.spreadsRows }
         // What was announced while nobody listened was missed.
         empty()
@@ -133,6 +161,7 @@ final class ServerWatch: Sendable {
         while !isStopped {
             let start = ContinuousClock.now
             if start >= next {
+                try requireCurrent(storeID, ear)
                 let found = try look(by: ear, from: before ?? lowest, at: start)
                 // What several machines commit shows on the last of them a moment after the first has committed.
                 if spreadsRows { before = lowest }
@@ -145,6 +174,19 @@ final class ServerWatch: Sendable {
             for signal in state.withLock({ $0.signals }) { signal.wake() }
         }
     }
+
+    /// Makes sure that the server has the store still, and that no other server has taken its own place.
+    private func requireCurrent(_ storeID: [UInt8], _ ear: Ear) throws {
+        guard state.withLock({ $0.storeID == storeID }) else { throw CancellationError() }
+        try ear.use { connection in
+            guard timelines.isNewest(connection.timeline) else {
+                throw PostgreSQLError(.wrongKindOfServer, "another server has taken its place", state: .lost)
+            }
+            guard try connection.integer(Self.store, .blob(storeID)) != nil else { throw ReplacedStore() }
+        }
+    }
+
+    private static let store: StaticString = "SELECT id FROM store WHERE store_id = ?1"
 
     /// Reads what was committed since the look before, of which `lowest` is the oldest transaction that was open then.
     ///
@@ -220,10 +262,7 @@ private enum Ear {
         case .none:
             self = .listener(try Listener(to: address, channel: channel, heartbeat: .seconds(60), options: settings))
         case .transaction:
-            self = .pooled(try PostgreSQL.Connection(to: address, options: settings))
-        }
-        try use { connection in
-            if try Connection(.server(connection)).hasCitus() { try connection.spreadRows() }
+            self = .pooled(try PostgreSQL.Connection.judged(to: address, options: settings))
         }
     }
 
@@ -244,31 +283,5 @@ private enum Ear {
             Pauses.wait(time)
             return nil
         }
-    }
-}
-
-/// Wakes a thread that waits for changes.
-final class ServerSignal: Sendable {
-    private let semaphore = DispatchSemaphore(value: 0)
-    private let isOver = LockedValue(false)
-
-    func wake() { semaphore.signal() }
-
-    /// Ends the waiting for good.
-    func stop() {
-        isOver.withLock { $0 = true }
-        wake()
-    }
-
-    /// Waits until there may be something new, or the time is over.
-    ///
-    /// - Returns: false if the waiting has ended for good.
-    func wait(_ time: Duration) -> Bool {
-        let end = DispatchTime.now() + .milliseconds(Int(time / .milliseconds(1)))
-        if semaphore.wait(timeout: end) == .success {
-            // However often it was woken: one look tells all.
-            while semaphore.wait(timeout: .now()) == .success {}
-        }
-        return !isOver.withLock { $0 }
     }
 }

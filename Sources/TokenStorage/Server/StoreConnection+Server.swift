@@ -11,6 +11,9 @@ struct CommitWitness {
     /// Its number, which is asked only whether it is under way still; nil where rows are spread over machines.
     var transaction: Int64?
 
+    /// The session of one that was sent without asking for its number.
+    var session: PostgreSQL.Connection.Session?
+
     /// Row and owner of each entry.
     var events: [(id: Int64, owner: Int64)] = []
 
@@ -44,17 +47,23 @@ extension StoreConnection {
                     defer { isWriting = false }
                     if let unsettled, try hasHappened(unsettled.witness) {
                         witness = unsettled.witness
+                        tellAfterCommit()
                         return unsettled.result
                     }
                     mayHaveHappened = unsettled != nil
                     defer { mayHaveHappened = false }
                     let result = try body()
                     finished = result
+                    tellAfterCommit()
                     return result
                 }
-                announce()
+                if presumption != nil { experience?.learn(isNewcomer: true) }
+                if !witness.changes.isEmpty { didChange?(witness.changes) }
                 return result
             } catch let error as PostgreSQLError {
+                let wasPresumed = presumption != nil
+                presumption = nil
+                if wasPresumed, error.refutesPresumption { continue }
                 if error.state == .lostAfterCommit, let finished { unsettled = (witness, finished) }
                 let isInTheWay = error.isCollision && !error.code.isRetryable
                 collisions += isInTheWay ? 1 : 0
@@ -70,21 +79,15 @@ extension StoreConnection {
     /// How often a row may be in the way of another; who only waits for each other tries until the time is up.
     private static let collisionLimit = 8
 
-    /// Tells this process and the other nodes what was changed.
-    private func announce() {
-        guard !witness.changes.isEmpty else { return }
-        didChange?(witness.changes)
-        do {
-            // After the commit: in it, all commits of the server would wait for each other.
-            guard case .server(let server) = connection.engine else { return }
-            try server.hint(
-                "SELECT pg_notify(?1, ?2)",
-                .text(ServerChange.channel(of: header.storeID)),
-                .text(ServerChange.text(witness.changes))
-            )
-        } catch {
-            // The other nodes look by themselves in a moment, and the connection is found to be lost when it is used.
-        }
+    /// Has the other nodes told what was changed, behind the commit: in it, all commits of the server would wait for each
+    /// other.
+    private func tellAfterCommit() {
+        guard !witness.changes.isEmpty, case .server(let server) = connection.engine else { return }
+        server.tellAfterCommit(
+            "SELECT pg_notify(?1, ?2)",
+            .text(ServerChange.channel(of: header.storeID)),
+            .text(ServerChange.text(witness.changes))
+        )
     }
 
     /// Whether a transaction whose end is not known did happen; false where it left nothing that tells.
@@ -108,13 +111,28 @@ extension StoreConnection {
     /// Makes sure that a transaction is over: the server may have its statements, and not have come to them yet.
     ///
     /// - Throws: an error that passes, if it is not.
-    private func requireEnd(of witness: CommitWitness) throws {
+    func requireEnd(of witness: CommitWitness) throws {
         // Until then it holds its own number, and the rows that it has locked.
         if let transaction = witness.transaction, try connection.integer(Self.lock, .integer(transaction)) != nil {
             throw PostgreSQLError(.lockNotAvailable, "the server is still busy with a transaction that was cut off")
         }
+        if let session = witness.session, try isThere(session) {
+            throw PostgreSQLError(.lockNotAvailable, "the server is still busy with a session that was cut off")
+        }
         for account in witness.accounts { _ = try accountRow(account) }
     }
+
+    private func isThere(_ session: PostgreSQL.Connection.Session) throws -> Bool {
+        try connection.integer(Self.sessionOfProcess, .integer(session.process), .integer(session.start)) != nil
+    }
+
+    /// Another may have the number of its process by now, and has begun at another time.
+    private static let sessionOfProcess = SQL(
+        """
+        SELECT 1 FROM pg_stat_get_activity(CAST(CAST(?1 AS bigint) AS integer)) a
+        WHERE CAST(extract(epoch FROM a.backend_start) * 1000000::numeric AS bigint) = ?2
+        """
+    )
 
     private static let lock = SQL(
         """
@@ -143,13 +161,15 @@ extension StoreConnection {
     /// The row of the key is locked against a rekey, which would retire what is sealed under it meanwhile, and that of
     /// the store against a move, which would leave behind what is written.
     func writableDataKeyID() throws -> Int64? {
+        if let presumption { return try require(presumption) }
         let row = try connection.first(writableKey) {
             (
                 $0.integer(0), Int($0.integer(1)), Int($0.integer(2)), $0.text(3), $0.optionalText(4),
-                $0.optionalInteger(5)
+                $0.optionalInteger(5), $0.blob(6)
             )
         }
-        guard let (id, floor, version, writer, movedTo, transaction) = row else { return nil }
+        guard let (id, floor, version, writer, movedTo, transaction, storeID) = row else { return nil }
+        guard storeID == header.storeID else { throw ReplacedStore() }
         witness.transaction = transaction
         guard floor <= options.serverSchema.version else {
             throw TokenStoreError.newerStore(version: version, writtenBy: writer, isReadable: true)
@@ -173,10 +193,19 @@ extension StoreConnection {
     private static func writableKey(transaction: String) -> SQL {
         SQL(
             """
-            SELECT k.id, s.writer_floor, s.schema_version, s.written_by, s.moved_to, \(transaction)
+            SELECT k.id, s.writer_floor, s.schema_version, s.written_by, s.moved_to, \(transaction), s.store_id
             FROM data_key k CROSS JOIN store s WHERE k.is_current = 1 FOR SHARE OF k FOR KEY SHARE OF s
             """
         )
+    }
+
+    /// Runs `body`, of which one statement may be about all rows of a table: a server gets some minutes for each.
+    func withLongStatements<Result>(_ body: () throws -> Result) throws -> Result {
+        guard connection.isServer else { return try body() }
+        let patience = connection.busyTimeout
+        connection.busyTimeout = max(patience, .seconds(600))
+        defer { connection.busyTimeout = patience }
+        return try body()
     }
 
     /// Holds back every other work on many accounts, which would wait for accounts that this one has locked, and this
@@ -186,6 +215,9 @@ extension StoreConnection {
         _ = try connection.integer("SELECT id FROM store WHERE id = 1 FOR NO KEY UPDATE")
     }
 }
+
+/// Another store took the place of the one that was open, under other keys: somebody deleted that, or restored another.
+struct ReplacedStore: Error {}
 
 extension PostgreSQLError {
     /// Whether another transaction was in the way: the same from its start may succeed.

@@ -51,8 +51,8 @@ private struct ServerCreation {
         // The tables are made in one transaction.
         settings.patience = .seconds(60)
         let connection = Connection(.server(try PostgreSQL.Connection(to: address, options: settings)))
-        let isNamed = try connection.integer(Self.schemaCount, .text(address.schema)) != nil
-        if isNamed, try isThere(connection) { return try leave(connection) }
+        try roles.requireRoles(connection, at: location)
+        if try isThere(connection) { return try leave(connection) }
         if isDistributed { try requireCitus(connection) }
         guard let source = options.keySource else {
             throw TokenStoreError.invalidArgument(
@@ -61,24 +61,35 @@ private struct ServerCreation {
             )
         }
         try source.requireReachable(fromAnyMachine: location)
-        if !isNamed { try connection.execute("CREATE SCHEMA IF NOT EXISTS \"\(address.schema)\"") }
         let store = try NewStore(source, in: "", options)
         do {
-            try connection.write {
-                for migration in schema.migrations { try connection.execute(migration.sql) }
-                try connection.insertHeader(of: store, schema, at: options.seconds)
-                if isDistributed { try connection.distributeTables() }
-                try roles.grant(on: address.schema, by: connection)
-            }
-        } catch let error as PostgreSQLError where error.code == .duplicateTable || error.code == .uniqueViolation {
-            // Another was first, or the tables are another program's.
+            try make(store, connection)
+        } catch let error as PostgreSQLError where Self.isOvertaken.contains(error.code) {
+            // Another was first, or the tables are another program's; or the schema alone was made meanwhile.
             if try isThere(connection) { return try leave(connection) }
-            throw error
+            try make(store, connection)
         }
         return true
     }
 
-    private static let schemaCount: StaticString = "SELECT 1 FROM pg_namespace WHERE nspname = ?1"
+    private static let isOvertaken: Set<PostgreSQLError.Code> = [.duplicateTable, .uniqueViolation]
+
+    /// Makes everything, or nothing.
+    private func make(_ store: NewStore, _ connection: Connection) throws {
+        try connection.write {
+            if try !connection.hasSchema(address.schema) {
+                try connection.execute("CREATE SCHEMA IF NOT EXISTS \(ServerRoles.quoted(address.schema))")
+            }
+            try ServerRoles.takeSchema(address.schema, by: connection)
+            try connection.requireTrustedSchema(address.schema, at: location)
+            for migration in schema.migrations { try connection.execute(migration.sql) }
+            try connection.insertHeader(of: store, schema, at: options.seconds)
+            if isDistributed { try connection.distributeTables() }
+            try roles.grant(on: address.schema, by: connection)
+            // Who was quick may have made something in between.
+            try connection.requireTrustedSchema(address.schema, at: location)
+        }
+    }
 
     /// Leaves the store as it is that is there already.
     private func leave(_ connection: Connection) throws -> Bool {
@@ -87,6 +98,12 @@ private struct ServerCreation {
                 "the store at \(location) is there already, and is on one machine",
                 .correct("make one at another place, and copy it there")
             )
+        }
+        // Roles that are named now may use it from now on.
+        guard roles != ServerRoles() else { return false }
+        try connection.write {
+            try ServerRoles.takeSchema(address.schema, by: connection)
+            try roles.grant(on: address.schema, by: connection)
         }
         return false
     }
@@ -101,6 +118,7 @@ private struct ServerCreation {
 
     /// Whether the schema holds a store.
     private func isThere(_ connection: Connection) throws -> Bool {
+        guard try connection.hasSchema(address.schema) else { return false }
         do {
             _ = try StoreHeader(onServer: connection, at: address)
             return true

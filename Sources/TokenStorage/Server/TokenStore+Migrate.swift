@@ -21,7 +21,7 @@ extension TokenStore {
         try TokenStoreError.translating(at: location) {
             switch location.kind {
             case .server(let address):
-                try ServerMigration(address: address, options: options).run(dryRun: dryRun)
+                try ServerMigration(address: address, options: options, location: location).run(dryRun: dryRun)
             case .file(let path):
                 try migrate(file: path, options: options, dryRun: dryRun)
             }
@@ -63,6 +63,7 @@ public struct MigrationReport: Hashable, Sendable {
 private struct ServerMigration {
     let address: ServerAddress
     let options: StoreOptions
+    let location: StoreLocation
 
     func run(dryRun: Bool) throws -> MigrationReport {
         let (connection, schema) = (try self.connection(), options.serverSchema)
@@ -83,6 +84,9 @@ private struct ServerMigration {
     private func take(_ step: Migration, to version: Int, by connection: Connection) throws -> Bool {
         try connection.write {
             guard try connection.integer(Self.lock) ?? 0 < version else { return false }
+            try ServerRoles.takeSchema(address.schema, by: connection)
+            // The step runs with the owner's rights.
+            try connection.requireTrustedSchema(address.schema, at: location)
             if try connection.hasCitus() { try connection.changeTablesOneByOne() }
             try connection.execute(step.sql)
             try connection.recordStep(to: version, step)

@@ -29,6 +29,8 @@ extension TokenStoreError {
                     problem,
                     Remedy(.checkPermissions, "check the address, the role and its rights")
                 )
+            case .characterNotInRepertoire:
+                .invalidArgument("a text has a NUL character, and no store takes it", .correct("leave it out"))
             case .address: .invalidArgument(error.message, .correct("correct the address"))
             case .unsupported: .unsupported(problem, Remedy(.install, "install what is missing"))
             case .undefinedTable, .undefinedColumn:

@@ -167,7 +167,7 @@ extension StoreConnection {
         _ body: (AccessTokenRow, _ homeAccountID: String?) throws -> Void
     ) throws {
         let table = SealedTable.accessToken
-        try connection.forEach(Self.exportedAccessTokens, .text(credentialType)) { row in
+        try connection.walk(Self.exportedAccessTokens, .text(credentialType)) { row in
             let token = AccessTokenRow(row, secret: try open(row, of: table), extra: try openMembers(row, of: table, 1))
             try body(token, row.optionalText(table.end))
         }

@@ -52,8 +52,14 @@ extension StoreConnection {
     ///
     /// - Returns: whether anything changed.
     func saveAppMetadata(client: String, environment: String, family: String?, extra: JSONValue.Object) throws -> Bool {
+        // The server looks whether there is nothing to change.
+        if presumption != nil { return false }
         let stored = try metadata(Self.metadataAlike, client: client, environment: environment)
-        if let stored, stored.says(family, extra) { return false }
+        if let stored, stored.says(family, extra) {
+            let known = KnownClient(fold: client.folded, environment: environment, family: family)
+            experience?.learn(known, sealed: stored.sealed)
+            return false
+        }
         // All sign-ins of a client read it, and hardly one changes it: it is locked for that alone. Another node may have
         // been first.
         let isShared = connection.isServer && stored != nil
@@ -79,6 +85,7 @@ extension StoreConnection {
                 id: row.integer(0),
                 client: row.text(table["client_id"]),
                 family: row.optionalText(table["family_id"]),
+                sealed: experience == nil ? [] : row.blob(table.firstSealed),
                 extra: try intact { try openMembers(row, of: table) }
             )
         }
@@ -118,6 +125,9 @@ private struct StoredMetadata {
     let id: Int64
     let client: String
     let family: String?
+
+    /// What a server has of ``extra``.
+    let sealed: [UInt8]
 
     /// nil where the row was altered.
     let extra: JSONValue.Object?

@@ -17,7 +17,7 @@ extension SealedTable {
 }
 
 extension StoreConnection {
-    /// Adds an entry to the record of use, and forgets the oldest ones.
+    /// Adds an entry to the record of use, and forgets the oldest ones but for moves and what is unfinished.
     package func record(
         _ kind: StoreEvent.Kind,
         outcome: String = "done",
@@ -44,9 +44,10 @@ extension StoreConnection {
             return witness.changes.append(ServerChange(event: id, account: number ?? 0))
         }
         try connection.run(
-            "DELETE FROM event WHERE id <= (SELECT max(id) FROM event) - ?1 AND kind <> ?2",
+            "DELETE FROM event WHERE id <= (SELECT max(id) FROM event) - ?1 AND kind NOT IN (?2, ?3)",
             .integer(StoreEvent.limit),
-            .text(StoreEvent.Kind.erase.rawValue)
+            .text(StoreEvent.Kind.erase.rawValue),
+            .text(StoreEvent.Kind.move.rawValue)
         )
     }
 }
@@ -76,6 +77,46 @@ extension StoreConnection {
         guard !connection.isServer else { return false }
         let kind = try connection.first("SELECT kind FROM event WHERE id = 0") { $0.text(0) }
         return kind == StoreEvent.Kind.erase.rawValue
+    }
+}
+
+// MARK: - Moves
+
+extension StoreConnection {
+    /// What was moved or copied to here and from here, oldest first.
+    func moves() throws -> [StoreEvent] { try events(Self.everyMove) }
+
+    /// One of them; nil where it is gone.
+    func move(_ id: Int64) throws -> StoreEvent? { try events(Self.moveOfRow, .integer(id)).first }
+
+    /// Writes how far a copy is, in the place of what its entry said before.
+    func setOutcome(_ outcome: String, ofMove id: Int64) throws {
+        guard let at = try timeOfMove(id) else { return }
+        try write(
+            .event,
+            id: id,
+            clear: [
+                .integer(at), .text(options.program), .integer(Self.processID),
+                .text(StoreEvent.Kind.move.rawValue), .text(outcome), .null, .null, .null,
+            ],
+            sealed: [Secret("")],
+            derived: [owner(nil)]
+        )
+    }
+
+    /// When it began, in Unix seconds.
+    func timeOfMove(_ id: Int64) throws -> Int64? { try connection.integer(Self.startOfMove, .integer(id)) }
+
+    func deleteMove(_ id: Int64) throws { try connection.run(Self.moveDeletion, [.integer(id)]) }
+
+    private static let everyMove = SQL(entries + "WHERE t.kind = 'move' ORDER BY t.id")
+    private static let moveOfRow = SQL { entries + "WHERE " + isMove("t.", $0) }
+    private static let startOfMove = SQL { "SELECT at FROM event WHERE " + isMove("", $0) }
+    private static let moveDeletion = SQL { "DELETE FROM event WHERE " + isMove("", $0) }
+
+    private static func isMove(_ prefix: String, _ dialect: Dialect) -> String {
+        let isOfNoAccount = dialect.owner("\(prefix)account_id", is: dialect == .sqlite ? "NULL" : "0")
+        return "\(isOfNoAccount) AND \(prefix)id = ?1 AND \(prefix)kind = 'move'"
     }
 }
 
@@ -114,11 +155,6 @@ extension StoreConnection {
             ORDER BY t.tx, t.id LIMIT ?3
             """
     )
-
-    /// What entries with an outcome are about.
-    func eventKinds(ofOutcome outcome: String) throws -> [StoreEvent.Kind] {
-        try events(Self.eventsOfOutcome, .text(outcome)).map(\.kind)
-    }
 
     private static let eventsAfter = SQL(entries + "WHERE t.id > ?1 ORDER BY t.id")
     private static let newestEvents = SQL(entries + "ORDER BY t.id DESC LIMIT ?1")

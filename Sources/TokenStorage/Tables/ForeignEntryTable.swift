@@ -152,7 +152,7 @@ extension StoreConnection {
 
     /// Calls `body` with each kept entry and its row, those of one import in their order.
     func forEachUnrecognizedEntry(_ body: (Int64, UnrecognizedEntry) throws -> Void) throws {
-        try connection.forEach(Self.entries) { row in
+        try connection.walk(Self.entries) { row in
             try body(row.integer(0), unrecognizedEntry(row))
         }
     }

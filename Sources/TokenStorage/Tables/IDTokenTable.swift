@@ -175,7 +175,9 @@ extension StoreConnection {
 
 extension StoreConnection {
     /// Takes in an ID token unless the store has one that was issued later.
-    func importIDToken(_ token: IDTokenRow, claims: Claims?, account: Int64) throws -> Bool {
+    ///
+    /// - Returns: whether anything changed, and how old it is beside the one that was there; nil where nothing tells.
+    func importIDToken(_ token: IDTokenRow, claims: Claims?, account: Int64) throws -> (Bool, ImportedAge?) {
         let stored =
             try connection.first(
                 Self.tokenAlike,
@@ -187,17 +189,19 @@ extension StoreConnection {
                 try intact { (try open(row, of: .idToken), row.text(SealedTable.idToken["realm"])) }
             } ?? nil
         guard let (secret, realm) = stored, let known = (try? IDToken(decoding: secret))?.claims else {
-            return try saveIDToken(token, claims: claims, account: account)
+            return (try saveIDToken(token, claims: claims, account: account), nil)
         }
         // A token that cannot be decoded takes the place of none that can.
-        guard let claims else { return false }
+        guard let claims else { return (false, nil) }
+        var age: ImportedAge?
         if let newest = known.issuedAt, let own = claims.issuedAt {
+            age = newest > own ? .older : newest < own ? .newer : nil
             let isNamed = realm.isWordFor(token.realm)
-            if newest > own || newest == own && secret != token.secret && !isNamed { return false }
+            if newest > own || newest == own && secret != token.secret && !isNamed { return (false, age) }
         }
         var token = token
         if token.realm.isWordFor(realm) { token.realm = realm }
-        return try saveIDToken(token, claims: claims, account: account)
+        return (try saveIDToken(token, claims: claims, account: account), age)
     }
 
     private static let exportedTokens = SQL(
@@ -207,7 +211,7 @@ extension StoreConnection {
     /// Calls `body` with each ID token, and the id of its account.
     func forEachIDToken(_ body: (IDTokenRow, _ homeAccountID: String) throws -> Void) throws {
         let table = SealedTable.idToken
-        try connection.forEach(Self.exportedTokens) { row in
+        try connection.walk(Self.exportedTokens) { row in
             let token = IDTokenRow(
                 clientID: row.text(table["client_id"]),
                 environment: row.text(table["environment"]),
@@ -260,8 +264,9 @@ struct ClaimIndex {
     ]
 
     private let sealer: Sealer
+    private let names: [String: [UInt8]]
 
-    init(_ sealer: Sealer) { self.sealer = sealer }
+    init(_ sealer: Sealer) { (self.sealer, names) = (sealer, sealer.knownClaimNameHashes) }
 
     /// One entry for every value that a claim, or a member of one, has; one for its presence where it has none.
     func entries(of claims: Claims) -> [Entry] {
@@ -272,7 +277,7 @@ struct ClaimIndex {
         return entries
     }
 
-    func name(_ path: String) -> [UInt8] { sealer.claimNameHash(path) }
+    func name(_ path: String) -> [UInt8] { names[path] ?? sealer.claimNameHash(path) }
 
     func value(_ path: String, _ value: String) -> [UInt8] { sealer.claimValueHash(name: path, value: value.folded) }
 

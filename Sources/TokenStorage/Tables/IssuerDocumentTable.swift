@@ -27,6 +27,23 @@ extension TokenStore {
         }
     }
 
+    /// Puts a document that was fetched some seconds ago in the place of an older one that says something else.
+    ///
+    /// Where none is kept, none is added.
+    package func replaceIssuerDocument(
+        _ document: JSONValue.Object,
+        url: String,
+        lifetime: Int64,
+        age: Int64
+    ) throws {
+        guard age < lifetime, try read({ try $0.keepsOlder(than: document, of: age, url: url) }) else { return }
+        try write { session in
+            let row = try session.lockedIssuerDocument(url)
+            guard try session.keepsOlder(than: document, of: age, url: url) else { return }
+            try session.writeIssuerDocument(document, url: url, lifetime: lifetime, age: age, row: row)
+        }
+    }
+
     /// Keeps a document that no issuer published at `url` for some seconds, unless one is there: of all tasks and
     /// processes that try, one succeeds, on however many machines.
     ///
@@ -48,12 +65,22 @@ extension StoreConnection {
     )
 
     /// What is kept for a URL; nil where it is too old, was altered, or is not a JSON object.
-    func issuerDocument(_ url: String) throws -> JSONValue.Object? {
-        try connection.first(Self.documentOfURL, .text(url), .integer(now)) { row in
-            guard try intact({ try verify(row, of: .issuerDocument) }) != nil else { return nil }
+    func issuerDocument(_ url: String) throws -> JSONValue.Object? { try keptDocument(url)?.document }
+
+    private func keptDocument(_ url: String) throws -> (document: JSONValue.Object, fetchedAt: Int64)? {
+        let table = SealedTable.issuerDocument
+        return try connection.first(Self.documentOfURL, .text(url), .integer(now)) { row in
+            guard try intact({ try verify(row, of: table) }) != nil else { return nil }
             // What cannot be read is fetched again.
-            return (try? JSONValue(parsing: row.text(SealedTable.issuerDocument["document"])))?.object
+            let document = (try? JSONValue(parsing: row.text(table["document"])))?.object
+            return document.map { ($0, row.integer(table["fetched_at"])) }
         } ?? nil
+    }
+
+    /// Whether something else than `document` is kept, and was not fetched after it, some seconds ago.
+    fileprivate func keepsOlder(than document: JSONValue.Object, of age: Int64, url: String) throws -> Bool {
+        guard let kept = try keptDocument(url) else { return false }
+        return kept.document != document && kept.fetchedAt <= now - age
     }
 
     /// The row of a URL, which no other node replaces before this transaction has ended; nil if there is none.
@@ -68,11 +95,21 @@ extension StoreConnection {
     }
 
     /// Keeps a document in the `row` of its URL, which was read in the same transaction.
-    func writeIssuerDocument(_ document: JSONValue.Object, url: String, lifetime: Int64, row: Int64?) throws {
+    func writeIssuerDocument(
+        _ document: JSONValue.Object,
+        url: String,
+        lifetime: Int64,
+        age: Int64 = 0,
+        row: Int64?
+    ) throws {
+        let fetchedAt = now - age
         try write(
             .issuerDocument,
             id: row,
-            clear: [.text(url), .text(JSONValue.object(document).serialized), .integer(now), .integer(now + lifetime)],
+            clear: [
+                .text(url), .text(JSONValue.object(document).serialized), .integer(fetchedAt),
+                .integer(fetchedAt + lifetime),
+            ],
             sealed: [Secret("")]
         )
     }

@@ -39,6 +39,20 @@ extension StoreConnection {
         } ?? nil
     }
 
+    /// Whether the issuer has ended the token that a row has in a generation.
+    func hasEnded(_ token: Int64, generation: Int64, account: Int64) throws -> Bool {
+        let table = SealedTable.refreshAttempt
+        let values = [Value.integer(token), .integer(generation)] + (connection.isServer ? [.integer(account)] : [])
+        return try connection.first(Self.attemptOfRow, values) { row in
+            try isIntact(row, of: table) && row.optionalText(table["outcome"]) != nil
+        } ?? false
+    }
+
+    private static let attemptOfRow = SQL { dialect in
+        SealedTable.refreshAttempt.selection + "WHERE t.id = ?1 AND t.generation = ?2"
+            + (dialect == .sqlite ? "" : " AND t.account_id = ?3")
+    }
+
     private static let attempt = SQL { dialect in
         SealedTable.refreshAttempt.selection
             + "WHERE t.id = ?1 AND t.generation = ?2\(dialect.owned("t.account_id", rows: 3))"

@@ -199,8 +199,10 @@ extension StoreConnection {
             """
     }
 
-    /// Takes in a refresh token unless the store has the same or a newer one under the same identity.
-    func importRefreshToken(_ token: RefreshTokenRow, account: Int64) throws -> Bool {
+    /// Takes in a refresh token unless the store has the same one under the same identity, or one that may be newer.
+    ///
+    /// Most libraries write no time beside it; `age` is that of the ID token beside it.
+    func importRefreshToken(_ token: RefreshTokenRow, age: ImportedAge?, account: Int64) throws -> Bool {
         let table = SealedTable.refreshToken
         let known = try connection.first(
             Self.refreshTokenAlike,
@@ -226,7 +228,15 @@ extension StoreConnection {
             try writeRefreshToken(token, account: account, id: known.id, generation: next)
             return true
         }
-        if known.modifiedAt > token.modifiedAt { return false }
+        if secret == token.secret {
+            if known.modifiedAt > token.modifiedAt { return false }
+        } else if try !hasEnded(known.id, generation: known.generation, account: account) {
+            // One that the issuer has spent may end the session when it is used again.
+            let times = (known.modifiedAt, token.modifiedAt)
+            let isTold = times.0 > 0 && times.1 > 0 && times.0 != times.1
+            let isNewer = age == nil || isTold ? times.0 < times.1 : age == .newer
+            guard isNewer else { return false }
+        }
         var merged = token
         merged.extra = extra.merging(token.extra)
         if secret == token.secret, extra == merged.extra, known.modifiedAt == token.modifiedAt { return false }
@@ -248,7 +258,7 @@ extension StoreConnection {
     /// of no use.
     func forEachRefreshToken(_ body: (RefreshTokenRow, _ homeAccountID: String) throws -> Void) throws {
         let table = SealedTable.refreshToken
-        try connection.forEach(Self.exportedRefreshTokens) { row in
+        try connection.walk(Self.exportedRefreshTokens) { row in
             let token = RefreshTokenRow(
                 clientID: row.text(table["client_id"]),
                 familyID: row.optionalText(table["family_id"]),

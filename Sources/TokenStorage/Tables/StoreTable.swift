@@ -132,7 +132,10 @@ extension Connection {
             .text(StoreHeader.text(store.parameters)),
             .integer(now)
         )
-        try insertDataKey(DataKey(id: 1, format: schema.format), under: store.key, storeID: store.id, at: now)
+        // A process that has not noticed that a store was made anew must not take its key for the one it knows; a file
+        // shows that by its identity.
+        let id = isServer ? DataKey.newID : 1
+        try insertDataKey(DataKey(id: id, format: schema.format), under: store.key, storeID: store.id, at: now)
     }
 
     /// Records that a migration has been applied; the floors rise with the version.
@@ -182,6 +185,11 @@ extension StoreConnection {
 }
 
 // MARK: - Data keys
+
+extension DataKey {
+    /// An id that no data key has had, in this store or in one whose place it took.
+    static var newID: UInt32 { .random(in: 1 << 16..<1 << 31) }
+}
 
 /// A data key as the store holds it.
 struct WrappedDataKey: Hashable {

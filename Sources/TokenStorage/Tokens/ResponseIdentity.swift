@@ -14,7 +14,7 @@ struct ResponseIdentity {
     let realm: String
 
     /// - Throws: `IDTokenError` if the response has an ID token that cannot be decoded, ``MismatchedAccount`` if that and
-    ///   the `client_info` name two users.
+    ///   the `client_info` name two users, ``UnfitText`` if a name by which rows are found cannot be stored.
     init(_ response: TokenResponse, request: TokenRequest) throws {
         let idToken = try response.idToken.map { secret throws(IDTokenError) in try IDToken(decoding: secret) }
         let clientInfo = ClientInfo(response, to: request, claims: idToken?.claims)
@@ -27,6 +27,15 @@ struct ResponseIdentity {
         realm =
             namedTenant ?? tenant
             ?? request.authority.issuer.map(Self.firstPathSegment) ?? ""
+        try Self.requireFit(account?.homeAccountID, "id of the user")
+        try Self.requireFit(account?.issuer, "issuer")
+        try Self.requireFit(realm, "tenant")
+        try Self.requireFit(request.clientID, "client id")
+        try Self.requireFit(request.authority.environment, "host of the authority")
+    }
+
+    private static func requireFit(_ key: String?, _ name: String) throws(UnfitText) {
+        if let flaw = key?.keyFlaw { throw UnfitText(name, flaw) }
     }
 
     var claims: Claims? { idToken?.claims }
@@ -53,7 +62,7 @@ struct ResponseIdentity {
             environment: environment,
             realm: realm,
             realmFold: realm.folded,
-            localAccountID: claims?.localAccountID,
+            localAccountID: claims?.localAccountID.flatMap { $0.keyFlaw == nil ? $0 : nil },
             username: account.username,
             authorityType: realm.folded == "adfs" ? "ADFS" : "MSSTS",
             extra: extra

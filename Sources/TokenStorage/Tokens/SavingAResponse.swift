@@ -2,9 +2,14 @@ import Database
 import OAuth
 
 extension StoreConnection {
-    /// Stores the response of a sign-in, or of a request for the client's own token, in the transaction that is open.
-    func save(_ response: TokenResponse, for request: TokenRequest) throws -> SavedTokens {
-        let identity = try ResponseIdentity(response, request: request)
+    /// Stores the response of a sign-in, or of a request for the client's own token, in the transaction that is open; who
+    /// it is about may be known already.
+    func save(
+        _ response: TokenResponse,
+        for request: TokenRequest,
+        of known: ResponseIdentity? = nil
+    ) throws -> SavedTokens {
+        let identity = try known ?? ResponseIdentity(response, request: request)
         var row: Int64?
         if let account = identity.account {
             let stored = identity.storedAccount(typed: request.username)

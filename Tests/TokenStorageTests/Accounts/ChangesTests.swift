@@ -54,7 +54,10 @@ struct ChangesTests {
         _ = try await TokenStore.purgeAll(at: fixture.location, options: fixture.options)
         #expect(await next(&changes) == .many)
         try fixture.signIn(.signIn())
-        #expect(await next(&changes) == .signedIn(Fixture.account))
+        // A server deletes them in several transactions, and tells of each.
+        var change = await next(&changes)
+        while fixture.location.path == nil, change == .many { change = await next(&changes) }
+        #expect(change == .signedIn(Fixture.account))
     }
 
     @Test(.timeLimit(.minutes(5)))

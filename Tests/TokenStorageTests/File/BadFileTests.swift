@@ -51,14 +51,16 @@ struct BadFileTests {
 
     @Test(
         arguments: [
-            Array("not a database".utf8), Array(#"{"AccessToken":{}}"#.utf8), [], [0],
-            Array("SQLite format 3\u{0}".utf8), [UInt8](repeating: 0, count: 8192),
-            [UInt8](repeating: 0xA5, count: 65_536),
+            Content("a sentence", Array("not a database".utf8)), Content("JSON", Array(#"{"AccessToken":{}}"#.utf8)),
+            Content("nothing", []), Content("a zero", [0]),
+            Content("SQLite's first bytes", Array("SQLite format 3\u{0}".utf8)),
+            Content("zeros", [UInt8](repeating: 0, count: 8192)),
+            Content("other bytes", [UInt8](repeating: 0xA5, count: 65_536)),
         ]
     )
-    func `C89: a file that is not a token store is damage, and stays as it is`(bytes: [UInt8]) throws {
+    private func `C89: a file that is not a token store is damage, and stays as it is`(content: Content) throws {
         let (fixture, file) = try closedStore()
-        try file.write(bytes)
+        try file.write(content.bytes)
         try expectRefusal(.damaged, fixture)
     }
 
@@ -225,4 +227,12 @@ struct BadFileTests {
         #expect(try TokenStore.inspect(at: path, options: TestStore.options(TestClock())) == nil)
         #expect(try DirectorySnapshot(directory.path).names == [])
     }
+}
+
+/// What is in a file; a report of the tests names it and does not list its bytes.
+private struct Content: CustomTestStringConvertible {
+    let testDescription: String
+    let bytes: [UInt8]
+
+    init(_ description: String, _ bytes: [UInt8]) { (testDescription, self.bytes) = (description, bytes) }
 }

@@ -159,7 +159,7 @@ struct InspectionTests {
         expectError(.failure) { _ = try TokenStore.inspect(at: fixture.path, options: fixture.options) }
     }
 
-    @Test func `a writer on a copy without an index ends its inspection`() throws {
+    @Test func `an inspection of a copy without an index follows a writer that comes`() throws {
         let live = try TestStore(document)
         let copy = try TemporaryDirectory()
         for name in ["tokenstore.db", "tokenstore.db-wal", "key"] {
@@ -171,7 +171,7 @@ struct InspectionTests {
         #expect(try store.accounts().count == 1)
         let other = try SQLiteShell(copy.file("tokenstore.db"))
         try other.run("UPDATE account SET id = id; SELECT 1;")
-        expectError(.busy) { _ = try store.accounts() }
+        #expect(try store.accounts().count == 1)
         try other.end()
     }
 

@@ -97,4 +97,25 @@ struct ReplacedFileTests {
         #expect(error?.description.contains("type 0x958458f6") == true)
         #expect(try FileManager.default.contentsOfDirectory(atPath: mount.path).allSatisfy { !$0.contains(".db") })
     }
+
+    /// As by `docker run --volume tokenstore.db:/state/tokenstore.db`.
+    @Test(.enabled(if: ReadOnlyMount.isPossible, "only root can mount a file"))
+    func `a database that is mounted without its directory is refused, and left without a log`() throws {
+        let fixture = try TestStore.closed(.standardCache(.accessToken("a", "s1")))
+        let place = try TemporaryDirectory()
+        let mounted = try place.write("", to: "tokenstore.db")
+        try Shell.run("/bin/mount", "--bind", fixture.path.database, mounted)
+        // Mounted still, it could not be removed.
+        defer { _ = try? Shell.run("/bin/umount", mounted) }
+        for _ in 1...2 {
+            let error = expectError(.failure) {
+                _ = try TokenStore.open(at: StorePath(mounted), options: fixture.options)
+            }
+            #expect(error?.code == .unsupported)
+            #expect(error?.remedy?.advice.contains("mount the directory") == true)
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: place.path) == ["tokenstore.db"])
+        // Where it is with its directory, it stays good.
+        #expect(try TokenStore.open(at: fixture.path, options: fixture.options).accounts().count == 1)
+    }
 }

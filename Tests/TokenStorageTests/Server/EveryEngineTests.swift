@@ -6,7 +6,7 @@ import Testing
 /// Whether each suite of the store's promises runs on both engines, or says why it does not.
 struct EveryEngineTests {
     /// Suites that need no store.
-    private static let withoutStore: Set = ["BehaviourTests", "ReadmeTests", "EveryEngineTests"]
+    private static let withoutStore: Set = ["BehaviourTests", "ReadmeTests", "EveryEngineTests", "StoreLocationTests"]
 
     @Test(arguments: ["TokenStorageTests", "TokenManagementTests"])
     func `every suite runs on both engines or says why not`(target: String) throws {

@@ -80,7 +80,7 @@ struct ServerFaultTests {
             (.wrongKindOfServer, .unreachable), (.timedOut, .busy), (.poolExhausted, .busy),
             (.cannotConnectNow, .unreachable), (.tooManyConnections, .unreachable), (.connectionLost, .unreachable),
             (.serializationFailure, .busy), (.permission, .access), (.address, .invalidArgument),
-            (.undefinedTable, .damaged), (.characterNotInRepertoire, .storage),
+            (.undefinedTable, .damaged), (.characterNotInRepertoire, .invalidArgument), (.failedTransaction, .storage),
         ] as [(PostgreSQLError.Code, TokenStoreError.Code)]
     )
     func `every failure of the binding has a code of the store and a remedy`(

@@ -89,3 +89,14 @@ func expectCode(
     #expect(error?.code == code, "\(String(describing: error))", sourceLocation: sourceLocation)
     #expect(error?.remedy != nil, sourceLocation: sourceLocation)
 }
+
+/// Waits until something is so; a busy machine may take its time.
+func eventually(_ isSo: () async throws -> Bool) async throws {
+    let end = ContinuousClock.now + .seconds(60)
+    while try await !isSo() {
+        guard ContinuousClock.now < end else { throw Late() }
+        try await Task.sleep(for: .milliseconds(1))
+    }
+}
+
+private struct Late: Error {}

@@ -51,16 +51,6 @@ struct ServerWatchTests {
     }
 
     /// Waits until something is so.
-    private static func eventually(_ isSo: () async throws -> Bool) async throws {
-        let end = ContinuousClock.now + .seconds(60)
-        while try await !isSo() {
-            guard ContinuousClock.now < end else { throw Late() }
-            try await Task.sleep(for: .milliseconds(1))
-        }
-    }
-
-    private struct Late: Error {}
-
     private static let limit = Duration.milliseconds(2_100)
 
     private func scene(on server: TestServer? = nil, users: Int = 1) async throws -> ServerScene {
@@ -117,7 +107,7 @@ struct ServerWatchTests {
         let node = try await Node(scene.openLater())
         try await node.remember()
         var listener: Int64 = 0
-        try await Self.eventually {
+        try await eventually {
             listener = try scene.count("SELECT max(pid) FROM pg_stat_activity WHERE " + Self.isWatching)
             return listener > 0
         }

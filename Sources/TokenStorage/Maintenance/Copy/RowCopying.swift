@@ -3,44 +3,22 @@ import OAuth
 import SQL
 import Sealing
 
-/// A row on its way from one store to another: opened, and no longer bound to its place.
-private struct CarriedRow {
-    let id: Int64
-    let owner: Int64
-    let clear: [Value]
-    let sealed: [Secret?]
-    let derived: [Value]
-
-    init(_ row: Row, of table: SealedTable, by session: StoreConnection) throws {
-        (id, owner) = (row.integer(0), row.integer(1))
-        clear = table.clear.map { row.value(table[$0]) }
-        sealed = try table.sealed.indices.map { try session.openIfPresent(row, of: table, $0) }
-        derived = table.derived.map { row.value(table[$0]) }
-    }
-}
-
-/// Some accounts with everything they own.
-private struct CarriedPage {
-    var accounts: [(id: Account.ID, row: CarriedRow)] = []
-    var rows: [(table: SealedTable, rows: [CarriedRow])] = []
-    var attempts: [CarriedRow] = []
-}
-
 /// Reads the rows of one store and writes them to another, which gives them new places and seals them anew.
+///
+/// Programs may write to the target meanwhile. What they have there stays as it is, and what they have deleted there
+/// does not come back.
 final class RowCopying {
     private let source: StoreConnection
     private let target: TokenStore
 
-    /// The rows that accounts got in the target, by those of the source.
-    private var places: [Int64: Int64] = [:]
+    /// How far the copy was in the last transaction of the target.
+    private(set) var mark: CopyMark
 
-    init(from source: StoreConnection, to target: TokenStore) {
-        (self.source, self.target) = (source, target)
-    }
+    /// How many accounts stayed as programs had made them in the target meanwhile.
+    private(set) var leftAlone = 0
 
-    /// What the two stores have the same number of: what ends by itself may have ended meanwhile.
-    static let comparedTables = SealedTable.all.filter {
-        !["event", "issuer_document", "throttle", "refresh_attempt"].contains($0.name)
+    init(from source: StoreConnection, to target: TokenStore, after mark: CopyMark) {
+        (self.source, self.target, self.mark) = (source, target, mark)
     }
 
     /// One transaction of the target each: few enough that nobody waits long, many enough that commits cost little.
@@ -51,20 +29,24 @@ final class RowCopying {
     // MARK: Accounts
 
     func copyAccounts(_ progress: TokenStore.ProgressHandler?) throws {
-        try copyMarkKey()
+        if mark.last < .max { try copyMarkKey() }
         let total = try source.rowCount([.account])
         let count = RowProgress(progress, total: total, unit: "accounts", step: 1)
         try count.start()
-        var last: Int64 = 0
+        if mark.last > 0 { try count.advance(by: accountCount(through: mark.last)) }
         while true {
-            let page = try nextPage(after: last)
-            guard let end = page.accounts.last else { break }
-            let found = try target.write { session in try self.write(page, by: session) }
-            places.merge(found) { $1 }
-            last = end.row.id
+            let page = try nextPage(after: mark.last)
+            guard !page.accounts.isEmpty else { break }
+            let skipped: Int
+            (mark, skipped) = try target.write { session in try self.write(page, by: session) }
+            leftAlone += skipped
             try count.advance(by: page.accounts.count)
         }
         try count.end()
+    }
+
+    private func accountCount(through row: Int64) throws -> Int {
+        Int(try source.connection.integer("SELECT count(*) FROM account WHERE id <= ?1", .integer(row)) ?? 0)
     }
 
     private static let accountPage = SQL(
@@ -100,70 +82,144 @@ final class RowCopying {
         return page
     }
 
-    /// - Returns: the rows of the accounts; one that is there already came with everything it owns.
-    private func write(_ page: CarriedPage, by session: StoreConnection) throws -> [Int64: Int64] {
-        var (places, new): ([Int64: Int64], [Int64: Int64]) = ([:], [:])
-        for (id, row) in page.accounts {
-            if let known = try session.accountRow(id) {
-                places[row.id] = known
-            } else {
-                new[row.id] = try session.write(row, of: .account, new: session.newAccountRow(id))
-            }
+    /// Writes the accounts of a page that the copy has not come to, with everything they own.
+    ///
+    /// - Returns: how far the copy is then, and how many accounts it left alone.
+    private func write(_ page: CarriedPage, by session: StoreConnection) throws -> (mark: CopyMark, leftAlone: Int) {
+        // Of two that copy the same at once one finds it done.
+        try session.lockForManyAccounts()
+        let mark = try session.current(self.mark)
+        guard let end = page.accounts.last, mark.last < end.row.id else { return (mark, 0) }
+        let used = try session.accountMarks(since: mark)
+        var new: [Int64: Int64] = [:]
+        let accounts = page.accounts.filter { $0.row.id > mark.last }
+        for (id, row) in accounts {
+            // A program has signed it in or out there meanwhile, which is the newer.
+            let isUsed = try !used.isEmpty && session.mark(of: id).map { used.contains($0) } ?? false
+            guard try !isUsed && session.accountRow(id) == nil else { continue }
+            new[row.id] = try session.write(row, of: .account, new: session.newAccountRow(id))
         }
+        let counts = try write(page, of: new, by: session)
+        try requireCounts(counts, of: new.values.sorted(), by: session)
+        return (try session.advance(mark, to: end.row.id), accounts.count - new.count)
+    }
+
+    /// Writes what the `new` accounts own, which are given with their rows in the target.
+    ///
+    /// - Returns: how many rows of each table it wrote.
+    private func write(
+        _ page: CarriedPage,
+        of new: [Int64: Int64],
+        by session: StoreConnection
+    ) throws -> [String: Int] {
         var tokens: [Int64: (id: Int64, owner: Int64)] = [:]
+        var counts: [String: Int] = [:]
         for (table, rows) in page.rows {
+            let isDefault = table.name == "default_account"
+            // There is one default account.
+            if isDefault, try session.rowCount([table]) ?? 0 > 0 { continue }
             for row in rows {
                 guard let owner = new[row.owner] else { continue }
-                // There is one default account.
-                let id = try session.write(row, of: table, new: table.name == "default_account" ? 1 : nil, owner: owner)
+                let id = try session.write(row, of: table, new: isDefault ? 1 : nil, owner: owner)
                 if table.name == "refresh_token" { tokens[row.id] = (id, owner) }
+                counts[table.name, default: 0] += 1
             }
         }
         for row in page.attempts {
             guard let token = tokens[row.id] else { continue }
             try session.write(row, of: .refreshAttempt, new: token.id, owner: token.owner)
         }
-        return places.merging(new) { $1 }
+        return counts
+    }
+
+    /// Compares how much accounts own with how much was written, while nobody else can change them.
+    private func requireCounts(_ counts: [String: Int], of accounts: [Int64], by session: StoreConnection) throws {
+        guard !accounts.isEmpty else { return }
+        let rows = accounts.map(String.init).joined(separator: ", ")
+        for table in Self.ownedTables {
+            let wanted = counts[table.name] ?? 0
+            let count = try session.connection.prepare(
+                "SELECT count(*) FROM \(table.name) WHERE account_id IN (\(rows))"
+            )
+            let found = try count.first([]) { Int($0.integer(0)) } ?? 0
+            guard wanted == found else {
+                throw TokenStoreError.damaged(
+                    "\(target.location) took \(found) rows of \(table.name) for \(wanted), and none of them was kept",
+                    .retry
+                )
+            }
+        }
     }
 
     // MARK: What belongs to no account
 
-    private static let looseTables: [(table: SealedTable, sql: SQL)] =
-        [SealedTable.appMetadata, .foreignEntry, .issuerDocument, .signOut].map {
-            ($0, SQL($0.selection(after: "?1")))
+    /// A table of it, and what tells whether the target has a row already.
+    private struct LooseTable {
+        let table: SealedTable
+        let all: SQL
+        let key: [String]
+        let known: SQL?
+
+        init(_ table: SealedTable, key: [String] = []) {
+            (self.table, self.key) = (table, key)
+            all = SQL(table.selection(after: "?1"))
+            let conditions = key.enumerated().map { "\($1) = ?\($0 + 1)" }
+            known =
+                key.isEmpty
+                ? nil : SQL("SELECT 1 FROM \(table.name) WHERE " + conditions.joined(separator: " AND "))
         }
+
+        func isKnown(_ row: CarriedRow, to session: StoreConnection) throws -> Bool {
+            guard let known else { return false }
+            let values = Dictionary(zip(table.clear, row.clear)) { first, _ in first }
+            return try session.connection.integer(known, key.compactMap { values[$0] }) != nil
+        }
+    }
+
+    /// Of an entry of an import that both have, its new hash decides, when it is written.
+    private static let looseTables = [
+        LooseTable(.appMetadata, key: ["client_fold", "environment"]), LooseTable(.foreignEntry),
+        LooseTable(.issuerDocument, key: ["url"]), LooseTable(.signOut, key: ["account_mark", "client_fold"]),
+    ]
 
     private static let markKeys = SQL(SealedTable.markKey.selection(after: "?1"))
 
-    /// The hashes of accounts in the record of use stay what they are.
+    /// With it the hashes of accounts in the record of use stay what they are.
     private func copyMarkKey() throws {
-        let keys = try rows(of: .markKey, Self.markKeys)
+        let keys = try source.connection.all(Self.markKeys, .integer(Int64.min)) {
+            try CarriedRow($0, of: .markKey, by: source)
+        }
         try target.write { session in
             guard let key = keys.first, try session.rowCount([.markKey]) == 0 else { return }
             try session.write(key, of: .markKey, new: 1)
         }
     }
 
-    /// Copies the rest in one transaction, unless a record of use with this outcome says that it was.
-    func copyRest(unless outcome: String, _ progress: TokenStore.ProgressHandler?) throws {
+    /// Copies the rest in one transaction, unless that was done before.
+    func copyRest() throws {
         let ownTokens = try source.connection.all(Self.ownTokens) {
             try CarriedRow($0, of: .accessToken, by: source)
         }
-        let loose = try Self.looseTables.map { ($0.table, try rows(of: $0.table, $0.sql)) }
+        let tables = try Self.looseTables.map { loose in
+            let rows = try source.connection.all(loose.all, .integer(Int64.min)) {
+                try CarriedRow($0, of: loose.table, by: source)
+            }
+            return (loose, rows)
+        }
         let events = try events()
-        try target.write { session in
-            // Of two that copy the same at once one finds it done.
+        mark = try target.write { session in
             try session.lockForManyAccounts()
-            guard try !session.hasMoved(outcome) else { return }
+            let mark = try session.current(self.mark)
+            guard mark.last < .max else { return mark }
             for row in ownTokens { try session.write(row, of: .accessToken) }
-            for (table, rows) in loose {
-                for row in rows { try session.write(row, of: table) }
+            for (loose, rows) in tables {
+                for row in rows where try !loose.isKnown(row, to: session) { try session.write(row, of: loose.table) }
             }
             for event in events {
-                let owner = event.owner.flatMap { self.places[$0] }
+                let owner = try event.account.flatMap { try session.row(of: $0, meantBy: event.row) }
                 try session.write(event.row, of: .event, derived: [session.owner(owner)])
             }
-            try session.record(.move, outcome: outcome)
+            return try session.advance(mark, to: .max)
         }
     }
 
@@ -172,49 +228,22 @@ final class RowCopying {
             + dialect.owner("t.account_id", is: dialect == .sqlite ? "NULL" : "0")
     }
 
-    private func rows(of table: SealedTable, _ sql: SQL) throws -> [CarriedRow] {
-        try source.connection.all(sql, .integer(Int64.min)) {
-            try CarriedRow($0, of: table, by: source)
-        }
-    }
-
     private static let events = SQL(SealedTable.event.selection + "ORDER BY t.id DESC LIMIT \(StoreEvent.limit)")
 
     /// The newest entries of the record of use, oldest first; what was altered is left out, as it counts for nothing.
-    private func events() throws -> [(row: CarriedRow, owner: Int64?)] {
-        let account = SealedTable.event["account_id"]
-        return try source.connection.all(Self.events) { row in
-            guard try source.isIntact(row, of: .event) else { return nil }
-            return (try CarriedRow(row, of: .event, by: source), row.optionalInteger(account))
-        }.compactMap(\.self).reversed()
-    }
-}
-
-extension StoreConnection {
-    /// Writes a row that came from another store, with the hashes that hang on this store's keys.
-    @discardableResult
-    fileprivate func write(
-        _ row: CarriedRow,
-        of table: SealedTable,
-        new: Int64? = nil,
-        owner: Int64? = nil,
-        derived: [Value]? = nil
-    ) throws -> Int64 {
-        let id = try write(
-            table,
-            id: nil,
-            new: new,
-            account: owner,
-            clear: row.clear,
-            sealed: row.sealed,
-            derived: derived ?? row.derived
-        )
-        try rehash(id, of: owner ?? 0, in: table)
-        return id
-    }
-
-    /// Whether the record of use says of a copy that it came so far.
-    func hasMoved(_ outcome: String) throws -> Bool {
-        try eventKinds(ofOutcome: outcome).contains(.move)
+    ///
+    /// So is what was copied to the source: in the target it would say that it was copied to there.
+    private func events() throws -> [(row: CarriedRow, account: Account.ID?)] {
+        let table = SealedTable.event
+        let found = try source.connection.all(Self.events) { row -> (row: CarriedRow, owner: Int64?)? in
+            let isMark =
+                row.text(table["kind"]) == StoreEvent.Kind.move.rawValue
+                && CopyMark.isOutcome(row.text(table["outcome"]))
+            guard try !isMark && source.isIntact(row, of: table) else { return nil }
+            return (try CarriedRow(row, of: table, by: source), row.optionalInteger(table["account_id"]))
+        }.compactMap(\.self)
+        var accounts: [Int64: Account.ID] = [:]
+        for owner in Set(found.compactMap { $0.owner }) { accounts[owner] = try source.accountID(owner) }
+        return found.reversed().map { ($0.row, $0.owner.flatMap { accounts[$0] }) }
     }
 }

@@ -11,24 +11,47 @@ struct StoreCopying {
     let keepsSource: Bool
 
     func run(_ progress: TokenStore.ProgressHandler?) throws -> CopyReport {
-        let isResumed = try prepareSource(progress)
+        let frozenID = try idOfFrozenSource()
+        let open = frozenID == nil ? try openSource(progress) : nil
+        defer { open?.close() }
         let store = try TokenStore.open(at: target, options: writing)
         defer { store.close() }
+        let id = try frozenID ?? open?.read { $0.header.storeID.hexadecimal } ?? ""
+        // Fails before anything is frozen.
+        let mark = try begin(id, in: store, isFrozen: frozenID != nil)
+        guard !mark.isDone else { return try CopyReport(store.read { try $0.totals() }, wasDone: true) }
+        if let open, !keepsSource { try freeze(open) }
+        open?.close()
+        let leftAlone = try fill(store, after: mark, progress)
+        return try CopyReport(store.read { try $0.totals() }, wasResumed: frozenID != nil, leftAlone: leftAlone)
+    }
+
+    /// Brings what the copy has not brought, and opens all that the target holds then.
+    ///
+    /// - Returns: how many accounts it left alone.
+    private func fill(
+        _ store: TokenStore,
+        after mark: CopyMark,
+        _ progress: TokenStore.ProgressHandler?
+    ) throws -> Int {
         guard let inspection = try inspectSource() else { throw TokenStoreError.noStore(at: source) }
-        try inspection.read { session in
+        // The target has the rows by then.
+        let (end, leftAlone) = try inspection.connections.read(isTold: true) { session in
             try session.connection.read {
-                let header = session.header.storeID.hexadecimal
-                try begin(header, in: store, isResumed: isResumed)
-                let rows = RowCopying(from: session, to: store)
+                let rows = RowCopying(from: session, to: store, after: mark)
                 try rows.copyAccounts(progress)
-                try rows.copyRest(unless: Self.done(header), progress)
-                try requireSame(session, store)
+                try rows.copyRest()
+                return (rows.mark, rows.leftAlone)
             }
         }
         if let problem = try store.check(progress: progress).first {
             throw TokenStoreError.damaged("\(target) does not hold what it was given (\(problem.problem))", .check)
         }
-        return try CopyReport(store.read { try $0.totals() }, wasResumed: isResumed)
+        try store.write { session in
+            try session.lockForManyAccounts()
+            try session.endCopy(end)
+        }
+        return leftAlone
     }
 
     // MARK: The source
@@ -39,24 +62,37 @@ struct StoreCopying {
         return try TokenStore.inspect(at: source, options: options)
     }
 
-    /// Makes sure that the source is whole and, unless it is to be kept, that nothing is written to it from now on.
-    ///
-    /// - Returns: whether a move to the same target was begun before.
-    private func prepareSource(_ progress: TokenStore.ProgressHandler?) throws -> Bool {
-        if let place = try placeOfSource() {
-            guard place == target.description else { throw TokenStoreError.moved(from: source, to: place) }
-            return true
+    /// The id of the source, if a move to the same target was begun before; nil if programs may write to it.
+    private func idOfFrozenSource() throws -> String? {
+        do {
+            guard let inspection = try inspectSource() else { throw TokenStoreError.noStore(at: source) }
+            let (place, id) = try inspection.read { (try $0.newPlace(), $0.header.storeID.hexadecimal) }
+            guard let place else { return nil }
+            guard target.isDescribed(by: place) else { throw TokenStoreError.moved(from: source, to: place) }
+            return id
+        } catch let error as TokenStoreError where error.code == .olderStore {
+            return nil
         }
-        // Makes it current, and stores answers that wait in files.
+    }
+
+    /// Opens the source, which makes it current, stores answers that wait in files, and makes sure that it is whole.
+    private func openSource(_ progress: TokenStore.ProgressHandler?) throws -> TokenStore {
         let store = try TokenStore.open(at: source, options: reading)
-        defer { store.close() }
-        try store.takeInAnswers()
-        if let problem = try store.check(progress: progress).first {
-            throw TokenStoreError.damaged("\(source) is damaged (\(problem.problem))", .repair)
+        do {
+            try store.takeInAnswers()
+            if let problem = try store.check(progress: progress).first {
+                throw TokenStoreError.damaged("\(source) is damaged (\(problem.problem))", .repair)
+            }
+            try store.read { try $0.requireFit(for: target) }
+            return store
+        } catch {
+            store.close()
+            throw error
         }
-        // Fails before anything is frozen.
-        try requireUsableTarget()
-        guard !keepsSource else { return false }
+    }
+
+    /// Makes sure that nothing is written to the source from now on.
+    private func freeze(_ store: TokenStore) throws {
         let end = ContinuousClock.now + reading.busyTimeout
         var pauses = Pauses()
         while try !frozen(store) {
@@ -64,16 +100,6 @@ struct StoreCopying {
                 throw TokenStoreError.busy("\(source) has tokens that are being refreshed", .retryLater)
             }
             pauses.next(until: end)
-        }
-        return false
-    }
-
-    private func placeOfSource() throws -> String? {
-        do {
-            guard let inspection = try inspectSource() else { throw TokenStoreError.noStore(at: source) }
-            return try inspection.read { try $0.newPlace() }
-        } catch let error as TokenStoreError where error.code == .olderStore {
-            return nil
         }
     }
 
@@ -92,46 +118,28 @@ struct StoreCopying {
 
     // MARK: The target
 
-    private func requireUsableTarget() throws {
-        let store = try TokenStore.open(at: target, options: writing)
-        defer { store.close() }
+    /// Marks the target as the copy of this source, before the source is frozen: what other programs write there from
+    /// now on is left alone.
+    ///
+    /// - Returns: how far the copy is; it goes on only if nothing was written to the source since it was begun.
+    private func begin(_ id: String, in store: TokenStore, isFrozen: Bool) throws -> CopyMark {
         // A store that was moved itself refuses what is written.
-        try store.write { try requireEmpty($0.totals()) }
-    }
-
-    private func requireEmpty(_ totals: PurgeCounts) throws {
-        guard totals.accounts == 0, totals.accessTokens == 0 else {
-            throw TokenStoreError.invalidArgument(
-                "\(target) holds \(totals.accounts) accounts already, and a copy would mix two stores",
-                .correct("name an empty one, or delete everything there first")
-            )
-        }
-    }
-
-    private static func begun(_ id: String) -> String { "from \(id) begun" }
-    private static func done(_ id: String) -> String { "from \(id) done" }
-
-    /// Marks the target as the copy of this source; what another program keeps there is left alone.
-    private func begin(_ id: String, in store: TokenStore, isResumed: Bool) throws {
         try store.write { session in
             try session.lockForManyAccounts()
-            let isBegun = try session.hasMoved(Self.begun(id))
-            if !isBegun || !isResumed { try requireEmpty(session.totals()) }
-            if !isBegun { try session.record(.move, outcome: Self.begun(id)) }
+            let mark = try session.copyMark(from: id)
+            if let mark, isFrozen || mark.isDone && keepsSource { return mark }
+            if let problem = try problem(of: session.totals(), mark) {
+                throw TokenStoreError.invalidArgument("\(target) \(problem)", .correct("name an empty store"))
+            }
+            return try session.beginCopy(from: id)
         }
     }
 
-    /// Compares how much both hold, now that all was copied.
-    private func requireSame(_ session: StoreConnection, _ store: TokenStore) throws {
-        for table in RowCopying.comparedTables {
-            let wanted = try session.rowCount([table])
-            let found = try store.read { try $0.rowCount([table]) }
-            guard wanted == found else {
-                throw TokenStoreError.damaged(
-                    "\(target) has \(found ?? 0) rows of \(table.name), and \(source) has \(wanted ?? 0)",
-                    .correct("delete everything at \(target), and copy again")
-                )
-            }
-        }
+    /// Why a target is not one that a copy can begin with; nil for an empty one.
+    private func problem(of totals: PurgeCounts, _ mark: CopyMark?) -> String? {
+        if let mark, mark.isDone { return "has a copy of \(source) already, and lacks what was written there since" }
+        if totals.accounts == 0, totals.accessTokens == 0 { return nil }
+        guard mark == nil else { return "holds part of a copy of \(source) that was cut off" }
+        return "holds \(totals.accounts) accounts already, and a copy would mix two stores"
     }
 }

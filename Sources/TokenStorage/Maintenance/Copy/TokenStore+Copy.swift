@@ -5,14 +5,17 @@ import Sealing
 extension TokenStore {
     /// Moves a store to another place, or copies it there: between files and servers, in any direction.
     ///
-    /// Every value is sealed anew under the target's key, opened there again and counted. The target must hold nothing;
-    /// a file is made, a server's store is there already (``create(at:options:granting:isDistributed:)``). Both need a
-    /// role that owns the tables.
+    /// Every value is sealed anew under the target's key, counted, and opened there again. The target must hold
+    /// nothing; a file is made, a server's store is there already (``create(at:options:granting:isDistributed:)``).
+    /// Both need a role that owns the tables.
     ///
     /// From the beginning nothing is written any more where the store was: of two stores that use the same refresh
     /// tokens one would end the sessions of the other. A move that is killed at any moment goes on when it runs again,
-    /// and ``undoMove(at:options:)`` takes it back. A copy that `keepsSource` leaves the source as it is, for a trial or
-    /// an archive.
+    /// and ``undoMove(at:options:)`` takes it back. A copy that `keepsSource` leaves the source as it is, for a trial
+    /// or an archive; one that was cut off is made again, in an empty store.
+    ///
+    /// Programs may use the target before all is there. An account comes once: what they have changed or signed out
+    /// there stays so. Where all of it came before, nothing is written: see ``CopyReport/wasDone``.
     ///
     /// - Throws: ``TokenStoreError``.
     @discardableResult
@@ -45,7 +48,7 @@ extension TokenStore {
         var options = reading
         options.unlocks = false
         guard let store = try inspect(at: source, options: options) else { throw TokenStoreError.noStore(at: source) }
-        return try CopyReport(store.read { try $0.totals() }, wasResumed: false)
+        return try CopyReport(store.read { try $0.totals() })
     }
 
     /// Lets programs write again to a store that was moved, or whose move was cut off.
@@ -78,9 +81,17 @@ public struct CopyReport: Hashable, Sendable {
     /// Whether it went on with a move that had been cut off.
     public let wasResumed: Bool
 
-    init(_ totals: PurgeCounts, wasResumed: Bool) throws {
+    /// Whether all of it came by a copy before, so that nothing was done.
+    public let wasDone: Bool
+
+    /// How many accounts of the source programs had signed in or out at the target meanwhile, which stayed as they were
+    /// there: what other clients have of them is in the source alone.
+    public let leftAlone: Int
+
+    init(_ totals: PurgeCounts, wasResumed: Bool = false, wasDone: Bool = false, leftAlone: Int = 0) {
         (accounts, accessTokens) = (totals.accounts, totals.accessTokens)
-        (refreshTokens, idTokens, self.wasResumed) = (totals.refreshTokens, totals.idTokens, wasResumed)
+        (refreshTokens, idTokens) = (totals.refreshTokens, totals.idTokens)
+        (self.wasResumed, self.wasDone, self.leftAlone) = (wasResumed, wasDone, leftAlone)
     }
 }
 
@@ -111,9 +122,9 @@ extension StoreConnection {
     /// Lets nothing be written any more, in this transaction, which holds the writers: who opened the store before is
     /// told where it is now.
     func freeze(for place: StoreLocation) throws {
-        try record(.move, outcome: Self.movedTo + place.description)
+        try record(.move, outcome: Self.movedTo + place.fullDescription)
         if connection.isServer {
-            try connection.run("UPDATE store SET moved_to = ?1 WHERE id = 1", .text(place.description))
+            try connection.run("UPDATE store SET moved_to = ?1 WHERE id = 1", .text(place.fullDescription))
         } else {
             // Every transaction that writes asks for the current key, and finds none.
             try connection.run("UPDATE data_key SET is_current = 2 WHERE is_current = 1")

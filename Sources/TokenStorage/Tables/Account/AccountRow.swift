@@ -83,8 +83,16 @@ struct AccountRow: Equatable {
 
 /// What the row of an account holds besides its identity.
 struct AccountProfile {
-    var username: String
-    var policy: String?
-    var issuer: String?
-    var name: String?
+    let username: String
+    let policy: String?
+    let issuer: String?
+    let name: String?
+
+    /// What cannot be stored is left out: it describes the account, and does not tell which it is.
+    init(username: String, policy: String?, issuer: String?, name: String?) {
+        self.username = username.keyFlaw == nil ? username : ""
+        self.policy = policy.flatMap { $0.keyFlaw == nil ? $0 : nil }
+        self.issuer = issuer.flatMap { $0.keyFlaw == nil ? $0 : nil }
+        self.name = name
+    }
 }

@@ -10,6 +10,7 @@ extension StoreConnection {
     /// accounts may get the same one; then the later takes the next.
     func newAccountRow(_ id: Account.ID) throws -> Int64? {
         guard connection.isServer else { return nil }
+        if presumption?.account == id { return AccountRowID.first(id, mask: options.accountRowMask) }
         for candidate in AccountRowID.candidates(id, mask: options.accountRowMask) where try accountID(candidate) == nil
         { return candidate }
         throw TokenStoreError.storage("no row of an account is free in \(location)", .retry)

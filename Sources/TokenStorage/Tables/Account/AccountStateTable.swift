@@ -134,6 +134,7 @@ extension StoreConnection {
     ///
     /// - Returns: whether there were any.
     func takeBackSignOuts(of id: Account.ID, row: Int64) throws -> Bool {
+        if presumption?.account == id { return false }
         guard let mark = try mark(of: id) else { return false }
         let signOuts = try signOuts(of: mark)
         // A store on several machines has a copy of these rows on each: nothing is written where there is nothing.
@@ -173,6 +174,7 @@ extension StoreConnection {
 
     /// The key of the marks; nil where there is none yet.
     func currentMarkKey() throws -> MarkKey? {
+        if presumption != nil { return markKey }
         let key = try connection.first(Self.markKeyRow) { row in
             // The bytes of the row say whether the kept key is still the one: a rekey seals it anew.
             let sealed = row.blob(SealedTable.markKey.firstSealed)

@@ -36,15 +36,26 @@ extension StoreConnection {
         return rows
     }
 
-    /// The rows of the accounts that `policy` leaves, which on a server nobody else changes until this transaction ends.
+    /// The rows of the accounts that `policy` leaves, and the alternative of it that left them.
+    func found(_ policy: AccountPolicy) throws -> (rows: [Int64], alternative: AccountPolicy.Alternative) {
+        for alternative in policy.alternatives {
+            let rows = try accountRows(matching: AccountPolicy(alternatives: [alternative]))
+            if !rows.isEmpty { return (rows, alternative) }
+        }
+        return ([], AccountPolicy.Alternative())
+    }
+
+    /// Those of `rows` that an alternative leaves still, and which nobody on the server changes until this transaction
+    /// ends.
     ///
-    /// Another node may have signed in to one before it was locked; so they are looked for again.
-    func lockedAccountRows(matching policy: AccountPolicy) throws -> [Int64] {
-        let rows = try accountRows(matching: policy)
-        guard connection.isServer, !rows.isEmpty else { return rows }
+    /// Another node may have signed in to one since it was found.
+    func locked(_ rows: [Int64], meeting alternative: AccountPolicy.Alternative) throws -> [Int64] {
         for row in rows { try connection.run(Self.rowLock, [.integer(row)]) }
-        let locked = Set(rows)
-        return try accountRows(matching: policy).filter { locked.contains($0) }
+        guard alternative.prefersDefault || alternative.prefersMostRecent else {
+            return try self.rows(rows, meeting: alternative)
+        }
+        let left = try accountRows(matching: AccountPolicy(alternatives: [alternative]))
+        return rows.filter(left.contains)
     }
 
     private static let rowLock = SQL("SELECT id FROM account WHERE id = ?1 FOR NO KEY UPDATE")
@@ -148,12 +159,25 @@ extension StoreConnection {
 
     /// Whether an account meets all criteria of an alternative.
     func matches(_ account: Int64, _ alternative: AccountPolicy.Alternative) throws -> Bool {
+        try !rows([account], meeting: alternative).isEmpty
+    }
+
+    /// Those of `rows`, at most some hundred, that meet all criteria of an alternative.
+    private func rows(_ rows: [Int64], meeting alternative: AccountPolicy.Alternative) throws -> [Int64] {
         let query = try query(alternative)
+        let places = rows.indices.map { "?\(query.values.count + 1 + $0)" }.joined(separator: ", ")
         let statement = try connection.prepare(
-            "SELECT 1 FROM account a WHERE \(query.condition) AND a.id = ?\(query.values.count + 1)"
+            "SELECT a.id FROM account a WHERE \(query.condition) AND a.id IN (\(places))"
         )
-        let isFound = try statement.first(query.values + [.integer(account)]) { _ in true } ?? false
-        return try isFound && query.opened.allSatisfy { try hasClaim($0, account: account) }
+        var found: Set<Int64> = []
+        try statement.forEach(query.values + rows.map(Value.integer)) {
+            found.insert($0.integer(0))
+            return true
+        }
+        if !query.opened.isEmpty { for row in found { try askAheadForIDTokens(row) } }
+        return try rows.filter { row in
+            try found.contains(row) && query.opened.allSatisfy { try hasClaim($0, account: row) }
+        }
     }
 
     /// The SQL of an alternative; the key is needed only where it asks for claims.

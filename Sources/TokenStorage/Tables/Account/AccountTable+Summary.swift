@@ -195,18 +195,22 @@ extension StoreConnection {
         ) { PurgeCounts.name($0.text(0), $0.text(1), $0.text(2)) }
     }
 
+    private static let tokenCounts = SQL(
+        """
+        SELECT (SELECT count(*) FROM access_token WHERE account_id = ?1),
+            (SELECT count(*) FROM refresh_token WHERE account_id = ?1),
+            (SELECT count(*) FROM id_token WHERE account_id = ?1)
+        """
+    )
+
+    /// Asks a server what ``count(_:in:)`` will ask.
+    func askAheadForCount(_ account: Int64) throws { try connection.askAhead(Self.tokenCounts, .integer(account)) }
+
     /// Adds an account with its tokens to what a purge deletes.
     func count(_ account: Int64, in counts: inout PurgeCounts) throws {
         counts.accounts += 1
         if counts.accounts <= PurgeCounts.namedAccounts { counts.accountNames += try accountNames(account) }
-        try connection.forEach(
-            """
-            SELECT (SELECT count(*) FROM access_token WHERE account_id = ?1),
-                (SELECT count(*) FROM refresh_token WHERE account_id = ?1),
-                (SELECT count(*) FROM id_token WHERE account_id = ?1)
-            """,
-            .integer(account)
-        ) { row in
+        try connection.forEach(Self.tokenCounts, .integer(account)) { row in
             counts.accessTokens += Int(row.integer(0))
             counts.refreshTokens += Int(row.integer(1))
             counts.idTokens += Int(row.integer(2))
@@ -279,19 +283,5 @@ extension StoreConnection {
             .text(start + "\u{10FFFF}"),
             .text(host)
         ) { $0.text(0) }
-    }
-}
-
-// MARK: - Without a key
-
-extension Connection {
-    /// How many accounts the database has.
-    func accountCount() throws -> Int { Int(try integer("SELECT count(*) FROM account") ?? 0) }
-
-    /// What people call the first accounts of the database: the username, else the id.
-    func accountNames(limit: Int) throws -> [String] {
-        try all("SELECT username, home_account_id FROM account ORDER BY id LIMIT ?1", .integer(Int64(limit))) { row in
-            row.text(0).isEmpty ? row.text(1) : row.text(0)
-        }
     }
 }

@@ -22,6 +22,7 @@ extension StoreConnection {
     package func accountRow(_ id: Account.ID) throws -> Int64? {
         if isWriting {
             if let row = lockedRows[id] { return row }
+            if presumption?.account == id { return nil }
             let row = try connection.integer(Self.lockedRow, values(.text(id.key), .text(id.issuer), of: id))
             witness.accounts.insert(id)
             lockedRows[id] = row
@@ -45,6 +46,9 @@ extension StoreConnection {
     }
 
     private static let idOfRow = SQL("SELECT authority, home_account_id FROM account WHERE id = ?1")
+
+    /// Asks a server what ``accountID(_:)`` will ask.
+    func askAheadForAccountID(_ row: Int64) throws { try connection.askAhead(Self.idOfRow, .integer(row)) }
 
     /// The account of a row, or nil.
     func accountID(_ row: Int64) throws -> Account.ID? {
@@ -76,12 +80,15 @@ extension StoreConnection {
     func knownAuthority(homeAccountID: String, environment: String) throws -> String? {
         let keys = Account.ID.keys(of: homeAccountID)
         let known = try connection.all(
-            "SELECT authority FROM account WHERE account_key IN (?1, ?2) AND lower(environment) = ?3",
+            "SELECT authority, home_account_id FROM account WHERE account_key IN (?1, ?2) AND lower(environment) = ?3",
             .text(keys[0]),
             .text(keys[1]),
             .text(environment.folded)
-        ) { $0.text(0) }
-        return known.count == 1 ? known[0] : nil
+        ) { (authority: $0.text(0), id: $0.text(1)) }
+        // Another account may have the same id but for the case of letters.
+        let exact = known.filter { $0.id.hasSameBytes(as: homeAccountID) }
+        let authorities = Set((exact.isEmpty ? known : exact).map(\.authority))
+        return authorities.count == 1 ? authorities.first : nil
     }
 
     /// Adds the account, or updates its row; what is not known now stays as it was.
@@ -94,7 +101,9 @@ extension StoreConnection {
         _ account: AccountProfile,
         isHome: Bool
     ) throws -> (row: Int64, isNew: Bool) {
-        guard let id = try accountRow(identity.id) else { return (try insertAccount(identity, account), true) }
+        let known = try accountRow(identity.id)
+        if isWriting, presumption == nil { experience?.learn(isNewcomer: known == nil) }
+        guard let id = known else { return (try insertAccount(identity, account), true) }
         let changed: Void? = try intact {
             try changeAccount(id) { row in
                 if !account.username.isEmpty, isHome || row.username.isEmpty { row.username = account.username }
@@ -180,7 +189,7 @@ extension StoreConnection {
     private static let rows = SQL(SealedTable.account.selection)
 
     /// Makes sure that no row of an account was altered.
-    func verifyAccounts() throws { try connection.forEach(Self.rows) { try verify($0, of: .account) } }
+    func verifyAccounts() throws { try connection.walk(Self.rows) { try verify($0, of: .account) } }
 
     /// Asks a server what ``account(_:)`` will ask.
     func askAheadForAccount(_ row: Int64) throws {
@@ -222,4 +231,18 @@ extension StoreConnection {
     }
 
     func touchAccount(_ row: Int64) throws { try changeAccount(row) { $0.lastUsedAt = now } }
+}
+
+// MARK: - Without a key
+
+extension Connection {
+    /// How many accounts the database has.
+    func accountCount() throws -> Int { Int(try integer("SELECT count(*) FROM account") ?? 0) }
+
+    /// What people call the first accounts of the database: the username, else the id.
+    func accountNames(limit: Int) throws -> [String] {
+        try all("SELECT username, home_account_id FROM account ORDER BY id LIMIT ?1", .integer(Int64(limit))) { row in
+            row.text(0).isEmpty ? row.text(1) : row.text(0)
+        }
+    }
 }

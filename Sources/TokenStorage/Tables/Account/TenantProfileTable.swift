@@ -100,11 +100,20 @@ extension StoreConnection {
 
     /// Adds or replaces a profile; fields of the old one that the new one lacks are kept.
     ///
+    /// One that is older than what is there only fills gaps.
+    ///
     /// - Returns: whether anything changed.
-    func saveTenantProfile(_ profile: TenantProfileRow, account: Int64) throws -> Bool {
+    func saveTenantProfile(_ profile: TenantProfileRow, account: Int64, isOlder: Bool = false) throws -> Bool {
         let known = try tenantProfile(account, realm: profile.realmFold, environment: profile.environment)
         var merged = profile
-        if let known = known?.profile {
+        if isOlder, let known = known?.profile {
+            merged = known
+            merged.extra = profile.extra.merging(known.extra)
+            merged.localAccountID = known.localAccountID ?? profile.localAccountID
+            if known.username.isEmpty { merged.username = profile.username }
+            if known.realm.isWordFor(profile.realm) { merged.realm = profile.realm }
+            if known == merged { return false }
+        } else if let known = known?.profile {
             merged.extra = known.extra.merging(profile.extra)
             merged.localAccountID = profile.localAccountID ?? known.localAccountID
             if profile.username.isEmpty { merged.username = known.username }
@@ -163,7 +172,7 @@ extension StoreConnection {
 
     /// Calls `body` with each profile, and the id of its account.
     func forEachTenantProfile(_ body: (TenantProfileRow, _ homeAccountID: String) throws -> Void) throws {
-        try connection.forEach(Self.exportedProfiles) { row in
+        try connection.walk(Self.exportedProfiles) { row in
             try body(tenantProfile(row), row.text(SealedTable.tenantProfile.end))
         }
     }

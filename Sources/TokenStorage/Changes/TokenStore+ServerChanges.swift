@@ -127,3 +127,29 @@ extension StoreConnection {
 
     private static let eventsFrom: StaticString = "SELECT id FROM event WHERE tx >= CAST(CAST(?1 AS text) AS xid8)"
 }
+
+/// Wakes a thread that waits for changes.
+final class ServerSignal: Sendable {
+    private let semaphore = DispatchSemaphore(value: 0)
+    private let isOver = LockedValue(false)
+
+    func wake() { semaphore.signal() }
+
+    /// Ends the waiting for good.
+    func stop() {
+        isOver.withLock { $0 = true }
+        wake()
+    }
+
+    /// Waits until there may be something new, or the time is over.
+    ///
+    /// - Returns: false if the waiting has ended for good.
+    func wait(_ time: Duration) -> Bool {
+        let end = DispatchTime.now() + .milliseconds(Int(time / .milliseconds(1)))
+        if semaphore.wait(timeout: end) == .success {
+            // However often it was woken: one look tells all.
+            while semaphore.wait(timeout: .now()) == .success {}
+        }
+        return !isOver.withLock { $0 }
+    }
+}

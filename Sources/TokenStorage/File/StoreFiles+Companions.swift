@@ -1,0 +1,114 @@
+import Database
+import OAuth
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// What SQLite keeps beside a database that is not there, or that does not say yet whose it is.
+extension StoreFiles {
+    /// Requires that what has the name of a log, an index or a journal beside `name` shows that it is one.
+    ///
+    /// - Throws: ``TokenStoreError/Code/file`` for one that does not, which stays.
+    func requireCompanions(of name: String) throws(TokenStoreError) {
+        for suffix in Self.companions {
+            let file = name + suffix
+            guard FileStatus.isAbsent(file) || Self.isCompanion(file, suffix) else { throw Self.inTheWay(file) }
+        }
+    }
+
+    /// Removes the log and its index that are left of a database that is gone.
+    ///
+    /// An empty log is what a clean shutdown leaves; with another database it would be in the way. A journal is not
+    /// removed, as no store has one, nor left to be played back into a new store.
+    func removeLeftovers() throws(TokenStoreError) {
+        let journal = path.database + "-journal"
+        try requireCompanions(of: path.database)
+        guard FileStatus(journal)?.size ?? 0 == 0 else { throw Self.inTheWay(journal) }
+        unlink(path.log)
+        unlink(path.sharedMemory)
+    }
+
+    /// The error for a file that has a name which a store needs.
+    static func inTheWay(_ name: String) -> TokenStoreError {
+        .file(
+            "\(name) is in the way, and shows no sign of this program",
+            Remedy(.removeFile, "move it to another place")
+        )
+    }
+
+    /// Whether the bytes of the database, or of its log, hold the id of a store.
+    func holdStoreID(_ id: [UInt8]) -> Bool {
+        [path.database, path.log].contains { Self.contains(id, in: $0) }
+    }
+
+    // MARK: - Signs
+
+    private static func isCompanion(_ file: String, _ suffix: String) -> Bool {
+        // No connection of this process has one of these open that could lose its locks when this is closed.
+        guard let status = FileStatus(file), status.kind == .regular, status.owner == geteuid(),
+            let start = beginning(of: file)
+        else { return false }
+        guard !start.isEmpty else { return true }
+        return switch suffix {
+        case "-wal": isLog(start)
+        case "-shm": isIndex(start, size: status.size)
+        default: isJournal(start)
+        }
+    }
+
+    /// The first bytes of a regular file, as many as the smallest index of a log has; nil if they cannot be read.
+    private static func beginning(of file: String) -> [UInt8]? {
+        let descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: indexSize)
+        let count = pread(descriptor, &bytes, indexSize, 0)
+        return count < 0 ? nil : Array(bytes.prefix(count))
+    }
+
+    private static let indexSize = 32_768
+
+    /// The two magic numbers of a log differ in the last bit.
+    private static func isLog(_ start: [UInt8]) -> Bool {
+        start.starts(with: [0x37, 0x7F, 0x06, 0x82]) || start.starts(with: [0x37, 0x7F, 0x06, 0x83])
+    }
+
+    /// An index begins with its version, in the byte order of the machine; before that is written, there are zeros.
+    private static func isIndex(_ start: [UInt8], size: Int64) -> Bool {
+        let version = withUnsafeBytes(of: UInt32(3_007_000)) { Array($0) }
+        return start.starts(with: version) || size <= Int64(indexSize) && start.allSatisfy { $0 == 0 }
+    }
+
+    /// A journal begins with eight fixed bytes and a count, which are zeros until it is on the disk; the sizes of sectors
+    /// and pages follow.
+    private static func isJournal(_ start: [UInt8]) -> Bool {
+        if start.starts(with: [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]) { return true }
+        guard start.count >= 28, start.prefix(12).allSatisfy({ $0 == 0 }) else { return false }
+        func number(at offset: Int) -> UInt32 { start[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) } }
+        let sizes = [number(at: 20), number(at: 24)]
+        return sizes.allSatisfy { (512...65_536).contains($0) && $0.nonzeroBitCount == 1 }
+    }
+
+    /// Whether `id` is anywhere in a file.
+    private static func contains(_ id: [UInt8], in file: String) -> Bool {
+        guard let first = id.first, let status = FileStatus(file), status.kind == .regular,
+            let connection = try? Connection(path: file, mode: .immutable, busyTimeout: .zero)
+        else { return false }
+        let size = 1 << 20
+        // Each part begins with the last bytes of the one before, where the id may begin.
+        for offset in stride(from: 0, to: status.size, by: size - id.count + 1) {
+            guard let bytes = connection.bytes(at: offset, count: size) else { return false }
+            var rest = bytes[...]
+            while let start = rest.firstIndex(of: first) {
+                if rest[start...].starts(with: id) { return true }
+                rest = rest[(start + 1)...]
+            }
+        }
+        return false
+    }
+}

@@ -1,0 +1,58 @@
+import Database
+import OAuth
+import Sealing
+
+/// A row on its way from one store to another: opened, and no longer bound to its place.
+struct CarriedRow {
+    let id: Int64
+    let owner: Int64
+    let clear: [Value]
+    let sealed: [Secret?]
+    let derived: [Value]
+
+    init(_ row: Row, of table: SealedTable, by session: StoreConnection) throws {
+        (id, owner) = (row.integer(0), row.integer(1))
+        clear = table.clear.map { row.value(table[$0]) }
+        sealed = try table.sealed.indices.map { try session.openIfPresent(row, of: table, $0) }
+        derived = table.derived.map { row.value(table[$0]) }
+    }
+}
+
+/// Some accounts with everything they own.
+struct CarriedPage {
+    var accounts: [(id: Account.ID, row: CarriedRow)] = []
+    var rows: [(table: SealedTable, rows: [CarriedRow])] = []
+    var attempts: [CarriedRow] = []
+}
+
+extension StoreConnection {
+    /// Writes a row that came from another store, with the hashes that hang on this store's keys.
+    @discardableResult
+    func write(
+        _ row: CarriedRow,
+        of table: SealedTable,
+        new: Int64? = nil,
+        owner: Int64? = nil,
+        derived: [Value]? = nil
+    ) throws -> Int64 {
+        let id = try write(
+            table,
+            id: nil,
+            new: new,
+            account: owner,
+            clear: row.clear,
+            sealed: row.sealed,
+            derived: derived ?? row.derived
+        )
+        try rehash(id, of: owner ?? 0, in: table)
+        return id
+    }
+
+    /// The row of an account that an entry of another store is about; nil where the account is gone, or has another
+    /// mark here.
+    func row(of account: Account.ID, meantBy event: CarriedRow) throws -> Int64? {
+        let mark = zip(SealedTable.event.clear, event.clear).first { $0.0 == "account_mark" }?.1
+        guard try self.mark(of: account).map(Value.blob) == mark else { return nil }
+        return try accountRow(account)
+    }
+}

@@ -1,0 +1,109 @@
+import Database
+import OAuth
+import SQL
+import Sealing
+
+/// How far the copy of a store has come, by its entry in the target's record of use.
+///
+/// It is written in the transactions that bring the rows: what a copy has brought once it never brings again.
+struct CopyMark: Sendable {
+    /// The row of the entry.
+    let id: Int64
+
+    /// The id of the source.
+    let source: String
+
+    /// The last row of an account of the source that was dealt with; the greatest number once all the rest was, too.
+    let last: Int64
+
+    /// Whether the target was looked through as well.
+    let isDone: Bool
+
+    private init(id: Int64, source: String, last: Int64) {
+        (self.id, self.source, self.last, isDone) = (id, source, last, false)
+    }
+
+    /// Nil for an entry about something else.
+    init?(_ event: StoreEvent, from source: String) {
+        guard let stage = event.outcome.droppingPrefix(Self.prefix + source + " ").map(String.init) else { return nil }
+        switch stage {
+        case Self.begun: last = 0
+        case Self.copied, Self.done: last = .max
+        default:
+            guard let row = stage.droppingPrefix(Self.through).flatMap({ Int64($0) }) else { return nil }
+            last = row
+        }
+        (id, self.source, isDone) = (event.id, source, stage == Self.done)
+    }
+
+    /// Whether the outcome of an entry says something about a copy to the store that has it.
+    static func isOutcome(_ outcome: String) -> Bool { outcome.hasPrefix(prefix) }
+
+    private static let prefix = "from "
+    private static let through = "through "
+    private static let begun = "begun"
+    private static let copied = "copied"
+    private static let done = "done"
+
+    static func begunOutcome(from source: String) -> String { prefix + source + " " + begun }
+    static func doneOutcome(from source: String) -> String { prefix + source + " " + done }
+
+    fileprivate var outcome: String {
+        Self.prefix + source + " " + (last == .max ? Self.copied : "\(Self.through)\(last)")
+    }
+
+    fileprivate func moved(to last: Int64) -> CopyMark { CopyMark(id: id, source: source, last: last) }
+}
+
+extension StoreConnection {
+    /// How far the copy of a source has come; nil where none was begun.
+    func copyMark(from source: String) throws -> CopyMark? {
+        try moves().compactMap { CopyMark($0, from: source) }.last
+    }
+
+    /// How far a copy is now, in a transaction that no other copy is beside.
+    func current(_ mark: CopyMark) throws -> CopyMark {
+        if let event = try move(mark.id), let now = CopyMark(event, from: mark.source) { return now }
+        // Another process ran the same copy, and came to its end.
+        if let other = try copyMark(from: mark.source) { return other }
+        throw TokenStoreError.storage("\(location) was emptied while it was filled", .retry)
+    }
+
+    /// Marks that a copy has dealt with the accounts of the source up to a row, or with everything.
+    func advance(_ mark: CopyMark, to last: Int64) throws -> CopyMark {
+        let moved = mark.moved(to: last)
+        try setOutcome(moved.outcome, ofMove: mark.id)
+        return moved
+    }
+
+    /// Begins a copy anew, in a store that holds nothing.
+    func beginCopy(from source: String) throws -> CopyMark {
+        let old = try moves().compactMap { CopyMark($0, from: source) }
+        try record(.move, outcome: CopyMark.begunOutcome(from: source))
+        for mark in old { try deleteMove(mark.id) }
+        guard let mark = try copyMark(from: source) else {
+            throw TokenStoreError.storage("the record of use of \(location) takes no entry", .retry)
+        }
+        return mark
+    }
+
+    /// Marks a copy as done, for good.
+    func endCopy(_ mark: CopyMark) throws {
+        let now = try current(mark)
+        guard !now.isDone else { return }
+        try record(.move, outcome: CopyMark.doneOutcome(from: mark.source))
+        try deleteMove(now.id)
+    }
+
+    /// The marks of the accounts that programs have used since a copy began, also of those that are gone.
+    func accountMarks(since mark: CopyMark) throws -> Set<[UInt8]> {
+        let used = try connection.all(Self.marksOfEvents, .integer(mark.id)) { $0.blob(0) }
+        let start = try timeOfMove(mark.id) ?? 0
+        // A sign-out of an account that is not there yet leaves no entry in the record of use.
+        let signedOut = try connection.all(Self.marksOfSignOuts, .integer(start)) { $0.blob(0) }
+        return Set(used + signedOut)
+    }
+
+    private static let marksOfEvents = SQL("SELECT account_mark FROM event WHERE id > ?1 AND account_mark IS NOT NULL")
+    private static let marksOfSignOuts = SQL("SELECT account_mark FROM sign_out WHERE changed_at >= ?1")
+}

@@ -1,0 +1,118 @@
+import Database
+import OAuth
+import SQL
+
+/// What a sign-in on a server takes for granted, so that all of it is sent at once and the commit alone is waited for.
+///
+/// The account is new, and what the store says of itself, of its keys and of the client is what it said last. The server
+/// looks whether that is so, in the same transaction, and refuses all of it if not. Then the sign-in begins again, and
+/// asks before it writes.
+struct Presumption {
+    let account: Account.ID
+
+    /// By which a sign-out of the account would be remembered.
+    let mark: [UInt8]
+    let client: KnownClient
+
+    /// The row of the client as it was sealed, which is new each time that it is written.
+    let sealedClient: [UInt8]
+}
+
+/// What a sign-in has to say of its client.
+struct KnownClient: Hashable {
+    let fold: String
+    let environment: String
+    let family: String?
+}
+
+/// What the sign-ins of this process on a server have shown, by which the next ones go.
+final class SignInExperience: Sendable {
+    private struct State {
+        /// From 0 to 3; from 2 on the next person is thought to be new.
+        ///
+        /// One exception changes nothing.
+        var newcomers = 2
+        var clients: [KnownClient: [UInt8]] = [:]
+    }
+
+    private let state = LockedValue(State())
+
+    /// The row of a client, as it was sealed when a sign-in found nothing to change in it.
+    func sealedRow(of client: KnownClient) -> [UInt8]? { state.withLock { $0.clients[client] } }
+
+    /// An app has few clients.
+    private static let clientLimit = 64
+
+    func learn(_ client: KnownClient, sealed: [UInt8]) {
+        state.withLock { state in
+            if state.clients.count >= Self.clientLimit { state.clients = [:] }
+            state.clients[client] = sealed
+        }
+    }
+
+    var expectsNewcomers: Bool { state.withLock { $0.newcomers >= 2 } }
+
+    func learn(isNewcomer: Bool) {
+        state.withLock { $0.newcomers = isNewcomer ? min($0.newcomers + 1, 3) : max($0.newcomers - 1, 0) }
+    }
+}
+
+extension StoreConnection {
+    /// What the sign-in of `account` that `answer` is of may take for granted; nil where it has to ask first.
+    func presumption(for answer: PendingAnswer, of account: Account.ID?) -> Presumption? {
+        guard let account, let experience, experience.expectsNewcomers, keyRing != nil, let markKey,
+            case .server(let server) = connection.engine,
+            // A session that is shared, or rows on several machines, cannot be looked for after a commit that was lost.
+            server.address.pooler == .none, !server.spreadsRows
+        else { return nil }
+        let client = KnownClient(
+            fold: answer.request.clientID.folded,
+            environment: answer.request.authority.environment,
+            family: answer.response.familyID
+        )
+        guard let sealed = experience.sealedRow(of: client) else { return nil }
+        return Presumption(account: account, mark: markKey.mark(of: account), client: client, sealedClient: sealed)
+    }
+
+    /// Has the server look whether a presumption is right, behind which what is written does not happen otherwise.
+    ///
+    /// The rows of the key and of the store are locked as in ``writableDataKeyID()``.
+    ///
+    /// - Returns: the data key.
+    func require(_ presumption: Presumption) throws -> Int64 {
+        let (key, markKey) = (Int64(try keys().currentID), markKey?.sealed ?? [])
+        let values: [Value] = [
+            .integer(key), .blob(header.storeID), .integer(Int64(options.serverSchema.version)), .blob(markKey),
+            .blob(presumption.mark), .text(presumption.client.fold), .text(presumption.client.environment),
+            .blob(presumption.sealedClient),
+        ]
+        try connection.run(
+            Self.presumed,
+            values + AccountRowID.candidates(presumption.account, mask: options.accountRowMask).map { .integer($0) }
+        )
+        if case .server(let server) = connection.engine { witness.session = server.session }
+        witness.accounts.insert(presumption.account)
+        return key
+    }
+
+    /// Fails by a division where no row is left: a statement cannot say more of itself.
+    private static let presumed = SQL(
+        """
+        SELECT CAST(1 AS bigint) / count(*) FROM (
+            SELECT k.id FROM data_key k CROSS JOIN store s
+            WHERE k.is_current = 1 AND k.id = ?1 AND s.store_id = ?2 AND s.writer_floor <= ?3 AND s.moved_to IS NULL
+                AND EXISTS (SELECT 1 FROM mark_key m WHERE m.id = 1 AND m.secret = ?4)
+                AND NOT EXISTS (SELECT 1 FROM sign_out o WHERE o.account_mark = ?5)
+                AND EXISTS (SELECT 1 FROM app_metadata c
+                    WHERE c.client_fold = ?6 AND c.environment = ?7 AND c.extra = ?8)
+                AND NOT EXISTS (SELECT 1 FROM account a WHERE a.id IN (?9, ?10, ?11, ?12))
+            FOR SHARE OF k FOR KEY SHARE OF s
+        ) held
+        """
+    )
+}
+
+extension PostgreSQLError {
+    /// Whether it may say that a presumption was wrong.
+    var refutesPresumption: Bool { state == .usable && (code == .divisionByZero || code == .uniqueViolation) }
+}

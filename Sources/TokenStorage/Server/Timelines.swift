@@ -1,0 +1,64 @@
+import Database
+import OAuth
+
+/// Which of the servers that take each other's place is the newest: each promotion of a standby begins a timeline.
+///
+/// The one of before may be back, or never have gone, and take itself for the one that counts.
+final class Timelines: Sendable {
+    private let schema: String
+    private let clock: ServerClock?
+    private let newest = LockedValue<Int64>(0)
+
+    init(schema: String, clock: ServerClock?) { (self.schema, self.clock) = (schema, clock) }
+
+    /// Whether no newer one was seen; a standby tells none, and cannot be written to anyway.
+    func isNewest(_ timeline: Int64) -> Bool { timeline == 0 || timeline == newest.withLock(\.self) }
+
+    /// Looks at the server behind a new connection, once.
+    ///
+    /// One behind a pooler that has lost what the session was to begin with is not vetted.
+    ///
+    /// - Throws: an error for which the next host is tried, if another server has taken the place of this one.
+    func judge(_ connection: PostgreSQL.Connection) throws(PostgreSQLError) {
+        do {
+            try look(at: connection)
+        } catch let error as PostgreSQLError {
+            throw error
+        } catch {
+            throw PostgreSQLError(.connectionLost, "\(error)", state: .lost)
+        }
+    }
+
+    private func look(at connection: PostgreSQL.Connection) throws {
+        let start = clock?.ownDate
+        let found = try connection.first(Self.server, .text(schema)) {
+            (
+                isConfigured: $0.bool(0), timeline: $0.integer(1), time: $0.integer(2), spreadsRows: $0.bool(3),
+                start: $0.integer(4)
+            )
+        }
+        guard let (isConfigured, timeline, time, spreadsRows, sessionStart) = found, isConfigured else { return }
+        newest.withLock { $0 = max($0, timeline) }
+        guard isNewest(timeline) else {
+            throw PostgreSQLError(
+                .wrongKindOfServer,
+                "another server has taken its place: its timeline is \(timeline), and a newer one was seen",
+                state: .lost
+            )
+        }
+        if let start { clock?.learn(time, since: start) }
+        if spreadsRows { try connection.spreadRows() }
+        connection.session = .init(process: Int64(connection.serverProcess), start: sessionStart)
+        (connection.timeline, connection.isVetted) = (timeline, true)
+    }
+
+    private static let server: StaticString = """
+        SELECT current_setting('plan_cache_mode') = 'force_generic_plan' AND current_setting('search_path') = ?1,
+            CASE WHEN pg_is_in_recovery() THEN 0
+                ELSE ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::bigint END,
+            (extract(epoch FROM clock_timestamp()) * 1000::numeric)::bigint,
+            to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL,
+            (SELECT (extract(epoch FROM a.backend_start) * 1000000::numeric)::bigint
+                FROM pg_stat_get_activity(pg_backend_pid()) a)
+        """
+}

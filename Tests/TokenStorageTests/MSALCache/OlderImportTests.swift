@@ -1,0 +1,121 @@
+import OAuth
+import TestSupport
+import TestTraits
+import Testing
+
+@testable import TokenStorage
+
+/// Documents that are older than what the store has, most of which name no time.
+@Suite(.onBothEngines)
+struct OlderImportTests {
+    /// A cache of one account at some time, as libraries write it that put no time beside a refresh token.
+    private func document(_ name: String, at issued: Int64) -> JSONValue {
+        .cache(
+            accessTokens: [.accessToken("a-" + name, "s1", ["cached_at": .seconds(issued)])],
+            refreshTokens: [.refreshToken("r-" + name)],
+            idTokens: [
+                .idToken(
+                    Fixture.claims(["iat": .number("\(issued)"), "preferred_username": .string(name + "@example.net")])
+                )
+            ],
+            accounts: [.account(["username": .string(name + "@example.net")])]
+        )
+    }
+
+    private var older: JSONValue { document("old", at: Fixture.now - 900) }
+    private var newer: JSONValue { document("new", at: Fixture.now - 90) }
+
+    @Test func `an older document replaces neither the refresh token nor the names, in any order`() throws {
+        for documents in [[newer, older], [older, newer], [older, newer, older]] {
+            let fixture = try TestStore()
+            for document in documents { try fixture.take(document) }
+            #expect(try fixture.rows("RefreshToken").map { $0["secret"] } == ["r-new"])
+            #expect(try fixture.rows("Account").map { $0["username"] } == ["new@example.net"])
+            #expect(try fixture.store.accounts().map(\.username) == ["new@example.net"])
+            #expect(try fixture.take(older).changes == 0)
+            #expect(try fixture.take(newer).changes == 0)
+        }
+    }
+
+    @Test func `a document does not rename an account that has signed in since`() throws {
+        let fixture = try TestStore()
+        try fixture.signIn(.signIn())
+        try fixture.take(older)
+        #expect(try fixture.store.accounts().map(\.username) == ["ada@example.net"])
+        #expect(try fixture.currentRefreshToken().secret.reveal() == "r")
+    }
+
+    @Test func `of two refresh tokens that nothing tells the time of, the one that is there stays`() throws {
+        let fixture = try TestStore(.cache(refreshTokens: [.refreshToken("r1")], accounts: [.account()]))
+        let other = JSONValue.cache(refreshTokens: [.refreshToken("r2")])
+        #expect(try fixture.take(other).changes == 0)
+        #expect(try fixture.currentRefreshToken().secret.reveal() == "r1")
+    }
+
+    @Test(arguments: [nil, Fixture.now - 10])
+    func `a refresh token that the issuer has ended makes way for any other`(time: Int64?) throws {
+        let fixture = try TestStore(.standardCache())
+        let request = TokenQuery(account: Fixture.account, clientID: "cid", scope: "s1")
+        let token = try fixture.currentRefreshToken()
+        var consequence = RefreshConsequence(token: .ended)
+        consequence.event = "invalid_grant"
+        try fixture.store.endRefresh(
+            with: token,
+            of: request,
+            authority: "https://login.microsoftonline.com/t1",
+            consequence
+        )
+        var other = JSONValue.refreshToken("r2")
+        if let time { other = other.with(["last_modification_time": .seconds(time)]) }
+        #expect(try fixture.take(.cache(refreshTokens: [other])).refreshTokens == 1)
+        #expect(try fixture.currentRefreshToken().secret.reveal() == "r2")
+        // The one that has ended is spent, and does not come back.
+        #expect(try fixture.take(.standardCache()).refreshTokens == 0)
+    }
+
+    @Test(arguments: [false, true])
+    func `a token without its tenant goes to no issuer that it may not be of`(isSecondFirst: Bool) throws {
+        let host: KeyValuePairs<String, JSONValue> = ["environment": "id.example", "home_account_id": "u"]
+        func idToken(_ realm: String) -> JSONValue {
+            let claims: JSONValue = ["iss": .string("https://id.example/\(realm)"), "sub": "u", "aud": "cid"]
+            return .idToken(claims, host).with(["realm": .string(realm)])
+        }
+        let realms = isSecondFirst ? ["b", "a"] : ["a", "b"]
+        let token = JSONValue.refreshToken("rt", host).with(["client_id": "c2"])
+        var document = JSONValue.cache(refreshTokens: [token], idTokens: realms.map(idToken))
+        let fixture = try TestStore()
+        let report = try fixture.take(document)
+        #expect(report.rejected.map(\.bucket) == ["RefreshToken"])
+        #expect(try fixture.rows("RefreshToken") == [token])
+        for issuer in ["a", "b"] {
+            let account = Account.ID(issuer: "https://id.example/" + issuer, homeAccountID: "u")
+            #expect(try fixture.store.refreshTokens(of: account, client: "c2", family: nil).isEmpty)
+        }
+        // An access token beside it tells.
+        let access = JSONValue.accessToken("at", "s1", expiresIn: 3_600, host).with(["client_id": "c2", "realm": "b"])
+        document = document.with(["AccessToken": ["k": access]])
+        #expect(try fixture.take(document).rejected == [])
+        let owner = Account.ID(issuer: "https://id.example/b", homeAccountID: "u")
+        let found = try fixture.store.refreshTokens(of: owner, client: "c2", family: nil)
+        #expect(found.map { $0.secret.reveal() } == ["rt"])
+        #expect(try fixture.take(document).changes == 0)
+    }
+
+    @Test func `subjects that differ in case are one account each, however often they come`() throws {
+        let host: KeyValuePairs<String, JSONValue> = ["environment": "adfs.example", "home_account_id": "s1"]
+        let other: KeyValuePairs<String, JSONValue> = ["environment": "adfs.example", "home_account_id": "S1"]
+        let claims: JSONValue = ["iss": "https://adfs.example/adfs", "sub": "s1", "aud": "cid"]
+        let document = JSONValue.cache(
+            accessTokens: [
+                .accessToken("a", "s1", expiresIn: 3_600, host), .accessToken("b", "s1", expiresIn: 3_600, other),
+            ],
+            refreshTokens: [.refreshToken("r1", host), .refreshToken("r2", other)],
+            idTokens: [.idToken(claims, host)]
+        )
+        let fixture = try TestStore(document)
+        #expect(try fixture.store.accounts().count == 2)
+        #expect(try fixture.take(document).changes == 0)
+        #expect(try fixture.rows("AccessToken").count == 2)
+        #expect(Set(try fixture.store.accounts().map(\.id.homeAccountID)) == ["s1", "S1"])
+    }
+}
