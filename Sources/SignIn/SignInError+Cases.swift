@@ -56,8 +56,7 @@ extension SignInError {
     }
 
     package static func refused(_ refusal: OAuthError) -> SignInError {
-        let remedy = Remedy(.checkRegistration, "correct the request or the client's registration")
-        return SignInError(.refused, .refusal(refusal), nil, remedy)
+        SignInError(.refused, .refusal(refusal), nil, refusal.signInRemedy)
     }
 
     package static let stateMismatch = SignInError(
@@ -170,6 +169,22 @@ extension OAuthError {
     private static let refusals: Set<String> = [
         "access_denied", "authorization_declined", "user_cancelled", "user_cancelled_authorize", "user_cancelled_login",
     ]
+
+    /// What an issuer calls it when the person has something to do there (OpenID Connect Core §3.1.2.6).
+    private static let promptings: Set<String> = [
+        "account_selection_required", "consent_required", "interaction_required", "login_required", "mfa_required",
+    ]
+
+    /// What helps with a refusal during a sign-in, where an unknown code is most likely about the request.
+    fileprivate var signInRemedy: Remedy? {
+        switch meaning {
+        case .transient, .clientMisconfigured, .invalidScope, .policyRequired, .passwordReset: remedy
+        // What was redeemed is the code of this sign-in, and it is spent or too old.
+        case _ where code == .invalidGrant: .startAgain
+        case _ where Self.promptings.contains(code.rawValue): .signInAgain
+        default: Remedy(.checkRegistration, "correct the request or the client's registration")
+        }
+    }
 
     /// Whether the person refused.
     fileprivate var isByPerson: Bool { Self.refusals.contains(code.rawValue) }

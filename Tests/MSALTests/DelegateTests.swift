@@ -125,6 +125,23 @@ struct DelegateTests {
         }
     }
 
+    @Test func `the address of a server is no path`() throws {
+        let configuration = try MSALNativeAuthPublicClientApplicationConfig(
+            clientId: "app",
+            tenantSubdomain: "fabrikvine",
+            challengeTypes: [.OOB]
+        )
+        for address in ["postgresql:/web@db.invalid/sessions", "postgresql://db.invalid/s?sslmode=disable"] {
+            configuration.storePath = address
+            let error = #expect(throws: (any Error).self) {
+                try MSALNativeAuthPublicClientApplication(nativeAuthConfiguration: configuration)
+            }
+            let word = address.hasPrefix("postgresql://") ? "sslmode" : "postgresql://"
+            #expect(error.map { "\($0)".contains(word) } == true)
+        }
+        #expect(!FileManager.default.fileExists(atPath: "postgresql:"))
+    }
+
     @Test func `a subdomain that is none is an invalid parameter`() {
         let error = #expect(throws: NSError.self) {
             try MSALNativeAuthPublicClientApplicationConfig(

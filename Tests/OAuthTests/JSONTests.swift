@@ -52,6 +52,17 @@ struct JSONTests {
         #expect(try JSONValue(parsing: JSONValue.string(value).serialized) == .string(value))
     }
 
+    @Test(
+        arguments: [
+            ([], 0), ([0xEF], 0), ([0xEF, 0xBB], 0), ([0xEF, 0xBB, 0xBF], 3), ([0xEF, 0xBB, 0xBF, 0x31], 3),
+            ([0x31, 0xEF, 0xBB, 0xBF], 0), ([0xFE, 0xFF, 0x31], 0),
+        ] as [([UInt8], Int)]
+    )
+    func `a document begins behind a byte order mark`(bytes: [UInt8], start: Int) {
+        let found = bytes.withUnsafeBytes { JSONReader.start(of: $0) }
+        #expect(found == start)
+    }
+
     @Test func `every control character is escaped`() throws {
         for code in UInt8(0)..<0x20 {
             let text = "a\(Unicode.Scalar(code))b"

@@ -152,6 +152,21 @@ struct TokenResponseTests {
         #expect(Date(timeIntervalSince1970: moment).unixSeconds == seconds)
     }
 
+    @Test(
+        arguments: [
+            (["openid", "read"], "openid read"), (["openid read", 7, "write"], "openid read write"),
+            ("a b", "a b"), ("read", "read"), ("openid,read,write", "openid read write"), ("a,b c", "a,b c"),
+            ("a,,b", "a,,b"), (",", ","), ("a,é", "a,é"), (["a,b"], "a,b"), (["a", "b\u{1B}"], "a"),
+            ("", ""), ("  ", ""), ([], ""), ([7], nil), (7, nil), (nil, nil),
+        ] as [(JSONValue, String?)]
+    )
+    func `a granted scope is text with spaces or commas, or a list, and an empty one grants nothing`(
+        value: JSONValue,
+        scope: String?
+    ) throws {
+        #expect(try TokenResponse(["scope": value]).scope?.text == scope)
+    }
+
     @Test func `empty and null fields are absent`() throws {
         let response = try TokenResponse(["access_token": "", "refresh_token": nil, "foci": "", "id_token": 7])
         #expect(response == TokenResponse())

@@ -149,6 +149,19 @@ struct AuthorityDiscoveryTests {
         }
     }
 
+    @Test func `a byte order mark before metadata and before keys is ignored`() async throws {
+        let server = try HandmadeIssuer()
+        let issuer = server.issuer
+        let metadata = #"{"issuer":"\#(issuer)","token_endpoint":"\#(issuer)/token"}"#
+        server.answer(.init("\u{FEFF}" + metadata), at: "/op/.well-known/openid-configuration")
+        server.answer(.init("\u{FEFF}" + #"{"keys":[]}"#), at: "/op/keys")
+        let discovery = MetadataDiscovery(transport: AsyncHTTPTransport(), limits: Self.limits)
+        let found = try await discovery.metadata(of: Authority(issuer: issuer)).metadata
+        #expect(found.issuer == issuer)
+        let keys = try await discovery.keys(at: issuer + "/keys").keys
+        #expect(keys["keys"]?.array?.isEmpty == true)
+    }
+
     @Test(arguments: ["{}", #"{"keys":{}}"#]) func `a document without keys is not a key set`(document: String)
         async throws
     {

@@ -45,6 +45,13 @@ struct DeviceAuthorizationEndpointTests {
         #expect(text.lifetime == .seconds(60))
     }
 
+    @Test func `a byte order mark before an answer is ignored`() async throws {
+        #expect(try await answer("\u{FEFF}" + body()).userCode == "ABCD-EFGH")
+        await #expect(throws: OAuthError(code: .unauthorizedClient)) {
+            try await answer("\u{FEFF}" + #"{"error":"unauthorized_client"}"#, status: 400)
+        }
+    }
+
     @Test func `verification_url and verification_uri_complete are accepted`() async throws {
         let complete = "https://i.example/device?user_code=ABCD-EFGH"
         let authorization = try await answer(

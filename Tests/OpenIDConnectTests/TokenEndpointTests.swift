@@ -8,8 +8,14 @@ import Testing
 struct TokenEndpointTests {
     private static let limits = HTTPLimits(head: .seconds(60), total: .seconds(60), bodySize: 1 << 20)
 
-    private func answer(_ body: String) async throws -> TokenEndpointAnswer {
-        let server = try RawServer("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
+    private func answer(
+        _ body: String,
+        status: Int = 200,
+        headers: String = ""
+    ) async throws -> TokenEndpointAnswer {
+        let server = try RawServer(
+            "HTTP/1.1 \(status) X\r\nContent-Length: \(body.utf8.count)\r\n\(headers)\r\n\(body)"
+        )
         defer { server.stop() }
         let endpoint = TokenEndpoint(server.url, transport: AsyncHTTPTransport(), limits: Self.limits)
         return try await endpoint.send(.refreshToken, FormParameters(), now: 1_000)
@@ -18,6 +24,37 @@ struct TokenEndpointTests {
     @Test(arguments: ["[]", "null", "\"a\"", "", "<html>"])
     func `an answer that is not a JSON object is unusable`(body: String) async {
         await #expect(throws: UnusableAnswer(status: 200, isJSON: false)) { try await answer(body) }
+    }
+
+    @Test(arguments: [200, 201, 203])
+    func `tokens count with any success, and behind a byte order mark`(status: Int) async throws {
+        let body = "\u{FEFF}" + #"{"access_token":"a","refresh_token":"r"}"#
+        let response = try await answer(body, status: status, headers: "Retry-After: 5\r\n").response
+        #expect(response.accessToken == Secret("a"))
+        #expect(response.refreshToken == Secret("r"))
+    }
+
+    @Test(arguments: [("{}", true), ("", false), ("[]", false)])
+    func `another success than 200 without tokens is unusable`(body: String, isJSON: Bool) async {
+        await #expect(throws: UnusableAnswer(status: 202, isJSON: isJSON)) { try await answer(body, status: 202) }
+    }
+
+    @Test func `a refusal behind a byte order mark is one`() async {
+        await #expect(throws: OAuthError(code: .invalidGrant)) {
+            try await answer("\u{FEFF}" + #"{"error":"invalid_grant"}"#, status: 400)
+        }
+    }
+
+    @Test func `a revocation that is refused behind a byte order mark says why`() async throws {
+        let body = "\u{FEFF}" + #"{"error":"unsupported_token_type"}"#
+        let server = try RawServer("HTTP/1.1 400 X\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
+        defer { server.stop() }
+        let endpoint = RevocationEndpoint(server.url, transport: AsyncHTTPTransport(), limits: Self.limits)
+        let error = await #expect(throws: RevocationError.self) {
+            try await endpoint.revoke(Secret("r"), clientID: "app")
+        }
+        let refusal = error?.reason as? OAuthError
+        #expect(refusal == OAuthError(code: .unsupportedTokenType))
     }
 
     @Test func `a field that cannot be read does no harm to the tokens beside it`() async throws {

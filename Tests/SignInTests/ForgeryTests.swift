@@ -6,6 +6,7 @@ import OAuth
 import OpenIDConnect
 import SignIn
 import Testing
+import TokenStorage
 
 /// Tokens that an issuer in order never signs, and an issuer that is not in order.
 struct ForgeryTests {
@@ -29,6 +30,20 @@ struct ForgeryTests {
         let error = try await signInError { _ = try await issuer.signIn { try $0.genuine($0.claims(nonce: $1)) } }
         #expect(error == .invalidIDToken(.unknownKey))
         #expect(issuer.issuer.forms("/op/keys").count == 4)
+    }
+
+    @Test func `a sign-in replaces the documents that the refreshes before it used`() async throws {
+        let issuer = try ForgedIssuer()
+        let place = issuer.issuer.issuer
+        let old = [
+            (place, JSONValue.Object([("issuer", .string(place)), ("token_endpoint", .string(place + "/old"))])),
+            (place + "/keys", JSONValue.Object([("keys", .array([]))])),
+        ]
+        for (url, document) in old { try issuer.store.saveIssuerDocument(document, url: url, lifetime: 86_400) }
+        _ = try await issuer.signIn { try $0.genuine($0.claims(nonce: $1)) }
+        let (metadata, keys) = (try issuer.store.issuerDocument(place), try issuer.store.issuerDocument(old[1].0))
+        #expect(metadata?["token_endpoint"] == .string(place + "/token"))
+        #expect(keys?["keys"] == .array([ForgedIssuer.publicKey(of: issuer.key)]))
     }
 
     @Test func `a token signed with another key is refused`() async throws {

@@ -143,6 +143,35 @@ struct DiscoveryTests {
         #expect(scene.tokenRequestCount == 2)
     }
 
+    @Test(arguments: [404, 405, 410])
+    func `a token endpoint that has moved is found, and has the refresh token once`(status: Int) async throws {
+        let scene = try OpenScene()
+        scene.issuer.answer(.init(Self.answer))
+        scene.expire()
+        _ = try await scene.acquire()
+        scene.issuer.answer(.init(status: status, "<p>gone</p>"))
+        scene.issuer.publish(JSONValue.Object([("token_endpoint", .string(scene.issuer.issuer + "/moved"))]))
+        scene.issuer.answer(.init(Self.answer.replacing("rt-1", with: "rt-2")), at: "/op/moved")
+        #expect(try await scene.acquire().source == .refresh)
+        #expect(try await scene.acquire().source == .refresh)
+        #expect(scene.issuer.metadataRequests == 2)
+        #expect(scene.tokenRequestCount == 2)
+        #expect(scene.issuer.forms("/op/moved").map { $0["refresh_token"] } == ["rt-1", "rt-2"])
+    }
+
+    @Test func `for a token endpoint that is gone the metadata is asked once a minute`() async throws {
+        let scene = try OpenScene()
+        scene.issuer.answer(.init(status: 404, "<p>gone</p>"))
+        scene.expire()
+        for _ in 1...3 { #expect(try await scene.failure()?.status == 404) }
+        #expect(scene.issuer.metadataRequests == 2)
+        #expect(scene.tokenRequestCount == 3)
+        scene.clock.seconds += 60
+        #expect(try await scene.failure()?.status == 404)
+        #expect(scene.issuer.metadataRequests == 3)
+        #expect(try scene.refreshTokens.map(\.secret) == [Secret("rt-0")])
+    }
+
     @Test func `a redirect of the metadata or of the token endpoint is not followed`() async throws {
         let scene = try OpenScene()
         scene.expire()

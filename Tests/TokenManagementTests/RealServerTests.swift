@@ -153,6 +153,28 @@ struct RealServerTests {
         #expect(try scene.refreshTokens.map { $0.secret.reveal() } == ["rt-1"])
     }
 
+    @Test(arguments: [(200, "\u{FEFF}"), (201, ""), (203, "\u{FEFF}")])
+    func `a new refresh token is kept with any success, and behind a byte order mark`(
+        status: Int,
+        mark: String
+    ) async throws {
+        let scene = try OpenScene()
+        scene.expire()
+        let body = #"{"access_token":"at-1","expires_in":3600,"refresh_token":"rt-1"}"#
+        scene.issuer.answer(.init(status: status, mark + body))
+        #expect(try await scene.acquire().source == .refresh)
+        #expect(try scene.refreshTokens.map { $0.secret.reveal() } == ["rt-1"])
+    }
+
+    @Test(arguments: [(200, "<html>"), (201, "<html>"), (202, "{}"), (203, "[]")])
+    func `a success without tokens may have consumed the token`(status: Int, body: String) async throws {
+        let scene = try OpenScene()
+        scene.expire()
+        scene.issuer.answer(.init(status: status, body), .init(status: 400, #"{"error":"invalid_grant"}"#))
+        #expect(try await scene.failure()?.code == .unusableAnswer)
+        #expect(try await scene.failure()?.code == .possiblyConsumed)
+    }
+
     @Test func `an issuer without revocation and device endpoints is accepted`() async throws {
         let scene = try OpenScene()
         let (metadata, _) = try await MetadataDiscovery(transport: Scene.transport).metadata(of: scene.authority)

@@ -31,7 +31,8 @@ public class MSALPublicClientApplicationConfig {
     /// How many seconds before its end a token is not returned any more.
     public var tokenExpirationBuffer: Double = 300
 
-    /// The path of the store; nil: the usual one, where the command line keeps its accounts too.
+    /// The path of the store, or the address of a server; nil: the usual one, where the command line keeps its accounts
+    /// too.
     public var storePath: String?
 
     /// A client of `authority`; nil: of any tenant of Microsoft Entra ID.
@@ -60,20 +61,25 @@ public class MSALPublicClientApplicationConfig {
     /// Opens the store.
     package func openStore() throws -> TokenStore {
         let usual = Surroundings.current
-        let path = storePath.map { StorePath($0) } ?? usual.storePath
-        return try TokenStore.open(at: path, options: usual.storeOptions)
+        let location = try storePath.map { try StoreLocation($0) } ?? usual.storeLocation()
+        return try TokenStore.open(at: location, options: usual.storeOptions)
     }
 }
 
 /// What an application takes from where it runs.
 package struct Surroundings: Sendable {
-    package var storePath = StorePath.standard(environment: ProcessInfo.processInfo.environment)
+    package var storePath: StorePath?
     package var storeOptions = StoreOptions()
     package var tokenOptions = TokenManagerOptions()
     package var transport: any HTTPTransport = AsyncHTTPTransport()
     package var userAgent: any UserAgent = SystemBrowser()
 
     package init() {}
+
+    /// The usual store.
+    fileprivate func storeLocation() throws -> StoreLocation {
+        try storePath.map { StoreLocation($0) } ?? .standard(environment: ProcessInfo.processInfo.environment)
+    }
 
     /// What applications that are made now take.
     @TaskLocal package static var current = Surroundings()

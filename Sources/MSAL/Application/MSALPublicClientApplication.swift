@@ -69,7 +69,7 @@ public class MSALPublicClientApplication: @unchecked Sendable {
         copy.extendedLifetimeEnabled = client.tokenOptions.allowsExtendedLifetime
         copy.clientApplicationCapabilities = client.tokenOptions.clientCapabilities
         copy.tokenExpirationBuffer = client.tokenOptions.buffer.longest / .seconds(1)
-        copy.storePath = application.store.location.description
+        copy.storePath = application.store.location.fullDescription
         return copy
     }
 

@@ -150,7 +150,13 @@ extension NativeFlow {
                 grant: Grant(rawValue: grant.name)
             )
             request.username = username
-            return SignedInTokens(response: response, request: request, idToken: idToken, space: space)
+            return SignedInTokens(
+                response: response,
+                request: request,
+                idToken: idToken,
+                documents: issuer.documents,
+                space: space
+            )
         } catch {
             await issuer.revoke(response.refreshToken, clientID: configuration.clientID)
             throw error

@@ -67,7 +67,7 @@ struct NativeConnection: Sendable {
             NativeRequestFailure(cause: cause, correlationID: correlationID, endpoint: endpoint)
         }
         // Only an object says anything; everything else is judged by its status.
-        let object = try? response.body.withUnsafeBytes { try JSONValue(mending: $0).object }
+        let object = response.jsonObject(mending: true)
         switch response.status {
         case 200:
             guard let object else { throw failure(.unexpected("is not JSON")) }

@@ -22,6 +22,12 @@ package struct JSONReader {
         self.mends = mends
     }
 
+    /// Where the document in `bytes` begins: behind a UTF-8 byte order mark, if there is one, else at once.
+    package static func start(of bytes: UnsafeRawBufferPointer) -> Int {
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        return bytes.starts(with: mark) ? mark.count : 0
+    }
+
     /// The next value, whole.
     package mutating func value() throws(JSONError) -> JSONValue {
         skipWhitespace()

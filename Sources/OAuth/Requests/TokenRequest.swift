@@ -136,10 +136,10 @@ public struct TokenResponse: Equatable, Sendable {
         refreshIn = object["refresh_in"]?.duration
         refreshToken = token(object, "refresh_token")
         refreshTokenExpiresIn = (object["refresh_token_expires_in"] ?? object["refresh_expires_in"])?.duration
-        scope = object["scope"]?.text.map { Scope($0) }
+        scope = object["scope"].flatMap { Scope(granted: $0) }
         idToken = token(object, "id_token")
         clientInfo = object["client_info"]?.text
-        familyID = object["foci"]?.text.flatMap { $0.isEmpty ? nil : $0 }
+        familyID = object["foci"]?.text.flatMap { $0.isEmpty || $0.hasControlCharacters ? nil : $0 }
     }
 
     /// The token under `name`, if there is one that may be.
@@ -164,5 +164,40 @@ public struct TokenResponse: Equatable, Sendable {
         guard refreshIn == nil, let end = refreshTokenExpiresIn?.secondsRoundedUp, end > 0, end <= lifetime(at: now)
         else { return refreshIn?.secondsRoundedUp }
         return end / 2
+    }
+}
+
+extension Scope {
+    /// Reads the `scope` of an answer; nil if it is none, which as without the field means what was asked for.
+    ///
+    /// An empty one grants nothing, as of a GitHub token that may only read what is public.
+    /// Some issuers write a list of texts, and some, GitHub among them, commas where RFC 6749 §3.3 has spaces.
+    fileprivate init?(granted value: JSONValue) {
+        let tokens: [String]
+        switch value {
+        case .array(let elements):
+            let texts = elements.compactMap(\.text)
+            guard elements.isEmpty || !texts.isEmpty else { return nil }
+            tokens = texts.flatMap { Scope($0).tokens }
+        case .string(let text): tokens = Self.split(Scope(text).tokens)
+        default: return nil
+        }
+        self.init(tokens.filter { !$0.hasControlCharacters })
+    }
+
+    /// The tokens between the commas of a text without a space, if that is what it is; else `tokens`.
+    ///
+    /// A comma may be part of a scope token, and such a token that is granted alone is taken apart wrongly: the token
+    /// is stored, but not found for that scope, so it is refreshed each time. No issuer is known whose scopes have
+    /// commas, but several that write commas between them, whose tokens would never be found otherwise.
+    private static func split(_ tokens: [String]) -> [String] {
+        guard tokens.count == 1, let token = tokens.first else { return tokens }
+        let parts = token.split(separator: ",", omittingEmptySubsequences: false)
+        return parts.allSatisfy { isToken($0) } ? parts.map { String($0) } : tokens
+    }
+
+    /// Whether RFC 6749 §3.3 allows `text` as a scope token.
+    private static func isToken(_ text: Substring) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C }
     }
 }

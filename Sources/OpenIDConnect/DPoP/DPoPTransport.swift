@@ -66,8 +66,7 @@ package struct DPoPTransport: HTTPTransport {
             guard response.status == 400 || response.status == 401 else { return nil }
             let challenge = AuthenticationChallenge.all("dpop", in: response).compactMap { $0["error"] }.first
             // Only an object can carry an error.
-            let error =
-                challenge ?? response.body.withUnsafeBytes { try? JSONValue(parsing: $0) }?.object?["error"]?.text
+            let error = challenge ?? response.jsonObject()?["error"]?.text
             guard let complaint = error.flatMap(Self.init(rawValue:)) else { return nil }
             self = complaint
         }

@@ -129,8 +129,9 @@ package struct MetadataDiscovery: Sendable {
         let response = try await transport.send(request, limits: limits ?? self.limits)
         if response.status == 429 || response.status >= 500 { throw IssuerUnavailable(response) }
         // Input that is not a JSON object is not metadata, even if it has other faults.
-        guard response.isSuccess, let object = try? response.body.withUnsafeBytes({ try JSONValue(parsing: $0).object })
-        else { throw MetadataError.notMetadata(url: url, status: response.status) }
+        guard response.isSuccess, let object = response.jsonObject() else {
+            throw MetadataError.notMetadata(url: url, status: response.status)
+        }
         return (object, Self.lifetime(response.headers))
     }
 

@@ -21,7 +21,7 @@ package struct DeviceAuthorizationEndpoint: Sendable {
         let response = try await transport.send(.form(parameters, to: url), limits: limits)
         if response.status == 429 || response.status >= 500 { throw IssuerUnavailable(response, now: now) }
         // Only an object can carry codes or an error; everything else is judged by its status.
-        let object = try? response.body.withUnsafeBytes { try JSONValue(parsing: $0).object }
+        let object = response.jsonObject()
         if let refusal = object.flatMap({ OAuthError($0, status: response.status) }) {
             throw parameters.redacting(refusal)
         }

@@ -25,7 +25,7 @@ package struct TokenEndpoint: Sendable {
         request.isIdempotent = grant == .deviceCode
         let response = try await transport.send(request, limits: limits)
         // Only an object can carry tokens or an error; everything else is judged by its status.
-        let object = try? response.body.withUnsafeBytes { try JSONValue(mending: $0).object }
+        let object = response.jsonObject(mending: true)
         if response.status == 429 || response.status >= 500 { throw IssuerUnavailable(response, now: now) }
         // Some issuers send errors with status 200.
         if var refusal = object.flatMap({ OAuthError($0, status: response.status) }) {
@@ -33,15 +33,20 @@ package struct TokenEndpoint: Sendable {
             throw form.redacting(refusal)
         }
         // A proxy in front of an issuer may throttle requests, without an OAuth error.
-        guard response.status == 200 || response.headers["retry-after"] == nil else {
+        guard response.isSuccess || response.headers["retry-after"] == nil else {
             throw IssuerUnavailable(response, now: now)
         }
         // RFC 6749 §5.2: the status for an unknown client, whatever the body.
         guard response.status != 401 else { throw OAuthError(code: .invalidClient, status: 401) }
-        guard response.status == 200, let object else {
+        // RFC 6749 §5.1 has 200 alone; but tokens that come with another success are in no other answer.
+        guard response.isSuccess, let object else {
             throw UnusableAnswer(status: response.status, isJSON: object != nil)
         }
-        return try answer(response, TokenResponse(object))
+        let tokens = TokenResponse(object)
+        guard response.status == 200 || tokens.hasTokens else {
+            throw UnusableAnswer(status: response.status, isJSON: true)
+        }
+        return try answer(response, tokens)
     }
 
     private func answer(_ response: HTTPResponse, _ tokens: TokenResponse) throws -> TokenEndpointAnswer {
@@ -115,6 +120,11 @@ package struct UnusableAnswer: Error, Hashable, CustomStringConvertible {
 }
 
 extension TokenResponse {
+    /// Whether it has a token, or what was to be one.
+    fileprivate var hasTokens: Bool {
+        accessToken != nil || refreshToken != nil || idToken != nil || !malformedFields.isEmpty
+    }
+
     /// Refuses tokens that no terminal and no header is to meet.
     ///
     /// - Throws: ``UnusableAnswer``; the refresh token of such an answer may be good all the same.
@@ -161,7 +171,7 @@ package struct RevocationEndpoint: Sendable {
         guard !response.isSuccess else { return }
         if response.status == 429 || response.status >= 500 { throw IssuerUnavailable(response) }
         // Only an object can carry an OAuth error; everything else is judged by its status.
-        let object = try? response.body.withUnsafeBytes { try JSONValue(parsing: $0).object }
+        let object = response.jsonObject()
         if let refusal = object.flatMap({ OAuthError($0, status: response.status) }) { throw form.redacting(refusal) }
         throw UnusableAnswer(status: response.status, isJSON: object != nil)
     }

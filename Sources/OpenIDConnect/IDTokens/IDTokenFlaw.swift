@@ -20,7 +20,7 @@ public struct IDTokenFlaw: CodedError, Hashable {
         public static let type = Code(rawValue: "type")
         /// It is not signed, or by an algorithm that is not accepted.
         public static let algorithm = Code(rawValue: "algorithm")
-        /// Newer keys may be worth fetching.
+        /// It is signed with a key that the issuer does not publish.
         public static let unknownKey = Code(rawValue: "unknown_key")
         /// The key it names is not for signatures, not for its algorithm, or another issuer's.
         public static let unsuitableKey = Code(rawValue: "unsuitable_key")
@@ -97,6 +97,14 @@ extension IDTokenFlaw {
     package static let accessToken = IDTokenFlaw(.accessToken, "belongs to another access token")
     package static let subject = IDTokenFlaw(.subject, "names another user")
     package static let subjectText = IDTokenFlaw(.subjectText, "names a user with control characters")
+
+    /// Whether the keys that the token was checked with may be old ones: an issuer may also replace a key under its id.
+    package var mayBeOfOldKeys: Bool {
+        switch code {
+        case .unknownKey, .signature, .unsuitableKey, .weakKey: true
+        default: false
+        }
+    }
 
     private init(_ code: Code, _ flaw: String) {
         let remedy: Remedy =

@@ -31,13 +31,18 @@ package struct IDTokenValidator: Sendable {
 
     /// Checks the signature.
     ///
-    /// - Throws: ``IDTokenFlaw``; ``IDTokenFlaw/unknownKey`` if newer keys may be worth fetching.
+    /// - Throws: ``IDTokenFlaw``, which says whether newer keys may be worth fetching.
     package func checkSignature(of token: IDToken, keys: JSONWebKeySet) throws(IDTokenFlaw) {
+        try Self.checkSignature(of: token, keys: keys)
+    }
+
+    /// The same for whoever has no expectations of the claims.
+    static func checkSignature(of token: IDToken, keys: JSONWebKeySet) throws(IDTokenFlaw) {
         let jws = try CompactJWS(token.secret)
         let key = try keys.signer(of: jws)
         guard let keyIssuer = key.issuer else { return }
         // A key set of many tenants says which of them each key is for.
-        guard let found = jws.claims.issuer, Self.isSame(keyIssuer, found, jws.claims) else { throw .unsuitableKey }
+        guard let found = jws.claims.issuer, isSame(keyIssuer, found, jws.claims) else { throw .unsuitableKey }
     }
 
     /// Checks who issued the token, for whom, to whom, and when.

@@ -151,13 +151,13 @@ package struct JSONWebKeySet: Sendable {
         keys = (document["keys"]?.array ?? []).compactMap(JSONWebKey.init)
     }
 
-    /// Whether none of the keys is one that `token` could be signed with, so that newer ones may be.
+    /// Whether `token` is signed with none of the keys, so that newer ones may fit: under another id, or the same.
     package func isOutdated(for token: IDToken) -> Bool {
         do {
-            _ = try signer(of: CompactJWS(token.secret))
+            try IDTokenValidator.checkSignature(of: token, keys: self)
             return false
         } catch {
-            return error == .unknownKey
+            return error.mayBeOfOldKeys
         }
     }
 

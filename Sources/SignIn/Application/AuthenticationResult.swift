@@ -85,10 +85,20 @@ public struct SignedInTokens: Sendable {
     /// Where they can be kept if the store cannot take them.
     let space: AnswerSpace?
 
-    package init(response: TokenResponse, request: TokenRequest, idToken: IDToken, space: AnswerSpace?) {
+    /// What the issuer publishes, as the sign-in fetched it.
+    let documents: IssuerDocuments
+
+    package init(
+        response: TokenResponse,
+        request: TokenRequest,
+        idToken: IDToken,
+        documents: IssuerDocuments,
+        space: AnswerSpace?
+    ) {
         self.response = response
         self.request = request
         self.idToken = idToken
+        self.documents = documents
         self.space = space
     }
 

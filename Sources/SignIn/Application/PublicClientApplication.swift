@@ -197,7 +197,12 @@ extension TokenStore {
     ///
     /// - Throws: `TokenStoreError.Code.notStored` with the response, if it could not be stored.
     public func save(_ tokens: SignedInTokens) throws -> AuthenticationResult {
-        try result(of: save(tokens.response, for: tokens.request, in: tokens.space), tokens)
+        let saved = try save(tokens.response, for: tokens.request, in: tokens.space)
+        if saved.isInStore {
+            // A sign-in that is stored does not fail for what a refresh fetches again.
+            do { try tokens.documents.replaceKept(in: self) } catch {}
+        }
+        return try result(of: saved, tokens)
     }
 
     /// Stores the tokens of a sign-in in one commit, even if the task is cancelled.
@@ -205,6 +210,9 @@ extension TokenStore {
     /// - Throws: `TokenStoreError.Code.notStored` with the response, if it could not be stored.
     public func save(_ tokens: SignedInTokens) async throws -> AuthenticationResult {
         let saved = try await save(tokens.response, for: tokens.request, in: tokens.space)
+        if saved.isInStore {
+            do { try await perform { try tokens.documents.replaceKept(in: $0) } } catch {}
+        }
         return try await performRead { try $0.result(of: saved, tokens) }
     }
 
@@ -213,5 +221,15 @@ extension TokenStore {
             throw SignInError.noIDToken
         }
         return AuthenticationResult(saved, of: account, tokens)
+    }
+}
+
+extension SavedTokens {
+    /// Whether the store took them, so that it is worth writing more.
+    fileprivate var isInStore: Bool {
+        switch outcome {
+        case .stored, .storedBesideNewerRefreshToken: true
+        case .discarded, .pending: false
+        }
     }
 }

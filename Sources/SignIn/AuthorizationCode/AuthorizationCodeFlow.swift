@@ -193,7 +193,13 @@ private struct CodeExchange: Sendable {
         do {
             try dpop.check(answer.response, boundTo: request.newKey)
             let idToken = try await checked(answer, now: now)
-            return SignedInTokens(response: answer.response, request: request, idToken: idToken, space: space)
+            return SignedInTokens(
+                response: answer.response,
+                request: request,
+                idToken: idToken,
+                documents: issuer.documents,
+                space: space
+            )
         } catch {
             await issuer.revoke(answer.response.refreshToken, clientID: sent.clientID)
             throw error

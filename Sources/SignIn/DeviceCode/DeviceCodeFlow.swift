@@ -121,7 +121,13 @@ public struct PendingDevice: Sendable {
                 answer = try await identified(answer)
                 let idToken = try await checked(answer)
                 try Task.checkCancellation()
-                return SignedInTokens(response: answer.response, request: request, idToken: idToken, space: space)
+                return SignedInTokens(
+                    response: answer.response,
+                    request: request,
+                    idToken: idToken,
+                    documents: issuer.documents,
+                    space: space
+                )
             } catch {
                 await issuer.revoke(answer.response.refreshToken, clientID: flow.clientID)
                 throw error

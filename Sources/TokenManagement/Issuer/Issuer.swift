@@ -48,10 +48,14 @@ package struct Issuer: Sendable {
         do {
             if let keys { try validator.checkSignature(of: token, keys: keys) }
         } catch {
-            guard error.code == .unknownKey else { throw error }
-            // The issuer may have begun to sign with another key.
+            guard error.mayBeOfOldKeys else { throw error }
+            // The issuer may have begun to sign with another key, under another id or the same.
             try await willFetchKeys()
-            guard let newKeys = try await documents.newKeys(of: metadata, for: token) else { return token }
+            guard let newKeys = try await documents.newKeys(of: metadata, for: token) else {
+                // A key that is known speaks against the token; one that is not says nothing.
+                guard error.code == .unknownKey else { throw error }
+                return token
+            }
             try validator.checkSignature(of: token, keys: newKeys)
         }
         return token

@@ -6,7 +6,8 @@ package import TokenStorage
 /// What an issuer publishes about itself: its metadata and its keys.
 ///
 /// A sign-in fetches them each time: the user waits anyway, and nothing old is trusted. A refresh takes them from the
-/// store, where they are kept for as long as the issuer allows, and an outage of the keys does not end a session.
+/// store, where they are kept for as long as the issuer allows, and an outage of the keys does not end a session. What
+/// turns out to be old is replaced there: by the refresh that meets it, and by every sign-in.
 package struct IssuerDocuments: Sendable {
     package let authority: Authority
     package let transport: any HTTPTransport
@@ -14,6 +15,9 @@ package struct IssuerDocuments: Sendable {
 
     /// Keeps the documents; nil: they are fetched each time.
     private let cache: TokenStore?
+
+    /// What was fetched, where nothing keeps it.
+    private let fetched = FetchedDocuments()
 
     package init(
         of authority: Authority,
@@ -32,6 +36,10 @@ package struct IssuerDocuments: Sendable {
     /// - Throws: `MetadataError`, `IssuerUnavailable`, `HTTPTransportError`, `TokenStoreError`.
     package func metadata() async throws -> IssuerMetadata {
         if let metadata = try await keptMetadata() { return metadata }
+        return try await fetchedMetadata()
+    }
+
+    private func fetchedMetadata() async throws -> IssuerMetadata {
         let (metadata, lifetime) = try await discovery.metadata(of: authority)
         try await keep(metadata.document, authority.url, lifetime)
         return metadata
@@ -54,13 +62,49 @@ package struct IssuerDocuments: Sendable {
     }
 
     private func keep(_ document: JSONValue.Object, _ url: String, _ lifetime: Int64) async throws {
-        try await cache?.perform { try $0.saveIssuerDocument(document, url: url, lifetime: lifetime) }
+        guard let cache else {
+            fetched.add(document, url, lifetime)
+            return
+        }
+        try await cache.perform { try $0.saveIssuerDocument(document, url: url, lifetime: lifetime) }
+    }
+
+    /// Replaces what a store has of these documents with what was fetched here, for a sign-in that succeeded: the
+    /// refreshes that follow must not meet what it has just found to be old.
+    ///
+    /// A document that the store does not have is left to the first refresh, and a newer one stays: a person may have
+    /// taken a quarter of an hour to sign in.
+    package func replaceKept(in store: TokenStore) throws {
+        for (url, fetched) in fetched.all {
+            let age = Int64(fetched.at.duration(to: .now) / .seconds(1))
+            try store.replaceIssuerDocument(fetched.document, url: url, lifetime: fetched.lifetime, age: age)
+        }
+    }
+}
+
+/// The documents that one sign-in fetched, the newest of each address.
+private final class FetchedDocuments: Sendable {
+    struct Document {
+        let document: JSONValue.Object
+
+        /// For how many seconds it may be kept.
+        let lifetime: Int64
+        let at: ContinuousClock.Instant
+    }
+
+    private let documents = LockedValue<[String: Document]>([:])
+
+    /// By address.
+    var all: [String: Document] { documents.withLock { $0 } }
+
+    func add(_ document: JSONValue.Object, _ url: String, _ lifetime: Int64) {
+        documents.withLock { $0[url] = Document(document: document, lifetime: lifetime, at: .now) }
     }
 }
 
 extension IssuerDocuments {
-    /// Seconds between two fetches that tokens cause: an attacker who sends tokens must not make this process query the
-    /// issuer in a loop.
+    /// Seconds between two fetches that tokens or missing endpoints cause: an attacker who sends tokens must not make
+    /// this process query the issuer in a loop.
     private static let refetchInterval: Int64 = 60
 
     /// The keys of the issuer; nil if they are cached ones, and the issuer publishes none or does not answer.
@@ -72,12 +116,42 @@ extension IssuerDocuments {
         }
     }
 
-    /// The keys of the issuer as it publishes them now, for a token that none of the known keys fits; nil as above.
+    /// The keys of the issuer as it publishes them now, for a token that is signed with none of the known keys; nil as
+    /// above.
     package func newKeys(of metadata: IssuerMetadata, for token: IDToken) async throws -> JSONWebKeySet? {
         try await orNone {
-            let url = try Self.keyAddress(metadata)
-            guard let cache else { return try await fetchedKeys(at: url) }
-            return try await newKeys(at: url, for: token, cache)
+            guard let cache else { return try await fetchedKeys(at: Self.keyAddress(metadata)) }
+            // An issuer whose token endpoint has moved may have moved its keys too.
+            let url = try Self.keyAddress(try await keptMetadata() ?? metadata)
+            // What another program has fetched meanwhile may do.
+            let known = JSONWebKeySet(try await kept(url) ?? JSONValue.Object())
+            guard known.isOutdated(for: token) else { return known }
+            return try await fetchedAnew(
+                url,
+                cache,
+                stored: { try await kept(url).map { JSONWebKeySet($0) } },
+                fetch: { try await fetchedKeys(at: url) }
+            )
+        }
+    }
+
+    /// The metadata as the issuer publishes it now, for a token endpoint that is not there; nil if it names no other.
+    ///
+    /// nil also if it cannot be had: that the endpoint is missing is the error to report then.
+    package func movedMetadata(since known: IssuerMetadata) async -> IssuerMetadata? {
+        guard let cache else { return nil }
+        do {
+            // What another program has fetched meanwhile may do.
+            if let stored = try await keptMetadata(), stored.tokenEndpoint != known.tokenEndpoint { return stored }
+            let metadata = try await fetchedAnew(
+                authority.url,
+                cache,
+                stored: { try await keptMetadata() },
+                fetch: { try await fetchedMetadata() }
+            )
+            return metadata.tokenEndpoint == known.tokenEndpoint ? nil : metadata
+        } catch {
+            return nil
         }
     }
 
@@ -102,19 +176,25 @@ extension IssuerDocuments {
     }
 
     /// Fetches once a minute at most; callers in between get the result of the last fetch.
-    private func newKeys(at url: String, for token: IDToken, _ cache: TokenStore) async throws -> JSONWebKeySet {
-        // What another program has fetched meanwhile may do.
-        let known = JSONWebKeySet(try await kept(url) ?? JSONValue.Object())
-        guard known.isOutdated(for: token) else { return known }
+    private func fetchedAnew<Document: Sendable>(
+        _ url: String,
+        _ cache: TokenStore,
+        stored: () async throws -> Document?,
+        fetch: () async throws -> Document
+    ) async throws -> Document {
         let mark = url + "#fetched-anew"
         let isOurs = try await cache.perform {
             try $0.claimIssuerDocument(Refetch.claim(), url: mark, lifetime: Self.refetchInterval)
         }
-        guard isOurs else { return try await othersKeys(at: url, mark) }
+        guard isOurs else {
+            try await waitForOthers(mark)
+            if let document = try await stored() { return document }
+            return try await fetch()
+        }
         do {
-            let keys = try await fetchedKeys(at: url)
+            let document = try await fetch()
             try await keep(Refetch.done.document, mark, Self.refetchInterval)
-            return keys
+            return document
         } catch {
             // A cancelled fetch has sent nothing, and must not delay the next one.
             let lifetime = error is CancellationError ? 0 : Self.refetchInterval
@@ -123,19 +203,17 @@ extension IssuerDocuments {
         }
     }
 
-    /// The keys that another task or program has just fetched, or is about to fetch.
-    private func othersKeys(at url: String, _ mark: String) async throws -> JSONWebKeySet {
+    /// Waits for what another task or program has just fetched, or is about to fetch.
+    private func waitForOthers(_ mark: String) async throws {
         for _ in 1...20 {
             guard try await Refetch(kept(mark)) == .underWay else { break }
             try await Task.sleep(for: .milliseconds(100))
         }
         guard try await Refetch(kept(mark)) == .done else { throw IssuerUnavailable(status: 503) }
-        if let keys = try await kept(url) { return JSONWebKeySet(keys) }
-        return try await fetchedKeys(at: url)
     }
 }
 
-/// What became of the last time that keys were fetched anew, as the store keeps it.
+/// What became of the last time that a document was fetched anew, as the store keeps it.
 private enum Refetch: String {
     case underWay
     case done

@@ -113,9 +113,24 @@ struct RefreshExchange: Sendable {
         }
     }
 
+    /// What a server answers where there is no token endpoint.
+    private static let absences = [404, 405, 410]
+
+    /// Sends the request, and to another place if the issuer names one where the known one is gone.
     private func send(_ form: FormParameters, _ key: DPoPKey?) async throws -> TokenEndpointAnswer {
+        do {
+            return try await send(form, key, to: issuer.metadata.tokenEndpoint)
+        } catch let error as UnusableAnswer where Self.absences.contains(error.status) {
+            guard let moved = await issuer.documents.movedMetadata(since: issuer.metadata) else { throw error }
+            options.logger.info("the token endpoint has moved", metadata: ["endpoint": "\(moved.tokenEndpoint)"])
+            // Nothing took the refresh token at the old place, so that this is no second use of it.
+            return try await send(form, key, to: moved.tokenEndpoint)
+        }
+    }
+
+    private func send(_ form: FormParameters, _ key: DPoPKey?, to url: String) async throws -> TokenEndpointAnswer {
         let endpoint = TokenEndpoint(
-            issuer.metadata.tokenEndpoint,
+            url,
             transport: key.map { proving($0) } ?? issuer.transport,
             limits: options.limits
         )

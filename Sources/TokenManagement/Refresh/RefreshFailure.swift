@@ -55,7 +55,8 @@ struct RefreshFailure {
     private mutating func judge(_ answer: UnusableAnswer, doubt: RefreshAttempt?, now: Int64, events: [StoreEvent]) {
         consequence.event = "status \(answer.status)"
         switch answer.status {
-        case 200: consequence.token = .possiblyConsumed
+        // A success that cannot be read may have had the next token in it.
+        case 200..<300: consequence.token = .possiblyConsumed
         case 400:
             // Some issuers refuse a refresh token with an empty 400.
             consequence.token = .unspent

@@ -211,12 +211,12 @@ public struct WebAPI: Hashable, Sendable {
 }
 
 /// What a web API asks for that refused a token ([RFC 6750 §3](https://www.rfc-editor.org/rfc/rfc6750#section-3)).
-struct BearerChallenge {
+package struct BearerChallenge {
     /// The claims that a new token has to have; nil: the token is merely no good any more.
-    let claims: JSONValue?
+    package let claims: JSONValue?
 
     /// nil if another token would fare no better.
-    init?(_ response: HTTPResponse) {
+    package init?(_ response: HTTPResponse) {
         let challenges = ["bearer", "dpop"].lazy.flatMap { AuthenticationChallenge.all($0, in: response) }
         let asking = challenges.first { ["invalid_token", "insufficient_claims"].contains($0["error"]) }
         guard let asking else { return nil }

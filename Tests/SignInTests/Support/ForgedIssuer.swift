@@ -16,7 +16,7 @@ final class ForgedIssuer: Sendable {
 
     let issuer: HandmadeIssuer
     let key = P256.Signing.PrivateKey()
-    private let store: TokenStore
+    let store: TokenStore
     private let directory: TemporaryDirectory
 
     /// The newest authorization request.
