@@ -54,6 +54,7 @@ struct TokenStoreCommand: ParsableCommand {
     static func main() {
         let arguments = commandFirst(CommandLine.arguments.dropFirst())
         do {
+            try StartBytes.requireText(isExec: arguments.first == ExecCommand.configuration.commandName)
             if arguments.sorted() == ["--json", "--version"] { return try writeVersion() }
             var command = try command(arguments)
             try command.run()
@@ -66,20 +67,29 @@ struct TokenStoreCommand: ParsableCommand {
 
     /// Puts the options of every command that stand before the command behind it.
     static func commandFirst(_ arguments: ArraySlice<String>) -> ArraySlice<String> {
+        let end = endOfCommonOptions(arguments)
+        guard end > arguments.startIndex, end < arguments.endIndex, !arguments[end].hasPrefix("-") else {
+            return arguments
+        }
+        return ([arguments[end]] + arguments[..<end] + arguments[(end + 1)...])[...]
+    }
+
+    /// Where the options of every command end that stand first; behind the end of all if the last has no value.
+    private static func endOfCommonOptions(_ arguments: ArraySlice<String>) -> Int {
         let valued = ["--store", "--key", "--timeout", "--log-level", "--color"]
         let flags = ["--json", "-j", "--quiet", "-q", "--no-input", "--no-color"]
         var end = arguments.startIndex
-        while end < arguments.endIndex, arguments[end].hasPrefix("-") {
-            if flags.contains(arguments[end]) || valued.contains(where: { arguments[end].hasPrefix($0 + "=") }) {
+        while end < arguments.endIndex {
+            let word = arguments[end]
+            if flags.contains(word) || valued.contains(where: { word.hasPrefix($0 + "=") }) {
                 end += 1
-            } else if valued.contains(arguments[end]) {
+            } else if valued.contains(word) {
                 end += 2
             } else {
-                return arguments
+                break
             }
         }
-        guard end > arguments.startIndex, end < arguments.endIndex else { return arguments }
-        return ([arguments[end]] + arguments[..<end] + arguments[(end + 1)...])[...]
+        return end
     }
 
     /// What `--version` says, as JSON.
@@ -100,7 +110,20 @@ struct TokenStoreCommand: ParsableCommand {
         if named == nil {
             try requireCommand(arguments.first == "help" ? arguments.dropFirst().first : arguments.first)
         }
-        return try parseAsRoot(Array(arguments))
+        return try parseAsRoot(Array(withoutCommonOptions(arguments)))
+    }
+
+    /// What stands behind the options of every command, where no command follows them: those are right, and the parser
+    /// would blame the first.
+    private static func withoutCommonOptions(_ arguments: ArraySlice<String>) throws -> ArraySlice<String> {
+        let end = endOfCommonOptions(arguments)
+        guard end > arguments.startIndex else { return arguments }
+        let help = "see 'tokenstore --help'"
+        if end > arguments.endIndex, let option = arguments.last {
+            throw ValidationError("\(option) has no value", hint: help)
+        }
+        guard end < arguments.endIndex else { throw ValidationError("no command is given", hint: help) }
+        return arguments[end...]
     }
 
     private static func requireCommand(_ name: String?) throws {
@@ -113,9 +136,9 @@ struct TokenStoreCommand: ParsableCommand {
         guard let failure = failure(for: error, arguments) else {
             let text = fullMessage(for: error)
             let help = HelpText(text)
-            guard help.isHelp || text.hasPrefix("#!/bin/bash") else { exit(withError: error) }
             // Bash would take an address for several words.
-            print(help.isHelp ? help.arranged : text + "\nCOMP_WORDBREAKS=${COMP_WORDBREAKS//:}")
+            let breaks = text.hasPrefix("#!/bin/bash") ? "\nCOMP_WORDBREAKS=${COMP_WORDBREAKS//:}" : ""
+            do { try write(help.isHelp ? help.arranged : text + breaks) } catch { end(with: error, arguments) }
             exit(withError: nil)
         }
         // A person who presses Tab is told nothing.
@@ -123,6 +146,14 @@ struct TokenStoreCommand: ParsableCommand {
         let isJSON = arguments.prefix { $0 != "--" }.contains { ["--json", "-j"].contains($0) }
         ErrorReport(failure: failure).write(asJSON: isJSON)
         exit(withError: ExitCode(failure.status.code))
+    }
+
+    /// Writes what was asked for instead of a command, as commands write: a full disk does not pass in silence.
+    private static func write(_ text: String) throws {
+        guard !text.isEmpty else { return }
+        let output = BufferedOutput.standardOutput()
+        try output.write(text + "\n")
+        try output.flush()
     }
 
     /// What to say of an error; nil for help, the version and completion scripts, which come as errors too.
@@ -140,6 +171,7 @@ package enum TokenStoreProgram {
     package static func main() {
         // Tokens and passphrases will be in memory.
         CProcessForbidDumps()
+        IgnoredSignals.note()
         TokenStoreCommand.main()
     }
 

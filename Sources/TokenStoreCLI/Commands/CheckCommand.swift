@@ -31,6 +31,10 @@ struct CheckCommand: ParsableCommand {
     @OptionGroup(title: "Options of every command") var arguments: StoreArguments
 
     func run() throws {
+        do { try check() } catch let error as TokenStoreError { throw advised(error) }
+    }
+
+    private func check() throws {
         let console = arguments.console
         let (path, place) = (try arguments.location.path, try arguments.location.description)
         let (problems, obstacle) = try problems(console)
@@ -39,13 +43,16 @@ struct CheckCommand: ParsableCommand {
             if arguments.json { try CheckReport(problems: problems, repair: nil).write(arguments, on: console) }
             throw obstacle
         }
+        // What a repair does not touch has advice of its own.
+        let mendable = problems.filter { $0.remedy == nil }
         // A file that is not a token store is 6, as for every command, and no repair is offered.
         if repair, !problems.isEmpty, let path { try StoreFiles(path, source: arguments.key).requireOwnDatabase() }
-        guard let path, repair, !dryRun, !problems.isEmpty else {
+        guard let path, repair, !dryRun, !mendable.isEmpty else {
             try CheckReport(problems: problems, repair: nil).write(arguments, on: console)
             guard problems.isEmpty else {
                 let message = "\(place) has \(problems.count.counting("problem"))"
-                throw CommandFailure(.storeDamaged, message, path == nil ? Self.recovery : Self.salvage)
+                let salvage = mendable.isEmpty ? problems.first?.remedy?.hint : Self.salvage
+                throw CommandFailure(.storeDamaged, message, path == nil ? Self.recovery : salvage)
             }
             return
         }
@@ -67,6 +74,8 @@ struct CheckCommand: ParsableCommand {
 
     private static let salvage = "salvage it with 'tokenstore check --repair'"
 
+    private static let restoring = "restore a backup with 'tokenstore restore FILE'"
+
     /// No program can tell which rows of a server were there: the server can go back to when they were.
     private static let recovery =
         "a server's tables are not repaired row by row: recover the database to a moment before the damage"
@@ -82,7 +91,7 @@ struct CheckCommand: ParsableCommand {
             }
         } catch let error as TokenStoreError where error.code == .damaged {
             // After a repair 6 says that the store is sound again, without some sign-ins.
-            let failure = CommandFailure(error)
+            let failure = advised(error)
             throw CommandFailure(.failure, failure.message, failure.hint)
         }
     }
@@ -94,10 +103,31 @@ struct CheckCommand: ParsableCommand {
             let progress = ProgressLine("checking", console) { _ in ("not all was checked", advice: "run it again") }
             return (try progress.showing { try store.check(progress: $0) }, nil)
         } catch let error as TokenStoreError where repair && isForRepair(error) {
-            return ([StoreProblem(location: "file", problem: CommandFailure(error).sentence)], nil)
+            return ([StoreProblem(location: "file", problem: mended(error))], nil)
         } catch let error as TokenStoreError where error.code == .damaged {
-            return ([StoreProblem(location: "file", problem: error.problem)], CommandFailure(error))
+            return ([StoreProblem(location: "file", problem: error.problem)], advised(error))
         }
+    }
+
+    /// The failure, with other advice where the library's is to do what has just been done.
+    private func advised(_ error: TokenStoreError) -> CommandFailure {
+        let failure = CommandFailure(error)
+        guard isAboutThis(error) else { return failure }
+        guard (try? arguments.location.path) != nil else { return failure.hinting(Self.recovery) }
+        // A repair copies what opens; without the data key nothing does.
+        let mayHelp = error.code == .damaged && !repair
+        return failure.hinting(mayHelp ? Self.salvage : Self.restoring)
+    }
+
+    /// The problem that a repair is about to mend, so without the advice to check or repair.
+    private func mended(_ error: TokenStoreError) -> String {
+        isAboutThis(error) ? error.problem : CommandFailure(error).sentence
+    }
+
+    /// Whether the library's advice is the command that runs.
+    private func isAboutThis(_ error: TokenStoreError) -> Bool {
+        guard let code = error.remedy?.code else { return false }
+        return code == .check || code == .repair && repair
     }
 
     /// Whether a store that cannot be inspected for this reason may be one that a repair mends.

@@ -58,7 +58,7 @@ struct KubernetesCredentialCommand: ParsableCommand {
 }
 
 /// The hosts that may have a token: any other gets none, whatever asks for it.
-struct CredentialHosts: ParsableArguments {
+package struct CredentialHosts: ParsableArguments {
     @Option(
         parsing: .singleValue,
         help: ArgumentHelp(
@@ -86,6 +86,11 @@ struct CredentialHosts: ParsableArguments {
     )
     var username: String?
 
+    init() {}
+
+    /// The hosts that are no mistake.
+    package init(hosts: [String]) { host = hosts.compactMap { HostAndPort($0, usualPort: 443) } }
+
     func validate() throws {
         guard !host.isEmpty else {
             throw ValidationError("no host is named that may have the token", hint: "name one with --host")
@@ -93,10 +98,18 @@ struct CredentialHosts: ParsableArguments {
     }
 
     /// Whether `place` may have the token over `scheme`: never in the clear, but on this machine.
-    func include(_ place: String, over scheme: String) -> Bool {
+    package func include(_ place: String, over scheme: String) -> Bool {
         guard let wanted = HostAndPort(place, usualPort: scheme == "http" ? 80 : 443),
             scheme == "https" || scheme == "http" && wanted.isLoopback
         else { return false }
         return host.contains { $0.host == wanted.host && $0.port == wanted.port }
+    }
+
+    /// The same for a registry, which comes as a host or as an address.
+    package func include(registry: String) -> Bool {
+        guard registry.contains("://") else { return include(String(registry.prefix { $0 != "/" }), over: "https") }
+        guard let address = WebAddress(registry) else { return false }
+        let host = address.host.contains(":") ? "[\(address.host)]" : address.host
+        return include("\(host):\(address.port)", over: address.scheme)
     }
 }

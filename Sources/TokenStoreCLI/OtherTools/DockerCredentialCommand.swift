@@ -80,7 +80,7 @@ struct DockerCredentialCommand: ParsableCommand {
 
     private func get(_ input: String, on console: Console) throws {
         let server = String(decoding: input.utf8.filter { $0 > 0x20 }, as: UTF8.self)
-        guard isKnown(server) else { throw CommandFailure(.noMatch, Self.notFound, nil) }
+        guard hosts.include(registry: server) else { throw CommandFailure(.noMatch, Self.notFound, nil) }
         let token = try acquisition.token(on: console)
         try token.requireUnbound()
         var json = JSONOutput()
@@ -90,18 +90,5 @@ struct DockerCredentialCommand: ParsableCommand {
             $0.member("Secret", token.secret.reveal())
         }
         try console.line(String(decoding: json.bytes, as: UTF8.self))
-    }
-
-    /// Whether the token may go to a registry, which comes as a host or as an address.
-    private func isKnown(_ server: String) -> Bool {
-        if server.contains("://") {
-            guard let address = WebAddress(server) else { return false }
-            return hosts.include(
-                "\(address.host.contains(":") ? "[\(address.host)]" : address.host):\(address.port)",
-                over: address.scheme
-            )
-        }
-        let place = server.prefix { $0 != "/" }
-        return hosts.include(String(place), over: "https")
     }
 }

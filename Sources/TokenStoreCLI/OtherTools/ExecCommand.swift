@@ -1,5 +1,6 @@
 import ArgumentParser
 import OAuth
+import TokenStorage
 
 struct ExecCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -9,8 +10,9 @@ struct ExecCommand: ParsableCommand {
         discussion: """
             COMMAND takes the place of this program: signals go to it and its exit status is that of 'tokenstore'. No \
             shell is involved, and the token is in none of its arguments, which other users of the machine can see. If \
-            there is no token, COMMAND does not run. The passphrase and the key of the store \
-            (TOKENSTORE_PASSPHRASE, TOKENSTORE_KEY) are not handed on.
+            there is no token, COMMAND does not run. The passphrase, the key and the server's address of the store \
+            (TOKENSTORE_PASSPHRASE, TOKENSTORE_KEY, TOKENSTORE_DATABASE_URL, and TOKENSTORE_PATH where it names a \
+            server) are not handed on.
 
             EXAMPLES
               tokenstore exec --scope api://todo/Read -- ./sync.sh
@@ -40,15 +42,21 @@ struct ExecCommand: ParsableCommand {
         }
     }
 
+    /// The variable of the store, where it has the address of a server: a password may be in it.
+    private var serverVariable: [String] {
+        let name = "TOKENSTORE_PATH"
+        return StoreArguments.environment[name].map(StoreLocation.isMeantAsAddress) == true ? [name] : []
+    }
+
     func run() throws {
         let replacement = ProcessReplacement()
         let token = try acquisition.token(on: acquisition.arguments.console)
         try token.requireUnbound()
         // Before its end the token is in this process alone.
         try replacement.run(
-            command,
+            StartBytes.lastArguments(command),
             setting: (env, token.secret.reveal()),
-            without: ["TOKENSTORE_PASSPHRASE", "TOKENSTORE_KEY"]
+            without: ["TOKENSTORE_PASSPHRASE", "TOKENSTORE_KEY", "TOKENSTORE_DATABASE_URL"] + serverVariable
         )
     }
 }

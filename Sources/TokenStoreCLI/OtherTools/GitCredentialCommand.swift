@@ -38,7 +38,7 @@ struct GitCredentialCommand: ParsableCommand {
     var operation: String
 
     func run() throws {
-        let request = try GitCredential.read()
+        let request = try GitCredential(reading: ProtocolInput())
         guard let scheme = request["protocol"], let place = request["host"], hosts.include(place, over: scheme) else {
             return
         }
@@ -96,27 +96,24 @@ struct GitCredentialCommand: ParsableCommand {
 }
 
 /// What git asks, in the format of [git-credential](https://git-scm.com/docs/git-credential#IOFMT).
-struct GitCredential {
+package struct GitCredential {
     private var attributes: [String: String] = [:]
 
     /// What git can do beyond names and passwords.
     private(set) var capabilities: [String] = []
 
-    subscript(name: String) -> String? { attributes[name] }
+    package subscript(name: String) -> String? { attributes[name] }
 
-    /// Reads standard input up to an empty line or its end.
-    static func read() throws -> GitCredential {
-        var credential = GitCredential()
-        let input = ProtocolInput()
+    /// Reads lines up to an empty one or the end.
+    package init(reading input: ProtocolInput) throws {
         while let line = try input.line(), !line.isEmpty {
             let bytes = line.utf8
             guard let sign = bytes.firstIndex(of: UInt8(ascii: "=")) else {
                 throw CommandFailure(.failure, "git sent a line without =", "let git run this command")
             }
             let (name, value) = (String(line[..<sign]), String(line[bytes.index(after: sign)...]))
-            if name == "capability[]" { credential.capabilities.append(value) }
-            credential.attributes[name] = value
+            if name == "capability[]" { capabilities.append(value) }
+            attributes[name] = value
         }
-        return credential
     }
 }

@@ -8,12 +8,12 @@ import Foundation
 
 /// What a Kubernetes client asks of a credential plugin, in `KUBERNETES_EXEC_INFO`
 /// ([client authentication](https://kubernetes.io/docs/reference/config-api/client-authentication.v1/)).
-struct KubernetesExecution {
+package struct KubernetesExecution {
     private static let variable = "KUBERNETES_EXEC_INFO"
     private static let group = "client.authentication.k8s.io/"
 
     /// The version in which the answer is read.
-    let apiVersion: String
+    package let apiVersion: String
 
     /// The request in the environment; without one, the answer is in version 1.
     static func requested() throws -> KubernetesExecution {
@@ -25,7 +25,7 @@ struct KubernetesExecution {
 
     private init(apiVersion: String) { self.apiVersion = apiVersion }
 
-    private init(parsing text: String) throws {
+    package init(parsing text: String) throws {
         // Whatever is wrong with it, it is not what a client sends.
         guard let request = try? JSONValue(parsing: text).object, request["kind"]?.text == "ExecCredential",
             let version = request["apiVersion"]?.text

@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -19,61 +13,63 @@ struct ProcessReplacement {
     /// The files that this process was started with.
     private let inherited: Set<Int32>
 
-    /// The signals that have no effect on it, as `nohup` and shells arrange.
-    private let ignored: [Int32]
-
     /// Notes how things are; to be made before anything changes them.
     init() {
         inherited = Set((0..<Self.descriptorLimit).filter { fcntl($0, F_GETFD) >= 0 })
-        ignored = Self.signals.filter { number in
-            var action = sigaction()
-            guard sigaction(number, nil, &action) == 0 else { return false }
-            #if canImport(Darwin)
-            let handler = action.__sigaction_u.__sa_handler
-            #else
-            let handler = action.__sigaction_handler.sa_handler
-            #endif
-            return unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
-        }
+        IgnoredSignals.note()
     }
 
     private static var descriptorLimit: Int32 { Int32(min(max(sysconf(Int32(_SC_OPEN_MAX)), 256), 4096)) }
 
     /// Runs `command` with this environment, one variable set and others left out; returns only by an error.
-    func run(_ command: [String], setting variable: (name: String, value: String), without names: [String]) throws
+    ///
+    /// Its words and all other variables are handed on as the bytes that they are, which need not be text.
+    func run(_ command: [[UInt8]], setting variable: (name: String, value: String), without names: [String]) throws
         -> Never
     {
-        var environment = StoreArguments.environment
-        for name in names { environment[name] = nil }
-        environment[variable.name] = variable.value
-        let words = command.map { strdup($0) } + [nil]
-        let settings = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        let environment = StartBytes.environment
+        let replaced = (names + [variable.name]).map { Array($0.utf8) }
+        let kept = environment.filter { setting in
+            let name = StartBytes.name(of: setting)
+            return !replaced.contains { name.elementsEqual($0) }
+        }
+        let words = command.map(Self.copy) + [nil]
+        let settings = (kept + [Array("\(variable.name)=\(variable.value)".utf8)]).map(Self.copy) + [nil]
         defer { for text in words + settings { free(text) } }
-        let files = candidates(command[0], path: StoreArguments.environment["PATH"])
+        let files = candidates(command[0], path: StartBytes.value(of: "PATH", in: environment))
         restore()
         var reason = ENOENT
         for file in files {
-            execve(file, words, settings)
+            execve(Self.terminated(file), words, settings)
             // The first one that is there, and cannot be run, says more than that the last one is not.
             if errno != ENOENT, errno != ENOTDIR, reason == ENOENT { reason = errno }
         }
         throw CommandFailure(
             .failure,
-            "\(command[0]) cannot be run (\(String(cString: strerror(reason))))",
+            "\(StartBytes.shown(command[0])) cannot be run (\(String(cString: strerror(reason))))",
             "check its name, its permissions and PATH"
         )
     }
 
     /// The files that may be meant, as a shell looks for them.
-    private func candidates(_ program: String, path: String?) -> [String] {
-        guard !program.utf8.contains(UInt8(ascii: "/")) else { return [program] }
-        let directories = (path ?? "/usr/bin:/bin").split(separator: ":", omittingEmptySubsequences: false)
-        return directories.map { $0.isEmpty ? "./\(program)" : "\($0)/\(program)" }
+    private func candidates(_ program: [UInt8], path: ArraySlice<UInt8>?) -> [[UInt8]] {
+        let slash = UInt8(ascii: "/")
+        guard !program.contains(slash) else { return [program] }
+        let places = path ?? Array("/usr/bin:/bin".utf8)[...]
+        return places.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false).map { directory in
+            Array(directory.isEmpty ? Array(".".utf8)[...] : directory) + [slash] + program
+        }
     }
+
+    /// Bytes as C has them, up to a NUL.
+    private static func terminated(_ bytes: [UInt8]) -> [CChar] { bytes.map { CChar(bitPattern: $0) } + [0] }
+
+    /// The same, to be freed.
+    private static func copy(_ bytes: [UInt8]) -> UnsafeMutablePointer<CChar>? { strdup(terminated(bytes)) }
 
     /// Gives the signals back the effect that they had, and closes what this process opened.
     private func restore() {
-        for number in Self.signals { signal(number, ignored.contains(number) ? SIG_IGN : SIG_DFL) }
+        for number in Self.signals { signal(number, IgnoredSignals.atStart.contains(number) ? SIG_IGN : SIG_DFL) }
         for descriptor in 3..<Self.descriptorLimit where !inherited.contains(descriptor) {
             _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         }

@@ -7,12 +7,17 @@ import Darwin
 #endif
 
 /// What another tool sends on standard input, within bounds.
-final class ProtocolInput {
+package final class ProtocolInput {
     /// git's own limit for a line is 64 KB, and nothing that is sent has more than a few.
     private static let limit = 1 << 20
 
     private var buffer: [UInt8] = []
     private var isAtEnd = false
+
+    init() {}
+
+    /// What was read already.
+    package init(_ bytes: [UInt8]) { (buffer, isAtEnd) = (bytes, true) }
 
     /// The next line without its end; nil at the end of the input.
     func line() throws -> String? {
@@ -31,7 +36,7 @@ final class ProtocolInput {
     }
 
     /// Everything that is sent.
-    func all() throws -> String {
+    package func all() throws -> String {
         while !isAtEnd { try readMore() }
         return try text(buffer[...])
     }

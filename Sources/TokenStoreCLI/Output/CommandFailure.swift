@@ -8,7 +8,7 @@ import TokenManagement
 import TokenStorage
 
 /// An error as a person reads it: what happened, and what to do.
-struct CommandFailure: Error {
+package struct CommandFailure: Error {
     let status: ExitStatus
     let message: String
     let hint: String?

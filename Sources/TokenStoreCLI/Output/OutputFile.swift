@@ -38,7 +38,7 @@ final class OutputFile {
     /// Writes `bytes`, unless the program is to end: then nothing is left of them.
     func write(_ bytes: UnsafeRawBufferPointer) throws {
         guard !signalMask.isPending else {
-            throw CommandFailure(.cancelled, "interrupted, and \(path) is as it was", "try again")
+            throw CommandFailure(.interrupted, "interrupted, and \(path) is as it was", "try again")
         }
         try output.write(bytes)
     }

@@ -9,8 +9,9 @@ struct CopyCommand: ParsableCommand {
         _superCommandName: "tokenstore",
         abstract: "Move a store to another place: from a file to a server, or back.",
         discussion: """
-            Every value is sealed anew under the key of the target, opened there again and counted. The target must \
-            hold nothing; a file is made, a store on a server is made before with 'tokenstore init'.
+            Every value is sealed anew under the key of the target, counted, and opened there again. The target must \
+            hold nothing; a file is made, a store on a server is made before with 'tokenstore init'. Where an earlier \
+            run has copied everything, nothing is done.
 
             From the beginning nothing is written any more where the store was, and programs that try are told where \
             it is now: of two stores that use the same refresh tokens one would end the sessions of the other. If the \
@@ -81,7 +82,7 @@ struct CopyCommand: ParsableCommand {
         try Confirmation(question: question).ask(arguments, isGiven: yes)
         let isKept = keepSource
         let progress = ProgressLine(keepSource ? "copying" : "moving", console) { _ in
-            guard !isKept else { return ("\(target) is not whole", advice: "delete everything there, and copy again") }
+            guard !isKept else { return ("\(target) is not whole", advice: "copy again, to an empty store") }
             return ("\(source) waits for the rest to be moved", advice: "run it again, or take it back with --undo")
         }
         let report = try progress.showing { update in
@@ -94,14 +95,33 @@ struct CopyCommand: ParsableCommand {
                 progress: update
             )
         }
+        guard !report.wasDone else { return try tellDone(source, target, console) }
         try write(report, source, target, keepSource ? "copied" : "moved", console)
         guard !keepSource else {
             return console.note("both have the same refresh tokens now; only one of the two can go on using them")
         }
+        guard report.leftAlone == 0 else {
+            return console.note(
+                "\(report.leftAlone.counting("account")) had been used at \(target) meanwhile and stayed so; what other "
+                    + "clients have of \(report.leftAlone == 1 ? "it" : "them") is at \(source) alone: keep that until "
+                    + "they have signed in again"
+            )
+        }
         console.note(
             "nothing is written to \(source) any more; when the new place works, delete the old one with "
-                + "'tokenstore purge --all --store \(source.description.shellWord)'"
+                + "'tokenstore purge --all --store \(source.fullDescription.shellWord)'"
         )
+    }
+
+    /// Says that an earlier run has done it; what programs have changed at the target since then is as it was.
+    private func tellDone(_ source: StoreLocation, _ target: StoreLocation, _ console: Console) throws {
+        if arguments.json {
+            try document(nil, source, target, console)
+        } else if !console.isQuiet {
+            try console.line("\(source) was copied to \(target) before; nothing was done".printable)
+            try console.output.flush()
+        }
+        if keepSource { console.note("to make a new copy, name an empty store as the target") }
     }
 
     private var verb: String { keepSource ? "copy" : "move" }
@@ -161,6 +181,7 @@ struct CopyCommand: ParsableCommand {
                 $0.member("accessTokens", report.accessTokens)
                 $0.member("refreshTokens", report.refreshTokens)
                 $0.member("idTokens", report.idTokens)
+                $0.member("leftAlone", report.leftAlone)
             }
         }
     }

@@ -95,10 +95,12 @@ struct LineReader {
 
 /// Delays the signals that end the program until the terminal is restored.
 ///
-/// They arrive when this goes, and end the program the usual way.
+/// They arrive when this goes, and end the program the usual way. One that the program was started to ignore is let
+/// be: the system keeps a blocked signal waiting even if it is ignored, as if it had come.
 final class SignalMask {
     private var previous = sigset_t()
     private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP]
+        .filter { !IgnoredSignals.atStart.contains($0) }
 
     init() {
         var held = Self.set(Self.signals)

@@ -84,6 +84,23 @@ struct CheckCommandTests {
         #expect(try scratch.contents("tokenstore.db") == before)
     }
 
+    @Test(arguments: [
+        (["check"], "salvage it with 'tokenstore check --repair'"),
+        (["check", "--repair", "--yes"], "restore a backup with 'tokenstore restore FILE'"),
+    ])
+    func `a check does not advise to check`(command: [String], advice: String) throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        #expect(try scratch.run("backup", "--quiet", scratch.path("b")).status == 0)
+        try scratch.execute("UPDATE data_key SET wrapped = x'7465787400'")
+        let outcome = try scratch.command(command)
+        #expect(outcome.status != 0)
+        #expect(!outcome.error.contains("'tokenstore check'"), "\(outcome.error)")
+        #expect(outcome.error.contains(advice), "\(outcome.error)")
+        #expect(try scratch.run("restore", "--yes", scratch.path("b")).status == 0)
+        #expect(try scratch.run("check").status == 0)
+    }
+
     @Test func `a repair migrates a store of an older schema`() throws {
         let scratch = try ScratchDirectory()
         try OldStore.make(at: StorePath(scratch.store), version: 5, rows: .twelveAccounts)

@@ -55,6 +55,26 @@ struct ExportCommandTests {
         #expect(try scratch.run("export", scratch.path("none/cache.json")).status == 1)
     }
 
+    @Test(arguments: ["HUP", "INT"])
+    func `a signal that is ignored, as by nohup, interrupts nothing`(signal: String) throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        // They go on until the program has ended, so that some come while the file is open.
+        let script = """
+            trap '' \(signal)
+            for round in 1 2 3 4 5; do
+              "$0" export --quiet --yes "$1" & while kill -\(signal) $! 2> /dev/null; do :; done
+              wait $! || exit
+            done
+            """
+        let arguments = ["-c", script, Command.binary, scratch.path("cache.json")]
+        var command = Command(arguments: arguments, environment: ["TOKENSTORE_PATH": scratch.store])
+        command.program = "/usr/bin/bash"
+        let outcome = try command.run(in: scratch)
+        #expect(outcome.status == 0, "\(outcome.error)")
+        #expect(try scratch.contents("cache.json") == Data(try scratch.run("export").output.utf8))
+    }
+
     @Test func `with --json a file is confirmed by a document`() throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.mara)

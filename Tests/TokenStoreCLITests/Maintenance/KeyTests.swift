@@ -64,6 +64,24 @@ struct KeyTests {
         #expect(try !scratch.names.contains("tokenstore.db"))
     }
 
+    @Test func `a path that the store alone names is not one to change`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        let other = try ScratchDirectory()
+        try other.write("another program's", to: "settings")
+        let planted = other.path("settings")
+        chmod(planted, 0o644)
+        try scratch.execute("UPDATE store SET key_source = 'file:\(planted)'")
+        let outcome = try scratch.run("claims")
+        #expect(outcome.status == 7)
+        #expect(outcome.error.contains(planted))
+        #expect(outcome.error.contains("the store names this file"), "\(outcome.error)")
+        #expect(!outcome.error.contains("chmod"), "\(outcome.error)")
+        #expect(try !scratch.run("status").output.contains("chmod"))
+        // The user who names it knows it.
+        #expect(try scratch.run("claims", "--key", "file:\(planted)").error.contains("run 'chmod 600 \(planted)'"))
+    }
+
     @Test func `Ctrl-C at the prompt ends with 130`() throws {
         let scratch = try ScratchDirectory()
         try scratch.write(try CachedUser.cache([.mara]), to: "cache.json")

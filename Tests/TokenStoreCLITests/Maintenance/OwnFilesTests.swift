@@ -230,6 +230,40 @@ struct OwnFilesTests {
         #expect(try scratch.contents("key.new") == Data("precious".utf8))
     }
 
+    @Test(arguments: ["notes.new-wal", "notes.new-shm", "notes.new-journal"])
+    func `a backup removes no file because it is named like one beside its draft`(name: String) throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        try scratch.write("mine", to: name)
+        let refused = try scratch.run("backup", scratch.path("notes"))
+        #expect(refused.status == 1)
+        #expect(refused.error.contains(scratch.path(name)))
+        #expect(try scratch.contents(name) == Data("mine".utf8))
+        unlink(scratch.path(name))
+        #expect(try scratch.run("backup", scratch.path("notes")).status == 0)
+    }
+
+    @Test(arguments: ["tokenstore.db-shm", "tokenstore.db-journal", "tokenstore.db.new-journal"])
+    func `a new store removes no file because of its name`(name: String) throws {
+        let scratch = try ScratchDirectory()
+        try scratch.write("mine", to: name)
+        let refused = try scratch.run("import", input: try CachedUser.cache([.mara]))
+        #expect(refused.status == 1)
+        #expect(refused.error.contains(scratch.path(name)))
+        #expect(try scratch.contents(name) == Data("mine".utf8))
+        #expect(try !scratch.names.contains("tokenstore.db"))
+    }
+
+    @Test func `what SQLite left of a database that is gone is not in the way of a new store`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        unlink(scratch.store)
+        truncate(scratch.store + "-wal", 0)
+        try #require(try scratch.contents("tokenstore.db-shm").count > 4)
+        try scratch.fill(.ivo)
+        #expect(try scratch.run("list").lines.count == 2)
+    }
+
     @Test(arguments: ["missing", "other", "passphrase"])
     func `after a lost key and purge --all the next sign-in works`(key: String) throws {
         let scratch = try ScratchDirectory()

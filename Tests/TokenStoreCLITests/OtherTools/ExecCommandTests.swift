@@ -50,12 +50,27 @@ struct ExecCommandTests {
             input: CachedUser.cache([.mara])
         )
         #expect(imported.status == 0, "\(imported.error)")
-        let variables = ["TOKENSTORE_KEY": "x", "KEPT": "yes"].merging(secrets) { $1 }
+        let address = "postgresql://tokenstore:hunter2@db.example.com/tokens"
+        let more = ["TOKENSTORE_KEY": "x", "TOKENSTORE_DATABASE_URL": address, "KEPT": "yes"]
+        let variables = more.merging(secrets) { $1 }
         let outcome = try scratch.command(Self.exec(["--", "env"]), variables)
         #expect(outcome.output.contains(token))
         #expect(outcome.lines.contains("KEPT=yes"))
         #expect(!outcome.output.contains("TOKENSTORE_PASSPHRASE"))
         #expect(!outcome.output.contains("TOKENSTORE_KEY"))
+        #expect(!outcome.output.contains("TOKENSTORE_DATABASE_URL"))
+        #expect(!outcome.output.contains("hunter2"))
+    }
+
+    @Test func `the address of a server is not handed on, the path of a file is`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        let (arguments, address) = (Self.exec(["--store", scratch.store, "--", "env"]), "postgresql://a:hunter2@db/x")
+        let server = try scratch.command(arguments, ["TOKENSTORE_PATH": address])
+        #expect(server.output.contains("ACCESS_TOKEN="))
+        #expect(!server.output.contains("hunter2"))
+        let file = try scratch.command(arguments, ["TOKENSTORE_PATH": scratch.store])
+        #expect(file.lines.contains("TOKENSTORE_PATH=\(scratch.store)"))
     }
 
     @Test func `without a token the command does not run`() async throws {

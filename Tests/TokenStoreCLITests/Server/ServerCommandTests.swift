@@ -174,6 +174,32 @@ struct ServerCommandTests {
         #expect(try scene.scratch.run("copy", "--store", file, file, place).status == 64)
     }
 
+    @Test func `a move that is done is not done again over what happened since`() throws {
+        let scene = try ServerCommandScene()
+        try scene.create()
+        try scene.scratch.fill(.mara, .ivo)
+        let (file, place) = (scene.scratch.store, scene.owner)
+        #expect(try scene.scratch.run("copy", "--yes", file, place).status == 0)
+        #expect(try scene.run("logout", "--local-only", "--yes", "ivo@example.org").status == 0)
+        let again = try scene.scratch.run("copy", "--yes", file, place)
+        #expect(again.status == 0, "\(again.error)")
+        #expect(again.output.contains("before; nothing was done"), "\(again.output)")
+        #expect(!again.error.contains("delete"), "\(again.error)")
+        #expect(try scene.run("list").lines.count == 2)
+        let json = try scene.scratch.run("copy", "--yes", "--json", file, place).json
+        #expect(json["copied"] is NSNull)
+        #expect(json["resumed"] as? Bool == false)
+        #expect(try scene.run("check").output == "no problems\n")
+        let other = scene.scratch.path("other.db")
+        let key = "file:" + scene.scratch.path("other.key")
+        for isDone in [false, true] {
+            let copied = try scene.scratch.run("copy", "--keep-source", "--yes", place, other, "--key", key)
+            #expect(copied.status == 0, "\(copied.error)")
+            #expect(copied.output.contains("nothing was done") == isDone, "\(copied.output)")
+            #expect(copied.error.contains("name an empty store") == isDone, "\(copied.error)")
+        }
+    }
+
     @Test(.disabled(if: TestCluster.isWanted, "the servers of the tests' cluster ask for no password"))
     func `what goes wrong with a server has its sentence and exit status, and is never an empty store`() throws {
         let scene = try ServerCommandScene()

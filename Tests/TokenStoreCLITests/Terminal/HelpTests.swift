@@ -80,7 +80,38 @@ struct HelpTests {
         #expect(try scratch.run("--json", "list").json["total"] as? Int == 1)
         #expect(try scratch.run("--json", "whoami", "nobody").errorJSON["exitCode"] as? Int == 3)
         #expect(try scratch.run("--store").status == 64)
+        #expect(try scratch.run("--store", "x", "--help").output == scratch.run("--help").output)
         #expect(try scratch.run("--policy", "x", "list").status == 64)
+    }
+
+    @Test(arguments: [
+        (["--store", "s1"], "no command is given; see 'tokenstore --help'"),
+        (["--key", "file", "--store"], "--store has no value; see 'tokenstore --help'"),
+        (["--store", "s1", "--bogus"], "unknown option '--bogus'"),
+        (["--store=s1", "--quiet", "--bogus", "list"], "unknown option '--bogus'"),
+    ])
+    func `an option that is right is not blamed for what is wrong`(arguments: [String], sentence: String) throws {
+        let scratch = try ScratchDirectory()
+        let outcome = try scratch.command(arguments)
+        #expect(outcome.status == 64)
+        #expect(outcome.error.hasPrefix("tokenstore: error: \(sentence)"), "\(outcome.error)")
+        #expect(try scratch.names.isEmpty)
+    }
+
+    @Test(
+        arguments: ["--help", "list --help", "--version", "--version --json"]
+            + ["bash", "zsh", "fish"].map {
+                "--generate-completion-script \($0)"
+            }
+    )
+    func `help that cannot be written is an error`(arguments: String) throws {
+        for target in ["> /dev/full", ">&-"] {
+            var command = Command(arguments: ["-c", "\"$0\" \(arguments) \(target)", Command.binary])
+            command.program = "/usr/bin/bash"
+            let outcome = try command.run(in: ScratchDirectory())
+            #expect(outcome.status == 1, "\(target)")
+            #expect(outcome.error.contains("standard output cannot be written ("), "\(outcome.error)")
+        }
     }
 
     @Test func `the options used most have short forms`() throws {

@@ -1,0 +1,45 @@
+import Foundation
+import TestTraits
+import Testing
+
+/// Arguments and variables that are not text.
+@Suite(.onWaitingThreads)
+struct RawBytesTests {
+    /// Runs a script of bash, whose `$'\xff'` is a byte that no text has; what is written is in hexadecimal.
+    private func shell(_ script: String, in scratch: ScratchDirectory) throws -> Command.Outcome {
+        let binaries = (Command.binary as NSString).deletingLastPathComponent
+        let variables = ["PATH": "\(binaries):/usr/bin:/bin", "TOKENSTORE_PATH": scratch.store]
+        var command = Command(arguments: ["-c", "cd \"$HOME\"\n\(script)"], environment: variables)
+        command.program = "/usr/bin/bash"
+        return try command.run(in: scratch)
+    }
+
+    @Test func `exec hands on arguments and variables byte by byte`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        let exec = "tokenstore exec --account mara@example.net --scope tasks.read --"
+        let hex = "od -An -v -tx1 | tr -d ' \\n'"
+        let argument = try shell("\(exec) printf %s a$'\\xff'b | \(hex)", in: scratch)
+        #expect(argument.output == "61ff62", "\(argument.error)")
+        let value = try shell("V=a$'\\xff'b \(exec) sh -c 'printf %s \"$V\"' | \(hex)", in: scratch)
+        #expect(value.output == "61ff62", "\(value.error)")
+        // V\xffW=1 among the variables.
+        let name = try shell("env V$'\\xff'W=1 \(exec) env | \(hex)", in: scratch)
+        #expect(name.output.contains("56ff573d31"), "\(name.error)")
+        let program = try shell("cp /usr/bin/true p$'\\xff'; \(exec) ./p$'\\xff'", in: scratch)
+        #expect(program.status == 0, "\(program.error)")
+    }
+
+    @Test(arguments: [
+        "tokenstore list --store ./x$'\\xff'.db", "tokenstore --store ./x$'\\xff'.db import",
+        "tokenstore exec --env V$'\\xff' -- true", "tokenstore claims -- a$'\\xff'",
+        "TOKENSTORE_PATH=./x$'\\xff'.db tokenstore list",
+    ])
+    func `elsewhere what is not text is refused, and nothing is created`(script: String) throws {
+        let scratch = try ScratchDirectory()
+        let outcome = try shell(script, in: scratch)
+        #expect(outcome.status == 64, "\(outcome.error)")
+        #expect(outcome.error.contains("is not valid UTF-8; "), "\(outcome.error)")
+        #expect(try scratch.names.isEmpty)
+    }
+}
