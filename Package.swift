@@ -239,7 +239,8 @@ let package = Package(
         .target(
             name: "Fuzzing",
             dependencies: [
-                "HTTPTransport", "OAuth", "OpenIDConnect", "SignIn", "TokenStorage", "TokenStoreCLI",
+                "HTTPTransport", "NativeAuthentication", "OAuth", "OpenIDConnect", "SignIn", "TokenManagement",
+                "TokenStorage", "TokenStoreCLI",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio", condition: network),
                 .product(name: "NIOEmbedded", package: "swift-nio", condition: network),

@@ -87,21 +87,31 @@ public func replayFuzzInputs() -> CInt {
 /// The inputs that are fuzzed, under the names of their folders in `Tests/FuzzingTests/Corpus`.
 package enum InputKind: String, CaseIterable, Sendable {
     case arguments = "Arguments"
+    case challenge = "Challenge"
+    case credential = "Credential"
     case database = "Database"
     case discovery = "Discovery"
+    case dpop = "DPoP"
     case idToken = "IDToken"
     case msalCache = "MSALCache"
+    case nativeReply = "NativeReply"
     case redirect = "Redirect"
+    case storeAddress = "StoreAddress"
     case tokenResponse = "TokenResponse"
 
     package func input() throws -> any FuzzInput {
         switch self {
         case .arguments: ArgumentsInput()
+        case .challenge: ChallengeInput()
+        case .credential: CredentialInput()
         case .database: try DatabaseInput()
         case .discovery: try DiscoveryInput()
+        case .dpop: try DPoPInput()
         case .idToken: try IDTokenInput()
         case .msalCache: try MSALCacheInput()
+        case .nativeReply: try NativeReplyInput()
         case .redirect: RedirectInput()
+        case .storeAddress: StoreAddressInput()
         case .tokenResponse: try TokenResponseInput()
         }
     }

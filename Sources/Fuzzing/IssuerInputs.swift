@@ -28,7 +28,7 @@ struct CannedIssuer: HTTPTransport {
     }
 
     /// The body, where it is an object.
-    var object: JSONValue.Object? { response.body.withUnsafeBytes { try? JSONValue(parsing: $0).object } }
+    var object: JSONValue.Object? { response.jsonObject() }
 
     private static func body(_ bytes: ArraySlice<UInt8>) -> Secret {
         bytes.withUnsafeBytes { Secret(copying: $0) }
