@@ -15,6 +15,8 @@ typedef enum {
     BASELINE_NAME_OF_ACCOUNT,
     BASELINE_SEALED,
     BASELINE_HASHED,
+    /// A hash that other accounts have too, as that of a claim which many people have.
+    BASELINE_HASHED_ALIKE,
 } BaselineKind;
 
 typedef struct {

@@ -80,6 +80,10 @@ BaselineServer *baseline_server_open(const char *settings) {
         "SELECT id, expires_on, cached_at, extended_expires_on, refresh_on, client_id, target, token_type, key_id, realm,"
         " secret FROM access_token WHERE account_id = $1 AND client_fold = $2 AND realm_fold = $3 AND scope_fold = $4"
         " AND token_type_fold = 'bearer' AND key_id = '' AND variant = ''";
+    static const char key[] =
+        "SELECT k.id, s.writer_floor, s.schema_version, s.written_by, s.moved_to FROM data_key k CROSS JOIN store s"
+        " WHERE k.is_current = 1 FOR SHARE OF k FOR KEY SHARE OF s";
+    static const char lock[] = "SELECT id FROM account WHERE id = $1 FOR NO KEY UPDATE";
     BaselineServer *server = calloc(1, sizeof *server);
     const char *const names[] = {"dbname", NULL}, *const values[] = {settings, NULL};
     if (!server) return NULL;
@@ -87,6 +91,7 @@ BaselineServer *baseline_server_open(const char *settings) {
         server->connection = server->call.PQconnectStartParams(names, values, 1);
         if (server->connection && is_connected(server) && baseline_server_prepare(server, "begin", "BEGIN")
             && baseline_server_prepare(server, "commit", "COMMIT") && baseline_server_prepare(server, "lookup", lookup)
+            && baseline_server_prepare(server, "key", key) && baseline_server_prepare(server, "lock", lock)
             && baseline_server_settle(server, NULL))
             return server;
     }

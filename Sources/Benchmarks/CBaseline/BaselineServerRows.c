@@ -46,8 +46,28 @@ static BaselineKind kind_of(const char *key, const char *column, Oid type) {
     return is_one_of(column, names) ? BASELINE_NAME_OF_ACCOUNT : BASELINE_KEPT;
 }
 
+/// Whether other accounts have the value of a column.
+static int is_shared(
+    BaselineServer *server, const char *table, const char *key, int64_t account, const char *column,
+    const BaselineValue *value
+) {
+    const CPostgreSQLFunctions *call = &server->call;
+    char sql[256];
+    snprintf(sql, sizeof sql, "SELECT 1 FROM %s WHERE %s <> $1 AND %s = $2 LIMIT 1", table, key, column);
+    BaselineParameters parameters = {0};
+    baseline_add_number(&parameters, account);
+    baseline_add_bytes(&parameters, value->bytes, value->count);
+    PGresult *rows = NULL;
+    if (!baseline_server_prepare(server, "", sql) || !baseline_server_send(server, "", &parameters)) return 0;
+    int is_shared = baseline_server_settle(server, &rows) && rows && call->PQntuples(rows) > 0;
+    if (rows) call->PQclear(rows);
+    return is_shared;
+}
+
 /// Remembers one row; a transaction's number is the server's to give.
-static int remember(BaselineServer *server, PGresult *rows, int index, const char *table, const char *key) {
+static int remember(
+    BaselineServer *server, PGresult *rows, int index, const char *table, const char *key, int64_t account
+) {
     const CPostgreSQLFunctions *call = &server->call;
     if (server->row_count == BASELINE_ROW_LIMIT) return 0;
     BaselineRow *row = &server->rows[server->row_count++];
@@ -63,6 +83,8 @@ static int remember(BaselineServer *server, PGresult *rows, int index, const cha
         value->bytes = malloc((size_t)value->count + 1);
         if (!value->bytes) return 0;
         memcpy(value->bytes, call->PQgetvalue(rows, index, i), (size_t)value->count);
+        if (value->kind == BASELINE_HASHED && is_shared(server, table, key, account, call->PQfname(rows, i), value))
+            value->kind = BASELINE_HASHED_ALIKE;
     }
     return 1;
 }
@@ -92,7 +114,7 @@ int baseline_server_learn(BaselineServer *server, const char *table, const char 
     baseline_server_prepare(server, "", sql);
     if (!baseline_server_send(server, "", &parameters) || !baseline_server_settle(server, &rows) || !rows) return 0;
     int ok = 1, count = server->call.PQntuples(rows);
-    for (int i = 0; i < count && ok; i++) ok = remember(server, rows, i, table, key);
+    for (int i = 0; i < count && ok; i++) ok = remember(server, rows, i, table, key, account);
     if (count > 0) ok = ok && prepare_insert(server, rows, table);
     server->call.PQclear(rows);
     return ok;
@@ -113,6 +135,7 @@ static void add_value(
     BaselineKind kind = value->bytes && count + 32 <= free_count ? value->kind : BASELINE_KEPT;
     BaselinePlace place = {row->statement, "secret", account, 1, NULL};
     uint8_t hash[32];
+    char name[24];
     switch (kind) {
     case BASELINE_KEPT: baseline_add_bytes(parameters, value->bytes, value->count); return;
     case BASELINE_ACCOUNT_NUMBER: baseline_add_number(parameters, account); return;
@@ -126,8 +149,14 @@ static void add_value(
         else
             memcpy(room, value->bytes, count);
         break;
-    case BASELINE_HASHED:
+    case BASELINE_HASHED_ALIKE:
         baseline_hash(&server->cipher, hash, row->statement, "value");
+        memcpy(room, value->bytes, count);
+        break;
+    case BASELINE_HASHED:
+        // An index gets it at another place for each account, as of what one person has alone.
+        snprintf(name, sizeof name, "%lld", (long long)account);
+        baseline_hash(&server->cipher, hash, row->statement, name);
         memcpy(room, value->bytes, count);
         memcpy(room, hash, count < sizeof hash ? count : sizeof hash);
         // Rows of one table that differ have hashes that do.
@@ -138,8 +167,17 @@ static void add_value(
     scratch->used += count;
 }
 
-int baseline_server_sign_in(BaselineServer *server, int64_t account) {
+/// Asks whether the account is there, and which key a value is to be sealed under, and waits for the answer.
+static int ask_first(BaselineServer *server, int64_t account) {
+    BaselineParameters parameters = {0};
+    baseline_add_number(&parameters, account);
+    return baseline_server_send(server, "key", NULL) && baseline_server_send(server, "lock", &parameters)
+        && baseline_server_settle(server, NULL);
+}
+
+int baseline_server_sign_in(BaselineServer *server, int64_t account, int asks_first) {
     if (!baseline_server_send(server, "begin", NULL)) return 0;
+    if (asks_first && !ask_first(server, account)) return 0;
     for (int index = 0; index < server->row_count; index++) {
         const BaselineRow *row = &server->rows[index];
         Scratch scratch = {.used = 0};

@@ -75,7 +75,7 @@ enum FleetCutBenchmark: Benchmark {
         let proxy = try DelayingProxy(to: fleet.server.port, roundTrip: .zero)
         defer { proxy.stop() }
         let store = try fleet.open(port: proxy.port)
-        let messages = try messages(store, proxy)
+        let messages = try size(ofSignInTo: store) { proxy.messages }
         var (wrong, number) = (0, 0)
         for _ in 0..<rounds {
             for place in 0..<messages {
@@ -91,15 +91,18 @@ enum FleetCutBenchmark: Benchmark {
         return (wrong, number)
     }
 
-    /// How many messages a sign-in of a new account sends.
-    private static func messages(_ store: TokenStore, _ proxy: DelayingProxy) throws -> Int {
-        // The first one connects and prepares.
-        for number in [900_000, 900_001] {
-            let before = proxy.messages
+    /// How much a sign-in of a new account sends, as `count` says, and tells others behind its commit.
+    private static func size(ofSignInTo store: TokenStore, by count: () -> Int) throws -> Int {
+        func sizeOfNext(_ number: Int) throws -> Int {
+            let before = count()
             try store.save(SampleAccount(number).response, for: SampleAccount.request())
-            if number == 900_001 { return proxy.messages - before }
+            // What is told to others is not waited for.
+            Background.pause(.milliseconds(100))
+            return count() - before
         }
-        return 0
+        // The first one connects and prepares.
+        _ = try sizeOfNext(900_000)
+        return try sizeOfNext(900_001)
     }
 
     /// The answer to a commit is lost together with the primary, and the new one has given its number to others.
@@ -107,12 +110,13 @@ enum FleetCutBenchmark: Benchmark {
         let pair = try FleetPair()
         defer { pair.stop() }
         let fleet = try pair.store(bench)
-        let proxy = try DelayingProxy(to: pair.primary.port, roundTrip: .zero)
+        let proxy = try DelayingProxy(to: pair.primary.port, roundTrip: .milliseconds(20))
         defer { proxy.stop() }
         let store = try TokenStore.open(at: StoreLocation(pair.address(throughProxy: proxy.port)))
-        let messages = try messages(store, proxy)
+        let roundTrips = try size(ofSignInTo: store) { proxy.roundTrips }
         let account = SampleAccount(round)
-        proxy.cut(after: messages - 1, round.isMultiple(of: 2) ? .after : .before)
+        // The last one tells others of the commit, which is the one before.
+        proxy.cut(afterRoundTrips: roundTrips - 2, round.isMultiple(of: 2) ? .after : .before)
         let outcome = Background.result { try store.save(account.response, for: SampleAccount.request()) }
         try Background.wait { !proxy.isArmed }
         proxy.stop()

@@ -49,9 +49,9 @@ final class ServerFloor {
         }
     }
 
-    /// Writes what it has learnt for another account, in one commit.
-    func signIn(_ account: Int64) throws {
-        guard baseline_server_sign_in(server, account) == 1 else {
+    /// Writes what it has learnt for another account, in one commit; as a store must, it may ask first what is there.
+    func signIn(_ account: Int64, asksFirst: Bool) throws {
+        guard baseline_server_sign_in(server, account, asksFirst ? 1 : 0) == 1 else {
             throw BenchFailure("the floor cannot store a sign-in")
         }
     }

@@ -20,7 +20,7 @@ package final class DelayingProxy: Sendable {
     private let delay: Duration
     private let trips = LockedValue(0)
     private let sent = LockedValue(0)
-    private let armed = LockedValue<(cut: Cut, messagesLeft: Int, next: Int?)?>(nil)
+    private let armed = LockedValue<ArmedCut?>(nil)
     private let connections = LockedValue<[Connection]>([])
 
     /// How often a client has sent something after it had heard from the server.
@@ -40,8 +40,24 @@ package final class DelayingProxy: Sendable {
     package var messages: Int { sent.withLock(\.self) }
 
     /// Lets some messages pass, and cuts the connection of the next one; later connections lead to `next`.
+    ///
+    /// What a client sends at once may arrive as one message or as several, as the machine's load has it.
     package func cut(after messages: Int = 0, _ cut: Cut, leadingTo next: Int? = nil) {
-        armed.withLock { $0 = (cut, messages, next) }
+        armed.withLock { $0 = ArmedCut(cut: cut, left: messages, countsRoundTrips: false, next: next) }
+    }
+
+    /// Lets some round trips pass, and cuts the connection of the next one.
+    ///
+    /// A network that takes its time makes their number the same each time: nothing is answered while it is sent.
+    package func cut(afterRoundTrips roundTrips: Int, _ cut: Cut) {
+        armed.withLock { $0 = ArmedCut(cut: cut, left: roundTrips, countsRoundTrips: true, next: nil) }
+    }
+
+    private struct ArmedCut {
+        let cut: Cut
+        var left: Int
+        let countsRoundTrips: Bool
+        let next: Int?
     }
 
     /// Whether a cut is still to come.
@@ -77,10 +93,11 @@ package final class DelayingProxy: Sendable {
     private func forwardRequests(_ connection: Connection, _ line: Line) {
         while let bytes = LoopbackSocket.receive(connection.client) {
             sent.withLock { $0 += 1 }
-            let cut = nextCut()
+            let isRoundTrip = connection.hasHeard.exchange(false)
+            if isRoundTrip { trips.withLock { $0 += 1 } }
+            let cut = nextCut(isRoundTrip: isRoundTrip)
             if cut == .before { break }
             if cut == .after { connection.swallowsAnswers.withLock { $0 = true } }
-            if connection.hasHeard.exchange(false) { trips.withLock { $0 += 1 } }
             line.put(bytes)
             if cut == .meanwhile { break }
         }
@@ -88,13 +105,17 @@ package final class DelayingProxy: Sendable {
         line.end()
     }
 
-    private func nextCut() -> Cut? {
+    private func nextCut(isRoundTrip: Bool) -> Cut? {
         armed.withLock { armed in
-            guard let (cut, messagesLeft, next) = armed else { return nil }
-            armed = messagesLeft > 0 ? (cut, messagesLeft - 1, next) : nil
-            guard messagesLeft == 0 else { return nil }
-            if let next { lead(to: next) }
-            return cut
+            guard var next = armed, isRoundTrip || !next.countsRoundTrips else { return nil }
+            guard next.left == 0 else {
+                next.left -= 1
+                armed = next
+                return nil
+            }
+            armed = nil
+            if let port = next.next { lead(to: port) }
+            return next.cut
         }
     }
 

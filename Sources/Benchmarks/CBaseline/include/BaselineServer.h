@@ -28,7 +28,7 @@ int baseline_server_lookup(
 int baseline_server_learn(BaselineServer *server, const char *table, const char *key, int64_t account);
 
 /// Writes all remembered rows for a new account in one batch and one durable commit, each value sealed or hashed
-/// anew; 1 on success.
-int baseline_server_sign_in(BaselineServer *server, int64_t account);
+/// anew; before it, where wanted, asks in a batch of its own what a store has to know first; 1 on success.
+int baseline_server_sign_in(BaselineServer *server, int64_t account, int asks_first);
 
 #endif
