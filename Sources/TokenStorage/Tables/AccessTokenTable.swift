@@ -61,15 +61,7 @@ extension StoreConnection {
     func replaceAccessTokens(with token: AccessTokenRow, account: Int64?) throws {
         if let account, bareAccount == account { return try insertAccessToken(token, account: account) }
         var token = token
-        let overlapping = try connection.all(
-            Self.tokensAlike,
-            owner(account),
-            .text(token.clientID.folded),
-            .text(token.realmFold),
-            .text(token.tokenTypeFold),
-            .text(token.keyID),
-            .text(token.variant)
-        ) { row -> Int64? in
+        let overlapping = try connection.all(Self.tokensAlike, kind(of: token, account)) { row -> Int64? in
             let (id, scope) = (row.integer(0), Scope(row.text(AccessTokenColumn.target)))
             guard scope.intersects(token.scope) else { return nil }
             if scope.foldedText == token.scope.foldedText {
@@ -87,6 +79,19 @@ extension StoreConnection {
 }
 
 extension StoreConnection {
+    /// What tokens that may overlap with one have in common with it.
+    private func kind(of token: AccessTokenRow, _ account: Int64?) -> [Value] {
+        [
+            owner(account), .text(token.clientID.folded), .text(token.realmFold), .text(token.tokenTypeFold),
+            .text(token.keyID), .text(token.variant),
+        ]
+    }
+
+    /// Asks a server what ``replaceAccessTokens(with:account:)`` will ask.
+    func askAheadForAccessTokens(like token: AccessTokenRow, account: Int64) throws {
+        try connection.askAhead(Self.tokensAlike, kind(of: token, account))
+    }
+
     func deleteAccessTokens(of account: Int64, client: String) throws {
         try connection.run(
             "DELETE FROM access_token WHERE account_id = ?1 AND client_fold = ?2",

@@ -23,14 +23,8 @@ extension StoreConnection {
     func tenant(of authority: Authority, account: Account.ID, client: String) throws -> String? {
         guard authority.hasTenants, let tenant = authority.tenant else { return nil }
         if ClientInfo.isTenantID(tenant) { return tenant }
-        let values = values(
-            .text(account.key),
-            .text(account.issuer),
-            .text(client.folded),
-            .text("https://\(authority.environment)/\(tenant)"),
-            of: account
-        )
-        let mapped = try connection.first(Self.authorityOfAccount, values) { row in
+        let place = place(of: tenant, authority, account, client)
+        let mapped = try connection.first(Self.authorityOfAccount, place) { row in
             try verify(row, of: .authorityMap)
             return row.text(SealedTable.authorityMap["resolved"])
         }
@@ -39,8 +33,24 @@ extension StoreConnection {
         return plainTenant(of: authority, account: account)
     }
 
+    private func place(of tenant: String, _ authority: Authority, _ account: Account.ID, _ client: String) -> [Value] {
+        values(
+            .text(account.key),
+            .text(account.issuer),
+            .text(client.folded),
+            .text("https://\(authority.environment)/\(tenant)"),
+            of: account
+        )
+    }
+
+    /// Asks a server what ``tenant(of:account:client:)`` will ask.
+    func askAheadForTenant(of authority: Authority, account: Account.ID, client: String) throws {
+        guard authority.hasTenants, let tenant = authority.tenant, !ClientInfo.isTenantID(tenant) else { return }
+        try connection.askAhead(Self.authorityOfAccount, place(of: tenant, authority, account, client))
+    }
+
     /// The tenant that an authority means as long as its issuer has not named another.
-    private func plainTenant(of authority: Authority, account: Account.ID) -> String? {
+    func plainTenant(of authority: Authority, account: Account.ID) -> String? {
         authority.isTenantless ? homeTenant(account) : authority.tenant
     }
 

@@ -68,12 +68,19 @@ extension StoreConnection {
     }
 
     private func keyRow(_ account: Int64, client: String) throws -> (id: Int64, thumbprint: String)? {
-        try connection.first(
-            "SELECT id, thumbprint FROM dpop_key WHERE account_id = ?1 AND client_fold = ?2",
-            .integer(account),
-            .text(client.folded)
-        ) { (id: $0.integer(0), thumbprint: $0.text(1)) }
+        try connection.first(Self.thumbprint, .integer(account), .text(client.folded)) {
+            (id: $0.integer(0), thumbprint: $0.text(1))
+        }
     }
+
+    /// Asks a server what ``bind(_:client:to:)`` will ask.
+    func askAheadForBoundKey(_ account: Int64, client: String) throws {
+        try connection.askAhead(Self.thumbprint, .integer(account), .text(client.folded))
+    }
+
+    private static let thumbprint = SQL(
+        "SELECT id, thumbprint FROM dpop_key WHERE account_id = ?1 AND client_fold = ?2"
+    )
 }
 
 extension StoreReading {

@@ -34,11 +34,11 @@ struct RefreshTokenRow {
 }
 
 extension StoreConnection {
-    private func insertRefreshToken(_ token: RefreshTokenRow, account: Int64) throws {
+    func insertRefreshToken(_ token: RefreshTokenRow, account: Int64) throws {
         try writeRefreshToken(token, account: account, id: nil, generation: 0)
     }
 
-    private func writeRefreshToken(_ token: RefreshTokenRow, account: Int64, id: Int64?, generation: Int64) throws {
+    func writeRefreshToken(_ token: RefreshTokenRow, account: Int64, id: Int64?, generation: Int64) throws {
         try write(
             .refreshToken,
             id: id,
@@ -68,6 +68,19 @@ extension StoreConnection {
         try rotateRefreshToken(current, to: token, account: account)
     }
 
+    /// Asks a server what ``replaceRefreshToken(with:account:)`` will ask, but for the row that it replaces.
+    func askAheadForRefreshTokens(_ account: Int64, client: String, family: String?) throws {
+        try connection.askAhead(Self.current, .integer(account), .text(client.folded), .optional(family))
+        try connection.askAhead(Self.rowsOfAccount, .integer(account))
+    }
+
+    /// Asks a server what the rotation of a refresh token will ask.
+    func askAheadForRotation(of token: StoredRefreshToken, account: Int64) throws {
+        try connection.askAhead(Self.rowOfToken, identity(of: token))
+        try connection.askAhead(Self.rowOfRefreshToken, .integer(token.rowID), .integer(account))
+        try connection.askAhead(Self.rowsOfAccount, .integer(account))
+    }
+
     private static let current = SQL { dialect in
         """
         SELECT id FROM refresh_token
@@ -81,7 +94,7 @@ extension StoreConnection {
     /// Of a row that was altered nothing is taken over.
     func rotateRefreshToken(_ id: Int64, to token: RefreshTokenRow, account: Int64) throws {
         var replacement = token
-        let replaced = try connection.first(Self.row, .integer(id), .integer(account)) {
+        let replaced = try connection.first(Self.rowOfRefreshToken, .integer(id), .integer(account)) {
             row -> (secret: Secret?, generation: Int64) in
             let generation = row.integer(SealedTable.refreshToken["generation"])
             let intact = try intact { (try open(row, of: .refreshToken), try openMembers(row, of: .refreshToken, 1)) }
@@ -97,7 +110,7 @@ extension StoreConnection {
         try writeRefreshToken(replacement, account: account, id: id, generation: generation &+ 1)
     }
 
-    private static let row = SQL(SealedTable.refreshToken.selection + "WHERE t.id = ?1 AND t.account_id = ?2")
+    static let rowOfRefreshToken = SQL(SealedTable.refreshToken.selection + "WHERE t.id = ?1 AND t.account_id = ?2")
     private static let rowsOfAccount = SQL(SealedTable.refreshToken.selection + "WHERE t.account_id = ?1")
 
     /// Fingerprints do not help here: they differ between data keys, and the file may be altered.
@@ -185,111 +198,5 @@ extension StoreConnection {
 
     private func identity(of token: StoredRefreshToken) -> [Value] {
         values(.integer(token.rowID), .text(token.account.key), .text(token.account.issuer), of: token.account)
-    }
-}
-
-// MARK: - Import and export
-
-extension StoreConnection {
-    private static let refreshTokenAlike = SQL { dialect in
-        SealedTable.refreshToken.selection + """
-            WHERE t.account_id = ?1 AND t.client_fold = ?2 AND t.environment = ?3
-                AND \(dialect.same("t.target", "?4")) AND t.credential_type = ?5
-                AND \(dialect.same("t.family_id", "?6"))
-            """
-    }
-
-    /// Takes in a refresh token unless the store has the same one under the same identity, or one that may be newer.
-    ///
-    /// Most libraries write no time beside it; `age` is that of the ID token beside it.
-    func importRefreshToken(_ token: RefreshTokenRow, age: ImportedAge?, account: Int64) throws -> Bool {
-        let table = SealedTable.refreshToken
-        let known = try connection.first(
-            Self.refreshTokenAlike,
-            .integer(account),
-            .text(token.clientID.folded),
-            .text(token.environment),
-            .optional(token.target),
-            .text(token.credentialType),
-            .optional(token.familyID)
-        ) { row in
-            (
-                id: row.integer(0), modifiedAt: row.integer(table["modified_at"]),
-                generation: row.integer(table["generation"]),
-                intact: try intact { (try open(row, of: table), try openMembers(row, of: table, 1)) }
-            )
-        }
-        guard let known else {
-            try insertRefreshToken(token, account: account)
-            return true
-        }
-        let next = max(0, known.generation) &+ 1
-        guard let (secret, extra) = known.intact else {
-            try writeRefreshToken(token, account: account, id: known.id, generation: next)
-            return true
-        }
-        if secret == token.secret {
-            if known.modifiedAt > token.modifiedAt { return false }
-        } else if try !hasEnded(known.id, generation: known.generation, account: account) {
-            // One that the issuer has spent may end the session when it is used again.
-            let times = (known.modifiedAt, token.modifiedAt)
-            let isTold = times.0 > 0 && times.1 > 0 && times.0 != times.1
-            let isNewer = age == nil || isTold ? times.0 < times.1 : age == .newer
-            guard isNewer else { return false }
-        }
-        var merged = token
-        merged.extra = extra.merging(token.extra)
-        if secret == token.secret, extra == merged.extra, known.modifiedAt == token.modifiedAt { return false }
-        try writeRefreshToken(merged, account: account, id: known.id, generation: next)
-        return true
-    }
-
-    private static let exportedRefreshTokens = SQL(
-        SealedTable.refreshToken.selection(with: "a.home_account_id") + """
-            WHERE a.id IS NOT NULL AND NOT EXISTS (
-                SELECT 1 FROM dpop_key k WHERE k.account_id = t.account_id AND k.client_fold = t.client_fold
-            ) ORDER BY t.id
-            """
-    )
-
-    /// Calls `body` with each refresh token, and the id of its account.
-    ///
-    /// Those that are bound to a DPoP key are left out: the document has no place for the key, and without it they are
-    /// of no use.
-    func forEachRefreshToken(_ body: (RefreshTokenRow, _ homeAccountID: String) throws -> Void) throws {
-        let table = SealedTable.refreshToken
-        try connection.walk(Self.exportedRefreshTokens) { row in
-            let token = RefreshTokenRow(
-                clientID: row.text(table["client_id"]),
-                familyID: row.optionalText(table["family_id"]),
-                environment: row.text(table["environment"]),
-                target: row.optionalText(table["target"]),
-                credentialType: row.text(table["credential_type"]),
-                modifiedAt: row.integer(table["modified_at"]),
-                extra: try openMembers(row, of: table, 1),
-                secret: try open(row, of: table)
-            )
-            try body(token, row.text(table.end))
-        }
-    }
-
-    /// Computes the fingerprint anew under the current data key; the record of use goes on naming the same token.
-    func rehashFingerprint(_ row: Int64, account: Int64) throws {
-        let known = try connection.first(Self.row, .integer(row), .integer(account)) { columns in
-            (
-                new: try currentSealer().fingerprint(open(columns, of: .refreshToken)),
-                old: columns.blob(SealedTable.refreshToken["fingerprint"])
-            )
-        }
-        guard let known else { return }
-        try connection.run(
-            // Over several machines the row is not locked, and may have got another token meanwhile.
-            "UPDATE refresh_token SET fingerprint = ?2 WHERE id = ?1 AND account_id = ?3 AND fingerprint = ?4",
-            .integer(row),
-            .blob(known.new),
-            .integer(account),
-            .blob(known.old)
-        )
-        if known.old != known.new { try renameToken(known.old, known.new) }
     }
 }

@@ -14,7 +14,9 @@ extension StoreConnection {
         if let account = identity.account {
             let stored = identity.storedAccount(typed: request.username)
             let isHome = account.utid.map { $0.folded == identity.realm.folded } ?? true
-            let (id, isNew) = try saveAccount(account, stored, isHome: isHome)
+            let (id, isNew) = try saveAccount(account, stored, isHome: isHome) { row in
+                try askAhead(about: identity, in: row, response, request)
+            }
             let profile = identity.tenantProfile(
                 account: stored,
                 environment: request.authority.environment,
@@ -53,6 +55,7 @@ extension StoreConnection {
         for request: TokenRequest,
         refreshing used: StoredRefreshToken
     ) throws -> SavedTokens {
+        try askAhead(about: used, response, request)
         let isSignedOut = try signInState(of: used.account, client: request.clientID) == .signedOut
         guard !isSignedOut, let account = try accountRow(used.account) else {
             return outcome(.discarded, response, request, used.account, accessToken: nil)

@@ -39,6 +39,35 @@ struct QuestionCountTests {
         #expect(try store.check() == [])
     }
 
+    @Test func `a sign-in of a known account takes five round trips, and a refresh takes four`() throws {
+        var scene = try ServerScene()
+        scene.options.poolSize = 1
+        let store = try scene.createdStore()
+        func response(_ token: String) throws -> TokenResponse {
+            try .signIn(["access_token": .string(token), "refresh_token": .string("r-" + token)])
+        }
+        func trips(_ body: () throws -> SavedTokens) throws -> Int {
+            let before = try roundTrips(of: store)
+            #expect(try body().outcome == .stored)
+            return try roundTrips(of: store) - before
+        }
+        let request = try ServerScene.request()
+        // The first ones prepare the statements, and teach that people come back.
+        let signIns = try ["a", "b", "c", "d", "e"].map { token in
+            try trips { try store.save(response(token), for: request) }
+        }
+        #expect(signIns[4] <= 5)
+        let refreshes = try ["f", "g"].map { token in
+            let used = try #require(try store.refreshTokens(of: Fixture.account, client: "cid").first)
+            return try trips { try store.save(response(token), for: request, refreshing: used) }
+        }
+        #expect(refreshes[1] <= 4)
+        #expect(try store.refreshTokens(of: Fixture.account, client: "cid").map(\.secret) == [Secret("r-g")])
+        #expect(try scene.count("SELECT count(*) FROM access_token") == 1)
+        #expect(try scene.count("SELECT count(*) FROM id_token") == 1)
+        #expect(try store.check() == [])
+    }
+
     @Test func `a new sign-in after a sign-out finds what was remembered`() throws {
         let store = try ServerScene().createdStore()
         for token in ["a", "b", "c"] {

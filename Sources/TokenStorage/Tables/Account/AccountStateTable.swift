@@ -40,6 +40,11 @@ extension StoreConnection {
         return state.flatMap(SignInState.init(stored:)) ?? .unknown
     }
 
+    /// Asks a server what ``setSignInState(_:of:client:isNew:)`` will ask.
+    func askAheadForState(of account: Int64, client: String) throws {
+        try connection.askAhead(Self.stateAtClient, .integer(account), .text(client.folded))
+    }
+
     private static let stateAtClient = SQL(
         SealedTable.accountState.selection + "WHERE t.account_id = ?1 AND t.client_fold = ?2"
     )

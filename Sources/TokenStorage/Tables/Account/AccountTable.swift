@@ -95,15 +95,19 @@ extension StoreConnection {
     ///
     /// A tenant that the account is a guest of may call it by another name, which only fills a gap.
     ///
+    /// `ask` is called with the row of one that is there, before anything else is asked about it.
+    ///
     /// - Returns: its row, and whether it is new: of a new one there is nothing else in the store.
     func saveAccount(
         _ identity: AccountIdentity,
         _ account: AccountProfile,
-        isHome: Bool
+        isHome: Bool,
+        askingAhead ask: (Int64) throws -> Void
     ) throws -> (row: Int64, isNew: Bool) {
         let known = try accountRow(identity.id)
         if isWriting, presumption == nil { experience?.learn(isNewcomer: known == nil) }
         guard let id = known else { return (try insertAccount(identity, account), true) }
+        try ask(id)
         let changed: Void? = try intact {
             try changeAccount(id) { row in
                 if !account.username.isEmpty, isHome || row.username.isEmpty { row.username = account.username }
@@ -155,6 +159,9 @@ extension StoreConnection {
     }
 
     private static let row = SQL(SealedTable.account.selection + "WHERE t.id = ?1")
+
+    /// Asks a server what ``changeAccount(_:_:)`` will ask.
+    func askAheadForChange(ofAccount row: Int64) throws { try connection.askAhead(Self.row, .integer(row)) }
 
     /// Changes the row of an account, which must not have been altered, and seals it anew.
     func changeAccount(_ id: Int64, _ body: (inout AccountRow) throws -> Void) throws {

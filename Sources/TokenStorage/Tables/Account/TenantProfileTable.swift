@@ -56,17 +56,22 @@ extension StoreConnection {
             """
     )
 
+    /// A host other than those for all tenants has one tenant, whatever its name.
+    private func profilePlace(_ tenant: String, _ account: Int64, _ environment: String) -> [Value] {
+        let isAlone = !Cloud.hasTenants(environment)
+        return [.integer(account), .text(environment), .text(tenant.folded), .integer(isAlone ? 1 : 0)]
+    }
+
+    /// Asks a server what ``realm(_:of:environment:)`` will ask.
+    func askAheadForRealm(_ tenant: String, of account: Int64, environment: String) throws {
+        try connection.askAhead(Self.profileAtHost, profilePlace(tenant, account, environment))
+    }
+
     /// What rows of an account call a tenant: an import may have added a word such as `tfp`, or a domain, by which the
     /// program that wrote it looks for its tokens.
     func realm(_ tenant: String, of account: Int64, environment: String) throws -> Realm {
-        let known = try connection.first(
-            Self.profileAtHost,
-            .integer(account),
-            .text(environment),
-            .text(tenant.folded),
-            // A host other than those for all tenants has one tenant, whatever its name.
-            .integer(Cloud.hasTenants(environment) ? 0 : 1)
-        ) { row in
+        let place = profilePlace(tenant, account, environment)
+        let known = try connection.first(Self.profileAtHost, place) { row in
             let table = SealedTable.tenantProfile
             return try intact { try verify(row, of: table) }.map {
                 Realm(name: row.text(table["realm"]), fold: row.text(table["realm_fold"]))
@@ -144,6 +149,11 @@ extension StoreConnection {
         return try connection.first(Self.profileAlike, .integer(account), .text(realm), .text(environment)) { row in
             (row.integer(0), try intact { try tenantProfile(row) })
         }
+    }
+
+    /// Asks a server what ``saveTenantProfile(_:account:isOlder:)`` will ask.
+    func askAheadForTenantProfile(_ account: Int64, realm: String, environment: String) throws {
+        try connection.askAhead(Self.profileAlike, .integer(account), .text(realm), .text(environment))
     }
 
     private static let profileAlike = SQL(

@@ -1,0 +1,108 @@
+import Database
+import OAuth
+import SQL
+import Sealing
+
+extension StoreConnection {
+    private static let refreshTokenAlike = SQL { dialect in
+        SealedTable.refreshToken.selection + """
+            WHERE t.account_id = ?1 AND t.client_fold = ?2 AND t.environment = ?3
+                AND \(dialect.same("t.target", "?4")) AND t.credential_type = ?5
+                AND \(dialect.same("t.family_id", "?6"))
+            """
+    }
+
+    /// Takes in a refresh token unless the store has the same one under the same identity, or one that may be newer.
+    ///
+    /// Most libraries write no time beside it; `age` is that of the ID token beside it.
+    func importRefreshToken(_ token: RefreshTokenRow, age: ImportedAge?, account: Int64) throws -> Bool {
+        let table = SealedTable.refreshToken
+        let known = try connection.first(
+            Self.refreshTokenAlike,
+            .integer(account),
+            .text(token.clientID.folded),
+            .text(token.environment),
+            .optional(token.target),
+            .text(token.credentialType),
+            .optional(token.familyID)
+        ) { row in
+            (
+                id: row.integer(0), modifiedAt: row.integer(table["modified_at"]),
+                generation: row.integer(table["generation"]),
+                intact: try intact { (try open(row, of: table), try openMembers(row, of: table, 1)) }
+            )
+        }
+        guard let known else {
+            try insertRefreshToken(token, account: account)
+            return true
+        }
+        let next = max(0, known.generation) &+ 1
+        guard let (secret, extra) = known.intact else {
+            try writeRefreshToken(token, account: account, id: known.id, generation: next)
+            return true
+        }
+        if secret == token.secret {
+            if known.modifiedAt > token.modifiedAt { return false }
+        } else if try !hasEnded(known.id, generation: known.generation, account: account) {
+            // One that the issuer has spent may end the session when it is used again.
+            let times = (known.modifiedAt, token.modifiedAt)
+            let isTold = times.0 > 0 && times.1 > 0 && times.0 != times.1
+            let isNewer = age == nil || isTold ? times.0 < times.1 : age == .newer
+            guard isNewer else { return false }
+        }
+        var merged = token
+        merged.extra = extra.merging(token.extra)
+        if secret == token.secret, extra == merged.extra, known.modifiedAt == token.modifiedAt { return false }
+        try writeRefreshToken(merged, account: account, id: known.id, generation: next)
+        return true
+    }
+
+    private static let exportedRefreshTokens = SQL(
+        SealedTable.refreshToken.selection(with: "a.home_account_id") + """
+            WHERE a.id IS NOT NULL AND NOT EXISTS (
+                SELECT 1 FROM dpop_key k WHERE k.account_id = t.account_id AND k.client_fold = t.client_fold
+            ) ORDER BY t.id
+            """
+    )
+
+    /// Calls `body` with each refresh token, and the id of its account.
+    ///
+    /// Those that are bound to a DPoP key are left out: the document has no place for the key, and without it they are
+    /// of no use.
+    func forEachRefreshToken(_ body: (RefreshTokenRow, _ homeAccountID: String) throws -> Void) throws {
+        let table = SealedTable.refreshToken
+        try connection.walk(Self.exportedRefreshTokens) { row in
+            let token = RefreshTokenRow(
+                clientID: row.text(table["client_id"]),
+                familyID: row.optionalText(table["family_id"]),
+                environment: row.text(table["environment"]),
+                target: row.optionalText(table["target"]),
+                credentialType: row.text(table["credential_type"]),
+                modifiedAt: row.integer(table["modified_at"]),
+                extra: try openMembers(row, of: table, 1),
+                secret: try open(row, of: table)
+            )
+            try body(token, row.text(table.end))
+        }
+    }
+
+    /// Computes the fingerprint anew under the current data key; the record of use goes on naming the same token.
+    func rehashFingerprint(_ row: Int64, account: Int64) throws {
+        let known = try connection.first(Self.rowOfRefreshToken, .integer(row), .integer(account)) { columns in
+            (
+                new: try currentSealer().fingerprint(open(columns, of: .refreshToken)),
+                old: columns.blob(SealedTable.refreshToken["fingerprint"])
+            )
+        }
+        guard let known else { return }
+        try connection.run(
+            // Over several machines the row is not locked, and may have got another token meanwhile.
+            "UPDATE refresh_token SET fingerprint = ?2 WHERE id = ?1 AND account_id = ?3 AND fingerprint = ?4",
+            .integer(row),
+            .blob(known.new),
+            .integer(account),
+            .blob(known.old)
+        )
+        if known.old != known.new { try renameToken(known.old, known.new) }
+    }
+}
