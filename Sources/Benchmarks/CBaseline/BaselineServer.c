@@ -76,10 +76,16 @@ static int is_connected(BaselineServer *server) {
 }
 
 BaselineServer *baseline_server_open(const char *settings) {
-    static const char lookup[] =
-        "SELECT id, expires_on, cached_at, extended_expires_on, refresh_on, client_id, target, token_type, key_id, realm,"
-        " secret FROM access_token WHERE account_id = $1 AND client_fold = $2 AND realm_fold = $3 AND scope_fold = $4"
-        " AND token_type_fold = 'bearer' AND key_id = '' AND variant = ''";
+#define COLUMNS                                                                                                       \
+    "t.id, t.expires_on, t.cached_at, t.extended_expires_on, t.refresh_on, t.client_id, t.target, t.token_type,"        \
+    " t.key_id, t.realm, t.secret"
+#define CONDITION                                                                                                      \
+    " WHERE t.account_id = $1 AND t.client_fold = $2 AND t.realm_fold = $3 AND t.scope_fold = $4"                       \
+    " AND t.token_type_fold = 'bearer' AND t.key_id = '' AND t.variant = ''"
+    static const char lookup[] = "SELECT " COLUMNS " FROM access_token t" CONDITION;
+    static const char session[] =
+        "SELECT " COLUMNS ", s.state, s.changed_at, s.mac FROM access_token t LEFT JOIN account_state s"
+        " ON s.account_id = t.account_id AND s.client_fold = $2" CONDITION;
     static const char key[] =
         "SELECT k.id, s.writer_floor, s.schema_version, s.written_by, s.moved_to FROM data_key k CROSS JOIN store s"
         " WHERE k.is_current = 1 FOR SHARE OF k FOR KEY SHARE OF s";
@@ -91,6 +97,7 @@ BaselineServer *baseline_server_open(const char *settings) {
         server->connection = server->call.PQconnectStartParams(names, values, 1);
         if (server->connection && is_connected(server) && baseline_server_prepare(server, "begin", "BEGIN")
             && baseline_server_prepare(server, "commit", "COMMIT") && baseline_server_prepare(server, "lookup", lookup)
+            && baseline_server_prepare(server, "session", session)
             && baseline_server_prepare(server, "key", key) && baseline_server_prepare(server, "lock", lock)
             && baseline_server_settle(server, NULL))
             return server;
@@ -120,7 +127,7 @@ static int64_t number(const CPostgreSQLFunctions *call, PGresult *row, int colum
 
 int baseline_server_lookup(
     BaselineServer *server, int64_t account, const char *client, const char *realm, const char *scope,
-    BaselineToken *token
+    int asks_state, BaselineToken *token
 ) {
     const CPostgreSQLFunctions *call = &server->call;
     BaselineParameters parameters = {0};
@@ -128,8 +135,9 @@ int baseline_server_lookup(
     const char *texts[] = {client, realm, scope};
     for (int i = 0; i < 3; i++) baseline_add_bytes(&parameters, texts[i], (int)strlen(texts[i]));
     PGresult *row = NULL;
-    if (!baseline_server_send(server, "lookup", &parameters) || !baseline_server_settle(server, &row)) return 0;
+    if (!baseline_server_send(server, asks_state ? "session" : "lookup", &parameters) || !baseline_server_settle(server, &row)) return 0;
     int found = row && call->PQntuples(row) == 1;
+    if (found && asks_state) found = strcmp(call->PQgetvalue(row, 0, 11), "signed_out") != 0;
     if (found) {
         token->row = number(call, row, 0);
         token->expires_on = number(call, row, 1);

@@ -28,9 +28,11 @@ final class ServerFloor {
         CTexts([SampleAccount.client, SampleAccount.tenant, SampleAccount.scope(index)])
     }
 
-    func look(_ account: Int64, _ texts: CTexts) throws {
+    /// Finds a token; as a store must, it may ask whether the account has signed out.
+    func look(_ account: Int64, _ texts: CTexts, asksState: Bool) throws {
         let text = texts.pointers
-        guard baseline_server_lookup(server, account, text[0], text[1], text[2], &token) == 1 else {
+        let isFound = baseline_server_lookup(server, account, text[0], text[1], text[2], asksState ? 1 : 0, &token)
+        guard isFound == 1 else {
             throw BenchFailure("the floor does not find a token")
         }
     }

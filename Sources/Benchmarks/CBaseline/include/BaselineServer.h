@@ -18,10 +18,11 @@ void baseline_server_close(BaselineServer *server);
 /// Seals the access tokens of an account anew under the floor's key, so that it can open them; 1 on success.
 int baseline_server_adopt(BaselineServer *server, int64_t account);
 
-/// Finds and opens the access token with exactly this scope; 1 if found.
+/// Finds and opens the access token with exactly this scope; 1 if found. Where wanted, it asks in the same statement
+/// whether the account has signed out of the client.
 int baseline_server_lookup(
     BaselineServer *server, int64_t account, const char *client, const char *realm, const char *scope,
-    BaselineToken *token
+    int asks_state, BaselineToken *token
 );
 
 /// Remembers the rows of an account in `table`, whose column `key` holds the account; 1 on success.
