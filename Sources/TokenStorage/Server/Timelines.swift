@@ -34,10 +34,10 @@ final class Timelines: Sendable {
         let found = try connection.first(Self.server, .text(schema)) {
             (
                 isConfigured: $0.bool(0), timeline: $0.integer(1), time: $0.integer(2), spreadsRows: $0.bool(3),
-                start: $0.integer(4)
+                session: PostgreSQL.Connection.Session(process: $0.integer(4), start: $0.integer(5))
             )
         }
-        guard let (isConfigured, timeline, time, spreadsRows, sessionStart) = found, isConfigured else { return }
+        guard let (isConfigured, timeline, time, spreadsRows, session) = found, isConfigured else { return }
         newest.withLock { $0 = max($0, timeline) }
         guard isNewest(timeline) else {
             throw PostgreSQLError(
@@ -48,7 +48,7 @@ final class Timelines: Sendable {
         }
         if let start { clock?.learn(time, since: start) }
         if spreadsRows { try connection.spreadRows() }
-        connection.session = .init(process: Int64(connection.serverProcess), start: sessionStart)
+        connection.session = session
         (connection.timeline, connection.isVetted) = (timeline, true)
     }
 
@@ -57,7 +57,7 @@ final class Timelines: Sendable {
             CASE WHEN pg_is_in_recovery() THEN 0
                 ELSE ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::bigint END,
             (extract(epoch FROM clock_timestamp()) * 1000::numeric)::bigint,
-            to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL,
+            to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL, pg_backend_pid(),
             (SELECT (extract(epoch FROM a.backend_start) * 1000000::numeric)::bigint
                 FROM pg_stat_get_activity(pg_backend_pid()) a)
         """
