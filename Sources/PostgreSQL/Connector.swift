@@ -157,7 +157,16 @@ struct SessionSettings {
         ]
     }
 
-    var startup: String { values.map { "-c \($0.name)=\($0.value)" }.joined(separator: " ") }
+    /// By which the server looks whether the other machine is there.
+    ///
+    /// In the middle of a batch nothing else limits how long it waits for the rest, holding locks. Between a pooler and the
+    /// server that is not this program's matter.
+    private static let liveness = [
+        ("tcp_keepalives_idle", "5"), ("tcp_keepalives_interval", "2"), ("tcp_keepalives_count", "3"),
+        ("tcp_user_timeout", "15000"),
+    ]
+
+    var startup: String { (values + Self.liveness).map { "-c \($0)=\($1)" }.joined(separator: " ") }
 
     var ofTransaction: String {
         "SELECT " + values.map { "set_config('\($0.name)', '\($0.value)', true)" }.joined(separator: ", ")

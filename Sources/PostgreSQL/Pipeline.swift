@@ -88,7 +88,9 @@ final class Pipeline {
     func send(_ statement: Prepared, _ values: [Value], role: Role, number: Int?, answer: Answer?) throws {
         if steps.count - firstOpen >= Self.longest { try settle() }
         let handle = try open()
-        if statement.isKept, statement.name == nil || !statement.fits(values) { try prepare(statement, values, number) }
+        if statement.isKept, statement.name == nil || !statement.fits(values) {
+            try prepare(statement, values, role == .hint ? .hint : .statement, number)
+        }
         let isSent = statement.send(values, on: handle, library)
         guard isSent else { throw lose() }
         steps.append(Step(kind: .execute, role: role, statement: statement, number: number, answer: answer))
@@ -99,16 +101,16 @@ final class Pipeline {
     }
 
     /// Has the server prepare the statement, in the same batch as its first use.
-    private func prepare(_ statement: Prepared, _ values: [Value], _ number: Int?) throws {
+    private func prepare(_ statement: Prepared, _ values: [Value], _ role: Role, _ number: Int?) throws {
         if let old = statement.name {
             // The values have other types than those that the server was told.
             let deallocation = Prepared("DEALLOCATE \(String(cString: old.start))", isKept: false)
-            try send(deallocation, [], role: .statement, number: number, answer: nil)
+            try send(deallocation, [], role: role, number: number, answer: nil)
         }
         lastName += 1
         let isSent = statement.prepare(as: CString("t\(lastName)"), values, on: try open(), library)
         guard isSent else { throw lose() }
-        steps.append(Step(kind: .parse, statement: statement, number: number))
+        steps.append(Step(kind: .parse, role: role, statement: statement, number: number))
     }
 
     /// Ends a batch, so that a failure of it does not reach the statements that follow.

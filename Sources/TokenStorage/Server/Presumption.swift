@@ -28,10 +28,10 @@ struct KnownClient: Hashable {
 /// What the sign-ins of this process on a server have shown, by which the next ones go.
 final class SignInExperience: Sendable {
     private struct State {
-        /// From 0 to 3; from 2 on the next person is thought to be new.
+        /// From 0 to 3; at 3 the next person is thought to be new.
         ///
-        /// One exception changes nothing.
-        var newcomers = 2
+        /// To be wrong costs more than to ask: one who comes back counts twice.
+        var newcomers = 3
         var clients: [KnownClient: [UInt8]] = [:]
     }
 
@@ -50,10 +50,10 @@ final class SignInExperience: Sendable {
         }
     }
 
-    var expectsNewcomers: Bool { state.withLock { $0.newcomers >= 2 } }
+    var expectsNewcomers: Bool { state.withLock { $0.newcomers == 3 } }
 
     func learn(isNewcomer: Bool) {
-        state.withLock { $0.newcomers = isNewcomer ? min($0.newcomers + 1, 3) : max($0.newcomers - 1, 0) }
+        state.withLock { $0.newcomers = isNewcomer ? min($0.newcomers + 1, 3) : max($0.newcomers - 2, 0) }
     }
 }
 
@@ -86,6 +86,8 @@ extension StoreConnection {
             .blob(presumption.mark), .text(presumption.client.fold), .text(presumption.client.environment),
             .blob(presumption.sealedClient),
         ]
+        // A purge of everything holds the table: what the statement sees is then what the purge has left.
+        try connection.run("LOCK TABLE account IN ROW EXCLUSIVE MODE")
         try connection.run(
             Self.presumed,
             values + AccountRowID.candidates(presumption.account, mask: options.accountRowMask).map { .integer($0) }

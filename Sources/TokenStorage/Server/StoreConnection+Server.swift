@@ -92,7 +92,13 @@ extension StoreConnection {
 
     /// Whether a transaction whose end is not known did happen; false where it left nothing that tells.
     private func hasHappened(_ witness: CommitWitness) throws -> Bool {
+        // What is there was committed, whether its session has ended or not.
+        if try isSeen(witness) { return true }
         try requireEnd(of: witness)
+        return try isSeen(witness)
+    }
+
+    private func isSeen(_ witness: CommitWitness) throws -> Bool {
         if let event = witness.events.last {
             // The entry goes on without its account if another node has deleted that meanwhile.
             return try connection.integer(

@@ -78,7 +78,7 @@ struct PresumptionTests {
         func signIn(_ subject: String, tokens: [String]) throws -> [Int] {
             try tokens.map { try scene.signIn(subject, token: $0) }
         }
-        // Refused twice; from then on it is asked who that is.
+        // Refused once; from then on it is asked who that is.
         let returning = try signIn("first0", tokens: ["a", "b", "c", "d"])
         #expect(returning[3] < returning[0])
         try scene.expectSession("first0", token: "d", signIns: 5)
@@ -121,6 +121,26 @@ struct PresumptionTests {
         try scene.scene.sql("UPDATE store SET writer_floor = \(floor)")
         #expect(try scene.other.accountCount(matching: .all) == 3)
         #expect(try scene.signIn("u1", token: "a") >= 1)
+    }
+
+    @Test func `a sign-in that meets a purge of everything finds nothing from before it`() async throws {
+        let scene = try Scene()
+        let purge = try scene.scene.server.connect()
+        try purge.execute("SET search_path = \(scene.scene.schema); BEGIN; LOCK TABLE account IN EXCLUSIVE MODE")
+        let tables = [
+            "claim_index", "access_token", "refresh_token", "id_token", "tenant_profile", "account_state",
+            "authority_map", "app_metadata", "event", "account", "mark_key",
+        ]
+        try purge.execute(tables.map { "DELETE FROM \($0)" }.joined(separator: "; "))
+        async let signIn = scene.node.save(ServerScene.response("u1", token: "a"), for: ServerScene.request())
+        let waiting =
+            "SELECT count(*) FROM pg_locks l JOIN pg_class c ON c.oid = l.relation"
+            + " WHERE NOT l.granted AND c.relnamespace = '\(scene.scene.schema)'::regnamespace"
+        try await eventually { try scene.scene.count(waiting) > 0 }
+        try purge.execute("COMMIT")
+        #expect(try await signIn.outcome == .stored)
+        try scene.expectSession("u1", token: "a")
+        #expect(try await scene.other.accountCount(matching: .all) == 1)
     }
 
     @Test func `what another node wrote of the client meanwhile is kept`() throws {
