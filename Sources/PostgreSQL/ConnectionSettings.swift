@@ -36,6 +36,9 @@ struct ConnectionSettings {
         guard let rest = Self.withoutScheme(url) else {
             throw ServerAddress.refused("it does not start with postgresql://")
         }
+        guard url.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+            throw ServerAddress.refused("it has a control character")
+        }
         guard !rest.contains("#") else { throw ServerAddress.refused("it has a fragment (#); write %23 for the sign") }
         let authority = rest.prefix { $0 != "/" && $0 != "?" }
         let path = rest.dropFirst(authority.count).prefix { $0 != "?" }

@@ -112,7 +112,8 @@ extension NativeFlow {
             let documents = IssuerDocuments(
                 of: configuration.authority,
                 transport: application.transport,
-                limits: configuration.tokenOptions.limits
+                limits: configuration.tokenOptions.limits,
+                now: application.now
             )
             return try await Issuer(documents)
         } catch {

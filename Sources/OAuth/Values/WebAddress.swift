@@ -14,11 +14,19 @@ package struct WebAddress: Sendable {
             url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") })
         else { return nil }
         scheme = url[..<colon.lowerBound].lowercased()
+        guard Self.isScheme(scheme) else { return nil }
         let text = url[colon.upperBound...]
         let authority = text.prefix { !"/?#".contains($0) }
         guard let place = HostAndPort(authority, usualPort: scheme == "https" ? 443 : 80) else { return nil }
         self.place = place
         rest = text[authority.endIndex...]
+    }
+
+    /// A letter, then letters, digits and three signs (RFC 3986 §3.1).
+    private static func isScheme(_ text: String) -> Bool {
+        let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
+        guard let first = text.utf8.first, letters.contains(first) else { return false }
+        return text.utf8.allSatisfy { letters.contains($0) || "0123456789+-.".utf8.contains($0) }
     }
 
     /// Reads `url`; nil unless secrets may be sent there.

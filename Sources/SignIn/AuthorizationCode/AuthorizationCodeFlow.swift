@@ -95,7 +95,7 @@ public struct AuthorizationCodeFlow: Sendable {
 
     /// Who is asked for tokens, with what it publishes now.
     func issuer(of authority: Authority) async throws -> Issuer {
-        try await Issuer(IssuerDocuments(of: authority, transport: transport, limits: limits))
+        try await Issuer(IssuerDocuments(of: authority, transport: transport, limits: limits, now: now))
     }
 
     /// The authorization request that asks an issuer for what `request` does.

@@ -58,7 +58,9 @@ public struct DeviceCodeFlow: Sendable {
     /// - Throws: ``SignInError``.
     public func begin(_ scope: Scope, at authority: Authority) async throws -> PendingDevice {
         do {
-            let issuer = try await Issuer(IssuerDocuments(of: authority, transport: transport, limits: limits))
+            let issuer = try await Issuer(
+                IssuerDocuments(of: authority, transport: transport, limits: limits, now: now)
+            )
             guard let url = issuer.metadata.deviceAuthorizationEndpoint else {
                 throw SignInError.noDeviceEndpoint(issuer.metadata.issuer)
             }

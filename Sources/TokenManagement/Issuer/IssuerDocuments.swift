@@ -3,6 +3,12 @@ package import OAuth
 package import OpenIDConnect
 package import TokenStorage
 
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
+
 /// What an issuer publishes about itself: its metadata and its keys.
 ///
 /// A sign-in fetches them each time: the user waits anyway, and nothing old is trusted. A refresh takes them from the
@@ -19,12 +25,17 @@ package struct IssuerDocuments: Sendable {
     /// What was fetched, where nothing keeps it.
     private let fetched = FetchedDocuments()
 
+    /// Tells how old what was fetched is when it is kept.
+    private let now: @Sendable () -> Date
+
     package init(
         of authority: Authority,
         cachedIn cache: TokenStore? = nil,
         transport: any HTTPTransport,
-        limits: HTTPLimits = .issuer
+        limits: HTTPLimits = .issuer,
+        now: @escaping @Sendable () -> Date = { Date() }
     ) {
+        self.now = now
         self.authority = authority
         self.cache = cache
         self.transport = transport
@@ -63,7 +74,7 @@ package struct IssuerDocuments: Sendable {
 
     private func keep(_ document: JSONValue.Object, _ url: String, _ lifetime: Int64) async throws {
         guard let cache else {
-            fetched.add(document, url, lifetime)
+            fetched.add(document, url, lifetime, at: now())
             return
         }
         try await cache.perform { try $0.saveIssuerDocument(document, url: url, lifetime: lifetime) }
@@ -76,7 +87,7 @@ package struct IssuerDocuments: Sendable {
     /// taken a quarter of an hour to sign in.
     package func replaceKept(in store: TokenStore) throws {
         for (url, fetched) in fetched.all {
-            let age = Int64(fetched.at.duration(to: .now) / .seconds(1))
+            let age = Int64(max(0, now().timeIntervalSince(fetched.at)))
             try store.replaceIssuerDocument(fetched.document, url: url, lifetime: fetched.lifetime, age: age)
         }
     }
@@ -89,7 +100,7 @@ private final class FetchedDocuments: Sendable {
 
         /// For how many seconds it may be kept.
         let lifetime: Int64
-        let at: ContinuousClock.Instant
+        let at: Date
     }
 
     private let documents = LockedValue<[String: Document]>([:])
@@ -97,8 +108,8 @@ private final class FetchedDocuments: Sendable {
     /// By address.
     var all: [String: Document] { documents.withLock { $0 } }
 
-    func add(_ document: JSONValue.Object, _ url: String, _ lifetime: Int64) {
-        documents.withLock { $0[url] = Document(document: document, lifetime: lifetime, at: .now) }
+    func add(_ document: JSONValue.Object, _ url: String, _ lifetime: Int64, at date: Date) {
+        documents.withLock { $0[url] = Document(document: document, lifetime: lifetime, at: date) }
     }
 }
 
