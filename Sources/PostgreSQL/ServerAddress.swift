@@ -210,7 +210,7 @@ private struct Spelling: Hashable, Sendable {
             + (query.isEmpty ? "" : "?") + query.joined(separator: "&")
     }
 
-    /// What is no parameter: it stands before them, or nowhere.
+    /// Settings that are not written as parameters: they stand before those, or are left out.
     private static let ofOwnPlace: Set = ["dbname", "host", "password", "port", "sslpassword", "user"]
 
     static func == (_: Spelling, _: Spelling) -> Bool { true }

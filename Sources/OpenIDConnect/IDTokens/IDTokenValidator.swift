@@ -36,7 +36,7 @@ package struct IDTokenValidator: Sendable {
         try Self.checkSignature(of: token, keys: keys)
     }
 
-    /// The same for whoever has no expectations of the claims.
+    /// The same where nothing is expected of the claims.
     static func checkSignature(of token: IDToken, keys: JSONWebKeySet) throws(IDTokenFlaw) {
         let jws = try CompactJWS(token.secret)
         let key = try keys.signer(of: jws)

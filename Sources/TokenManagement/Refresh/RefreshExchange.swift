@@ -113,7 +113,7 @@ struct RefreshExchange: Sendable {
         }
     }
 
-    /// What a server answers where there is no token endpoint.
+    /// The statuses of a server that has no token endpoint there.
     private static let absences = [404, 405, 410]
 
     /// Sends the request, and to another place if the issuer names one where the known one is gone.
@@ -123,7 +123,7 @@ struct RefreshExchange: Sendable {
         } catch let error as UnusableAnswer where Self.absences.contains(error.status) {
             guard let moved = await issuer.documents.movedMetadata(since: issuer.metadata) else { throw error }
             options.logger.info("the token endpoint has moved", metadata: ["endpoint": "\(moved.tokenEndpoint)"])
-            // Nothing took the refresh token at the old place, so that this is no second use of it.
+            // The old place did not take the refresh token, so it is not used twice.
             return try await send(form, key, to: moved.tokenEndpoint)
         }
     }

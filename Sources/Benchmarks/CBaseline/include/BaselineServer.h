@@ -8,7 +8,8 @@
 /// A server's database, used with nothing around libpq and the cipher: one connection in pipeline mode, statements
 /// prepared once, binary values, its own key. Not thread-safe.
 ///
-/// What it leaves out, because only a store needs it: time limits, questions before it writes, ids that are worked out.
+/// What it leaves out, because only a store needs it: time limits, ids that are worked out, and unless it is told to
+/// ask, questions about the account.
 typedef struct BaselineServer BaselineServer;
 
 /// `settings` is a connection string of libpq; NULL if libpq is missing or the server does not take the connection.
