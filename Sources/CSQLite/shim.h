@@ -18,6 +18,9 @@ static inline void SQLiteIgnoreTriggersAndViews(sqlite3 *connection) {
     sqlite3_db_config(connection, SQLITE_DBCONFIG_ENABLE_VIEW, 0, (int *)0);
 }
 
+/// Has the whole process not count the memory that SQLite takes; variadic, which Swift cannot call.
+static inline void SQLiteLeaveMemoryUncounted(void) { sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }
+
 /// Reads a word of memory that other processes write to meanwhile.
 static inline uint64_t SQLiteSharedWord(const void *memory, int index) {
     return __atomic_load_n((const uint64_t *)memory + index, __ATOMIC_ACQUIRE);

@@ -62,6 +62,11 @@ package final class Connection {
         sqlite3_close_v2(handle)
     }
 
+    /// Has SQLite not count the memory it takes: the count, which nobody asks for, costs a lock at each allocation.
+    ///
+    /// It is for the whole process, and before its first connection.
+    package static func leaveMemoryUncounted() { SQLiteLeaveMemoryUncounted() }
+
     package var busyTimeout: Duration {
         get { busyHandler.timeout }
         set { busyHandler.timeout = newValue }

@@ -1,4 +1,5 @@
 import OAuth
+import SQLite
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -47,6 +48,9 @@ public final class TokenStore: StoreReading {
     public static func open(at path: StorePath, options: StoreOptions = StoreOptions()) throws -> TokenStore {
         try open(at: StoreLocation(path), options: options)
     }
+
+    /// Has a process that does nothing but use stores use SQLite for itself alone; before the first store is opened.
+    package static func ownSQLite() { SQLite.Connection.leaveMemoryUncounted() }
 
     /// The store as it will be opened, or created, by the first call that needs it.
     package static func deferred(at path: StorePath, options: StoreOptions = StoreOptions()) -> TokenStore {

@@ -172,6 +172,7 @@ package enum TokenStoreProgram {
         // Tokens and passphrases will be in memory.
         CProcessForbidDumps()
         IgnoredSignals.note()
+        TokenStore.ownSQLite()
         TokenStoreCommand.main()
     }
 

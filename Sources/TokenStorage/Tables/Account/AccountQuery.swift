@@ -17,6 +17,9 @@ struct AccountQuery {
     /// The same for tags.
     let tags: [TagCriterion]
 
+    /// Whether the SQL alone tells which accounts fit: no sealed value has to be opened.
+    var isDecisive: Bool { opened.isEmpty && indexed.isEmpty && tags.isEmpty }
+
     /// A claim may be indexed under any of `sealers`, the live data keys.
     init(_ alternative: AccountPolicy.Alternative, sealers: [Sealer], now: Int64, dialect: Dialect) {
         var query = SQLFragments(dialect: dialect)

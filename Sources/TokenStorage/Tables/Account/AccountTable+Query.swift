@@ -72,12 +72,20 @@ extension StoreConnection {
 
     /// How many accounts `policy` leaves.
     func accountCount(matching policy: AccountPolicy) throws -> Int {
-        var count = 0
-        try forEachAccountRow(matching: policy, sortedBy: .username) { _ in
-            count += 1
-            return true
+        for alternative in policy.alternatives {
+            let count = try count(of: alternative)
+            if count > 0 { return count }
         }
-        return count
+        return 0
+    }
+
+    private func count(of alternative: AccountPolicy.Alternative) throws -> Int {
+        let query = try query(alternative)
+        guard query.isDecisive, !alternative.prefersDefault, !alternative.prefersMostRecent else {
+            return try accountRows(matching: AccountPolicy(alternatives: [alternative])).count
+        }
+        let statement = try connection.prepare("SELECT count(*) FROM account a WHERE \(query.condition)")
+        return Int(try statement.first(query.values) { $0.integer(0) } ?? 0)
     }
 
     /// The accounts that are signed in to a client (MSAL's `returnOnlySignedInAccounts`).

@@ -46,7 +46,7 @@ extension String {
 extension StoreConnection {
     private static let profilesOfAccount = SQL(
         SealedTable.tenantProfile.selection(with: "t.realm_fold = lower(coalesce(a.utid, t.realm_fold)) AS is_home")
-            + "WHERE t.account_id = ?1 ORDER BY is_home DESC, t.id"
+            + "WHERE t.account_id = ?1"
     )
 
     private static let profileAtHost = SQL(
@@ -80,25 +80,30 @@ extension StoreConnection {
         return (known ?? nil) ?? Realm(tenant)
     }
 
-    /// The tenants of an account, the home tenant first, each once.
+    /// Asks a server what ``tenantProfiles(_:)`` will ask.
     func askAheadForTenantProfiles(_ account: Int64) throws {
         try connection.askAhead(Self.profilesOfAccount, .integer(account))
     }
 
+    /// The tenants of an account, the home tenant first, each once.
+    ///
+    /// Sorted here: for one or two rows, SQLite's sorter costs as much as finding them.
     func tenantProfiles(_ account: Int64) throws -> [TenantProfile] {
-        var profiles: [TenantProfile] = []
         let table = SealedTable.tenantProfile
+        var found: [(id: Int64, profile: TenantProfile)] = []
         try connection.forEach(Self.profilesOfAccount, .integer(account)) { row in
             try verify(row, of: table)
-            let tenant = row.text(table["realm_fold"])
-            guard !profiles.contains(where: { $0.tenantID == tenant }) else { return }
-            profiles.append(
-                TenantProfile(
-                    tenantID: tenant,
-                    localAccountID: row.optionalText(table["local_account_id"]),
-                    isHome: row.bool(table.end)
-                )
+            let profile = TenantProfile(
+                tenantID: row.text(table["realm_fold"]),
+                localAccountID: row.optionalText(table["local_account_id"]),
+                isHome: row.bool(table.end)
             )
+            found.append((row.integer(0), profile))
+        }
+        found.sort { $0.profile.isHome == $1.profile.isHome ? $0.id < $1.id : $0.profile.isHome }
+        var profiles: [TenantProfile] = []
+        for (_, profile) in found where !profiles.contains(where: { $0.tenantID == profile.tenantID }) {
+            profiles.append(profile)
         }
         return profiles
     }
