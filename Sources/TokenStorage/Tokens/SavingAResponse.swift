@@ -141,9 +141,11 @@ extension StoreConnection {
 
     /// The scope of a refreshed token; nil: that of the token before it.
     ///
-    /// An issuer may grant less than before, and then the new token is worth less for good. Microsoft's answers name
-    /// the scope of one API only, and its refresh tokens are good for all. What asks for a refresh token or an ID token
-    /// is left out of many answers without being lost.
+    /// It is what a request without a `scope` gets. An issuer may grant less than before, and then the new token is worth
+    /// less for good. One that grants more to a request that named more may give that alone: the next request without
+    /// a `scope` gets what the person signed in for (RFC 6749 §6). Microsoft's answers name the scope of one API only,
+    /// and its refresh tokens are good for all. What asks for a refresh token or an ID token is left out of many answers
+    /// without being lost.
     private func successorTarget(
         of used: StoredRefreshToken,
         _ response: TokenResponse,
@@ -151,6 +153,7 @@ extension StoreConnection {
     ) -> String? {
         guard request.authority.issuer != nil else { return nil }
         let granted = response.scope ?? request.scope
+        if let known = used.scope, !known.isEmpty, !known.covers(request.scope), granted.covers(known) { return nil }
         return Scope(granted.tokens + (used.scope?.reservedTokens ?? [])).sortedText
     }
 

@@ -96,6 +96,27 @@ struct GrantedTokenTests {
         #expect(try await scene.acquire("api://resource/permission.19999").source == .cache)
     }
 
+    /// An issuer may add a scope to one access token and leave the session with what the person signed in for.
+    @Test func `a scope beyond the sign-in's is asked for each time`() async throws {
+        let scene = try OpenScene()
+        let wide = "openid read write admin"
+        for number in 1...3 {
+            let tokens = #""access_token":"wide-\#(number)","refresh_token":"rt-\#(number)","expires_in":3600"#
+            scene.issuer.answer(.init(#"{\#(tokens),"scope":"\#(wide)"}"#))
+            let result = try await scene.acquire("admin") { $0.forcesRefresh = number > 1 }
+            #expect(result.accessToken.secret == Secret("wide-\(number)"))
+            let asked = Scope(scene.issuer.forms().last?["scope"] ?? "")
+            #expect(asked.covers("read write admin"), "\(asked)")
+        }
+        let signedInFor: Scope? = try scene.store.sessionScope(of: scene.account, client: OpenScene.client)
+        #expect(signedInFor == "openid read write")
+        // What was signed in for is asked for by asking for nothing, as before.
+        scene.expire()
+        scene.issuer.answer(.init(#"{"access_token":"plain","expires_in":3600,"scope":"openid read write"}"#))
+        #expect(try await scene.acquire("read").accessToken.secret == Secret("plain"))
+        #expect(scene.issuer.forms().last?["scope"] == nil)
+    }
+
     @Test func `a request for OpenID scopes alone prefers the token for no API`() async throws {
         let scene = try OpenScene()
         #expect(try await scene.acquire("openid").accessToken.secret == Secret("at-0"))
