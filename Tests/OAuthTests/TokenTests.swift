@@ -59,13 +59,13 @@ struct ClaimsTests {
     @Test(
         arguments: [
             ("a", "1.50"), ("b.c", "[1,2]"), ("b.d.e", "true"), ("x.y", "\"whole\""), ("f.g.h", "7"), ("b.x", nil),
-            ("b.", nil),
+            ("l.m", "[1,2]"), ("l.x", nil), ("b.", nil),
             ("", nil), (".a", nil), ("a.b", nil),
         ] as [(String, String?)]
     )
     func `dots reach into objects, and a whole name wins`(path: String, value: String?) throws {
         let claims = try claims(
-            #"{"a":1.50,"b":{"c":[1,2],"d":{"e":true}},"x.y":"whole","x":{"y":"part"},"f.g":{"h":7}}"#
+            #"{"a":1.50,"b":{"c":[1,2],"d":{"e":true}},"x.y":"whole","x":{"y":"part"},"f.g":{"h":7},"l":[{"m":1},{"m":2},3]}"#
         )
         #expect(claims[path: path]?.serialized == value)
     }

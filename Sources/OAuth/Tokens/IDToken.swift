@@ -132,6 +132,8 @@ public struct Claims: Hashable, Sendable {
     public var localAccountID: String? { text("oid") ?? text("sub") }
 
     /// The value at a name, or at names separated by dots that reach into objects; a whole name wins over a path.
+    ///
+    /// A path through a list leads to the list of what its elements have there.
     public subscript(path path: String) -> JSONValue? { payload.value(at: path) }
 
     private func text(_ name: String) -> String? {
@@ -155,8 +157,16 @@ extension JSONValue.Object {
         if let value = self[path] { return value }
         for dot in path.indices where path[dot] == "." {
             let rest = String(path[path.index(after: dot)...])
-            if let value = self[String(path[..<dot])]?.object?.value(at: rest) { return value }
+            if let value = self[String(path[..<dot])]?.value(at: rest) { return value }
         }
         return nil
+    }
+}
+
+extension JSONValue {
+    fileprivate func value(at path: String) -> JSONValue? {
+        guard let array else { return object?.value(at: path) }
+        let values = array.compactMap { $0.value(at: path) }
+        return values.isEmpty ? nil : .array(values)
     }
 }

@@ -164,20 +164,15 @@ enum ClaimCriterion: Hashable, Sendable {
     /// Whether the blind index answers this; else ID tokens have to be opened.
     var isIndexed: Bool {
         if case .contains = self { return false }
-        return !ClaimIndex.unindexed.contains(name)
+        return !ClaimIndex.isUnindexed(name)
     }
 
     func matches(_ claims: Claims) -> Bool {
-        guard let value = claims[path: name] else { return false }
+        let values = claims.values(at: name)
         return switch self {
-        case .present: true
-        case .equals(_, let wanted): value.leaves.contains { $0.claimText.folded == wanted }
-        case .contains(_, let part): value.leaves.contains { $0.claimText.folded.contains(part) }
+        case .present: !values.isEmpty
+        case .equals(_, let wanted): values.contains { $0.indexedText.folded == wanted }
+        case .contains(_, let part): values.contains { $0.claimText.folded.contains(part) }
         }
     }
-}
-
-extension JSONValue {
-    /// The elements of a list, and of lists in it; a value that is not a list is its only element.
-    fileprivate var leaves: [JSONValue] { array?.flatMap(\.leaves) ?? [self] }
 }

@@ -20,6 +20,11 @@ struct ClaimIndex {
         "aio", "at_hash", "auth_time", "c_hash", "exp", "iat", "jti", "nbf", "nonce", "rat", "rh", "s_hash", "uti",
     ]
 
+    /// Whether a name, or the claim that a path leads into, has no entries.
+    static func isUnindexed(_ path: String) -> Bool {
+        unindexed.contains(path) || unindexed.contains { path.utf8.starts(with: ($0 + ".").utf8) }
+    }
+
     private let sealer: Sealer
     private let names: [String: [UInt8]]
 
@@ -39,19 +44,48 @@ struct ClaimIndex {
     func value(_ path: String, _ value: String) -> [UInt8] { sealer.claimValueHash(name: path, value: value.folded) }
 
     private func add(_ value: JSONValue, at path: String, to entries: inout [Entry]) {
-        switch value {
-        case .array(let elements) where !elements.isEmpty:
-            for element in elements { add(element, at: path, to: &entries) }
-        case .object(let object) where !object.isEmpty:
-            entries.append(Entry(name: name(path), value: self.value(path, "{}")))
-            for (name, value) in object.members { add(value, at: path + "." + name, to: &entries) }
-        default:
-            entries.append(Entry(name: name(path), value: self.value(path, value.claimText)))
+        for element in value.elements {
+            entries.append(Entry(name: name(path), value: self.value(path, element.indexedText)))
+            for (name, value) in element.object?.members ?? [] { add(value, at: path + "." + name, to: &entries) }
         }
     }
 }
 
+extension Claims {
+    /// The values that a name leads to, or names with dots between them: into objects, and into each element of a list.
+    ///
+    /// What the index finds by its entries, an ID token answers by these, and both mean the same by a path.
+    func values(at path: String) -> [JSONValue] { payload.values(at: path.utf8[...]) }
+}
+
+extension JSONValue.Object {
+    fileprivate func values(at path: Substring.UTF8View) -> [JSONValue] {
+        var values: [JSONValue] = []
+        for (name, value) in members where path.starts(with: name.utf8) {
+            let rest = path.dropFirst(name.utf8.count)
+            if rest.isEmpty {
+                values += value.elements
+            } else if rest.first == UInt8(ascii: ".") {
+                for case .object(let object) in value.elements { values += object.values(at: rest.dropFirst()) }
+            }
+        }
+        return values
+    }
+}
+
 extension JSONValue {
-    /// The text that a claim's value is compared by.
+    /// The elements of a list, and of lists in it; a value that is not a list, or an empty one, is its only element.
+    fileprivate var elements: [JSONValue] {
+        guard let array, !array.isEmpty else { return [self] }
+        return array.flatMap(\.elements)
+    }
+
+    /// The text that a claim's value is looked for by.
     var claimText: String { text ?? serialized }
+
+    /// The text that its entry in the index has: of an object what is in it has entries of its own.
+    var indexedText: String {
+        if let object, !object.isEmpty { return "{}" }
+        return claimText
+    }
 }

@@ -173,4 +173,30 @@ struct PolicyTests {
         #expect(try fixture.store.accounts(matching: .claim("department", equals: "finance")).isEmpty)
         #expect(try fixture.store.accounts(matching: .claim("department", equals: "sales")).count == 1)
     }
+
+    @Test(
+        arguments: [
+            ("o.d", "e"), ("o.d", "f"), ("p.q.d", "g"), ("s.z", "w"), ("v.a.b", "1"), ("v.a.b", "2"), ("n", "x"),
+            ("empty", "[]"), ("none", "{}"), ("exp.inner", "7"), ("o.\u{301}k", "m"),
+        ]
+    )
+    func `a path leads into objects, and into those in lists`(path: String, value: String) throws {
+        let fixture = try TestStore()
+        let claims = try JSONValue(
+            parsing: #"""
+                {"o":[{"d":"e"},{"d":"f","\#u{301}k":"m"}],"p":{"q":[{"d":"g"}]},"s":[["x"],[{"z":"w"}]],
+                 "v":{"a":{"b":1},"a.b":2},"n":[["x"]],"empty":[],"none":{},"exp.inner":7}
+                """#
+        )
+        let members = [Fixture.claims(), claims].compactMap(\.object).flatMap(\.members)
+        let idToken = Fixture.idToken(.object(JSONValue.Object(members)))
+        try fixture.signIn(.signIn(["id_token": .string(idToken)]))
+        for policy in [
+            AccountPolicy.claim(path), .claim(path, equals: .string(value)), .claim(path, contains: value),
+        ] {
+            #expect(try fixture.store.accounts(matching: policy).count == 1)
+        }
+        #expect(try fixture.store.accounts(matching: .claim(path, equals: "other")).isEmpty)
+        #expect(try fixture.store.check() == [])
+    }
 }
