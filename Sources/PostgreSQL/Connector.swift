@@ -142,13 +142,21 @@ struct Connector {
     }
 }
 
+extension ServerAddress {
+    /// The store's schema, and temporary tables last: left out they would come first, and behind a pooler another client
+    /// of the role may have made some of the same names.
+    package var searchPath: String { "\(schema),pg_temp" }
+}
+
 /// The settings of a session: options at its start, or of each transaction behind a pooler.
 struct SessionSettings {
     private let values: [(name: String, value: String)]
 
     init(_ address: ServerAddress, _ options: Connection.Options, plansForValues: Bool = false) {
         values = [
-            ("search_path", address.schema),
+            ("search_path", address.searchPath),
+            // Rows that a policy hides would be rows that are not there; so the server says that it hides some.
+            ("row_security", "off"),
             // A plan for all values: the store's statements want the same index whatever is looked up.
             ("plan_cache_mode", plansForValues ? "auto" : "force_generic_plan"),
             ("lock_timeout", "\(Int(options.lockPatience / .milliseconds(1)))"),

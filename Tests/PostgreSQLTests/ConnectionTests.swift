@@ -221,7 +221,8 @@ struct ConnectionTests {
     @Test func `a session has the settings of a store`() throws {
         let connection = try server.connect()
         let expected = [
-            "plan_cache_mode": "force_generic_plan", "synchronous_commit": "on", "search_path": "public",
+            "plan_cache_mode": "force_generic_plan", "synchronous_commit": "on", "search_path": "public,pg_temp",
+            "row_security": "off",
             "idle_in_transaction_session_timeout": "15s", "lock_timeout": "5s", "client_encoding": "UTF8",
             "application_name": "tokenstore",
         ]

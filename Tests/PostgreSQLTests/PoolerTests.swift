@@ -34,7 +34,7 @@ struct PoolerTests {
     @Test func `the settings of a store hold in each transaction and in no other`() throws {
         let bouncer = try Bouncer(try TestServer.shared.get())
         let connection = try bouncer.connect()
-        #expect(try connection.first("SHOW search_path") { $0.text(0) } == "public")
+        #expect(try connection.first("SHOW search_path") { $0.text(0) } == "public,pg_temp")
         #expect(
             try connection.write { try connection.first("SHOW plan_cache_mode") { $0.text(0) } } == "force_generic_plan"
         )

@@ -26,7 +26,7 @@ final class ServerConnections: Sendable {
         self.address = address
         self.options = options
         self.isInspection = isInspection
-        timelines = Timelines(schema: address.schema, clock: options.serverClock)
+        timelines = Timelines(address, clock: options.serverClock)
         settings = Self.settings(options, judging: timelines)
         pool = PostgreSQL.ConnectionPool(to: address, size: options.poolSize, options: settings)
         janitor = Janitor(chance: options.janitorChance)
@@ -218,8 +218,8 @@ final class ServerConnections: Sendable {
     }
 
     private func header(_ connection: Connection) throws -> StoreHeader {
-        let (header, schema) = (try StoreHeader(onServer: connection, at: address), options.serverSchema)
         try connection.requireTrustedSchema(address.schema, at: location)
+        let (header, schema) = (try StoreHeader(onServer: connection, at: address), options.serverSchema)
         guard try schema.pending(header, forWriting: !isInspection).isEmpty else {
             throw TokenStoreError.olderStore(version: header.schemaVersion, current: schema.version, isOnServer: true)
         }

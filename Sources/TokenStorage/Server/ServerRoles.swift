@@ -26,6 +26,10 @@ extension ServerRoles {
     /// Lets the roles use the tables: programs their rows, an audit what is not sealed.
     func grant(on schema: String, by connection: Connection) throws {
         let schema = Self.quoted(schema)
+        // New tables may have come with more, by default privileges of the role that made them.
+        for role in [application, audit].compactMap(\.self).map(Self.quoted) + ["PUBLIC"] {
+            try connection.execute("REVOKE ALL ON ALL TABLES IN SCHEMA \(schema) FROM \(role)")
+        }
         if let application = application.map(Self.quoted) {
             try connection.execute(
                 """
@@ -57,10 +61,10 @@ extension ServerRoles {
     private static let readers: StaticString = """
         SELECT r.rolname::text, max(g.writes)::bigint FROM (
             SELECT x.grantee, 1 AS writes FROM pg_class c, aclexplode(c.relacl) x
-            WHERE c.oid = 'account'::regclass AND x.privilege_type = 'INSERT' AND x.grantee <> c.relowner
+            WHERE c.oid = 'account'::regclass::oid AND x.privilege_type = 'INSERT' AND x.grantee <> c.relowner
             UNION ALL
             SELECT x.grantee, 0 FROM pg_attribute a, aclexplode(a.attacl) x
-            WHERE a.attrelid = 'account'::regclass AND a.attname = 'username' AND x.privilege_type = 'SELECT'
+            WHERE a.attrelid = 'account'::regclass::oid AND a.attname = 'username' AND x.privilege_type = 'SELECT'
         ) g JOIN pg_roles r ON r.oid = g.grantee GROUP BY r.rolname ORDER BY r.rolname
         """
 
@@ -86,38 +90,74 @@ extension Connection {
         try integer("SELECT 1 FROM pg_namespace WHERE nspname = ?1", .text(schema)) != nil
     }
 
-    /// Makes sure that a statement does not come to run, with the rights of the program, a function or an operator that
-    /// a stranger has made in the store's schema, or can.
-    func requireTrustedSchema(_ schema: String, at location: StoreLocation) throws {
-        guard let names = try first(Self.strangers, .text(schema), body: { $0.optionalText(0) }) ?? nil else { return }
+    /// Makes sure that a statement does not come to run, with the rights of the program, a function, an operator, a
+    /// trigger or a view that a stranger has made in the store's schema, or can make.
+    ///
+    /// The first statement that is run there. Without `grants` only what has been made counts: who is about to make a
+    /// store revokes the rest.
+    func requireTrustedSchema(_ schema: String, at location: StoreLocation, grants: Bool = true) throws {
+        let values: [Value] = [.text(schema), .integer(grants ? 1 : 0)]
+        guard let names = try first(Self.strangers, values, body: { $0.optionalText(0) }) ?? nil else { return }
         throw TokenStoreError(
             .access,
-            "\(names) can make functions in the schema \(schema) of \(location), or has made some, and the programs that "
-                + "use the store could come to run them",
+            "\(names) can make functions in the schema \(schema) of \(location), or has made something there, and the "
+                + "programs that use the store could come to run it",
             Remedy(.checkPermissions, "have CREATE on it revoked, or name a schema that the store's role has made")
         )
     }
 
-    /// Who can make something in a schema, or has made a function or an operator in it, and is neither the owner of the
-    /// store's tables (or who is about to make them), nor somebody above that role, nor named in a grant.
-    private static let strangers: StaticString = """
-        SELECT string_agg(DISTINCT CASE made.id WHEN 0 THEN 'every role' ELSE 'the role ' || r.rolname::text END, ', ')
-        FROM pg_namespace n
-        CROSS JOIN LATERAL (SELECT n.nspowner AS id
-            UNION SELECT x.grantee FROM aclexplode(n.nspacl) x WHERE x.privilege_type = 'CREATE' AND x.grantee = 0
-            UNION SELECT p.proowner FROM pg_proc p WHERE p.pronamespace = n.oid AND NOT EXISTS (SELECT 1 FROM pg_depend d
-                WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')
-            UNION SELECT p.oprowner FROM pg_operator p WHERE p.oprnamespace = n.oid AND NOT EXISTS (SELECT 1
-                FROM pg_depend d WHERE d.classid = 'pg_operator'::regclass AND d.objid = p.oid AND d.deptype = 'e')
-        ) made
-        LEFT JOIN pg_roles r ON r.oid = made.id
-        WHERE n.nspname = ?1 AND NOT coalesce(
-            r.rolsuper OR r.rolcreaterole OR r.rolname IN (current_user, 'pg_database_owner')
-            OR r.oid IN (SELECT c.relowner FROM pg_class c WHERE c.relnamespace = n.oid AND c.relname = 'store')
-            OR r.oid IN (SELECT d.datdba FROM pg_database d WHERE d.datname = current_database())
-            OR r.oid IN (SELECT x.grantee FROM aclexplode(n.nspacl) x
-                WHERE x.privilege_type = 'CREATE' AND x.grantee <> n.nspowner)
-            OR EXISTS (SELECT 1 FROM pg_auth_members m WHERE m.roleid = r.oid AND m.member = (
-                SELECT u.oid FROM pg_roles u WHERE u.rolname = current_user)), false)
+    /// Who can make something in a schema or has made something in it, also a trigger at one of its tables or a member of
+    /// an extension, and is neither the owner of the store's tables (or who is about to make them) nor somebody above
+    /// that role.
+    ///
+    /// Each operator and function is the one of `pg_catalog` by the very types of what it is given: one for types that
+    /// had to be converted could be a stranger's.
+    private static let strangers = SQL(
         """
+        SELECT string_agg(DISTINCT CASE WHEN made.id = 0::oid THEN 'every role'
+            ELSE 'the role ' || r.rolname::text END, ', '::text)
+        FROM pg_catalog.pg_namespace n
+        CROSS JOIN LATERAL (SELECT n.nspowner AS id
+            UNION SELECT x.grantee FROM pg_catalog.aclexplode(n.nspacl) x
+                WHERE x.privilege_type = 'CREATE' AND ?2::bigint = 1::bigint
+            UNION SELECT p.proowner FROM pg_catalog.pg_proc p WHERE p.pronamespace = n.oid
+            UNION SELECT o.oprowner FROM pg_catalog.pg_operator o WHERE o.oprnamespace = n.oid
+            UNION SELECT c.relowner FROM pg_catalog.pg_class c WHERE c.relnamespace = n.oid
+            UNION SELECT p.proowner FROM pg_catalog.pg_class c JOIN pg_catalog.pg_trigger t ON t.tgrelid = c.oid
+                JOIN pg_catalog.pg_proc p ON p.oid = t.tgfoid WHERE c.relnamespace = n.oid
+        ) made
+        LEFT JOIN pg_catalog.pg_roles r ON r.oid = made.id
+        WHERE n.nspname::text = ?1::text AND NOT coalesce(
+            r.rolsuper OR r.rolcreaterole OR r.rolname IN (current_user, 'pg_database_owner'::name)
+            OR r.oid IN (SELECT c.relowner FROM pg_catalog.pg_class c
+                WHERE c.relnamespace = n.oid AND c.relname = 'store'::name AND c.relkind = 'r'::"char")
+            OR r.oid IN (SELECT d.datdba FROM pg_catalog.pg_database d WHERE d.datname = current_database())
+            OR EXISTS (SELECT 1 FROM pg_catalog.pg_auth_members m WHERE m.roleid = r.oid AND m.member = (
+                SELECT u.oid FROM pg_catalog.pg_roles u WHERE u.rolname = current_user)), false)
+        """
+    )
+
+    /// Makes sure that what was granted is there: a role that may not grant is only told so.
+    func requireGranted(_ roles: ServerRoles, on schema: String, at location: StoreLocation) throws {
+        for (role, column, right) in [(roles.application, "id", "INSERT"), (roles.audit, "username", "SELECT")] {
+            guard let role else { continue }
+            let place = ServerRoles.quoted(schema)
+            let isGranted = try first(
+                Self.hasRight,
+                [.text(role), .text("\(place).account"), .text(column), .text(right)]
+            ) {
+                $0.bool(0)
+            }
+            guard isGranted != true else { continue }
+            throw TokenStoreError(
+                .access,
+                "the rights at \(location) could not be given to the role \(role)",
+                Remedy(.checkPermissions, "name the role that owns the tables in the address")
+            )
+        }
+    }
+
+    private static let hasRight = SQL(
+        "SELECT has_column_privilege(?1::name, ?2::text, ?3::text, ?4::text)"
+    )
 }

@@ -37,7 +37,7 @@ extension StoreHeader {
         SELECT CASE WHEN NOT has_schema_privilege(n.oid, 'USAGE') THEN 0
             WHEN bool_or(c.relname = 'store') THEN 2 WHEN count(c.oid) > 0 THEN 1 ELSE 2 END::bigint
         FROM pg_namespace n LEFT JOIN pg_class c ON c.relnamespace = n.oid AND c.relkind IN ('r', 'p') AND NOT EXISTS
-            (SELECT 1 FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
+            (SELECT 1 FROM pg_depend d WHERE d.classid = 'pg_catalog.pg_class'::regclass::oid AND d.objid = c.oid AND d.deptype = 'e')
         WHERE n.nspname = ?1 GROUP BY n.oid
         """
 }

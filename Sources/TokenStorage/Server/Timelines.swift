@@ -5,11 +5,11 @@ import OAuth
 ///
 /// The one of before may be back, or never have gone, and take itself for the one that counts.
 final class Timelines: Sendable {
-    private let schema: String
+    private let searchPath: String
     private let clock: ServerClock?
     private let newest = LockedValue<Int64>(0)
 
-    init(schema: String, clock: ServerClock?) { (self.schema, self.clock) = (schema, clock) }
+    init(_ address: ServerAddress, clock: ServerClock?) { (searchPath, self.clock) = (address.searchPath, clock) }
 
     /// Whether no newer one was seen; a standby tells none, and cannot be written to anyway.
     func isNewest(_ timeline: Int64) -> Bool { timeline == 0 || timeline == newest.withLock(\.self) }
@@ -31,7 +31,7 @@ final class Timelines: Sendable {
 
     private func look(at connection: PostgreSQL.Connection) throws {
         let start = clock?.ownDate
-        let found = try connection.first(Self.server, .text(schema)) {
+        let found = try connection.first(Self.server, .text(searchPath)) {
             (
                 isConfigured: $0.bool(0), timeline: $0.integer(1), time: $0.integer(2), spreadsRows: $0.bool(3),
                 session: PostgreSQL.Connection.Session(process: $0.integer(4), start: $0.integer(5))

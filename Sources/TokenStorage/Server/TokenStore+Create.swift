@@ -51,6 +51,8 @@ private struct ServerCreation {
         // The tables are made in one transaction.
         settings.patience = .seconds(60)
         let connection = Connection(.server(try PostgreSQL.Connection(to: address, options: settings)))
+        try connection.requireTrustedSchema(address.schema, at: location, grants: false)
+        try requireUnicode(connection)
         try roles.requireRoles(connection, at: location)
         if try isThere(connection) { return try leave(connection) }
         if isDistributed { try requireCitus(connection) }
@@ -86,6 +88,7 @@ private struct ServerCreation {
             try connection.insertHeader(of: store, schema, at: options.seconds)
             if isDistributed { try connection.distributeTables() }
             try roles.grant(on: address.schema, by: connection)
+            try connection.requireGranted(roles, on: address.schema, at: location)
             // Who was quick may have made something in between.
             try connection.requireTrustedSchema(address.schema, at: location)
         }
@@ -103,9 +106,21 @@ private struct ServerCreation {
         guard roles != ServerRoles() else { return false }
         try connection.write {
             try ServerRoles.takeSchema(address.schema, by: connection)
+            try connection.requireTrustedSchema(address.schema, at: location)
             try roles.grant(on: address.schema, by: connection)
+            try connection.requireGranted(roles, on: address.schema, at: location)
         }
         return false
+    }
+
+    /// Names of people have letters that other encodings lack.
+    private func requireUnicode(_ connection: Connection) throws {
+        let found = try connection.first("SELECT current_setting('server_encoding')") { $0.text(0) }
+        guard let found, !["UTF8", "SQL_ASCII"].contains(found) else { return }
+        throw TokenStoreError.unsupported(
+            "the database of \(location) has the encoding \(found), which lacks letters of people's names",
+            Remedy(.install, "have one made with ENCODING 'UTF8', and name that")
+        ).at(location)
     }
 
     private func requireCitus(_ connection: Connection) throws {

@@ -67,6 +67,7 @@ private struct ServerMigration {
 
     func run(dryRun: Bool) throws -> MigrationReport {
         let (connection, schema) = (try self.connection(), options.serverSchema)
+        try connection.requireTrustedSchema(address.schema, at: location, grants: false)
         let header = try StoreHeader(onServer: connection, at: address)
         let steps = try schema.pending(header, forWriting: true)
         guard !dryRun, !steps.isEmpty else {

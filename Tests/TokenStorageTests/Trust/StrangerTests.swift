@@ -78,7 +78,7 @@ struct StrangerTests {
             """
             DO $$
             DECLARE l text; r text; o text; types text[] := ARRAY['bigint', 'integer', 'smallint', 'numeric',
-                'double precision', 'text', 'bytea', 'boolean', 'timestamptz', 'interval', 'xid8', 'name', '"char"'];
+                'double precision', 'text', 'bytea', 'boolean', 'timestamptz', 'interval', 'xid8', 'name', '"char"', 'oid', 'regclass'];
             BEGIN
                 FOREACH l IN ARRAY types LOOP FOREACH r IN ARRAY types LOOP
                     EXECUTE format('CREATE FUNCTION trap(a %s, b %s) RETURNS boolean LANGUAGE plpgsql AS
