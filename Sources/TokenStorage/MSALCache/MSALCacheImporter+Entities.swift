@@ -4,7 +4,7 @@ extension MSALCacheImporter {
     mutating func takeIDToken(_ entity: MSALEntity) throws {
         var entity = entity
         let secret = try entity.secret()
-        let environment = try entity.requiredKey("environment")
+        let environment = try entity.environment()
         let client = try entity.requiredKey("client_id")
         let homeAccountID = try entity.requiredKey("home_account_id")
         let realm = try entity.key("realm") ?? ""
@@ -39,7 +39,7 @@ extension MSALCacheImporter {
     mutating func takeAccount(_ entity: MSALEntity) throws {
         var entity = entity
         let homeAccountID = try entity.requiredKey("home_account_id")
-        let environment = try entity.requiredKey("environment")
+        let environment = try entity.environment()
         let realm = try entity.key("realm") ?? ""
         let username = entity.description("username") ?? ""
         let account = try accountRow(homeAccountID, environment, realm: realm, client: nil, claims: nil)
@@ -70,7 +70,7 @@ extension MSALCacheImporter {
     mutating func takeAccessToken(_ entity: MSALEntity, _ bucket: MSALBucket) throws {
         var entity = entity
         let secret = try entity.secret()
-        let environment = try entity.requiredKey("environment")
+        let environment = try entity.environment()
         let client = try entity.requiredKey("client_id")
         let target = try entity.required("target")
         guard let expiresOn = entity.seconds("expires_on") else {
@@ -114,7 +114,7 @@ extension MSALCacheImporter {
         var entity = entity
         let secret = try entity.secret()
         guard secret != Self.tombstone else { throw MSALRejection("it is the mark of a deleted token") }
-        let environment = try entity.requiredKey("environment")
+        let environment = try entity.environment()
         let client = try entity.requiredKey("client_id")
         let homeAccountID = try entity.requiredKey("home_account_id")
         let token = RefreshTokenRow(
@@ -136,7 +136,7 @@ extension MSALCacheImporter {
     mutating func takeAppMetadata(_ entity: MSALEntity) throws {
         var entity = entity
         let client = try entity.requiredKey("client_id")
-        let environment = try entity.requiredKey("environment")
+        let environment = try entity.environment()
         let family = entity.text("family_id")
         var rest = entity.rest
         // An empty family says the same as none, but an export is to give it back as it was.

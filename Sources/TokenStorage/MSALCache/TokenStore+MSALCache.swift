@@ -208,6 +208,17 @@ struct MSALEntity {
         return key
     }
 
+    /// Takes the host, with a port or without: entries without one mean the account at the host that has it.
+    mutating func environment() throws(MSALRejection) -> String {
+        let environment = try requiredKey("environment")
+        let port = environment.utf8.lastIndex(of: UInt8(ascii: ":")).map { environment.utf8[$0...].dropFirst() }
+        guard let port, environment.utf8.last != UInt8(ascii: "]") else { return environment }
+        guard UInt16(String(Substring(port))) != nil else {
+            throw MSALRejection("its environment has no port behind the colon")
+        }
+        return environment
+    }
+
     /// Takes a text that rows are found by, if there is one.
     mutating func key(_ name: String) throws(MSALRejection) -> String? {
         guard let key = text(name) else { return nil }
