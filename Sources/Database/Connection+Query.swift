@@ -53,14 +53,7 @@ extension Connection {
     }
 
     @inlinable package func forEach(_ sql: SQL, _ values: Value..., body: (Row) throws -> Void) throws {
-        switch engine {
-        case .file(let connection):
-            try connection.statement(sql).forEach(values) {
-                try body(.file($0))
-                return true
-            }
-        case .server(let connection): try connection.forEach(sql, values) { try body(.server($0)) }
-        }
+        try forEach(sql, values, body: body)
     }
 
     @inlinable package func forEach(_ sql: SQL, _ values: [Value], body: (Row) throws -> Void) throws {
@@ -113,16 +106,7 @@ extension Connection {
         _ values: Value...,
         body: (Row) throws -> Result
     ) throws -> [Result] {
-        var results: [Result] = []
-        switch engine {
-        case .file(let connection):
-            try connection.statement(sql).forEach(values) {
-                results.append(try body(.file($0)))
-                return true
-            }
-        case .server(let connection): try connection.forEach(sql, values) { results.append(try body(.server($0))) }
-        }
-        return results
+        try all(sql, values, body: body)
     }
 
     @inlinable package func all<Result>(
@@ -152,10 +136,7 @@ extension Connection {
         _ values: Value...,
         body: (Row) throws -> Result
     ) throws -> Result? {
-        switch engine {
-        case .file(let connection): try connection.statement(sql).first(values) { try body(.file($0)) }
-        case .server(let connection): try connection.first(sql, values) { try body(.server($0)) }
-        }
+        try first(sql, values, body: body)
     }
 
     @inlinable package func first<Result>(
@@ -178,10 +159,7 @@ extension Connection {
     }
 
     @inlinable package func integer(_ sql: SQL, _ values: Value...) throws -> Int64? {
-        switch engine {
-        case .file(let connection): try connection.statement(sql).first(values) { $0.integer(0) }
-        case .server(let connection): try connection.first(sql, values) { $0.integer(0) }
-        }
+        try first(sql, values) { $0.integer(0) }
     }
 
     @inlinable package func integer(_ sql: SQL, _ values: [Value]) throws -> Int64? {
