@@ -144,8 +144,16 @@ struct TokenStoreCommand: ParsableCommand {
         // A person who presses Tab is told nothing.
         if arguments.first == "---completion" { exit(withError: ExitCode(failure.status.code)) }
         let isJSON = arguments.prefix { $0 != "--" }.contains { ["--json", "-j"].contains($0) }
-        ErrorReport(failure: failure).write(asJSON: isJSON)
+        ErrorReport(failure: failure.naming(store: store(in: arguments))).write(asJSON: isJSON)
         exit(withError: ExitCode(failure.status.code))
+    }
+
+    /// What `--store` says, also where the arguments as a whole cannot be read.
+    private static func store(in arguments: ArraySlice<String>) -> String? {
+        let options = arguments.prefix { $0 != "--" }
+        guard let index = options.lastIndex(where: { $0 == "--store" || $0.hasPrefix("--store=") }) else { return nil }
+        if options[index] != "--store" { return String(options[index].dropFirst("--store=".count)) }
+        return options[(index + 1)...].first
     }
 
     /// Writes what was asked for instead of a command, as commands write: a full disk does not pass in silence.

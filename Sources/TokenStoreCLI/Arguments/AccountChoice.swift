@@ -53,7 +53,9 @@ extension StoreReading {
             do {
                 return try account(choice.policy, isNamed: choice.isNamed)
             } catch let failure as CommandFailure where failure.status == .noMatch {
-                guard let name = choice.name, let guess = try similarUsername(to: name) else { throw failure }
+                guard let name = choice.name, let guess = try similarUsername(to: name),
+                    guess.folded != name.folded
+                else { throw failure }
                 throw failure.hinting("did you mean '\(guess)'? 'tokenstore list' shows the accounts")
             }
         }

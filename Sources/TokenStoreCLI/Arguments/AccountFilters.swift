@@ -164,7 +164,10 @@ extension CommandFailure {
         return signingIn
     }
 
-    static let signingIn = "sign in with 'tokenstore login', or fill it with 'tokenstore import FILE'"
+    static let signingIn = "sign in with '\(login)', or fill it with 'tokenstore import FILE'"
+
+    /// The sign-in, where nothing is known of the issuer.
+    static let login = "tokenstore login --issuer URL --client-id ID"
 
     static func noStore(at location: StoreLocation) -> CommandFailure {
         CommandFailure(.noMatch, "no account fits, because there is no store at \(location)", filling(location))
@@ -228,7 +231,7 @@ extension CommandFailure {
             UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20
                 || "/._:@-".utf8.contains(byte)
         }
-        let example = zip(names, values).map { "\($0) \($1)" }.joined(separator: " ")
+        let example = zip(names, values).flatMap(ProposedCommand.words).joined(separator: " ")
         return "name one with \(names.joined(separator: " and "))" + (isPlain ? ", such as '\(example)'" : "")
     }
 }

@@ -111,7 +111,7 @@ struct StoreArguments: ParsableArguments {
     var console: Console {
         let colour: Bool? = noColor || color == "never" ? false : color == "always" ? true : nil
         let terminal = Terminal(colour: colour, environment: Self.environment)
-        return Console(terminal: terminal, isQuiet: quiet, logLevel: logLevel)
+        return Console(terminal: terminal, isQuiet: quiet, logLevel: logLevel, store: store)
     }
 
     var mayAsk: Bool { !noInput && StandardInput.isTerminal }

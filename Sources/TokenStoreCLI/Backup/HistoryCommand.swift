@@ -15,7 +15,8 @@ struct HistoryCommand: ParsableCommand {
             EXAMPLES
               tokenstore history
               tokenstore history mara@example.net --since 7d
-              tokenstore history --limit 500 --json | jq '.events[] | select(.kind == "refused")'
+              tokenstore history --limit 500 --json |
+                jq '.events[] | select(.kind == "refused")'
             """
     )
 

@@ -67,7 +67,7 @@ struct CheckCommand: ParsableCommand {
             throw CommandFailure(
                 .storeDamaged,
                 "the store is repaired, but \(count == 0 ? "sign-ins may have been lost" : lost)",
-                "sign in again with 'tokenstore login'"
+                "sign in again with '\(CommandFailure.login)'"
             )
         }
     }

@@ -81,7 +81,9 @@ private struct ClaimsReport {
     /// Throws if a claim is in none of the tokens.
     func require(_ names: [String]) throws {
         for name in names where first(name) == nil {
-            throw CommandFailure(.noMatch, "the account has no claim '\(name)'", "see all with 'tokenstore claims'")
+            var command = ProposedCommand("claims")
+            command.add("--account", account?.account.id.homeAccountID)
+            throw CommandFailure(.noMatch, "the account has no claim '\(name)'", "see all with '\(command.text)'")
         }
     }
 

@@ -34,8 +34,10 @@ struct LoginCommand: ParsableCommand {
                 --scope https://contoso.onmicrosoft.com/api/read
               tokenstore login --issuer https://login.example.com --client-id my-app \\
                 --no-browser
-              tokenstore login --issuer https://login.example.com --client-id my-app --device
-              tokenstore login --environment us-government --tenant contoso.onmicrosoft.us \\
+              tokenstore login --issuer https://login.example.com --client-id my-app \\
+                --device
+              tokenstore login --environment us-government \\
+                --tenant contoso.onmicrosoft.us \\
                 --client-id 11111111-2222-3333-4444-555555555555
               tokenstore login --native --authority https://contoso.ciamlogin.com \\
                 --client-id my-app --username me@example.org

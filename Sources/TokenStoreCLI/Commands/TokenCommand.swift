@@ -38,7 +38,10 @@ struct TokenCommand: ParsableCommand {
     var export = false
 
     @Option(
-        help: ArgumentHelp("Write the bare token into this file (mode 0600, by a rename).", valueName: "file"),
+        help: ArgumentHelp(
+            "Write the bare token into this file (mode 0600, by a rename); - for standard output.",
+            valueName: "file"
+        ),
         completion: .file()
     )
     var output: String?
@@ -59,7 +62,9 @@ struct TokenCommand: ParsableCommand {
             throw ValidationError("--output writes the bare token", hint: "leave --format, --env-name and --export out")
         }
         guard output != "" else { throw ValidationError("--output is empty", hint: "name a file") }
-        guard !watch || output != nil else { throw ValidationError("--watch needs --output", hint: "name a file") }
+        guard !watch || ![nil, "-"].contains(output) else {
+            throw ValidationError("--watch needs the file of --output", hint: "name a file")
+        }
         guard !watch || !acquisition.token.cached && !arguments.json else {
             throw ValidationError("--watch excludes --cached and --json", hint: "leave them out")
         }
@@ -68,7 +73,7 @@ struct TokenCommand: ParsableCommand {
 
     func run() throws {
         let console = arguments.console
-        if let output {
+        if let output, output != "-" {
             let file = TokenFile(path: output, acquisition: acquisition)
             if watch { try file.watch(on: console) }
             return try file.write(on: console)

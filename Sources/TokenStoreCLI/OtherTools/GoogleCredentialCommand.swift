@@ -25,8 +25,8 @@ struct GoogleCredentialCommand: ParsableCommand {
                "token_url": "https://sts.googleapis.com/v1/token",
                "credential_source": {"executable": {"timeout_millis": 30000, "command":
                  "/usr/bin/tokenstore credential gcloud --account mara@example.net"}}}
-            AUDIENCE is the name of the provider: //iam.googleapis.com/projects/NUMBER/locations/global/\
-            workloadIdentityPools/POOL/providers/PROVIDER.
+            AUDIENCE is the name of the provider in one word, //iam.googleapis.com/ and
+            projects/NUMBER/locations/global/workloadIdentityPools/POOL/providers/PROVIDER.
 
             EXAMPLES
               tokenstore credential gcloud --account mara@example.net

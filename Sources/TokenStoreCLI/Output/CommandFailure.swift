@@ -73,6 +73,9 @@ package struct CommandFailure: Error {
         return failure
     }
 
+    /// The failure whose advice says which store is meant, where the arguments said so.
+    func naming(store: String?) -> CommandFailure { hint.map { hinting($0.naming(store: store)) } ?? self }
+
     /// The whole line.
     var sentence: String { hint.map { "\(message); \($0)" } ?? message }
 }
@@ -113,7 +116,10 @@ extension CommandFailure {
     init(usage message: String, of command: String?) {
         var sentence = message.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         while sentence.hasSuffix(".") { sentence.removeLast() }
-        sentence = sentence.prefix(1).lowercased() + sentence.dropFirst()
+        // Not of an abbreviation.
+        if sentence.dropFirst().first?.isUppercase != true {
+            sentence = sentence.prefix(1).lowercased() + sentence.dropFirst()
+        }
         let parts = sentence.split(separator: ValidationError.separator, maxSplits: 1).map(String.init)
         if parts.count == 1, let question = sentence.firstRange(of: ". Did you mean ") {
             let guess = sentence[question.upperBound...]

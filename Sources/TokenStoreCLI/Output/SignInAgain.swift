@@ -18,27 +18,33 @@ struct SignInAgain {
         var failure = failure
         failure.facts.concern(account)
         // Where the account says nothing of its authority, there is no command.
-        guard let hint = failure.hint, hint.hasSuffix("sign in again"), let command = try? command else {
+        guard let hint = failure.hint, hint.contains("sign in again"), let command = try? command else {
             return failure
         }
-        return failure.hinting("\(hint) with '\(command)'")
+        let isLast = hint.hasSuffix("sign in again")
+        return failure.hinting(isLast ? "\(hint) with '\(command)'" : "\(hint): '\(command)'")
+    }
+
+    /// A sentence that ends with the advice, with the command behind it.
+    func completing(_ sentence: String) -> String {
+        guard sentence.hasSuffix("sign in again"), let command = try? command else { return sentence }
+        return "\(sentence) with '\(command)'"
     }
 
     private var command: String {
         get throws {
             let authority = try Authority(of: account, requested: nil)
-            var words = ["tokenstore", "login"]
+            var command = ProposedCommand("login")
             if let issuer = authority.issuer {
-                words += ["--issuer", issuer]
+                command.add("--issuer", issuer)
             } else {
-                words += ["--authority", authority.url]
+                command.add("--authority", authority.url)
             }
-            words += ["--client-id", client]
-            if !account.username.isEmpty { words += ["--login-hint", account.username] }
-            for name in scope.tokens { words += ["--scope", name] }
-            if let store = arguments.store { words += ["--store", store] }
-            if let key = arguments.key { words += ["--key", "\(key)"] }
-            return words.map(\.shellWord).joined(separator: " ")
+            command.add("--client-id", client)
+            command.add("--login-hint", account.username.isEmpty ? nil : account.username)
+            for name in scope.tokens { command.add("--scope", name) }
+            command.add(arguments)
+            return command.text
         }
     }
 }

@@ -12,7 +12,7 @@ struct NativeRun {
     let application: NativeAuthPublicClientApplication
     let prompter: TerminalPrompter
     let username: String
-    private let isJSON: Bool
+    private let arguments: StoreArguments
 
     init(
         _ subject: String,
@@ -23,7 +23,7 @@ struct NativeRun {
         _ arguments: StoreArguments
     ) throws {
         console = arguments.console
-        isJSON = arguments.json
+        self.arguments = arguments
         var configuration = try NativeAuthConfiguration(
             clientID: client,
             authority: authority,
@@ -51,7 +51,7 @@ struct NativeRun {
     /// Says who was signed in.
     func report(_ account: NativeAuthUserAccount, _ deed: String = "signed in") throws {
         let summary = try application.store.summary(of: account.account.id)
-        try AccountReport(account: account.account, summary: summary).write(deed, asJSON: isJSON, on: console)
+        try AccountReport(account: account.account, summary: summary).write(deed, asJSON: arguments.json, on: console)
     }
 
     /// Runs the flow; if the issuer requires a browser, the error says how to continue in one.
@@ -67,13 +67,15 @@ struct NativeRun {
     func failure(_ refusal: any NativeRefusal) -> any Error {
         guard let request = refusal.browserRequest else { return refusal }
         let configuration = application.configuration
-        var words = ["tokenstore", "login", "--authority", configuration.authority.url]
-        words += ["--client-id", configuration.clientID, "--login-hint", username]
-        if !request.scope.tokens.isEmpty { words += ["--scope", request.scope.text] }
-        if let prompt = request.prompt { words += ["--prompt", prompt.rawValue] }
+        var command = ProposedCommand("login")
+        command.add("--authority", configuration.authority.url)
+        command.add("--client-id", configuration.clientID)
+        command.add("--login-hint", username)
+        command.add("--scope", request.scope.tokens.isEmpty ? nil : request.scope.text)
+        command.add("--prompt", request.prompt?.rawValue)
+        command.add(arguments)
         let reason = refusal.reason.hasSuffix(".") ? String(refusal.reason.dropLast()) : refusal.reason
-        let command = words.map(\.shellWord).joined(separator: " ")
-        return CommandFailure(.interactionRequired, reason, "go on in a browser: \(command)")
+        return CommandFailure(.interactionRequired, reason, "go on in a browser: \(command.text)")
     }
 }
 

@@ -22,6 +22,9 @@ struct Console {
     let logLevel: LogLevel
     let now = Int64(Date().timeIntervalSince1970)
 
+    /// The store as the arguments name it.
+    var store: String?
+
     func line(_ text: String = "") throws { try output.write(text + "\n") }
 
     /// Writes one JSON document and nothing else.
@@ -38,7 +41,7 @@ struct Console {
 
     /// Tells a person what the answer alone does not say.
     func note(_ text: String) {
-        if !isQuiet { StandardError.write("tokenstore: \(text.bounded.printable)\n") }
+        if !isQuiet { StandardError.write("tokenstore: \(text.naming(store: store).bounded.printable)\n") }
     }
 
     /// Says that the store has not got the new tokens yet.

@@ -173,7 +173,8 @@ extension TokenAcquisition {
         // The issuer need not send a new one (OpenID Connect Core §12.2).
         if let stored = try storedIDToken(lasting: 1, .cache) { return stored }
         let who = result.idToken == nil ? "the issuer sent no new ID token, and the stored one" : "the new ID token"
-        throw CommandFailure(.interactionRequired, "\(who) is not good for long enough", "sign in again")
+        let failure = CommandFailure(.interactionRequired, "\(who) is not good for long enough", "sign in again")
+        throw signInAgain(account, result.accessToken.clientID, Scope([])).completing(failure)
     }
 
     /// The newest ID token, if it is good for as long as is asked for and for `seconds`.

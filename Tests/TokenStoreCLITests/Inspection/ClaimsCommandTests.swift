@@ -95,8 +95,8 @@ struct ClaimsCommandTests {
         ).run(in: scratch)
         #expect(outcome.status == 3)
         #expect(outcome.output.isEmpty)
-        let expected = "tokenstore: error: the account has no claim 'nothing'; see all with 'tokenstore claims'\n"
-        #expect(outcome.error == expected)
+        let hint = "see all with 'tokenstore claims --account \(CachedUser.mara.homeAccountID)'"
+        #expect(outcome.error == "tokenstore: error: the account has no claim 'nothing'; \(hint)\n")
     }
 
     @Test func `without a selector several accounts are an ambiguity that lists them`() throws {

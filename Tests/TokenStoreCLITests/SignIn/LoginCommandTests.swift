@@ -239,7 +239,7 @@ struct LoginCommandTests {
         let scratch = try ScratchDirectory()
         let signedOut = try scratch.run("whoami")
         #expect(signedOut.status == 0)
-        #expect(signedOut.error.contains("sign in with 'tokenstore login'"))
+        #expect(signedOut.error.contains("sign in with 'tokenstore login --issuer URL --client-id ID'"))
         #expect(try scratch.run("whoami", "--json").json["displayName"] is NSNull)
         #expect(try scratch.run("whoami", "mara@example.net").status == 3)
         try scratch.fill(.mara, .ivo)

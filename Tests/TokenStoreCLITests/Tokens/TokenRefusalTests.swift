@@ -141,6 +141,7 @@ struct TokenRefusalTests {
 extension String {
     /// The line without the command that signs in again, which depends on the issuer's port.
     fileprivate var withoutCommand: String {
-        firstRange(of: " with 'tokenstore login ").map { self[..<$0.lowerBound] + "\n" } ?? self
+        [" with 'tokenstore login ", ": 'tokenstore login "].lazy.compactMap { firstRange(of: $0) }.first
+            .map { self[..<$0.lowerBound] + "\n" } ?? self
     }
 }

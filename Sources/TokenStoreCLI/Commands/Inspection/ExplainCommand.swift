@@ -64,6 +64,10 @@ struct ExplainCommand: ParsableCommand {
         explanation.tokens = try store.consideredTokens(for: decider.query(request))
         do {
             explanation.decision = .init(try decider.decide(request))
+            if case .fail(let sentence) = explanation.decision {
+                let again = SignInAgain(account: account, client: client, scope: request.scope, arguments: arguments)
+                explanation.decision = .fail(again.completing(sentence))
+            }
         } catch let error as TokenStoreError where CommandFailure(error).status == .failure {
             explanation.decision = .fail(CommandFailure(error).sentence)
         }

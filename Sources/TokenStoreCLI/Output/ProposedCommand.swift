@@ -1,0 +1,69 @@
+import Sealing
+
+/// A command that a hint proposes, word by word as a shell reads it.
+struct ProposedCommand {
+    private var words: [String]
+
+    init(_ name: String) { words = ["tokenstore", name] }
+
+    /// Adds an option with its value; nil: not.
+    mutating func add(_ option: String, _ value: String?) {
+        guard let value else { return }
+        words += Self.words(option, value)
+    }
+
+    /// Adds what says which store is meant, where the command that failed was told so by its arguments.
+    mutating func add(_ arguments: StoreArguments) {
+        add("--store", arguments.store)
+        add("--key", arguments.key.map { "\($0)" })
+    }
+
+    var text: String { words.map(\.shellWord).joined(separator: " ") }
+
+    /// An option and its value, in one word where the value would be taken for an option.
+    static func words(_ option: String, _ value: String) -> [String] {
+        value.utf8.first == UInt8(ascii: "-") ? ["\(option)=\(value)"] : [option, value]
+    }
+}
+
+extension String {
+    /// The text in which each command in quotation marks, such as `'tokenstore list'`, says which store is meant.
+    ///
+    /// Advice works when it is followed to the letter, and without the option it would be about another store.
+    func naming(store: String?) -> String {
+        guard let store else { return self }
+        let option = " " + ProposedCommand.words("--store", store).map(\.shellWord).joined(separator: " ")
+        var (text, rest) = ("", self[...])
+        while let start = rest.firstRange(of: "'tokenstore "), let end = rest.endOfCommand(from: start.upperBound) {
+            let command = rest[start.upperBound..<end]
+            let isTold = command.contains("--store") || command.contains("--help")
+            // What stands behind two hyphens is another program's.
+            let place = command.firstRange(of: " -- ")?.lowerBound ?? end
+            text += rest[..<place] + (isTold ? "" : option) + rest[place..<end]
+            rest = rest[end...]
+        }
+        return text + rest
+    }
+}
+
+extension Substring {
+    /// The quotation mark behind a command, past those around words of it.
+    fileprivate func endOfCommand(from start: Index) -> Index? {
+        var (isInWord, isEscaped, mayBegin) = (false, false, true)
+        for index in utf8[start...].indices {
+            let byte = utf8[index]
+            if isEscaped {
+                // Of a word with a quotation mark in it, another part follows behind that mark.
+                (isEscaped, mayBegin) = (false, true)
+                continue
+            }
+            if byte == UInt8(ascii: "'") {
+                guard isInWord || mayBegin else { return index }
+                isInWord.toggle()
+            }
+            isEscaped = byte == UInt8(ascii: "\\") && !isInWord
+            mayBegin = " =$".utf8.contains(byte)
+        }
+        return nil
+    }
+}
