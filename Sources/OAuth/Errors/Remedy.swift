@@ -20,6 +20,8 @@ public struct Remedy: Hashable, Sendable {
         public static let choosePath = Code(rawValue: "choose_path")
         /// Keep the store in another place.
         public static let moveStore = Code(rawValue: "move_store")
+        /// Move the store again, which goes on where the move was, or take the move back.
+        public static let resumeMove = Code(rawValue: "resume_move")
         /// Make a store on a server that has none.
         public static let initialize = Code(rawValue: "initialize")
         /// Bring the store on a server up to date, with the role that owns it.

@@ -69,10 +69,7 @@ struct FilePermissions {
             )
         }
         guard status.size > 0 else {
-            throw .damaged(
-                "\(path.database) is empty, which no store ever is",
-                Remedy(.restore, "restore a copy, or remove it to start anew")
-            )
+            throw .empty(path)
         }
     }
 

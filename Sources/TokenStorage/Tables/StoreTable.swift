@@ -62,6 +62,7 @@ package struct StoreHeader {
     /// - Throws: ``TokenStoreError/Code/damaged`` if the database is another program's.
     static func requireApplicationID(_ connection: Connection, at path: StorePath) throws {
         guard try connection.integer("PRAGMA application_id") == Int64(Schema.applicationID) else {
+            guard try connection.integer("PRAGMA page_count") != 0 else { throw TokenStoreError.empty(path) }
             throw TokenStoreError.damaged(
                 "\(path.database) is an SQLite database but not a token store",
                 .choosePath

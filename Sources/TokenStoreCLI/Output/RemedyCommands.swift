@@ -19,6 +19,7 @@ extension Remedy {
         case .allowMoreTime: "try again later or raise --timeout"
         case .choosePath: path.map { "name the file itself: --store \($0.shellWord)" } ?? "name the store with --store"
         case .moveStore: "\(advice), and name that with --store or TOKENSTORE_PATH"
+        case .resumeMove: "mend that and run it again, or take the move back with --undo and the source"
         case .restrictAccess, .takeOwnership, .createDirectory: systemCommand ?? advice
         case .changeKey: keySource.map { "\(advice), such as \(keyOption) \($0)" } ?? "\(advice) with \(keyOption)"
         case .provideKey: keySource.map { "\(advice), such as \(keyOption) \($0)" } ?? advice

@@ -144,6 +144,28 @@ struct CopyAgainTests {
         #expect(!events.contains { $0.kind == .move && $0.outcome.hasSuffix(" begun") })
     }
 
+    @Test func `a move that the target refuses says that the source waits`() throws {
+        let source = try TestStore()
+        try source.store.save(ServerScene.response("u1", token: "a"), for: ServerScene.request())
+        let target = try ServerScene()
+        try target.create()
+        try target.sql("ALTER TABLE access_token ADD CONSTRAINT none CHECK (expires_on < 0)")
+        func move() throws -> CopyReport {
+            try TokenStore.copy(
+                from: source.location,
+                to: target.location,
+                reading: source.options,
+                writing: target.options
+            )
+        }
+        let error = #expect(throws: TokenStoreError.self) { _ = try move() }
+        #expect(error?.remedy?.code == .resumeMove, "\(String(describing: error))")
+        let problem = error?.problem ?? ""
+        #expect(problem.contains("is not finished") && !problem.contains("nothing was changed"), "\(problem)")
+        try target.sql("ALTER TABLE access_token DROP CONSTRAINT none")
+        #expect(try move().accounts == 1)
+    }
+
     @Test func `a server's janitor leaves the marks of moves`() throws {
         let scene = try Scene(to: .server)
         #expect(throws: CutOff.self) {

@@ -22,8 +22,22 @@ struct StoreCopying {
         guard !mark.isDone else { return try CopyReport(store.read { try $0.totals() }, wasDone: true) }
         if let open, !keepsSource { try freeze(open) }
         open?.close()
-        let leftAlone = try fill(store, after: mark, progress)
+        let leftAlone = try orUnfinished { try fill(store, after: mark, progress) }
         return try CopyReport(store.read { try $0.totals() }, wasResumed: frozenID != nil, leftAlone: leftAlone)
+    }
+
+    /// What `body` returns; an error of it that the source waits behind says so.
+    private func orUnfinished<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as TokenStoreError where !keepsSource {
+            let cause = error.problem.replacing(", and nothing was changed", with: "")
+            throw TokenStoreError(
+                error.code,
+                "the move from \(source) is not finished, and nothing is written there until it is (\(cause))",
+                Remedy(.resumeMove, "mend that and move it again, or take the move back")
+            ).at(target)
+        }
     }
 
     /// Brings what the copy has not brought, and opens all that the target holds then.
