@@ -254,13 +254,6 @@ extension TokenStoreError {
         return error
     }
 
-    static func empty(_ path: StorePath) -> TokenStoreError {
-        damaged(
-            "\(path.database) is empty, which no store ever is",
-            Remedy(.restore, "restore a copy, or remove it to start anew")
-        )
-    }
-
     static func busy(at path: StorePath) -> TokenStoreError {
         .busy("another process holds \(path.database)", .allowMoreTime).at(StoreLocation(path))
     }

@@ -189,3 +189,12 @@ struct FileStatus {
         return String(cString: resolved)
     }
 }
+
+extension TokenStoreError {
+    static func empty(_ path: StorePath) -> TokenStoreError {
+        damaged(
+            "\(path.database) is empty, which no store ever is",
+            Remedy(.restore, "restore a copy, or remove it to start anew")
+        )
+    }
+}
