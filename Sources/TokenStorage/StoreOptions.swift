@@ -54,6 +54,9 @@ public struct StoreOptions: Sendable {
     /// How long the store is waited for once the answer is safe in a file.
     package var pendingWait = Duration.seconds(10)
 
+    /// How long the answer to a refresh waits for a server, which has nothing beside it that could keep the answer.
+    package var serverAnswerWait = Duration.seconds(300)
+
     /// How many connections to a server there are at most.
     public var poolSize = 8
 

@@ -62,11 +62,18 @@ extension TokenStore {
     ) async throws -> SavedTokens {
         let answer = PendingAnswer(response: response, request: request, used: used, receivedAt: options.seconds)
         let start = ContinuousClock.now
-        do {
-            return try await connections.answering.run { try self.commit(answer, since: start) }
-        } catch let error as UncommittedAnswer {
-            return try await connections.filing.run {
-                try self.setAside(answer, in: space, because: error.cause, since: start)
+        while true {
+            do {
+                return try await connections.answering.run {
+                    try self.commit(answer, since: start, within: self.patience(for: answer))
+                }
+            } catch let error as UncommittedAnswer where isTriedAgain(answer, after: error, since: start) {
+                // In a task of its own, as the end of this one is not that of the answer.
+                _ = await Task { try await Task.sleep(for: .seconds(1)) }.result
+            } catch let error as UncommittedAnswer {
+                return try await connections.filing.run {
+                    try self.setAside(answer, in: space, because: error.cause, since: start)
+                }
             }
         }
     }

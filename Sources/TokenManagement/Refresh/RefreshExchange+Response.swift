@@ -79,7 +79,7 @@ extension RefreshExchange {
 
     private func keepRefreshToken(_ answered: RefreshResponse, in space: AnswerSpace) async throws {
         let (response, request, token) = (answered.answer.response, answered.request, answered.token)
-        try await store.perform { try $0.keepRefreshToken(of: response, for: request, refreshing: token, in: space) }
+        try await store.keepRefreshToken(of: response, for: request, refreshing: token, in: space)
     }
 
     /// Ends a session that was signed out while it was being refreshed; the sign-out has succeeded all the same.

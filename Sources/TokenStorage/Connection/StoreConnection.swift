@@ -77,6 +77,9 @@ package final class StoreConnection {
     /// Makes another connection to the server; nil on a file.
     var reconnects: (() throws -> Connection)?
 
+    /// Is told what keeps a transaction on a server waiting.
+    var didMeet: ((PostgreSQLError) -> Void)?
+
     /// Is told what a transaction on a server has changed.
     var didChange: (([ServerChange]) -> Void)?
 

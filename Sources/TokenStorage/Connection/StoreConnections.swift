@@ -121,9 +121,12 @@ public final class StoreConnections: Sendable {
 
     /// Makes sure that it is not the store which keeps a caller waiting whose time is up.
     ///
-    /// - Throws: ``TokenStoreError/Code/busy``.
+    /// - Throws: ``TokenStoreError/Code/busy``; on a server ``TokenStoreError/Code/unreachable`` too.
     func requireNoHolder() throws {
-        if case .file(let connections) = engine { try connections.requireNoHolder() }
+        switch engine {
+        case .file(let connections): try connections.requireNoHolder()
+        case .server(let connections): try connections.requireNoTrouble()
+        }
     }
 
     /// Closes the connections that are not in use; the next call that needs one opens it again.

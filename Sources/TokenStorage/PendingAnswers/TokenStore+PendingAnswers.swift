@@ -55,7 +55,7 @@ extension TokenStore {
     func keep(_ answer: PendingAnswer, in space: AnswerSpace?) throws -> SavedTokens {
         let start = ContinuousClock.now
         do {
-            return try commit(answer, since: start)
+            return try commit(answer, since: start, within: answerLimit)
         } catch let error as UncommittedAnswer {
             return try setAside(answer, in: space, because: error.cause, since: start)
         }
@@ -66,9 +66,13 @@ extension TokenStore {
     /// The store is waited for from `start` on, so that of many answers none waits for the time limits of those before.
     ///
     /// - Throws: ``UncommittedAnswer`` where a file may take it.
-    func commit(_ answer: PendingAnswer, since start: ContinuousClock.Instant) throws -> SavedTokens {
+    func commit(
+        _ answer: PendingAnswer,
+        since start: ContinuousClock.Instant,
+        within limit: Duration
+    ) throws -> SavedTokens {
         do {
-            let limit = max(.zero, answerLimit - (.now - start))
+            let limit = max(.zero, limit - (.now - start))
             let saved = try withWriter(within: limit) { session in
                 let identity =
                     try answer.used == nil ? ResponseIdentity(answer.response, request: answer.request) : nil
@@ -95,6 +99,25 @@ extension TokenStore {
 
     /// How long an answer waits for the store: a file beside it takes one soon, a server has nothing beside it.
     private var answerLimit: Duration { location.path == nil ? options.busyTimeout : options.answerWait }
+
+    /// How long an answer waits that no thread of its caller waits for.
+    ///
+    /// Without the answer to a refresh the session is lost; who signs in is there to be told, and to do it again.
+    func patience(for answer: PendingAnswer) -> Duration {
+        guard location.path == nil, answer.used != nil else { return answerLimit }
+        return max(answerLimit, options.serverAnswerWait)
+    }
+
+    /// Whether an answer that was not stored is tried again in a moment: the disk of a server's table is full, and no
+    /// connection is kept while somebody frees some space.
+    func isTriedAgain(
+        _ answer: PendingAnswer,
+        after error: UncommittedAnswer,
+        since start: ContinuousClock.Instant
+    ) -> Bool {
+        location.path == nil && answer.used != nil && error.cause.remedy?.code == .freeSpace
+            && .now - start < patience(for: answer)
+    }
 
     /// Puts `answer` into a file, and from there into the store if that can be had in time.
     func setAside(

@@ -91,12 +91,12 @@ extension TokenStore {
         for request: TokenRequest,
         refreshing used: StoredRefreshToken,
         in space: AnswerSpace? = nil
-    ) throws {
+    ) async throws {
         var kept = TokenResponse()
         kept.refreshToken = response.refreshToken
         kept.scope = response.scope
         kept.familyID = response.familyID
-        try save(kept, for: request, refreshing: used, in: space)
+        try await save(kept, for: request, refreshing: used, in: space)
     }
 }
 

@@ -70,6 +70,7 @@ extension StoreConnection {
                 guard isInTheWay ? collisions < Self.collisionLimit : error.code.isRetryable || error.isPassing,
                     ContinuousClock.now < end
                 else { throw error }
+                if error.isPassing { didMeet?(error) }
                 pauses.next(until: end)
                 if error.state != .usable { try reconnect(until: end) }
             }
@@ -156,6 +157,7 @@ extension StoreConnection {
                 return
             } catch let error as PostgreSQLError {
                 guard error.isPassing, ContinuousClock.now < end else { throw error }
+                didMeet?(error)
                 pauses.next(until: end)
             }
         }
