@@ -98,6 +98,9 @@ public struct TokenStoreError: CodedError, Equatable {
     /// The user flow that the account signed in with.
     public private(set) var userFlow: String?
 
+    /// Whether what was written may be there all the same: the answer to its commit was lost.
+    var mayHaveHappened = false
+
     /// An error of a code, for tests.
     public init(_ code: Code, _ problem: String, _ remedy: Remedy? = nil) {
         self.code = code

@@ -38,7 +38,9 @@ struct RefreshExchange: Sendable {
             }
             options.logger.debug("refreshing", metadata: ["endpoint": "\(issuer.metadata.tokenEndpoint)"])
             do {
-                let result = try await accept(try await answer(candidate.token, key), in: space)
+                let answered = try await answer(candidate.token, key)
+                turn.lastForAnswer()
+                let result = try await accept(answered, in: space)
                 options.logger.debug("refreshed", metadata: ["scope": "\(result.accessToken.scope)"])
                 return result
             } catch let unanswered as RefreshRequestFailure {

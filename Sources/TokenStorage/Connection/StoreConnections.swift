@@ -125,8 +125,14 @@ public final class StoreConnections: Sendable {
     func requireNoHolder() throws {
         switch engine {
         case .file(let connections): try connections.requireNoHolder()
-        case .server(let connections): try connections.requireNoTrouble()
+        case .server(let connections): if let error = connections.troubles.ofServer { throw error }
         }
+    }
+
+    /// What tells others why an answer waits for a server; nil on a file.
+    func newWaiter() -> Troubles.Waiter? {
+        guard case .server(let connections) = engine else { return nil }
+        return Troubles.Waiter(connections.troubles)
     }
 
     /// Closes the connections that are not in use; the next call that needs one opens it again.

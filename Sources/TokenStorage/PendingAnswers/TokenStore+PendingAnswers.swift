@@ -98,25 +98,23 @@ extension TokenStore {
     }
 
     /// How long an answer waits for the store: a file beside it takes one soon, a server has nothing beside it.
-    private var answerLimit: Duration { location.path == nil ? options.busyTimeout : options.answerWait }
+    var answerLimit: Duration { location.path == nil ? options.busyTimeout : options.answerWait }
 
-    /// How long an answer waits that no thread of its caller waits for.
+    /// How long a server is waited for when an answer is tried again, which keeps a connection from others.
+    var repeatedAnswerLimit: Duration { min(answerLimit, .seconds(2)) }
+
+    /// Whether an answer that a server did not take is tried again in a moment.
     ///
-    /// Without the answer to a refresh the session is lost; who signs in is there to be told, and to do it again.
-    func patience(for answer: PendingAnswer) -> Duration {
-        guard location.path == nil, answer.used != nil else { return answerLimit }
-        return max(answerLimit, options.serverAnswerWait)
-    }
-
-    /// Whether an answer that was not stored is tried again in a moment: the disk of a server's table is full, and no
-    /// connection is kept while somebody frees some space.
+    /// Without the answer to a refresh the session is lost; who signs in is there to be told, and to do it again. One that
+    /// may have been stored would look as if another had spent its refresh token.
     func isTriedAgain(
         _ answer: PendingAnswer,
         after error: UncommittedAnswer,
         since start: ContinuousClock.Instant
     ) -> Bool {
-        location.path == nil && answer.used != nil && error.cause.remedy?.code == .freeSpace
-            && .now - start < patience(for: answer)
+        guard location.path == nil, answer.used != nil, .now - start < options.serverAnswerWait else { return false }
+        let isPassing = [.unreachable, .busy].contains(error.cause.code) || error.cause.remedy?.code == .freeSpace
+        return isPassing && !error.cause.mayHaveHappened
     }
 
     /// Puts `answer` into a file, and from there into the store if that can be had in time.

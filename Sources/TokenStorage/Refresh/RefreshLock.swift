@@ -37,6 +37,11 @@ package final class RefreshLock: Sendable {
         if case .lease(let lease) = hold { try await lease.requireHeld() }
     }
 
+    /// Keeps the right until the answer of the issuer is stored, or given up.
+    package func lastForAnswer() {
+        if case .lease(let lease) = hold { lease.lastForAnswer() }
+    }
+
     /// Gives the right back, so that nobody waits for it longer than needed.
     package func release() async {
         if case .lease(let lease) = hold { await lease.release() }
@@ -69,7 +74,8 @@ package final class RefreshLock: Sendable {
 
     /// Waits for a lease of the server, unless its holder leaves the answer.
     ///
-    /// A holder that is alive is done within `patience`, and renews its lease no longer than that.
+    /// A holder that is alive is done within `patience`, and renews its lease no longer than that, unless it has an answer
+    /// that the server does not take.
     fileprivate static func lease<Answer>(
         _ account: Account.ID,
         _ subject: Subject,

@@ -23,13 +23,21 @@ final class RefreshLease: Sendable {
         /// By this machine's clock; nil once it is known to be lost or given back.
         var end: ContinuousClock.Instant?
         var isOver = false
+        /// How long it is renewed at most.
+        var limit: ContinuousClock.Instant
     }
 
-    private let state = LockedValue(State())
+    private let state: LockedValue<State>
 
-    private init(_ store: TokenStore, of account: Account.ID, holder: [UInt8], end: ContinuousClock.Instant) {
+    private init(
+        _ store: TokenStore,
+        of account: Account.ID,
+        holder: [UInt8],
+        from start: ContinuousClock.Instant,
+        patience: Duration
+    ) {
         (self.store, self.account, self.holder) = (store, account, holder)
-        state.withLock { $0.end = end }
+        state = LockedValue(State(end: start + Self.length - Self.margin, limit: start + patience))
     }
 
     deinit {
@@ -55,8 +63,8 @@ final class RefreshLease: Sendable {
         let start = ContinuousClock.now
         let outcome = try await store.perform { try $0.takeLease(of: account, subject.name, holder: holder) }
         guard outcome == .taken else { return outcome == .held ? .held : .noAccount }
-        let lease = RefreshLease(store, of: account, holder: holder, end: start + length - margin)
-        lease.renewLater(until: start + patience)
+        let lease = RefreshLease(store, of: account, holder: holder, from: start, patience: patience)
+        lease.renewLater()
         return .taken(lease)
     }
 
@@ -73,13 +81,20 @@ final class RefreshLease: Sendable {
     private static let renewals = DispatchQueue(label: "tokenstore.leases", attributes: .concurrent)
 
     /// Renews the lease now and then while the refresh may last.
-    private func renewLater(until limit: ContinuousClock.Instant) {
+    private func renewLater() {
         Self.renewals.asyncAfter(deadline: .now() + Self.renewalInterval) { [weak self] in
-            guard let self, !state.withLock(\.isOver), ContinuousClock.now < limit else { return }
+            guard let self, state.withLock({ !$0.isOver && ContinuousClock.now < $0.limit }) else { return }
             // The server may be back in time; if not, the lease ends by itself.
             if let isHeld = try? renew(), !isHeld { return }
-            renewLater(until: limit)
+            renewLater()
         }
+    }
+
+    /// Lets it be renewed for as long as an answer may wait for the server: who took it before would send the refresh
+    /// token that the answer was given for.
+    func lastForAnswer() {
+        let limit = ContinuousClock.now + store.options.serverAnswerWait
+        state.withLock { $0.limit = max($0.limit, limit) }
     }
 
     /// Lets the lease begin anew, also one that has ended and that nobody else has taken.

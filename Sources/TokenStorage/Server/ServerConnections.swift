@@ -18,8 +18,7 @@ final class ServerConnections: Sendable {
     private let timelines: Timelines
     private let experience = SignInExperience()
 
-    /// What the server answered to who waits for it; nil where nobody does.
-    private let trouble = LockedValue<PostgreSQLError?>(nil)
+    let troubles = Troubles()
 
     /// Held while the keys are fetched: a person is asked for a passphrase once.
     private let fetching = LockedValue<Void>(())
@@ -70,21 +69,18 @@ final class ServerConnections: Sendable {
     func read<Result: Sendable>(isTold: Bool = false, _ body: (StoreConnection) throws -> Result) throws -> Result {
         let limit = ContinuousClock.now + options.busyTimeout
         var pauses = Pauses()
-        var hasWaited = false
-        defer { if hasWaited { trouble.withLock { $0 = nil } } }
+        var waiter: Troubles.Waiter?
         return try TokenStoreError.translating(at: location) {
             while true {
                 do {
                     return try withSession(body)
                 } catch let error as NoConnection {
-                    try wait(after: error.cause, until: limit, &pauses)
-                    hasWaited = true
+                    try wait(after: error.cause, until: limit, &pauses, &waiter)
                 } catch is ReplacedStore where !isTold && ContinuousClock.now < limit {
                     forget()
                     pauses.next(until: limit)
                 } catch let error as PostgreSQLError where !isTold {
-                    try wait(after: error, until: limit, &pauses)
-                    hasWaited = true
+                    try wait(after: error, until: limit, &pauses, &waiter)
                 }
             }
         }
@@ -97,18 +93,17 @@ final class ServerConnections: Sendable {
     private func wait(
         after error: PostgreSQLError,
         until limit: ContinuousClock.Instant,
-        _ pauses: inout Pauses
+        _ pauses: inout Pauses,
+        _ waiter: inout Troubles.Waiter?
     ) throws {
         guard error.isPassing, ContinuousClock.now < limit, known.withLock({ $0 != nil }) else { throw error }
-        trouble.withLock { $0 = error }
+        meet(error, &waiter)
         pauses.next(until: limit)
     }
 
-    /// Makes sure that it is not the server which keeps a caller waiting whose time is up.
-    ///
-    /// - Throws: what keeps it from answering.
-    func requireNoTrouble() throws {
-        if let error = trouble.withLock(\.self) { throw TokenStoreError(error, at: location) }
+    private func meet(_ error: PostgreSQLError, _ waiter: inout Troubles.Waiter?) {
+        waiter = waiter ?? Troubles.Waiter(troubles)
+        waiter?.meet(TokenStoreError(error, at: location))
     }
 
     /// Runs `body` with a connection that may write; what it writes happens within `limit`, or not at all.
@@ -118,23 +113,18 @@ final class ServerConnections: Sendable {
     ) throws -> Result {
         let end = ContinuousClock.now + limit
         var pauses = Pauses()
-        var hasWaited = false
-        defer { if hasWaited { trouble.withLock { $0 = nil } } }
+        var waiter: Troubles.Waiter?
         defer { janitor.comeBy { [weak self] in try self?.withWriter(within: $0, $1) } }
         return try TokenStoreError.translating(at: location) {
             while true {
                 do {
                     return try withSession { session in
                         session.deadline = end
-                        session.didMeet = { [self] error in
-                            trouble.withLock { $0 = error }
-                            hasWaited = true
-                        }
+                        session.didMeet = { [self] in meet($0, &waiter) }
                         return try body(session)
                     }
                 } catch let error as NoConnection {
-                    try wait(after: error.cause, until: end, &pauses)
-                    hasWaited = true
+                    try wait(after: error.cause, until: end, &pauses, &waiter)
                 } catch is ReplacedStore where ContinuousClock.now < end {
                     // Nothing was written: it shows at the beginning of a transaction.
                     forget()

@@ -35,7 +35,7 @@ extension StoreConnection {
     func writeOnServer<Result>(_ body: () throws -> Result) throws -> Result {
         // A transaction inside another is part of it.
         if connection.isInTransaction { return try body() }
-        let end = deadline ?? ContinuousClock.now + options.busyTimeout
+        var end = deadline ?? ContinuousClock.now + options.busyTimeout
         var (pauses, collisions) = (Pauses(), 0)
         var unsettled: (witness: CommitWitness, result: Result)?
         while true {
@@ -64,15 +64,24 @@ extension StoreConnection {
                 let wasPresumed = presumption != nil
                 presumption = nil
                 if wasPresumed, error.refutesPresumption { continue }
-                if error.state == .lostAfterCommit, let finished { unsettled = (witness, finished) }
+                if error.state == .lostAfterCommit, let finished {
+                    // To say that it did not happen, or that it did, takes the server.
+                    if unsettled == nil { end = max(end, ContinuousClock.now + options.busyTimeout) }
+                    unsettled = (witness, finished)
+                }
                 let isInTheWay = error.isCollision && !error.code.isRetryable
                 collisions += isInTheWay ? 1 : 0
                 guard isInTheWay ? collisions < Self.collisionLimit : error.code.isRetryable || error.isPassing,
                     ContinuousClock.now < end
-                else { throw error }
+                else { throw unsettled == nil ? error : TokenStoreError(unsettled: error, at: location) }
                 if error.isPassing { didMeet?(error) }
                 pauses.next(until: end)
-                if error.state != .usable { try reconnect(until: end) }
+                guard error.state != .usable else { continue }
+                do {
+                    try reconnect(until: end)
+                } catch let error as PostgreSQLError where unsettled != nil {
+                    throw TokenStoreError(unsettled: error, at: location)
+                }
             }
         }
     }

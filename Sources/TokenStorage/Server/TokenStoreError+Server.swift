@@ -11,6 +11,12 @@ extension TokenStoreError {
         self = TokenStoreError(error, on: location).at(location)
     }
 
+    /// What ended the wait for the end of a transaction whose commit may have happened.
+    init(unsettled error: PostgreSQLError, at location: StoreLocation) {
+        self.init(error, at: location)
+        mayHaveHappened = true
+    }
+
     private init(_ error: PostgreSQLError, on location: StoreLocation) {
         let problem = "\(location): \(error.message)"
         self =
