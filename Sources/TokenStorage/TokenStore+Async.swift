@@ -38,6 +38,8 @@ extension TokenStore {
 
     /// Stores the answer to a refresh with `used` in one commit, even if the task is cancelled.
     ///
+    /// A server that cannot take it now is tried for five minutes.
+    ///
     /// - Throws: ``TokenStoreError/Code/notStored`` with the response, if it could not be stored at all,
     ///   ``TokenStoreError/Code/otherAccount`` if it names another account.
     @discardableResult
