@@ -127,7 +127,7 @@ struct RefreshTurn: Sendable {
     /// Makes sure that the turn was not lost meanwhile; asked before a token is sent.
     func requireHeld() async throws { for lock in locks { try await lock.requireHeld() } }
 
-    /// Lets nobody else have the turn until the answer of the issuer is stored, or given up.
+    /// Keeps the turn until the answer of the issuer is stored, or given up.
     func lastForAnswer() { for lock in locks { lock.lastForAnswer() } }
 
     /// Lets the next caller have its turn.

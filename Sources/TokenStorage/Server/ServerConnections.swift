@@ -106,7 +106,9 @@ final class ServerConnections: Sendable {
         waiter?.meet(TokenStoreError(error, at: location))
     }
 
-    /// Runs `body` with a connection that may write; what it writes happens within `limit`, or not at all.
+    /// Runs `body` with a connection that may write; what it writes is begun within `limit`, or not at all.
+    ///
+    /// Where the answer to its commit was lost, the server is asked for longer whether it happened.
     func withWriter<Result: Sendable>(
         within limit: Duration,
         _ body: (StoreConnection) throws -> Result

@@ -36,12 +36,13 @@ extension StoreConnection {
         // A transaction inside another is part of it.
         if connection.isInTransaction { return try body() }
         var end = deadline ?? ContinuousClock.now + options.busyTimeout
-        var (pauses, collisions) = (Pauses(), 0)
+        var (pauses, collisions, isLost) = (Pauses(), 0, false)
         var unsettled: (witness: CommitWitness, result: Result)?
         while true {
             witness = CommitWitness()
             var finished: Result?
             do {
+                if isLost { try reconnect(until: end) }
                 let result = try connection.write {
                     isWriting = true
                     defer { isWriting = false }
@@ -65,7 +66,7 @@ extension StoreConnection {
                 presumption = nil
                 if wasPresumed, error.refutesPresumption { continue }
                 if error.state == .lostAfterCommit, let finished {
-                    // To say that it did not happen, or that it did, takes the server.
+                    // Only the server can say whether it happened.
                     if unsettled == nil { end = max(end, ContinuousClock.now + options.busyTimeout) }
                     unsettled = (witness, finished)
                 }
@@ -76,12 +77,7 @@ extension StoreConnection {
                 else { throw unsettled == nil ? error : TokenStoreError(unsettled: error, at: location) }
                 if error.isPassing { didMeet?(error) }
                 pauses.next(until: end)
-                guard error.state != .usable else { continue }
-                do {
-                    try reconnect(until: end)
-                } catch let error as PostgreSQLError where unsettled != nil {
-                    throw TokenStoreError(unsettled: error, at: location)
-                }
+                isLost = error.state != .usable
             }
         }
     }
