@@ -20,18 +20,13 @@ extension StoreReading {
     ) throws {
         try connections.read(isTold: true) { session in
             try session.connection.read {
-                var count = 0
-                try session.forEachAccountRow(
+                let count = try session.forEachSummary(
                     matching: policy,
                     sortedBy: order,
                     limit: limit,
-                    askingAhead: { try session.askAheadForSummary($0, withTokens: withTokens) }
-                ) { row in
-                    guard let summary = try session.summary(row, withTokens: withTokens) else { return true }
-                    count += 1
-                    try body(summary)
-                    return true
-                }
+                    withTokens: withTokens,
+                    body
+                )
                 if count == 0 { try session.requireSoundness() }
             }
         }
@@ -52,6 +47,35 @@ extension StoreReading {
 }
 
 extension StoreConnection {
+    /// Calls `body` with a summary of each account that `policy` leaves.
+    ///
+    /// - Returns: how many there were.
+    fileprivate func forEachSummary(
+        matching policy: AccountPolicy,
+        sortedBy order: AccountOrder,
+        limit: Int?,
+        withTokens: Bool,
+        _ body: (AccountSummary) throws -> Void
+    ) throws -> Int {
+        var count = 0
+        func pass(_ row: Int64, _ summary: AccountSummary?) throws -> Bool {
+            guard let summary else { return true }
+            count += 1
+            try body(summary)
+            return true
+        }
+        func read(_ row: Int64) throws -> AccountSummary? { try summary(row, withTokens: withTokens) }
+        func ask(_ row: Int64) throws { try askAheadForSummary(row, withTokens: withTokens) }
+        var block = RowBlock()
+        try forEachAccountRow(matching: policy, sortedBy: order, limit: limit, askingAhead: ask) { row in
+            // A server has been asked for them in this order.
+            if connection.isServer { return try pass(row, read(row)) }
+            return try !block.add(row) || block.empty(reading: read, pass)
+        }
+        _ = try block.empty(reading: read, pass)
+        return count
+    }
+
     /// Makes sure that "no account" is not the sight of a damaged file.
     func requireSoundness() throws {
         guard !connection.isServer else { return }

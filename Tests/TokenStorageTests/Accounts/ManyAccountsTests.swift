@@ -1,3 +1,4 @@
+import Database
 import Foundation
 import OAuth
 import TestSupport
@@ -6,10 +7,10 @@ import Testing
 
 @testable import TokenStorage
 
-/// More accounts than a server is asked about at once.
+/// More accounts than a server is asked about at once, and than are read from a file together.
 @Suite(.onBothEngines)
 struct ManyAccountsTests {
-    private static let count = 450
+    private static let count = 700
 
     private func store() throws -> TestStore {
         let ids = (0..<Self.count).map { "u\($0).t1" }
@@ -20,6 +21,29 @@ struct ManyAccountsTests {
                 accounts: ids.map { .account(["home_account_id": .string($0), "username": .string($0)]) }
             )
         )
+    }
+
+    @Test func `a list names them in order, whatever order their rows have`() throws {
+        let fixture = try store()
+        var listed: [String] = []
+        try fixture.store.forEachAccount { summary in
+            listed.append(summary.account.username)
+            #expect(summary.validCount == 1 && summary.hasRefreshToken && summary.account.tenantProfiles.count == 1)
+        }
+        #expect(listed.count == Self.count && listed == listed.sorted())
+        var latest: [Date] = []
+        try fixture.store.forEachAccount(sortedBy: .used, limit: 600) { latest.append($0.lastUsed) }
+        #expect(latest.count == 600)
+    }
+
+    @Test(.aboutFiles("a row is altered in the file"))
+    func `a list shows what stands before an account that was altered`() throws {
+        let fixture = try store()
+        let connection = try Connection(path: fixture.path.database, mode: .readWrite, busyTimeout: .seconds(5))
+        try connection.execute("UPDATE account SET username = 'else' WHERE username = 'u600.t1'")
+        var listed: [String] = []
+        expectError(.damaged) { try fixture.store.forEachAccount { listed.append($0.account.username) } }
+        #expect(listed.count > 500 && listed == listed.sorted() && listed.last == "u60.t1")
     }
 
     @Test func `an export has all of them, and a check looks at all`() throws {
@@ -52,7 +76,7 @@ struct ManyAccountsTests {
         #expect(try fixture.store.accounts().map(\.id) == [kept.id])
         #expect(try fixture.store.check() == [])
         let purges = try fixture.store.events().filter { $0.kind == .purge }
-        #expect(purges.count == (fixture.store.location.path == nil ? 3 : 1))
+        #expect(purges.count == (fixture.store.location.path == nil ? 4 : 1))
     }
 
     @Test func `a purge goes by the first alternative that leaves any`() throws {

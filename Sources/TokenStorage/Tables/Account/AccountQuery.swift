@@ -17,8 +17,11 @@ struct AccountQuery {
     /// The same for tags.
     let tags: [TagCriterion]
 
+    /// Whether ID tokens are opened to see which accounts fit.
+    var opensTokens: Bool { !opened.isEmpty || !indexed.isEmpty }
+
     /// Whether the SQL alone tells which accounts fit: no sealed value has to be opened.
-    var isDecisive: Bool { opened.isEmpty && indexed.isEmpty && tags.isEmpty }
+    var isDecisive: Bool { !opensTokens && tags.isEmpty }
 
     /// A claim may be indexed under any of `sealers`, the live data keys.
     init(_ alternative: AccountPolicy.Alternative, sealers: [Sealer], now: Int64, dialect: Dialect) {

@@ -122,26 +122,45 @@ extension StoreConnection {
         let statement = try connection.prepare(
             "SELECT a.id FROM account a WHERE \(query.condition) ORDER BY \(sorting)"
         )
-        func visit(_ id: Int64) throws -> Bool {
-            guard try query.opened.allSatisfy({ try hasClaim($0, account: id) }) else { return true }
-            // The index finds rows, and does not decide: it is not sealed.
-            guard try query.tags.allSatisfy({ try hasTag($0, account: id) }) else {
-                throw TokenStoreError.damaged(
-                    "the index of tags of \(location) names an account that lacks the tag",
-                    .repair
-                )
-            }
-            guard try query.indexed.allSatisfy({ try hasClaim($0, account: id) }) else {
-                throw TokenStoreError.damaged(
-                    "the claim index of \(location) names an account that lacks the claim",
-                    .repair
-                )
-            }
+        func visit(_ id: Int64, _ isMeant: Bool) throws -> Bool {
+            guard isMeant else { return true }
             return try body(id) && !alternative.prefersMostRecent
         }
-        guard connection.isServer else { return try statement.forEach(query.values) { try visit($0.integer(0)) } }
-        let wanted = alternative.prefersMostRecent ? 1 : limit
-        try forEachPage(of: statement, query, wanted: wanted, askingAhead: ask, visit)
+        if connection.isServer {
+            let wanted = alternative.prefersMostRecent ? 1 : limit
+            return try forEachPage(of: statement, query, wanted: wanted, askingAhead: ask) { id in
+                try visit(id, meets(query, account: id))
+            }
+        }
+        guard query.opensTokens, limit == .max, !alternative.prefersMostRecent else {
+            return try statement.forEach(query.values) { row in
+                try visit(row.integer(0), meets(query, account: row.integer(0)))
+            }
+        }
+        var block = RowBlock()
+        try statement.forEach(query.values) { row in
+            try !block.add(row.integer(0)) || block.empty(reading: { try meets(query, account: $0) }, visit)
+        }
+        _ = try block.empty(reading: { try meets(query, account: $0) }, visit)
+    }
+
+    /// Whether an account that the statement of a query found has what only its sealed rows tell.
+    private func meets(_ query: AccountQuery, account: Int64) throws -> Bool {
+        guard try query.opened.allSatisfy({ try hasClaim($0, account: account) }) else { return false }
+        // The index finds rows, and does not decide: it is not sealed.
+        guard try query.tags.allSatisfy({ try hasTag($0, account: account) }) else {
+            throw TokenStoreError.damaged(
+                "the index of tags of \(location) names an account that lacks the tag",
+                .repair
+            )
+        }
+        guard try query.indexed.allSatisfy({ try hasClaim($0, account: account) }) else {
+            throw TokenStoreError.damaged(
+                "the claim index of \(location) names an account that lacks the claim",
+                .repair
+            )
+        }
+        return true
     }
 
     /// Visits the accounts that a server finds, page by page; the next page is under way meanwhile.
@@ -152,11 +171,10 @@ extension StoreConnection {
         askingAhead ask: (Int64) throws -> Void,
         _ visit: (Int64) throws -> Bool
     ) throws {
-        let opensTokens = !query.opened.isEmpty || !query.indexed.isEmpty
         var left = wanted
         try statement.forEachPage(ofNumbers: query.values) { ids in
             for id in ids.prefix(left) {
-                if opensTokens { try askAheadForIDTokens(id) }
+                if query.opensTokens { try askAheadForIDTokens(id) }
                 try ask(id)
             }
             left -= min(left, ids.count)

@@ -11,55 +11,47 @@ import Foundation
 // What lists, exports and purges ask about accounts and about the tokens that they have.
 
 extension StoreConnection {
-    private static let summaryRow = SQL { dialect in
-        SealedTable.account.selection(
-            with: """
-                EXISTS (SELECT 1 FROM refresh_token r WHERE r.account_id = t.id
-                    AND NOT EXISTS (SELECT 1 FROM refresh_attempt x WHERE \(dialect.attempt("x", of: "r"))
-                        AND x.generation = r.generation AND x.outcome IS NOT NULL)),
+    private static let summaryRow = SQL(
+        accountWithProfiles(
+            and: """
                 (SELECT max(CASE s.state WHEN 'signed_in' THEN 2 WHEN 'unknown' THEN 1 ELSE 0 END)
                     FROM account_state s WHERE s.account_id = t.id),
                 EXISTS (SELECT 1 FROM default_account d WHERE d.account_id = t.id)
                 """
-        ) + "WHERE t.id = ?1"
-    }
+        )
+    )
 
     /// Asks a server what ``summary(_:withTokens:)`` will ask.
     func askAheadForSummary(_ row: Int64, withTokens: Bool) throws {
-        try askAheadForTenantProfiles(row)
+        try connection.askAhead(Self.summaryRow, .integer(row))
         if withTokens { try askAheadForTokenSummaries(row) }
         try connection.askAhead(Self.holdings, .integer(row))
-        try connection.askAhead(Self.summaryRow, .integer(row))
     }
 
     func summary(_ row: Int64, withTokens: Bool) throws -> AccountSummary? {
-        let profiles = try tenantProfiles(row)
+        let further = Self.endOfAccountWithProfiles
+        var (state, isDefault, lastUsed): (Int64?, Bool, Date) = (nil, false, .distantPast)
+        let account = try account(row, by: Self.summaryRow) { row in
+            state = row.optionalInteger(further)
+            isDefault = try row.bool(further + 1) && defaultAccountRow() != nil
+            lastUsed = row.date(SealedTable.account["last_used_at"])
+        }
+        guard let account else { return nil }
         let tokens = try withTokens ? tokenSummaries(row) : []
         let holdings = try holdings(row)
-        let end = SealedTable.account.end
-        return try connection.first(Self.summaryRow, .integer(row)) { row in
-            let hasRefreshToken = row.bool(end)
-            let state: SignInState =
-                switch row.optionalInteger(end + 1) {
-                case nil: hasRefreshToken ? .signedIn : .unknown
-                case 2: .signedIn
-                case 1: hasRefreshToken ? .signedIn : .signedOut
-                default: .signedOut
-                }
-            return AccountSummary(
-                account: try account(row, profiles: profiles),
-                isDefault: try row.bool(end + 2) && defaultAccountRow() != nil,
-                clientIDs: holdings.clientIDs,
-                signInState: state,
-                hasRefreshToken: hasRefreshToken,
-                validCount: holdings.validCount,
-                agingCount: holdings.agingCount,
-                expiredCount: holdings.expiredCount,
-                nextExpiry: holdings.nextExpiry.map { Date(unixSeconds: $0) },
-                lastUsed: row.date(SealedTable.account["last_used_at"]),
-                accessTokens: tokens
-            )
-        }
+        return AccountSummary(
+            account: account,
+            isDefault: isDefault,
+            clientIDs: holdings.clientIDs,
+            signInState: SignInState(ofClients: state, hasRefreshToken: holdings.hasRefreshToken),
+            hasRefreshToken: holdings.hasRefreshToken,
+            validCount: holdings.validCount,
+            agingCount: holdings.agingCount,
+            expiredCount: holdings.expiredCount,
+            nextExpiry: holdings.nextExpiry.map { Date(unixSeconds: $0) },
+            lastUsed: lastUsed,
+            accessTokens: tokens
+        )
     }
 
     func clientIDs(_ account: Int64) throws -> [String] { try holdings(account).clientIDs }
@@ -69,10 +61,13 @@ extension StoreConnection {
     private static let holdings = SQL { dialect in
         let client = dialect == .sqlite ? "NULL" : "client_id"
         return """
-            SELECT client_fold, client_id, NULL, NULL, NULL FROM refresh_token WHERE account_id = ?1
-            UNION ALL SELECT client_fold, \(client), expires_on, cached_at, refresh_on FROM access_token
+            SELECT r.client_fold, r.client_id, NULL, NULL, NULL,
+                NOT EXISTS (SELECT 1 FROM refresh_attempt x WHERE \(dialect.attempt("x", of: "r"))
+                    AND x.generation = r.generation AND x.outcome IS NOT NULL)
+                FROM refresh_token r WHERE r.account_id = ?1
+            UNION ALL SELECT client_fold, \(client), expires_on, cached_at, refresh_on, NULL FROM access_token
                 WHERE account_id = ?1
-            UNION ALL SELECT client_fold, \(client), NULL, NULL, NULL FROM id_token WHERE account_id = ?1
+            UNION ALL SELECT client_fold, \(client), NULL, NULL, NULL, NULL FROM id_token WHERE account_id = ?1
             """
     }
 
@@ -80,6 +75,7 @@ extension StoreConnection {
         var holdings = Holdings()
         try connection.forEach(Self.holdings, .integer(account)) { row in
             holdings.addClient(fold: row.text(0), id: row.optionalText(1))
+            if !row.isNull(5) { holdings.hasRefreshToken = holdings.hasRefreshToken || row.bool(5) }
             guard let expiresOn = row.optionalInteger(2) else { return }
             let (cachedAt, refreshOn) = (row.optionalInteger(3), row.optionalInteger(4))
             holdings.addAccessToken(
@@ -119,10 +115,25 @@ extension StoreConnection {
     }
 }
 
+extension SignInState {
+    /// The state at the client where it is best: 2 signed in, 1 unknown, 0 signed out; nil where no client has one.
+    fileprivate init(ofClients best: Int64?, hasRefreshToken: Bool) {
+        self =
+            switch best {
+            case nil: hasRefreshToken ? .signedIn : .unknown
+            case 2: .signedIn
+            case 1: hasRefreshToken ? .signedIn : .signedOut
+            default: .signedOut
+            }
+    }
+}
+
 /// The clients of an account, and how many of its access tokens are in which state.
 private struct Holdings {
     /// By their folded ids; of several spellings the least one.
     private var clients: [String: String?] = [:]
+    /// Whether one of its refresh tokens may still be used.
+    var hasRefreshToken = false
     private(set) var validCount = 0
     private(set) var agingCount = 0
     private(set) var expiredCount = 0

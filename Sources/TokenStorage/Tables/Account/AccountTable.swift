@@ -198,32 +198,36 @@ extension StoreConnection {
     /// Makes sure that no row of an account was altered.
     func verifyAccounts() throws { try connection.walk(Self.rows) { try verify($0, of: .account) } }
 
-    /// Asks a server what ``account(_:)`` will ask.
-    func askAheadForAccount(_ row: Int64) throws {
-        try askAheadForTenantProfiles(row)
-        try connection.askAhead(Self.row, .integer(row))
+    /// An account with its profiles, a row for each of them, and `further` columns.
+    static func accountWithProfiles(and further: String? = nil) -> String {
+        let profile = profileColumns(of: "p", account: "t")
+        return SealedTable.account.selection(with: [profile, further].compactMap(\.self).joined(separator: ", "))
+            + "LEFT JOIN tenant_profile p ON p.account_id = t.id WHERE t.id = ?1"
     }
+
+    /// Where the further columns of ``accountWithProfiles(and:)`` begin.
+    static var endOfAccountWithProfiles: CInt { SealedTable.account.end + endOfProfile }
+
+    private static let rowWithProfiles = SQL(accountWithProfiles())
+
+    /// Asks a server what ``account(_:)`` will ask.
+    func askAheadForAccount(_ row: Int64) throws { try connection.askAhead(Self.rowWithProfiles, .integer(row)) }
 
     /// The account of a row.
-    func account(_ row: Int64) throws -> Account? {
-        let profiles = try tenantProfiles(row)
-        return try connection.first(Self.row, .integer(row)) { try account($0, profiles: profiles) }
-    }
+    func account(_ row: Int64) throws -> Account? { try account(row, by: Self.rowWithProfiles) { _ in } }
 
-    /// Builds an account from a row that was selected with ``SealedTable/selection``.
-    func account(_ row: Row, profiles: [TenantProfile]) throws -> Account {
-        let stored = AccountRow(row, name: try accountName(row))
-        return Account(
-            id: Account.ID(issuer: stored.authority, homeAccountID: stored.homeAccountID),
-            environment: stored.environment,
-            issuer: stored.issuer,
-            username: stored.username,
-            name: stored.name,
-            userFlow: stored.policy,
-            uid: stored.uid,
-            utid: stored.utid,
-            tenantProfiles: profiles
-        )
+    /// The account of a row by a statement that ``accountWithProfiles(and:)`` made; `body` gets the first row.
+    func account(_ id: Int64, by statement: SQL, _ body: (Row) throws -> Void) throws -> Account? {
+        var stored: AccountRow?
+        var profiles = ProfileList()
+        try connection.forEach(statement, .integer(id)) { row in
+            if stored == nil {
+                stored = AccountRow(row, name: try accountName(row))
+                try body(row)
+            }
+            try add(row, from: SealedTable.account.end, to: &profiles)
+        }
+        return stored.map { Account($0, profiles: profiles.inOrder) }
     }
 
     /// The greatest id of a row; nil where there is none.
@@ -238,6 +242,22 @@ extension StoreConnection {
     }
 
     func touchAccount(_ row: Int64) throws { try changeAccount(row) { $0.lastUsedAt = now } }
+}
+
+extension Account {
+    fileprivate init(_ row: AccountRow, profiles: [TenantProfile]) {
+        self.init(
+            id: Account.ID(issuer: row.authority, homeAccountID: row.homeAccountID),
+            environment: row.environment,
+            issuer: row.issuer,
+            username: row.username,
+            name: row.name,
+            userFlow: row.policy,
+            uid: row.uid,
+            utid: row.utid,
+            tenantProfiles: profiles
+        )
+    }
 }
 
 // MARK: - Without a key

@@ -28,6 +28,26 @@ struct TenantProfileRow: Equatable {
     var extra: JSONValue.Object
 }
 
+/// The tenants of an account.
+struct ProfileList {
+    private var found: [(id: Int64, profile: TenantProfile)] = []
+
+    mutating func add(_ profile: TenantProfile, id: Int64) { found.append((id, profile)) }
+
+    /// The home tenant first, each once.
+    ///
+    /// Sorted here: for one or two rows, SQLite's sorter costs as much as finding them.
+    var inOrder: [TenantProfile] {
+        if found.count == 1 { return [found[0].profile] }
+        let sorted = found.sorted { $0.profile.isHome == $1.profile.isHome ? $0.id < $1.id : $0.profile.isHome }
+        var profiles: [TenantProfile] = []
+        for (_, profile) in sorted where !profiles.contains(where: { $0.tenantID == profile.tenantID }) {
+            profiles.append(profile)
+        }
+        return profiles
+    }
+}
+
 /// A tenant as a row names it, and as rows are compared.
 struct Realm {
     let name: String
@@ -44,11 +64,6 @@ extension String {
 }
 
 extension StoreConnection {
-    private static let profilesOfAccount = SQL(
-        SealedTable.tenantProfile.selection(with: "t.realm_fold = lower(coalesce(a.utid, t.realm_fold)) AS is_home")
-            + "WHERE t.account_id = ?1"
-    )
-
     private static let profileAtHost = SQL(
         SealedTable.tenantProfile.selection + """
             WHERE t.account_id = ?1 AND t.environment = ?2 AND (t.realm_fold = ?3 OR ?4 = 1)
@@ -80,32 +95,31 @@ extension StoreConnection {
         return (known ?? nil) ?? Realm(tenant)
     }
 
-    /// Asks a server what ``tenantProfiles(_:)`` will ask.
-    func askAheadForTenantProfiles(_ account: Int64) throws {
-        try connection.askAhead(Self.profilesOfAccount, .integer(account))
+    /// What ``add(_:from:to:)`` reads of a profile, beside its account.
+    static func profileColumns(of profile: String, account: String) -> String {
+        SealedTable.tenantProfile.columns(
+            of: profile,
+            owner: "\(account).id",
+            authority: "\(account).authority",
+            key: "\(account).account_key"
+        ) + ", \(profile).realm_fold = lower(coalesce(\(account).utid, \(profile).realm_fold))"
     }
 
-    /// The tenants of an account, the home tenant first, each once.
-    ///
-    /// Sorted here: for one or two rows, SQLite's sorter costs as much as finding them.
-    func tenantProfiles(_ account: Int64) throws -> [TenantProfile] {
+    /// How many columns those are.
+    static var endOfProfile: CInt { SealedTable.tenantProfile.end + 1 }
+
+    /// Adds the profile whose ``profileColumns(of:account:)`` begin with `start`; an account without any has one row of
+    /// nulls.
+    func add(_ row: Row, from start: CInt, to profiles: inout ProfileList) throws {
+        guard !row.isNull(start) else { return }
         let table = SealedTable.tenantProfile
-        var found: [(id: Int64, profile: TenantProfile)] = []
-        try connection.forEach(Self.profilesOfAccount, .integer(account)) { row in
-            try verify(row, of: table)
-            let profile = TenantProfile(
-                tenantID: row.text(table["realm_fold"]),
-                localAccountID: row.optionalText(table["local_account_id"]),
-                isHome: row.bool(table.end)
-            )
-            found.append((row.integer(0), profile))
-        }
-        found.sort { $0.profile.isHome == $1.profile.isHome ? $0.id < $1.id : $0.profile.isHome }
-        var profiles: [TenantProfile] = []
-        for (_, profile) in found where !profiles.contains(where: { $0.tenantID == profile.tenantID }) {
-            profiles.append(profile)
-        }
-        return profiles
+        try verify(row, of: table, from: start)
+        let profile = TenantProfile(
+            tenantID: row.text(start + table["realm_fold"]),
+            localAccountID: row.optionalText(start + table["local_account_id"]),
+            isHome: row.bool(start + table.end)
+        )
+        profiles.add(profile, id: row.integer(start))
     }
 
     /// Adds or replaces a profile; fields of the old one that the new one lacks are kept.
