@@ -94,7 +94,9 @@ extension TokenAcquisition {
             default: return nil
             }
         } catch let error as TokenStoreError where [.storeBusy, .failure].contains(CommandFailure(error).status) {
-            // A store that another process opened meanwhile, or one of an older version, is opened for writing instead.
+            // A file that another process opened meanwhile, or one of an older version, is opened for writing instead; a
+            // server would not answer sooner.
+            guard try arguments.location.path != nil else { throw error }
             return nil
         }
     }

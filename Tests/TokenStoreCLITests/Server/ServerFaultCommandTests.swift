@@ -77,6 +77,24 @@ struct ServerFaultCommandTests {
         }
     }
 
+    @Test func `a server that does not answer is waited for once`() throws {
+        let scratch = try ScratchDirectory()
+        let (listener, port) = try LoopbackSocket.listener()
+        defer { close(listener) }
+        _ = fcntl(listener, F_SETFL, O_NONBLOCK)
+        for arguments in Self.readers {
+            let store = ["--store", "postgresql://app@127.0.0.1:\(port)/tests", "--key", "file:/tmp/none"]
+            let outcome = try scratch.command(arguments + store + ["--timeout", "1"])
+            #expect(outcome.status == 5 && outcome.error.contains("did not answer"), "\(arguments) \(outcome.error)")
+            var connections = 0
+            while case let client = accept(listener, nil, nil), client >= 0 {
+                close(client)
+                connections += 1
+            }
+            #expect(connections == 1, "\(arguments)")
+        }
+    }
+
     @Test func `a standby alone, and a server without a free connection`() throws {
         let standby = try TestServer(isStandby: true)
         defer { standby.stop() }
