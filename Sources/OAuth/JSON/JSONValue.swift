@@ -103,7 +103,10 @@ extension JSONValue: Hashable {}
 extension Int64 {
     /// Whole seconds from decimal text such as `1790003600` or `1790000000.125`; nil if it is not a number in range.
     fileprivate init?(secondsIn text: String) {
-        guard let number = Double(text), abs(number) < 9e15 else { return nil }
+        // Decimal digits alone: Swift reads hexadecimal ones too.
+        guard !text.utf8.contains(where: { $0 | 0x20 == UInt8(ascii: "x") }), let number = Double(text),
+            abs(number) < 9e15
+        else { return nil }
         self = Int64(text) ?? Int64(number)
     }
 }

@@ -7,6 +7,10 @@ package enum Cloud {
         ["login.microsoftonline.de"],
         ["login.microsoftonline.us", "login.usgovcloudapi.net"],
         ["login-us.microsoftonline.com"],
+        ["login.sovcloud-identity.fr"],
+        ["login.sovcloud-identity.de"],
+        ["login.sovcloud-identity.sg"],
+        ["login.windows-ppe.net", "sts.windows-ppe.net", "login.microsoft-ppe.com"],
     ]
 
     private static let groupOfHost = Dictionary(

@@ -32,7 +32,7 @@ extension StoreConnection {
                 nullable: ["home_account_id"]
             )
             // A token of a further partition has another type in its key, and the partition at the end.
-            let partition = entity["ext_cache_key"]?.text
+            let partition = entity["ext_cache_key"]?.text ?? (token.variant.isEmpty ? nil : token.variant)
             let type = partition == nil ? "AccessToken" : "atext"
             let parts = [homeAccountID ?? "", token.environment, type, token.clientID, token.realm]
             let sorted = token.target.parts(separatedBy: " ").sorted().joined(separator: " ")

@@ -31,6 +31,9 @@ extension MSALCacheImporter {
             extra: entity.rest,
             secret: secret
         )
+        if let local = claims?.objectID ?? claims?.subject, local.keyFlaw == nil, !realm.isEmpty {
+            described.append(DescribedTenant(account: account, token: token, localAccountID: local))
+        }
         let (isChanged, age) = try session.importIDToken(token, claims: claims, account: account)
         if let age { ages[account, default: [:]][client.folded] = age }
         count(isChanged, \.idTokens, account: account)
@@ -52,13 +55,13 @@ extension MSALCacheImporter {
             realmFold: resolve(realm, homeAccountID),
             localAccountID: entity.description("local_account_id"),
             username: username,
-            authorityType: entity.text("authority_type") ?? "MSSTS",
+            authorityType: entity.text("authority_type").flatMap { $0.isEmpty ? nil : $0 } ?? "MSSTS",
             extra: entity.rest
         )
         // An account has no time of its own, but is as old as the ID tokens beside it.
         let found = (ages[account] ?? [:]).values
         let isOlder = found.contains(.older) && !found.contains(.newer)
-        let isChanged = try session.saveTenantProfile(profile, account: account, isOlder: isOlder)
+        let isChanged = try session.saveTenantProfile(profile, account: account, isOlder: isOlder, yieldsToName: true)
         if isChanged {
             let isHome =
                 !isOlder && (!Cloud.contains(environment) || profile.realmFold == resolve("", homeAccountID))
@@ -77,6 +80,8 @@ extension MSALCacheImporter {
             throw MSALRejection("it has no expires_on that is a time, and so counts as expired")
         }
         let homeAccountID = try entity.key("home_account_id") ?? ""
+        // An export writes it for a token of no account.
+        if entity.rest["home_account_id"]?.isNull == true { entity.drop("home_account_id") }
         let realm = try entity.key("realm") ?? ""
         let tokenType = try entity.tokenType()
         let variant = TokenVariant(of: entity.rest).text
@@ -106,6 +111,7 @@ extension MSALCacheImporter {
         if let account {
             // Its refresh token, which names no tenant, is of the same account.
             accounts.add(account, homeAccountID: homeAccountID, environment: environment, realm: realm, client: client)
+            try noteTime(of: token, account: account)
         }
         count(try session.importAccessToken(token, account: account), \.accessTokens, account: account)
     }
@@ -128,7 +134,8 @@ extension MSALCacheImporter {
             secret: secret
         )
         let account = try accountRow(homeAccountID, environment, realm: nil, client: client, claims: nil)
-        let isChanged = try session.importRefreshToken(token, age: ages[account]?[client.folded], account: account)
+        let age = ages[account]?[client.folded] ?? times[account]?[client.folded]?.age
+        let isChanged = try session.importRefreshToken(token, age: age, account: account)
         if isChanged { try session.forgetSignOut(account: account, client: client) }
         count(isChanged, \.refreshTokens, account: account)
     }
@@ -148,6 +155,25 @@ extension MSALCacheImporter {
             extra: rest
         )
         count(isChanged, \.appMetadata, account: nil)
+    }
+
+    /// Notes when an access token was stored, which tells how old the refresh token is that has no time beside it.
+    private mutating func noteTime(of token: AccessTokenRow, account: Int64) throws {
+        let client = token.clientID.folded
+        guard let cachedAt = token.cachedAt, ages[account]?[client] == nil, !session.newAccounts.contains(account)
+        else {
+            return
+        }
+        var time =
+            try times[account]?[client]
+            ?? ImportedTime(stored: session.latestTime(ofTokensOf: account, client: client), imported: cachedAt)
+        time.imported = max(time.imported, cachedAt)
+        times[account, default: [:]][client] = time
+    }
+
+    /// Gives accounts the tenants that only ID tokens tell of: not every library writes an account for each.
+    func describeTenants() throws {
+        for tenant in described { try session.describeTenant(of: tenant) }
     }
 
     /// The row of the account an entry belongs to, made if there is none.

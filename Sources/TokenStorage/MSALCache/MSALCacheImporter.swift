@@ -18,6 +18,12 @@ struct MSALCacheImporter {
 
     /// How old the ID tokens are beside those that the store had, by account and client.
     var ages: [Int64: [String: ImportedAge]] = [:]
+
+    /// When access tokens were stored, by account and client, where no ID token tells ages.
+    var times: [Int64: [String: ImportedTime]] = [:]
+
+    /// The tenants that ID tokens are of.
+    var described: [DescribedTenant] = []
     private var changedAccounts: Set<Int64> = []
 
     /// The rows that the store had quarantined before this import, and those whose entry was taken in now.
@@ -51,6 +57,7 @@ struct MSALCacheImporter {
         for found in index.buckets where MSALBucket(rawValue: found.name) == nil {
             try keepUnknown(found, bytes, entries)
         }
+        try describeTenants()
         for row in mended.values { try session.deleteUnrecognizedEntry(row) }
         // Those that were made now are as old as this import.
         for account in changedAccounts.subtracting(session.newAccounts) { try session.touchAccount(account) }
@@ -204,6 +211,24 @@ extension MSALCacheImporter {
 enum ImportedAge {
     case newer
     case older
+}
+
+/// When the newest access token of an account and client was stored, here and in a document; Unix seconds.
+struct ImportedTime {
+    let stored: Int64?
+    var imported: Int64
+
+    var age: ImportedAge? {
+        guard let stored, stored != imported else { return nil }
+        return imported > stored ? .newer : .older
+    }
+}
+
+/// A tenant that an ID token of an account is of.
+struct DescribedTenant {
+    let account: Int64
+    let token: IDTokenRow
+    let localAccountID: String
 }
 
 /// Which account row each identity of a document belongs to.

@@ -89,6 +89,25 @@ extension StoreReading {
         try read { session in Int(try session.connection.integer("SELECT count(*) FROM dpop_key") ?? 0) }
     }
 
+    /// Whether the session of an account at a client is bound to a key.
+    package func isBound(_ account: Account.ID, client: String) throws -> Bool {
+        try read { session in try session.boundKeyID(of: account, client: client) != nil }
+    }
+
+    /// Whether access tokens of an account at a client are bound, and not its refresh token alone.
+    package func hasBoundAccessTokens(of account: Account.ID, client: String) throws -> Bool {
+        try read { session in
+            guard let row = try session.accountRow(account) else { return false }
+            return try session.connection.integer(
+                """
+                SELECT 1 FROM access_token WHERE account_id = ?1 AND client_fold = ?2 AND token_type_fold = 'dpop' LIMIT 1
+                """,
+                .integer(row),
+                .text(client.folded)
+            ) != nil
+        }
+    }
+
     /// The key that the tokens of an account at a client are bound to; nil where they are bound to none.
     package func boundKey(of account: Account.ID, client: String) throws -> BoundKey? {
         try read { session in try session.connection.read { try session.boundKey(of: account, client: client) } }

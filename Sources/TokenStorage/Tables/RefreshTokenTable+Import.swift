@@ -17,7 +17,8 @@ extension StoreConnection {
     /// Most libraries write no time beside it; `age` is that of the ID token beside it.
     func importRefreshToken(_ token: RefreshTokenRow, age: ImportedAge?, account: Int64) throws -> Bool {
         let table = SealedTable.refreshToken
-        let known = try connection.first(
+        let variant = TokenVariant(of: token.extra)
+        let alike = try connection.all(
             Self.refreshTokenAlike,
             .integer(account),
             .text(token.clientID.folded),
@@ -32,6 +33,9 @@ extension StoreConnection {
                 intact: try intact { (try open(row, of: table), try openMembers(row, of: table, 1)) }
             )
         }
+        // Those of another partition are tokens of their own; what was altered says no partition.
+        let known =
+            alike.first { $0.intact.map { TokenVariant(of: $0.1) } == variant } ?? alike.first { $0.intact == nil }
         guard let known else {
             try insertRefreshToken(token, account: account)
             return true

@@ -58,12 +58,15 @@ extension StoreConnection {
     /// Older imported tokens are kept for later, except copies of the token that it replaces, which is spent.
     func replaceRefreshToken(with token: RefreshTokenRow, account: Int64) throws {
         guard bareAccount != account else { return try insertRefreshToken(token, account: account) }
-        let current = try connection.first(
+        var current: Int64?
+        try connection.forEach(
             Self.current,
             .integer(account),
             .text(token.clientID.folded),
             .optional(token.familyID)
-        ) { $0.integer(0) }
+        ) { row in
+            if try current == nil && isOrdinary(row) { current = row.integer(0) }
+        }
         guard let current else { return try insertRefreshToken(token, account: account) }
         try rotateRefreshToken(current, to: token, account: account)
     }
@@ -82,11 +85,21 @@ extension StoreConnection {
     }
 
     private static let current = SQL { dialect in
-        """
-        SELECT id FROM refresh_token
-        WHERE account_id = ?1 AND (client_fold = ?2 AND \(dialect.same("?3", "family_id")) OR family_id = ?3)
-        ORDER BY modified_at DESC, id DESC LIMIT 1
-        """
+        SealedTable.refreshToken.selection + """
+            WHERE t.account_id = ?1
+                AND (t.client_fold = ?2 AND \(dialect.same("?3", "t.family_id")) OR t.family_id = ?3)
+            ORDER BY t.modified_at DESC, t.id DESC
+            """
+    }
+
+    /// Whether a refresh token is the person's session: other programs keep those beside it that they got on behalf of
+    /// someone, or that are no refresh tokens of OAuth.
+    ///
+    /// One that was altered counts as the session: its place can be taken.
+    private func isOrdinary(_ row: Row) throws -> Bool {
+        let table = SealedTable.refreshToken
+        guard row.text(table["credential_type"]).folded == "refreshtoken" else { return try !isIntact(row, of: table) }
+        return try intact { try TokenVariant(of: openMembers(row, of: table, 1)).isOrdinary } ?? true
     }
 
     /// Replaces the token in row `id` and drops every copy of the old one, whatever its data key.
@@ -145,9 +158,11 @@ extension StoreConnection {
     func refreshTokens(of id: Account.ID, client: String, family: String?) throws -> [StoredRefreshToken] {
         let table = SealedTable.refreshToken
         let values = values(.text(id.key), .text(id.issuer), .text(client.folded), .optional(family), of: id)
-        let tokens = try connection.all(Self.usableRows, values) { row in
-            StoredRefreshToken(
-                secret: try open(row, of: table),
+        let tokens = try connection.all(Self.usableRows, values) { row -> StoredRefreshToken? in
+            let secret = try open(row, of: table)
+            guard try isOrdinary(row) else { return nil }
+            return StoredRefreshToken(
+                secret: secret,
                 clientID: row.text(table["client_id"]),
                 familyID: row.optionalText(table["family_id"]),
                 account: id,
@@ -156,7 +171,7 @@ extension StoreConnection {
                 rowID: row.integer(0),
                 generation: row.integer(table["generation"])
             )
-        }
+        }.compactMap(\.self)
         if !tokens.isEmpty { try verifyAccount(id) }
         return tokens
     }

@@ -120,22 +120,36 @@ extension StoreConnection {
 
 /// What keeps apart access tokens that are equal in everything a lookup names: the claims they were minted for, and
 /// partitions that other programs put into their caches.
-struct TokenVariant {
+struct TokenVariant: Equatable {
     /// Empty for an ordinary token, else a hash.
     let text: String
+
+    /// Whether the token is for requests without any of this.
+    var isOrdinary: Bool { text.isEmpty }
 
     init(requestedClaims: JSONValue?) {
         self.init(parts: requestedClaims.map { ["requested_claims": $0] } ?? [:])
     }
 
+    /// What the libraries call a part: each language has its own names for the same, or parts of its own.
+    private static let names = [
+        "user_assertion_hash": "user_assertion_hash", "userAssertionHash": "user_assertion_hash",
+        "requested_claims": "requested_claims", "requestedClaims": "requested_claims",
+        "requestedClaimsHash": "requested_claims_hash", "ext_cache_key": "ext_cache_key",
+        "ext_cache_key_hash": "ext_cache_key_hash", "ext": "ext",
+        "additionalCacheKeyComponents": "additional_cache_key_components",
+        "application_cache_identifier": "application_cache_identifier",
+    ]
+
     /// Of an imported row.
     init(of entity: JSONValue.Object) {
         var parts: [String: JSONValue] = [:]
-        for name in ["user_assertion_hash", "ext_cache_key", "application_cache_identifier", "requested_claims"] {
-            guard let value = entity[name]?.text, !value.isEmpty else { continue }
-            // Requested claims are JSON inside text; other text is taken as it is.
-            parts[name] = (try? JSONValue(parsing: value)) ?? .string(value)
+        for (name, value) in entity.members {
+            guard let part = Self.names[name], let value = value.partition else { continue }
+            parts[part] = value
         }
+        // The hash says no more than the claims do that it is of.
+        if parts["requested_claims"] != nil { parts["requested_claims_hash"] = nil }
         self.init(parts: parts)
     }
 
@@ -147,5 +161,14 @@ struct TokenVariant {
         let members = parts.map { (name: $0.key, value: $0.value) }
         let canonical = JSONValue.object(.init(members)).canonical.serialized
         text = Base64URL.encode(SHA256.hash(data: Array(canonical.utf8)).prefix(16))
+    }
+}
+
+extension JSONValue {
+    /// The value as a part of a token's variant; nil where it is none.
+    fileprivate var partition: JSONValue? {
+        if isNull || text?.isEmpty == true || object?.isEmpty == true { return nil }
+        // Requested claims are JSON inside text; other text is taken as it is.
+        return text.flatMap { try? JSONValue(parsing: $0) } ?? self
     }
 }

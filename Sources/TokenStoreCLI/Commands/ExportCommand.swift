@@ -64,6 +64,10 @@ struct ExportCommand: ParsableCommand {
 
     private func report(_ file: String, _ verb: String, _ console: Console) throws {
         console.note("\(verb) \(file), which holds every token in plain text")
+        try describe(file, console)
+    }
+
+    private func describe(_ file: String, _ console: Console) throws {
         guard arguments.json else { return }
         try console.document {
             $0.member("file", file)
@@ -72,7 +76,10 @@ struct ExportCommand: ParsableCommand {
     }
 
     private func exportToStandardOutput(_ console: Console) throws {
-        if dryRun { return console.note("would write every token in plain text to standard output") }
+        if dryRun {
+            console.note("would write every token in plain text to standard output")
+            return try describe("-", console)
+        }
         guard !console.terminal.isTerminal || yes else {
             throw CommandFailure(
                 .failure,

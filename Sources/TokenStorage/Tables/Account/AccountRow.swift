@@ -68,6 +68,14 @@ struct AccountRow: Equatable {
 
     private static let columns = Columns()
 
+    /// Takes over what a new ID token says; a tenant that the account is a guest of only fills gaps of its names.
+    mutating func take(_ account: AccountProfile, isHome: Bool) {
+        if !account.username.isEmpty, isHome || username.isEmpty { username = account.username }
+        policy = account.policy ?? policy
+        issuer = account.issuer ?? issuer
+        name = isHome ? account.name ?? name : name ?? account.name
+    }
+
     /// The name is in the row's proof.
     var sealed: [Secret?] { [Secret(name ?? "")] }
 

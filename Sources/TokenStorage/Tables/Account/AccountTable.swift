@@ -110,10 +110,7 @@ extension StoreConnection {
         try ask(id)
         let changed: Void? = try intact {
             try changeAccount(id) { row in
-                if !account.username.isEmpty, isHome || row.username.isEmpty { row.username = account.username }
-                row.policy = account.policy ?? row.policy
-                row.issuer = account.issuer ?? row.issuer
-                row.name = isHome ? account.name ?? row.name : row.name ?? account.name
+                row.take(account, isHome: isHome)
                 row.lastUsedAt = now
             }
         }
@@ -239,6 +236,15 @@ extension StoreConnection {
         return try connection.integer(
             "SELECT EXISTS (SELECT 1 FROM account INDEXED BY account_username WHERE username_fold >= '')"
         ) != 0
+    }
+
+    /// Gives an account the names that the ID token of a refresh has, from the tenant of the request.
+    func renameAccount(_ id: Int64, _ account: AccountProfile, tenant: String) throws {
+        try changeAccount(id) { row in
+            let isHome = row.utid.map { $0.folded == tenant || !Cloud.hasTenants(row.environment) } ?? true
+            row.take(account, isHome: isHome)
+            row.lastUsedAt = now
+        }
     }
 
     func touchAccount(_ row: Int64) throws { try changeAccount(row) { $0.lastUsedAt = now } }

@@ -26,6 +26,9 @@ struct TenantProfileRow: Equatable {
 
     /// Names, `client_info`, and every field not known here.
     var extra: JSONValue.Object
+
+    /// Whether only an ID token told of the tenant: an import had no entry for it, and an export has none.
+    var isDescribed: Bool { authorityType.isEmpty }
 }
 
 /// The tenants of an account.
@@ -124,13 +127,25 @@ extension StoreConnection {
 
     /// Adds or replaces a profile; fields of the old one that the new one lacks are kept.
     ///
-    /// One that is older than what is there only fills gaps.
+    /// One that is older than what is there only fills gaps. So does one that `yieldsToName` and calls its tenant by a word
+    /// such as `organizations`, where the other names it: a document may have both.
+    ///
+    /// One that a refresh has renewed is of the kind that it was.
     ///
     /// - Returns: whether anything changed.
-    func saveTenantProfile(_ profile: TenantProfileRow, account: Int64, isOlder: Bool = false) throws -> Bool {
-        let known = try tenantProfile(account, realm: profile.realmFold, environment: profile.environment)
+    func saveTenantProfile(
+        _ profile: TenantProfileRow,
+        account: Int64,
+        isOlder: Bool = false,
+        isRenewed: Bool = false,
+        yieldsToName: Bool = false
+    ) throws -> Bool {
+        var known = try tenantProfile(account, realm: profile.realmFold, environment: profile.environment)
+        // What only ID tokens told of is no entry that could be merged with.
+        if known?.profile?.isDescribed == true { known?.profile = nil }
         var merged = profile
-        if isOlder, let known = known?.profile {
+        let isPlain = yieldsToName && known?.profile.map { profile.realm.isWordFor($0.realm) } ?? false
+        if isOlder || isPlain, let known = known?.profile {
             merged = known
             merged.extra = profile.extra.merging(known.extra)
             merged.localAccountID = known.localAccountID ?? profile.localAccountID
@@ -140,6 +155,7 @@ extension StoreConnection {
         } else if let known = known?.profile {
             merged.extra = known.extra.merging(profile.extra)
             merged.localAccountID = profile.localAccountID ?? known.localAccountID
+            if isRenewed { merged.authorityType = known.authorityType }
             if profile.username.isEmpty { merged.username = known.username }
             // A word such as "common" means the tenant, but does not name it.
             if profile.realm.isWordFor(known.realm) { merged.realm = known.realm }
@@ -157,6 +173,22 @@ extension StoreConnection {
             sealed: [Secret(merged.extra)]
         )
         return true
+    }
+
+    /// Adds the tenant that an imported ID token is of, unless the account is known in it.
+    func describeTenant(of tenant: DescribedTenant) throws {
+        let (token, account) = (tenant.token, tenant.account)
+        guard try tenantProfile(account, realm: token.realmFold, environment: token.environment) == nil else { return }
+        try write(
+            .tenantProfile,
+            id: nil,
+            account: account,
+            clear: [
+                .text(token.environment), .text(token.realm), .text(token.realmFold), .text(tenant.localAccountID),
+                .text(tenant.localAccountID.folded), .text(""), .text(""),
+            ],
+            sealed: [Secret(JSONValue.Object())]
+        )
     }
 
     private func tenantProfile(
@@ -196,7 +228,8 @@ extension StoreConnection {
 
 extension StoreConnection {
     private static let exportedProfiles = SQL(
-        SealedTable.tenantProfile.selection(with: "a.home_account_id") + "WHERE a.id IS NOT NULL ORDER BY t.id"
+        SealedTable.tenantProfile.selection(with: "a.home_account_id")
+            + "WHERE a.id IS NOT NULL AND t.authority_type <> '' ORDER BY t.id"
     )
 
     /// Calls `body` with each profile, and the id of its account.

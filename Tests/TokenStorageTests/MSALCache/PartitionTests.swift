@@ -1,0 +1,143 @@
+import OAuth
+import TestSupport
+import TestTraits
+import Testing
+
+@testable import TokenStorage
+
+/// Tokens that other programs keep apart: for requested claims, on behalf of someone, with further parameters.
+@Suite(.onBothEngines)
+struct PartitionTests {
+    private static let query = TokenQuery(account: Fixture.account, clientID: "cid", scope: "s1")
+
+    private func served(_ fixture: TestStore) throws -> String? {
+        guard case .usable(let token, isAging: _) = try fixture.store.cachedToken(for: Self.query) else { return nil }
+        return token.secret.reveal()
+    }
+
+    @Test(
+        arguments: [
+            ["requestedClaims": #"{"access_token":{"x":1}}"#, "requestedClaimsHash": "abc"],
+            ["requested_claims": ["access_token": ["x": 1]]], ["userAssertionHash": "h1"],
+            ["user_assertion_hash": "h1"], ["ext": ["fmi_path": "p"]], ["ext_cache_key_hash": "h"],
+            ["additionalCacheKeyComponents": ["fmi_path": "p"]],
+        ] as [KeyValuePairs<String, JSONValue>]
+    )
+    func `an access token of a partition neither replaces an ordinary one nor is served for it`(
+        fields: KeyValuePairs<String, JSONValue>
+    ) throws {
+        let special = JSONValue.accessToken("special", "s1", expiresIn: 7200, fields)
+        let document = JSONValue.cache(
+            accessTokens: [.accessToken("plain", "s1"), special],
+            accounts: [.account()]
+        )
+        let fixture = try TestStore(document)
+        #expect(try fixture.rows("AccessToken").count == 2)
+        #expect(try served(fixture) == "plain")
+        #expect(try fixture.take(document).changes == 0)
+        #expect(try fixture.take(try fixture.export()).changes == 0)
+        let alone = try TestStore(.cache(accessTokens: [special], accounts: [.account()]))
+        #expect(try served(alone) == nil)
+        // A program that looks a token up by its key does not find it there either.
+        #expect(try alone.export()["AccessToken"].object?.members.allSatisfy { $0.name.contains("-atext-") } == true)
+    }
+
+    @Test func `empty parts are none`() throws {
+        let row = JSONValue.accessToken(
+            "plain",
+            "s1",
+            ["user_assertion_hash": "", "ext": [:], "requestedClaims": .null]
+        )
+        #expect(try served(TestStore(.cache(accessTokens: [row], accounts: [.account()]))) == "plain")
+    }
+
+    @Test func `refresh tokens on behalf of others stay apart, and are not the person's session`() throws {
+        let document = JSONValue.cache(
+            refreshTokens: [
+                .refreshToken("rt1", ["user_assertion_hash": "h1"]),
+                .refreshToken("rt2", ["user_assertion_hash": "h2"]),
+                .refreshToken("primary", ["credential_type": "PrimaryRefreshToken"]),
+            ],
+            idTokens: [.idToken()],
+            accounts: [.account()]
+        )
+        let fixture = try TestStore(document)
+        #expect(try Set(fixture.rows("RefreshToken").map { $0["secret"].text }) == ["rt1", "rt2", "primary"])
+        #expect(try fixture.take(document).changes == 0)
+        #expect(try fixture.take(try fixture.export()).changes == 0)
+        #expect(try fixture.store.refreshTokens(of: Fixture.account, client: "cid").isEmpty)
+        // A sign-in takes none of their places.
+        try fixture.signIn(.signIn())
+        #expect(try fixture.rows("RefreshToken").count == 4)
+        #expect(try fixture.currentRefreshToken().secret.reveal() == "r")
+        #expect(try fixture.store.check() == [])
+    }
+
+    @Test func `the times of access tokens tell how old a refresh token is that has none`() throws {
+        func document(_ name: String, at time: Int64) -> JSONValue {
+            .cache(
+                accessTokens: [.accessToken("a-" + name, "s1", ["cached_at": .seconds(time)])],
+                refreshTokens: [.refreshToken("r-" + name)],
+                accounts: [.account()]
+            )
+        }
+        let (older, newer) = (document("old", at: Fixture.now - 900), document("new", at: Fixture.now - 90))
+        for documents in [[older, newer], [newer, older]] {
+            let fixture = try TestStore()
+            for document in documents { try fixture.take(document) }
+            #expect(try fixture.currentRefreshToken().secret.reveal() == "r-new")
+            #expect(try fixture.take(older).changes == 0)
+            #expect(try fixture.take(newer).changes == 0)
+        }
+    }
+}
+
+/// Tenants as other programs' caches tell of them.
+@Suite(.onBothEngines)
+struct ImportedTenantTests {
+    @Test func `a tenant that only an ID token tells of is one of the account`() throws {
+        let guest = JSONValue.idToken(
+            Fixture.claims(["iss": "https://login.microsoftonline.com/t2/v2.0", "tid": "t2", "oid": "g1"]),
+            ["realm": "t2"]
+        )
+        let document = JSONValue.cache(
+            accessTokens: [.accessToken("guest", "s1", ["realm": "t2"])],
+            idTokens: [.idToken(), guest],
+            accounts: [.account()]
+        )
+        let fixture = try TestStore(document)
+        let account = try #require(try fixture.store.accounts(matching: .tenant("t2")).first)
+        #expect(account.tenantProfiles.map(\.tenantID) == ["t1", "t2"])
+        #expect(try fixture.store.accounts(matching: .localAccountID("g1")) == [account])
+        // It is no entry of the document.
+        #expect(try fixture.rows("Account").count == 1)
+        #expect(try fixture.take(document).changes == 0)
+        // The entry takes its place when it comes, as a sign-in's does.
+        let entry = JSONValue.account(["realm": "t2", "local_account_id": "g1", "username": "guest@example.net"])
+        #expect(try fixture.take(.cache(accounts: [entry])).accounts == 1)
+        #expect(try fixture.rows("Account").count == 2)
+        #expect(try fixture.store.accounts().map(\.tenantProfiles.count) == [2])
+        #expect(try fixture.store.check() == [])
+    }
+
+    @Test(arguments: [false, true])
+    func `a document that names a tenant and a word for it changes nothing twice`(isNamedFirst: Bool) throws {
+        let rows: [JSONValue] = [
+            .account(["realm": "organizations", "username": "old@example.net", "account_source": "code"]),
+            .account(["username": "new@example.net", "account_source": "broker"]),
+        ]
+        let document = JSONValue.cache(accounts: isNamedFirst ? rows.reversed() : rows)
+        let fixture = try TestStore(document)
+        #expect(try fixture.store.accounts().map(\.username) == ["new@example.net"])
+        #expect(try fixture.take(document).changes == 0)
+    }
+
+    @Test(arguments: ["a b", "evil.example/login.microsoftonline.com", "evil.example#", "x@example.net"])
+    func `what is no host is kept aside`(environment: String) throws {
+        let fixture = try TestStore()
+        let report = try fixture.take(.cache(accounts: [.account(["environment": .string(environment)])]))
+        #expect(report.rejected.map(\.reason) == ["its environment is no host"])
+        #expect(try fixture.store.accounts().isEmpty)
+        #expect(try fixture.rows("Account").map { $0["environment"].text } == [environment])
+    }
+}
