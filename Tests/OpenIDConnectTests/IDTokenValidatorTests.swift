@@ -123,14 +123,20 @@ struct IDTokenValidatorTests {
         #expect(throws: IDTokenFlaw.unknownKey) { try validator.checkSignature(of: unnamed, keys: set()) }
     }
 
-    @Test(arguments: ["RS256", "PS256", "ES256", "ES384", "ES512", "EdDSA"])
+    @Test(arguments: ["EdDSA", "Ed25519"], ["EdDSA", "Ed25519", nil])
+    func `the two names of one algorithm mean each other's keys`(algorithm: String, named: String?) throws {
+        let keys = try keys(algorithm, ["alg": named.map { .string($0) }])
+        #expect(throws: Never.self) { try validator.checkSignature(of: token(algorithm), keys: keys) }
+    }
+
+    @Test(arguments: ["RS256", "PS256", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"])
     func `the hash of an access token is checked where there is one`(algorithm: String) throws {
         let secret = Secret("an access token")
         let bytes = Data(secret.reveal().utf8)
         let digest =
             switch algorithm {
             case "ES384": Array(SHA384.hash(data: bytes))
-            case "ES512", "EdDSA": Array(SHA512.hash(data: bytes))
+            case "ES512", "EdDSA", "Ed25519": Array(SHA512.hash(data: bytes))
             default: Array(SHA256.hash(data: bytes))
             }
         let hash = Base64URL.encode(digest.prefix(digest.count / 2))

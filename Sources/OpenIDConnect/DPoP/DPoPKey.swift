@@ -84,7 +84,7 @@ package struct DPoPKey: Sendable {
 
 /// Whether sign-ins bind their tokens to a key of this machine ([RFC 9449](https://www.rfc-editor.org/rfc/rfc9449)).
 public enum DPoPPolicy: String, Sendable, CaseIterable {
-    /// They do not; a session that is bound already stays so.
+    /// They do not; a session whose access tokens are bound already stays so, and no other is handed out of it.
     case off
 
     /// They do where the issuer says that it supports that, and take what it answers.
@@ -105,14 +105,19 @@ public enum DPoPPolicy: String, Sendable, CaseIterable {
         return DPoPKey()
     }
 
-    /// Requires that the access token of an answer is one that this policy takes.
+    /// Requires that the access token of an answer is one that this policy takes, of a session where access tokens may
+    /// have been bound before.
     ///
     /// - Throws: ``DPoPError``.
-    package func check(_ response: TokenResponse, boundTo key: BoundKey?) throws(DPoPError) {
+    package func check(
+        _ response: TokenResponse,
+        boundTo key: BoundKey?,
+        wasBound: Bool = false
+    ) throws(DPoPError) {
         guard response.accessToken != nil else { return }
         let isBound = AccessToken.isDPoP(response.tokenType)
         if isBound, key == nil { throw .unaskedBinding }
-        if !isBound, self == .required { throw .downgrade }
+        if !isBound, self == .required || self == .off && wasBound { throw .downgrade }
     }
 }
 

@@ -112,9 +112,14 @@ package struct MetadataDiscovery: Sendable {
 
     /// Fetches the keys that an issuer signs with, with the seconds that they may be kept.
     ///
+    /// Where they can be done without, they may not take the time of what cannot.
+    ///
     /// - Throws: ``MetadataError``, ``IssuerUnavailable``, `HTTPTransportError`.
-    package func keys(at url: String) async throws -> (keys: JSONValue.Object, lifetime: Int64) {
-        let (keys, lifetime) = try await document(at: url)
+    package func keys(
+        at url: String,
+        isOptional: Bool = false
+    ) async throws -> (keys: JSONValue.Object, lifetime: Int64) {
+        let (keys, lifetime) = try await document(at: url, limits: isOptional ? shortLimits : nil)
         guard keys["keys"]?.array != nil else { throw MetadataError.incomplete("keys") }
         return (keys, lifetime)
     }

@@ -96,10 +96,14 @@ package struct UnusableAnswer: Error, Hashable, CustomStringConvertible {
     /// The field whose text RFC 6749 does not allow, if that is the fault.
     package let malformedField: String?
 
-    package init(status: Int, isJSON: Bool, malformedField: String? = nil) {
+    /// The type of the access token, if it is one that nothing here can use.
+    package let unknownType: String?
+
+    package init(status: Int, isJSON: Bool, malformedField: String? = nil, unknownType: String? = nil) {
         self.status = status
         self.isJSON = isJSON
         self.malformedField = malformedField
+        self.unknownType = unknownType
     }
 
     package var problem: String {
@@ -107,11 +111,14 @@ package struct UnusableAnswer: Error, Hashable, CustomStringConvertible {
             return "the answer of the token endpoint has characters in \(malformedField) that RFC 6749 forbids, and it "
                 + "was not used"
         }
+        if let unknownType {
+            return "the token endpoint sent a token of the type '\(unknownType)', which is neither Bearer nor DPoP"
+        }
         return "the token endpoint answered \(status) \(isJSON ? "without tokens" : "without JSON")"
     }
 
     package var remedy: Remedy {
-        malformedField == nil
+        malformedField == nil && unknownType == nil
             ? Remedy(.checkSource, "check the authority, and any proxy in front of it")
             : Remedy(.askOperator, "report it to the operator of the issuer")
     }
@@ -125,12 +132,18 @@ extension TokenResponse {
         accessToken != nil || refreshToken != nil || idToken != nil || !malformedFields.isEmpty
     }
 
-    /// Refuses tokens that no terminal and no header is to meet.
+    /// How an access token is used is known of these alone (RFC 6749 §7.1).
+    private static let knownTypes: Set<String> = ["bearer", "dpop"]
+
+    /// Refuses tokens that no terminal and no header is to meet, and those of a type that is not known.
     ///
     /// - Throws: ``UnusableAnswer``; the refresh token of such an answer may be good all the same.
     package func requireTokenText() throws(UnusableAnswer) {
-        guard let field = malformedFields.first else { return }
-        throw UnusableAnswer(status: 200, isJSON: true, malformedField: field)
+        if let field = malformedFields.first {
+            throw UnusableAnswer(status: 200, isJSON: true, malformedField: field)
+        }
+        guard accessToken != nil, let type = tokenType, !Self.knownTypes.contains(type.lowercased()) else { return }
+        throw UnusableAnswer(status: 200, isJSON: true, unknownType: type)
     }
 }
 

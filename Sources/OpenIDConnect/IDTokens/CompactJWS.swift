@@ -73,8 +73,8 @@ extension JSONValue.Object {
 }
 
 /// The algorithms that an ID token may be signed with ([RFC 7518
-/// §3.1](https://www.rfc-editor.org/rfc/rfc7518#section-3.1), [RFC 8037](https://www.rfc-editor.org/rfc/rfc8037)): only
-/// those with a key pair, so that a public key cannot be used to sign.
+/// §3.1](https://www.rfc-editor.org/rfc/rfc7518#section-3.1), [RFC 8037](https://www.rfc-editor.org/rfc/rfc8037), [RFC
+/// 9864](https://www.rfc-editor.org/rfc/rfc9864)): only those with a key pair, so that a public key cannot be used to sign.
 enum SignatureAlgorithm: String, Sendable {
     case rs256 = "RS256"
     case rs384 = "RS384"
@@ -86,6 +86,15 @@ enum SignatureAlgorithm: String, Sendable {
     case es384 = "ES384"
     case es512 = "ES512"
     case edDSA = "EdDSA"
+    case ed25519 = "Ed25519"
+
+    /// Whether a key that names an algorithm is for this one: the only curve here has an old name and a new one.
+    func isMeant(by name: String) -> Bool {
+        switch self {
+        case .edDSA, .ed25519: [Self.edDSA.rawValue, Self.ed25519.rawValue].contains(name)
+        default: rawValue == name
+        }
+    }
 
     var padding: _RSA.Signing.Padding {
         switch self {
@@ -102,7 +111,7 @@ enum SignatureAlgorithm: String, Sendable {
             case .rs256, .ps256, .es256: Array(SHA256.hash(data: bytes))
             case .rs384, .ps384, .es384: Array(SHA384.hash(data: bytes))
             // The hash inside Ed25519 is SHA-512, which is what issuers take.
-            case .rs512, .ps512, .es512, .edDSA: Array(SHA512.hash(data: bytes))
+            case .rs512, .ps512, .es512, .edDSA, .ed25519: Array(SHA512.hash(data: bytes))
             }
         }
         return Secret(Base64URL.encode(digest.prefix(digest.count / 2)))

@@ -94,7 +94,7 @@ struct JSONWebKey: Sendable {
     ///
     /// - Throws: ``IDTokenFlaw`` if the key is not for the token's algorithm, or for no signature at all.
     func signed(_ token: CompactJWS) throws(IDTokenFlaw) -> Bool {
-        guard algorithm == nil || algorithm == token.algorithm.rawValue else { throw .unsuitableKey }
+        guard algorithm.map(token.algorithm.isMeant) ?? true else { throw .unsuitableKey }
         switch (try material.get(), token.algorithm) {
         case (.rsa(let key), .rs256), (.rsa(let key), .ps256):
             return key.signed(token, SHA256.hash(data: token.message))
@@ -105,7 +105,8 @@ struct JSONWebKey: Sendable {
         case (.p256(let key), .es256): return key.signed(token)
         case (.p384(let key), .es384): return key.signed(token)
         case (.p521(let key), .es512): return key.signed(token)
-        case (.ed25519(let key), .edDSA): return key.isValidSignature(token.signature, for: token.message)
+        case (.ed25519(let key), .edDSA), (.ed25519(let key), .ed25519):
+            return key.isValidSignature(token.signature, for: token.message)
         default: throw .unsuitableKey
         }
     }

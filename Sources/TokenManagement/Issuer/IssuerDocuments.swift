@@ -181,7 +181,7 @@ extension IssuerDocuments {
     }
 
     private func fetchedKeys(at url: String) async throws -> JSONWebKeySet {
-        let (keys, lifetime) = try await discovery.keys(at: url)
+        let (keys, lifetime) = try await discovery.keys(at: url, isOptional: cache != nil)
         try await keep(keys, url, lifetime)
         return JSONWebKeySet(keys)
     }

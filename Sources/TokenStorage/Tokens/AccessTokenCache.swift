@@ -183,7 +183,8 @@ extension AccessTokenCache.Entry {
         guard times.allSatisfy({ abs($0) < 1e15 }) else { return nil }
         func seconds(_ date: Date) -> Int64 { Int64(date.timeIntervalSince1970) }
         let expiresOn = seconds(token.expiresAt)
-        let last = expiresOn - query.buffer.seconds(cachedAt: token.cachedAt.map(seconds), expiresOn: expiresOn)
+        let buffer = query.buffer.seconds(cachedAt: token.cachedAt.map(seconds), expiresOn: expiresOn)
+        let last = expiresOn - max(buffer, 1)
         let end = min(last, token.refreshAt.map(seconds) ?? .max)
         guard now <= end else { return nil }
         return AccessTokenCache.Entry(query, token, now...end)

@@ -26,6 +26,9 @@ extension StoreConnection {
         let tenant = namedTenant(response, request) ?? plainTenant(of: request.authority, account: used.account) ?? ""
         try askAheadForTenant(of: request.authority, account: used.account, client: request.clientID)
         try askAheadForRealm(tenant, of: row, environment: request.authority.environment)
+        if response.idToken != nil {
+            try askAheadForTenantProfile(row, realm: tenant.folded, environment: request.authority.environment)
+        }
         try askAheadAboutTokens(response, request, Realm(tenant), row)
     }
 

@@ -69,7 +69,7 @@ extension StoreConnection {
         let realm = try realm(tenant, of: account, environment: request.authority.environment)
         try saveIDToken(of: identity, in: realm, request: request, account: account)
         try learnTenant(tenant, of: request, account: used.account, row: account)
-        try touchAccount(account)
+        try describe(account, by: identity, in: realm, request)
         try saveFamily(of: response, request: request)
         try record(.refresh, account: used.account, client: request.clientID, refreshToken: response.refreshToken)
         let saved = try saveAccessToken(response, request: request, realm: realm, account: account, id: used.account)
@@ -122,6 +122,25 @@ extension StoreConnection {
             secret: idToken.secret
         )
         _ = try saveIDToken(token, claims: idToken.claims, account: account)
+    }
+
+    /// Gives an account the names of a refresh's ID token, which may be others than those of the sign-in.
+    private func describe(
+        _ row: Int64,
+        by identity: ResponseIdentity,
+        in realm: Realm,
+        _ request: TokenRequest
+    ) throws {
+        guard identity.idToken != nil else { return try touchAccount(row) }
+        let named = identity.storedAccount(typed: nil)
+        try renameAccount(row, named, tenant: realm.fold)
+        var profile = identity.tenantProfile(
+            account: named,
+            environment: request.authority.environment,
+            grant: request.grant
+        )
+        (profile.realm, profile.realmFold) = (realm.name, realm.fold)
+        _ = try saveTenantProfile(profile, account: row, isRenewed: true)
     }
 
     private func refreshToken(

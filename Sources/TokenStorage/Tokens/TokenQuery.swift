@@ -89,10 +89,10 @@ public struct ExpiryBuffer: Hashable, Sendable {
         return max(isOverflow ? seconds : min(seconds, lifetime / 3), minimumSeconds)
     }
 
-    /// Whether a token is good for longer than its buffer.
+    /// Whether a token is good, and will be until its buffer has passed.
     func isBehind(_ now: Int64, cachedAt: Int64?, expiresOn: Int64) -> Bool {
         let (end, isOverflow) = now.addingReportingOverflow(seconds(cachedAt: cachedAt, expiresOn: expiresOn))
-        return !isOverflow && expiresOn >= end
+        return !isOverflow && expiresOn > now && expiresOn >= end
     }
 }
 

@@ -12,6 +12,9 @@ struct ProposedCommand {
         words += Self.words(option, value)
     }
 
+    /// Adds an option without a value.
+    mutating func add(_ option: String) { words.append(option) }
+
     /// Adds what says which store is meant, where the command that failed was told so by its arguments.
     mutating func add(_ arguments: StoreArguments) {
         add("--store", arguments.store)

@@ -9,16 +9,40 @@ struct SignInAgain {
     let client: String
 
     /// What the token is for; empty: what the sign-in asks for by itself.
-    var scope = Scope([])
+    let scope: Scope
 
-    let arguments: StoreArguments
+    /// What the token was to have besides, for which the person has to be asked.
+    let claims: JSONValue?
+
+    /// Whether the session is bound to a key: the next one is to be no less.
+    private let isBound: Bool
+    private let network: NetworkArguments
+    private let arguments: StoreArguments
+
+    init(
+        _ account: Account,
+        _ client: String,
+        _ request: SilentRequest?,
+        in store: some StoreReading,
+        _ network: NetworkArguments,
+        _ arguments: StoreArguments
+    ) {
+        self.account = account
+        self.client = client
+        scope = request?.scope ?? Scope([])
+        claims = request?.claims
+        // Where that cannot be read, the command is as good as it can be.
+        isBound = (try? store.isBound(account.id, client: client)) ?? false
+        self.network = network
+        self.arguments = arguments
+    }
 
     /// The failure, with the command behind advice to sign in.
     func completing(_ failure: CommandFailure) -> CommandFailure {
         var failure = failure
         failure.facts.concern(account)
         // Where the account says nothing of its authority, there is no command.
-        guard let hint = failure.hint, hint.contains("sign in again"), let command = try? command else {
+        guard let hint = failure.hint, hint.contains("sign in"), let command = try? command(after: hint) else {
             return failure
         }
         let isLast = hint.hasSuffix("sign in again")
@@ -27,24 +51,25 @@ struct SignInAgain {
 
     /// A sentence that ends with the advice, with the command behind it.
     func completing(_ sentence: String) -> String {
-        guard sentence.hasSuffix("sign in again"), let command = try? command else { return sentence }
+        guard sentence.hasSuffix("sign in again"), let command = try? command(after: sentence) else { return sentence }
         return "\(sentence) with '\(command)'"
     }
 
-    private var command: String {
-        get throws {
-            let authority = try Authority(of: account, requested: nil)
-            var command = ProposedCommand("login")
-            if let issuer = authority.issuer {
-                command.add("--issuer", issuer)
-            } else {
-                command.add("--authority", authority.url)
-            }
-            command.add("--client-id", client)
-            command.add("--login-hint", account.username.isEmpty ? nil : account.username)
-            for name in scope.tokens { command.add("--scope", name) }
-            command.add(arguments)
-            return command.text
+    private func command(after advice: String) throws -> String {
+        let authority = try Authority(of: account, requested: nil)
+        var command = ProposedCommand("login")
+        if let issuer = authority.issuer {
+            command.add("--issuer", issuer)
+        } else {
+            command.add("--authority", authority.url)
         }
+        command.add("--client-id", client)
+        command.add("--login-hint", account.username.isEmpty ? nil : account.username)
+        for name in scope.tokens { command.add("--scope", name) }
+        command.add("--claims", claims?.serialized)
+        if isBound || advice.contains("with DPoP") { command.add("--dpop") }
+        command.add("--ca-file", network.caFile)
+        command.add(arguments)
+        return command.text
     }
 }

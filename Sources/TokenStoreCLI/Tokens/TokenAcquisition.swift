@@ -66,12 +66,17 @@ struct TokenAcquisition: ParsableArguments {
             try store.requireNoHolder()
             throw AcquisitionError.timedOut
         } catch let error as AcquisitionError {
-            throw signInAgain(account, client, request.scope).completing(CommandFailure(error))
+            throw signInAgain(account, client, request, in: store).completing(CommandFailure(error))
         }
     }
 
-    private func signInAgain(_ account: Account, _ client: String, _ scope: Scope) -> SignInAgain {
-        SignInAgain(account: account, client: client, scope: scope, arguments: arguments)
+    private func signInAgain(
+        _ account: Account,
+        _ client: String,
+        _ request: SilentRequest?,
+        in store: some StoreReading
+    ) -> SignInAgain {
+        SignInAgain(account, client, request, in: store, network, arguments)
     }
 
     private func request(_ account: Account, of client: String, in store: some StoreReading) throws -> SilentRequest {
@@ -90,7 +95,7 @@ extension TokenAcquisition {
             switch try decide(request, client, in: store) {
             case .serve(let result): return (result, account)
             case let other where token.cached:
-                throw signInAgain(account, client, request.scope).completing(Self.refusal(other))
+                throw signInAgain(account, client, request, in: store).completing(Self.refusal(other))
             default: return nil
             }
         } catch let error as TokenStoreError where [.storeBusy, .failure].contains(CommandFailure(error).status) {
@@ -107,7 +112,7 @@ extension TokenAcquisition {
         let request = try request(account, of: client, in: store)
         let decision = try decide(request, client, in: store)
         guard case .serve(let result) = decision else {
-            throw signInAgain(account, client, request.scope).completing(Self.refusal(decision))
+            throw signInAgain(account, client, request, in: store).completing(Self.refusal(decision))
         }
         return (result, account)
     }
@@ -148,13 +153,10 @@ extension TokenAcquisition {
 // MARK: - ID tokens
 
 extension TokenAcquisition {
-    /// An ID token with less time than this is renewed before it is handed on, so that it arrives in time.
-    private static let transit: Int64 = 60
-
     private func idToken(on console: Console, isRepeated: Bool) throws -> HandedToken {
         guard try !arguments.isVacant else { throw try CommandFailure.noStore(at: arguments.location) }
         if !token.forceRefresh, token.claims == nil,
-            let stored = try storedIDToken(lasting: token.cached ? 1 : Self.transit, .cache)
+            let stored = try storedIDToken(lasting: nil, .cache)
         {
             return stored
         }
@@ -176,14 +178,18 @@ extension TokenAcquisition {
         if let stored = try storedIDToken(lasting: 1, .cache) { return stored }
         let who = result.idToken == nil ? "the issuer sent no new ID token, and the stored one" : "the new ID token"
         let failure = CommandFailure(.interactionRequired, "\(who) is not good for long enough", "sign in again")
-        throw signInAgain(account, result.accessToken.clientID, Scope([])).completing(failure)
+        let client = result.accessToken.clientID
+        guard let store = try arguments.inspected() else { throw failure }
+        let request = try request(account, of: client, in: store)
+        throw signInAgain(account, client, request, in: store).completing(failure)
     }
 
-    /// The newest ID token, if it is good for as long as is asked for and for `seconds`.
-    private func storedIDToken(lasting seconds: Int64, _ source: TokenResult.Source) throws -> HandedToken? {
+    /// The newest ID token, if it is good for as long as is asked for.
+    private func storedIDToken(lasting seconds: Int64?, _ source: TokenResult.Source) throws -> HandedToken? {
         guard let store = try arguments.inspected(), let (account, client) = try selected(store) else { return nil }
-        let newest = try store.idTokens(of: account.id, client: client).first { filters.includes(tenant: $0.tenantID) }
-        return try newest.flatMap { try handed($0.idToken, of: account, lasting: seconds, source) }
+        guard let (idToken, end) = try token.storedIDToken(of: account, client, filters, in: store, lasting: seconds)
+        else { return nil }
+        return try HandedToken(idToken, ending: end, of: account, source)
     }
 
     private func handed(
@@ -192,11 +198,37 @@ extension TokenAcquisition {
         lasting seconds: Int64,
         _ source: TokenResult.Source
     ) throws -> HandedToken? {
-        let now = Date()
-        guard let end = idToken.claims.expiresAt,
-            end.unixSeconds - now.unixSeconds >= max(seconds, token.minTTL)
-        else { return nil }
+        guard let end = token.end(of: idToken, lasting: seconds) else { return nil }
         return try HandedToken(idToken, ending: end, of: account, source)
+    }
+}
+
+extension TokenArguments {
+    /// An ID token with less time than this is renewed before it is handed on, so that it arrives in time.
+    private static let transit: Int64 = 60
+
+    /// The newest ID token that the store has of an account, with its end, if it is good for as long as is asked for and
+    /// for `seconds`; nil: for as long as it takes to arrive.
+    func storedIDToken(
+        of account: Account,
+        _ client: String,
+        _ filters: AccountFilters,
+        in store: some StoreReading,
+        lasting seconds: Int64? = nil
+    ) throws -> (idToken: IDToken, end: Date)? {
+        let newest = try store.idTokens(of: account.id, client: client).first { filters.includes(tenant: $0.tenantID) }
+        guard let idToken = newest?.idToken,
+            let end = end(of: idToken, lasting: seconds ?? (cached ? 1 : Self.transit))
+        else { return nil }
+        return (idToken, end)
+    }
+
+    /// When an ID token ends, if it is good for as long as is asked for and for `seconds`.
+    func end(of idToken: IDToken, lasting seconds: Int64) -> Date? {
+        guard let end = idToken.claims.expiresAt, end.unixSeconds - Date().unixSeconds >= max(seconds, minTTL) else {
+            return nil
+        }
+        return end
     }
 }
 

@@ -30,6 +30,7 @@ struct KeyPair: Sendable, CustomTestStringConvertible {
             (.rsa(rsa[0], isPSS: false), .rsa(rsa[1], isPSS: false)),
             (.rsa(rsa[0], isPSS: true), .rsa(rsa[1], isPSS: true)),
             (.p256(), .p256()), (.p384(), .p384()), (.p521(), .p521()), (.ed25519(), .ed25519()),
+            (.ed25519(named: "Ed25519"), .ed25519(named: "Ed25519")),
         ]
     }
 
@@ -89,11 +90,11 @@ struct KeyPair: Sendable, CustomTestStringConvertible {
         )
     }
 
-    private static func ed25519() -> KeyPair {
+    private static func ed25519(named name: String = "EdDSA") -> KeyPair {
         let key = Curve25519.Signing.PrivateKey()
         return KeyPair(
-            algorithm: "EdDSA",
-            jwk: jwk("OKP", "EdDSA", curve: "Ed25519", [("x", key.publicKey.rawRepresentation)]),
+            algorithm: name,
+            jwk: jwk("OKP", name, curve: "Ed25519", [("x", key.publicKey.rawRepresentation)]),
             sign: { try key.signature(for: Data($0.utf8)) },
             lend: { await $0.add(eddsa: EdDSA.PrivateKey(backing: key), kid: "k") }
         )

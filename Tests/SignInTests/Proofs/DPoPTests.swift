@@ -69,6 +69,22 @@ struct DPoPTests {
         }
     }
 
+    @Test func `a session whose access tokens are bound hands out no other`() async throws {
+        try await DPoPScene.open { (scene: DPoPScene) async throws in
+            let account = try await scene.signIn().account
+            scene.expire()
+            scene.provider.proofs.set { $0.bindsAccessTokens = false }
+            let error = try await acquisitionError {
+                _ = try await scene.application(dpop: .off).acquireTokenSilently(scene.request(account.id))
+            }
+            #expect(error?.dpopError?.code == .downgrade)
+            // The refresh token of the answer that was refused is kept.
+            scene.provider.proofs.set { $0.bindsAccessTokens = true }
+            #expect(try await scene.call(account, dpop: .off).status == 200)
+            #expect(scene.outcomes("token") == ["200", "200", "200"])
+        }
+    }
+
     @Test func `where DPoP is required, a token that is not bound ends the sign-in`() async throws {
         try await DPoPScene.open { (scene: DPoPScene) async throws in
             scene.provider.proofs.set { $0.bindsAccessTokens = false }

@@ -33,6 +33,30 @@ struct RefreshedIDTokenTests {
         #expect(try scene.refreshTokens.map(\.secret) == [Secret("rt-1")])
     }
 
+    @Test func `the names of the newest ID token are those of the account`() async throws {
+        let scene = try Self.scene()
+        Self.answer(scene, [("preferred_username", "new@example.net")])
+        #expect(try await scene.acquire().source == .refresh)
+        let accounts = try await scene.store.accounts()
+        let account = try #require(accounts.first)
+        #expect(account.username == "new@example.net" && account.name == "Mara")
+        #expect(try await scene.store.accounts(matching: .username("new@example.net")) == [account])
+        #expect(account.tenantProfiles.count == 1)
+        #expect(try await scene.store.check() == [])
+    }
+
+    @Test func `a token of a type that nothing here can use is refused, and the session continues`() async throws {
+        let scene = try Self.scene()
+        scene.issuer.answer(
+            .init(#"{"access_token":"new","refresh_token":"rt-1","expires_in":3600,"token_type":"mac"}"#)
+        )
+        let error = try #require(try await scene.failure())
+        #expect(error.code == .unusableAnswer && error.problem.contains("type 'mac'"), "\(error)")
+        #expect(try scene.refreshTokens.map(\.secret) == [Secret("rt-1")])
+        Self.answer(scene, [])
+        #expect(try await scene.acquire().source == .refresh)
+    }
+
     @Test func `after a lost answer the repeated one is accepted`() async throws {
         let scene = try Self.scene()
         // The process ended between the request and the answer.

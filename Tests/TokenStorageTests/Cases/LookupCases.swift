@@ -46,6 +46,15 @@ struct LookupCases {
         #expect(try fixture.request("s1") { $0.buffer = ExpiryBuffer(.seconds(100)) } == answer)
     }
 
+    @Test(arguments: [(1, LookupResult.hit("a")), (0, .refresh(["r1"]))] as [(Int64, LookupResult)])
+    func `a token of two seconds is not returned once it has ended`(left: Int64, answer: LookupResult) throws {
+        let row = JSONValue.accessToken("a", "s1", expiresIn: left, ["cached_at": .seconds(Fixture.now + left - 2)])
+        let fixture = try TestStore(.standardCache(row))
+        #expect(try fixture.request("s1") == answer)
+        fixture.clock.seconds += 1
+        #expect(try fixture.request("s1") == .refresh(["r1"]))
+    }
+
     @Test(
         arguments: [(3600, LookupResult.refresh(["r1"])), (61, .refresh(["r1"])), (60, .hit("a")), (30, .hit("a"))]
             as [(Int64, LookupResult)]

@@ -29,6 +29,20 @@ struct DPoPLoginTests {
         }
     }
 
+    @Test func `the command that signs in again asks for no less`() async throws {
+        try await LoginScene.open { (scene: LoginScene) async throws in
+            _ = try await scene.logIn("--dpop")
+            let body = #"{"error":"interaction_required","error_description":"No."}"#
+            scene.provider.faults.add(.answer(status: 400, body: body, at: "token"))
+            let claims = #"{"access_token":{"acrs":{"essential":true,"value":"c1"}}}"#
+            let ended = try await scene.run("token", "--scope", LoginScene.scope, "--claims", claims)
+            #expect(ended.status == 4)
+            for part in [" --scope \(LoginScene.scope)", " --claims '\(claims)'", " --dpop"] {
+                #expect(ended.error.contains(part), "\(ended.error)")
+            }
+        }
+    }
+
     @Test(arguments: ["header", "env", "exec-credential"])
     func `a bound token is not printed in a format that is sent as it is`(format: String) async throws {
         try await LoginScene.open { (scene: LoginScene) async throws in

@@ -1,6 +1,7 @@
 import Foundation
 import IssuerSupport
 import LocalIdentityProvider
+import OAuth
 import TestTraits
 import Testing
 
@@ -148,9 +149,16 @@ struct TokenFileTests {
             #expect(renewed["source"] as? String == "refresh")
             #expect(renewed["idToken"] as? String != text)
             #expect(scene.tokenRequestCount == 1)
+            let explained = try await scene.run("explain", "--id-token", "--scope", IssuerScene.scope.text)
+            #expect(explained.output.hasPrefix("decision  the stored ID token would be handed out\n"))
+            let refreshed = try await scene.run(
+                ["explain", "--id-token", "--min-ttl", "999999", "--scope", IssuerScene.scope.text]
+            )
+            #expect(refreshed.output.hasPrefix("decision  refresh at "), "\(refreshed.output)")
             let longer = try await scene.tokens(1, "--id-token", "--min-ttl", "999999")[0]
             #expect(longer.status == 4)
             #expect(longer.error.contains("not good for long enough"), "\(longer.error)")
+            #expect(longer.error.contains(" --scope "), "\(longer.error)")
         }
     }
 

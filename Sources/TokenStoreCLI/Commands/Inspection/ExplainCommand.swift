@@ -63,14 +63,35 @@ struct ExplainCommand: ParsableCommand {
         explanation.tokenCount = try store.summary(of: account.id)?.accessTokenCount ?? 0
         explanation.tokens = try store.consideredTokens(for: decider.query(request))
         do {
-            explanation.decision = .init(try decider.decide(request))
+            explanation.decision = try decision(on: request, decider, account, client, in: store)
             if case .fail(let sentence) = explanation.decision {
-                let again = SignInAgain(account: account, client: client, scope: request.scope, arguments: arguments)
+                let again = SignInAgain(account, client, request, in: store, network, arguments)
                 explanation.decision = .fail(again.completing(sentence))
             }
         } catch let error as TokenStoreError where CommandFailure(error).status == .failure {
             explanation.decision = .fail(CommandFailure(error).sentence)
         }
+    }
+}
+
+extension ExplainCommand {
+    /// How `token` would decide: of an ID token by its own time, and else by a refresh.
+    private func decision(
+        on request: SilentRequest,
+        _ decider: TokenDecider<StoreInspection>,
+        _ account: Account,
+        _ client: String,
+        in store: StoreInspection
+    ) throws -> ExplainedDecision {
+        guard token.idToken else { return ExplainedDecision(try decider.decide(request)) }
+        if !token.forceRefresh, token.claims == nil,
+            try token.storedIDToken(of: account, client, filters, in: store) != nil
+        {
+            return .serve("the stored ID token would be handed out")
+        }
+        var forced = request
+        forced.forcesRefresh = true
+        return ExplainedDecision(try decider.decide(forced))
     }
 }
 
