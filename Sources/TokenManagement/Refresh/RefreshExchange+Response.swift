@@ -49,15 +49,16 @@ extension RefreshExchange {
     /// Refuses an access token that is bound to no key, or to one that no proof was sent of, where it cannot serve.
     private func requireBinding(_ answered: RefreshResponse, in space: AnswerSpace) async throws {
         let (response, account, client) = (answered.answer.response, request.account, decider.clientID)
-        var wasBound = false
-        if answered.key != nil, !AccessToken.isDPoP(response.tokenType) {
-            wasBound = try await store.performRead { try $0.hasBoundAccessTokens(of: account, client: client) }
-        }
         do {
+            var wasBound = false
+            if answered.key != nil, !AccessToken.isDPoP(response.tokenType) {
+                wasBound = try await store.performRead { try $0.hasBoundAccessTokens(of: account, client: client) }
+            }
             try options.dpop.check(response, boundTo: answered.key, wasBound: wasBound)
         } catch {
+            // Also where the store could not be read: the old token is spent.
             try await keepRefreshToken(answered, in: space)
-            throw AcquisitionError.dpop(error)
+            throw (error as? DPoPError).map { AcquisitionError.dpop($0) } ?? error
         }
     }
 

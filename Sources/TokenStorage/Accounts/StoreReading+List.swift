@@ -67,10 +67,16 @@ extension StoreConnection {
         func read(_ row: Int64) throws -> AccountSummary? { try summary(row, withTokens: withTokens) }
         func ask(_ row: Int64) throws { try askAheadForSummary(row, withTokens: withTokens) }
         var block = RowBlock()
-        try forEachAccountRow(matching: policy, sortedBy: order, limit: limit, askingAhead: ask) { row in
-            // A server has been asked for them in this order.
-            if connection.isServer { return try pass(row, read(row)) }
-            return try !block.add(row) || block.empty(reading: read, pass)
+        do {
+            try forEachAccountRow(matching: policy, sortedBy: order, limit: limit, askingAhead: ask) { row in
+                // A server has been asked for them in this order.
+                if connection.isServer { return try pass(row, read(row)) }
+                return try !block.add(row) || block.empty(reading: read, pass)
+            }
+        } catch {
+            // Those that were found before are still shown.
+            _ = try block.empty(reading: read, pass)
+            throw error
         }
         _ = try block.empty(reading: read, pass)
         return count

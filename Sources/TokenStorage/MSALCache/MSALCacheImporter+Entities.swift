@@ -61,13 +61,14 @@ extension MSALCacheImporter {
         // An account has no time of its own, but is as old as the ID tokens beside it.
         let found = (ages[account] ?? [:]).values
         let isOlder = found.contains(.older) && !found.contains(.newer)
-        let isChanged = try session.saveTenantProfile(profile, account: account, isOlder: isOlder, yieldsToName: true)
-        if isChanged {
+        let change = try session.saveTenantProfile(profile, account: account, from: .document(isOlder: isOlder))
+        if change != .none {
             let isHome =
-                !isOlder && (!Cloud.contains(environment) || profile.realmFold == resolve("", homeAccountID))
+                !isOlder && change == .replaced
+                && (!Cloud.contains(environment) || profile.realmFold == resolve("", homeAccountID))
             try session.nameAccount(account, username: shown, name: name, isHome: isHome)
         }
-        count(isChanged, \.accounts, account: account)
+        count(change != .none, \.accounts, account: account)
     }
 
     mutating func takeAccessToken(_ entity: MSALEntity, _ bucket: MSALBucket) throws {
@@ -134,8 +135,9 @@ extension MSALCacheImporter {
             secret: secret
         )
         let account = try accountRow(homeAccountID, environment, realm: nil, client: client, claims: nil)
-        let age = ages[account]?[client.folded] ?? times[account]?[client.folded]?.age
-        let isChanged = try session.importRefreshToken(token, age: age, account: account)
+        let time = times[account]?[client.folded]
+        let age = ages[account]?[client.folded] ?? time?.age
+        let isChanged = try session.importRefreshToken(token, age: age, by: time?.imported, account: account)
         if isChanged { try session.forgetSignOut(account: account, client: client) }
         count(isChanged, \.refreshTokens, account: account)
     }
@@ -160,10 +162,10 @@ extension MSALCacheImporter {
     /// Notes when an access token was stored, which tells how old the refresh token is that has no time beside it.
     private mutating func noteTime(of token: AccessTokenRow, account: Int64) throws {
         let client = token.clientID.folded
-        guard let cachedAt = token.cachedAt, ages[account]?[client] == nil, !session.newAccounts.contains(account)
-        else {
-            return
-        }
+        // A token of a partition is renewed by itself, and a time that is yet to come is none.
+        guard token.variant.isEmpty, let cachedAt = token.cachedAt, cachedAt <= session.now,
+            ages[account]?[client] == nil, !session.newAccounts.contains(account)
+        else { return }
         var time =
             try times[account]?[client]
             ?? ImportedTime(stored: session.latestTime(ofTokensOf: account, client: client), imported: cachedAt)

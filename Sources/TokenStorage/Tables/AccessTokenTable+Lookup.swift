@@ -256,7 +256,7 @@ extension StoreConnection {
     /// When the newest access token of an account was stored that a client has; nil where it has none.
     func latestTime(ofTokensOf account: Int64, client: String) throws -> Int64? {
         try connection.integer(
-            "SELECT max(cached_at) FROM access_token WHERE account_id = ?1 AND client_fold = ?2",
+            "SELECT max(cached_at) FROM access_token WHERE account_id = ?1 AND client_fold = ?2 AND variant = ''",
             .integer(account),
             .text(client)
         )

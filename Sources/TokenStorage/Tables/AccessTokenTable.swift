@@ -124,24 +124,9 @@ extension StoreConnection {
 
     /// Takes in an access token unless the store has the same or a newer one under the same identity.
     func importAccessToken(_ token: AccessTokenRow, account: Int64?) throws -> Bool {
-        let known = try connection.first(
-            Self.accessTokenAlike,
-            owner(account),
-            .text(token.clientID.folded),
-            .text(token.realmFold),
-            .text(token.tokenTypeFold),
-            .text(token.keyID),
-            .text(token.variant),
-            .text(token.environment),
-            .text(token.target)
-        ) { row in
-            let intact = try intact { (try open(row, of: .accessToken), try openMembers(row, of: .accessToken, 1)) }
-            guard let (secret, extra) = intact else { return (row.integer(0), AccessTokenRow?.none) }
-            var stored = AccessTokenRow(row, secret: secret, extra: extra)
-            // An import does not tell what was asked for, and leaves it out of account.
-            stored.asked = token.asked
-            return (row.integer(0), stored)
-        }
+        let known =
+            try storedAccessToken(like: token, of: account, variant: token.variant)
+            ?? (token.variant.isEmpty ? nil : storedAccessToken(like: token, of: account, variant: ""))
         guard let (id, stored) = known else {
             try insertAccessToken(token, account: account)
             return true
@@ -156,6 +141,36 @@ extension StoreConnection {
         if merged == stored { return false }
         try writeAccessToken(merged, account: account, id: id)
         return true
+    }
+
+    /// The row that an imported token is the same as, and what it holds; nil of one that was altered.
+    ///
+    /// Before this version some partitions were not known, and their rows stand among ordinary ones.
+    private func storedAccessToken(
+        like token: AccessTokenRow,
+        of account: Int64?,
+        variant: String
+    ) throws -> (id: Int64, stored: AccessTokenRow?)? {
+        let found = try connection.first(
+            Self.accessTokenAlike,
+            owner(account),
+            .text(token.clientID.folded),
+            .text(token.realmFold),
+            .text(token.tokenTypeFold),
+            .text(token.keyID),
+            .text(variant),
+            .text(token.environment),
+            .text(token.target)
+        ) { row -> (id: Int64, stored: AccessTokenRow?)? in
+            let intact = try intact { (try open(row, of: .accessToken), try openMembers(row, of: .accessToken, 1)) }
+            guard let (secret, extra) = intact else { return variant == token.variant ? (row.integer(0), nil) : nil }
+            guard variant == token.variant || TokenVariant(of: extra).text == token.variant else { return nil }
+            var stored = AccessTokenRow(row, secret: secret, extra: extra)
+            // An import does not tell what was asked for, and leaves it out of account.
+            stored.asked = token.asked
+            return (row.integer(0), stored)
+        }
+        return found ?? nil
     }
 
     private static let exportedAccessTokens = SQL(

@@ -89,22 +89,28 @@ extension StoreReading {
         try read { session in Int(try session.connection.integer("SELECT count(*) FROM dpop_key") ?? 0) }
     }
 
-    /// Whether the session of an account at a client is bound to a key.
-    package func isBound(_ account: Account.ID, client: String) throws -> Bool {
-        try read { session in try session.boundKeyID(of: account, client: client) != nil }
+    /// Whether access tokens of an account at a client are bound to the session's key, and not its refresh token alone.
+    package func hasBoundAccessTokens(of account: Account.ID, client: String) throws -> Bool {
+        try boundAccessTokens(of: account, client: client) == true
     }
 
-    /// Whether access tokens of an account at a client are bound, and not its refresh token alone.
-    package func hasBoundAccessTokens(of account: Account.ID, client: String) throws -> Bool {
+    /// The same, where it counts as bound if there is a key and no access token tells.
+    package func bindsAccessTokens(of account: Account.ID, client: String) throws -> Bool {
+        try boundAccessTokens(of: account, client: client) ?? true
+    }
+
+    /// nil where there is a key, and no access token that tells.
+    private func boundAccessTokens(of account: Account.ID, client: String) throws -> Bool? {
         try read { session in
-            guard let row = try session.accountRow(account) else { return false }
-            return try session.connection.integer(
-                """
-                SELECT 1 FROM access_token WHERE account_id = ?1 AND client_fold = ?2 AND token_type_fold = 'dpop' LIMIT 1
-                """,
+            guard let key = try session.boundKeyID(of: account, client: client),
+                let row = try session.accountRow(account)
+            else { return false }
+            let keys = try session.connection.all(
+                "SELECT token_type_fold, key_id FROM access_token WHERE account_id = ?1 AND client_fold = ?2",
                 .integer(row),
                 .text(client.folded)
-            ) != nil
+            ) { $0.text(0) == "dpop" && $0.text(1) == key }
+            return keys.isEmpty ? nil : keys.contains(true)
         }
     }
 

@@ -14,8 +14,14 @@ extension StoreConnection {
 
     /// Takes in a refresh token unless the store has the same one under the same identity, or one that may be newer.
     ///
-    /// Most libraries write no time beside it; `age` is that of the ID token beside it.
-    func importRefreshToken(_ token: RefreshTokenRow, age: ImportedAge?, account: Int64) throws -> Bool {
+    /// Most libraries write no time beside it; `age` is that of the ID token beside it, or of access tokens by the `time`
+    /// of the newest.
+    func importRefreshToken(
+        _ token: RefreshTokenRow,
+        age: ImportedAge?,
+        by time: Int64? = nil,
+        account: Int64
+    ) throws -> Bool {
         let table = SealedTable.refreshToken
         let variant = TokenVariant(of: token.extra)
         let alike = try connection.all(
@@ -51,7 +57,8 @@ extension StoreConnection {
             // One that the issuer has spent may end the session when it is used again.
             let times = (known.modifiedAt, token.modifiedAt)
             let isTold = times.0 > 0 && times.1 > 0 && times.0 != times.1
-            let isNewer = age == nil || isTold ? times.0 < times.1 : age == .newer
+            let isNewer =
+                age == nil || isTold ? times.0 < times.1 : age == .newer && time.map { $0 > times.0 } ?? true
             guard isNewer else { return false }
         }
         var merged = token

@@ -92,13 +92,18 @@ extension StoreConnection {
             """
     }
 
+    /// What Microsoft's brokers keep among refresh tokens, which no token endpoint takes as one.
+    private static let foreignTypes: Set<String> = ["primaryrefreshtoken", "boundrefreshtoken"]
+
     /// Whether a refresh token is the person's session: other programs keep those beside it that they got on behalf of
     /// someone, or that are no refresh tokens of OAuth.
     ///
     /// One that was altered counts as the session: its place can be taken.
     private func isOrdinary(_ row: Row) throws -> Bool {
         let table = SealedTable.refreshToken
-        guard row.text(table["credential_type"]).folded == "refreshtoken" else { return try !isIntact(row, of: table) }
+        guard !Self.foreignTypes.contains(row.text(table["credential_type"]).folded) else {
+            return try !isIntact(row, of: table)
+        }
         return try intact { try TokenVariant(of: openMembers(row, of: table, 1)).isOrdinary } ?? true
     }
 
@@ -153,14 +158,21 @@ extension StoreConnection {
 
     /// The refresh tokens of an account that `client` may use: its own before those of its family, newest first.
     ///
+    /// Those that are not the person's session come along only `withOthers`: a sign-out ends them too.
+    ///
     /// A token that cannot be opened is an error here: "damaged" must not read as "there is none". So is an account
     /// whose row was altered, as that says where the token is sent.
-    func refreshTokens(of id: Account.ID, client: String, family: String?) throws -> [StoredRefreshToken] {
+    func refreshTokens(
+        of id: Account.ID,
+        client: String,
+        family: String?,
+        withOthers: Bool = true
+    ) throws -> [StoredRefreshToken] {
         let table = SealedTable.refreshToken
         let values = values(.text(id.key), .text(id.issuer), .text(client.folded), .optional(family), of: id)
         let tokens = try connection.all(Self.usableRows, values) { row -> StoredRefreshToken? in
             let secret = try open(row, of: table)
-            guard try isOrdinary(row) else { return nil }
+            guard try withOthers || isOrdinary(row) else { return nil }
             return StoredRefreshToken(
                 secret: secret,
                 clientID: row.text(table["client_id"]),

@@ -50,6 +50,18 @@ struct ResponseIdentity {
         )
     }
 
+    /// What the account row is to say after a refresh, whose ID token may have less than that of the sign-in: what stands
+    /// in for a username is no new one.
+    var renewedAccount: AccountProfile {
+        let username = ["preferred_username", "upn"].lazy.compactMap { claims?.payload[$0]?.text }.first { !$0.isEmpty }
+        return AccountProfile(
+            username: username ?? "",
+            policy: claims?.userFlow?.folded ?? account?.userFlowOfUID,
+            issuer: claims?.issuer,
+            name: claims?.name
+        )
+    }
+
     /// What the profile row is to say.
     func tenantProfile(account: AccountProfile, environment: String, grant: Grant) -> TenantProfileRow {
         var extra = JSONValue.Object()

@@ -22,7 +22,7 @@ extension StoreConnection {
                 environment: request.authority.environment,
                 grant: request.grant
             )
-            _ = try saveTenantProfile(profile, account: id)
+            try saveTenantProfile(profile, account: id, from: .signIn)
             try saveIDToken(of: identity, in: Realm(identity.realm), request: request, account: id)
             try learnTenant(identity.realm, of: request, account: account.id, row: id, isNew: isNew)
             if !isNew || request.newKey != nil { try bind(id, client: request.clientID, to: request.newKey) }
@@ -132,7 +132,7 @@ extension StoreConnection {
         _ request: TokenRequest
     ) throws {
         guard identity.idToken != nil else { return try touchAccount(row) }
-        let named = identity.storedAccount(typed: nil)
+        let named = identity.renewedAccount
         try renameAccount(row, named, tenant: realm.fold)
         var profile = identity.tenantProfile(
             account: named,
@@ -140,7 +140,7 @@ extension StoreConnection {
             grant: request.grant
         )
         (profile.realm, profile.realmFold) = (realm.name, realm.fold)
-        _ = try saveTenantProfile(profile, account: row, isRenewed: true)
+        try saveTenantProfile(profile, account: row, from: .refresh)
     }
 
     private func refreshToken(

@@ -101,7 +101,7 @@ extension StoreConnection {
             case .none: nil
             case .member(let family): family
             }
-        return try refreshTokens(of: query.account, client: query.clientID, family: family)
+        return try refreshTokens(of: query.account, client: query.clientID, family: family, withOthers: false)
     }
 
     /// Makes sure that "no token" is not the sight of tokens that were altered.

@@ -32,7 +32,7 @@ struct SignInAgain {
         scope = request?.scope ?? Scope([])
         claims = request?.claims
         // Where that cannot be read, the command is as good as it can be.
-        isBound = (try? store.isBound(account.id, client: client)) ?? false
+        isBound = (try? store.bindsAccessTokens(of: account.id, client: client)) ?? false
         self.network = network
         self.arguments = arguments
     }
@@ -42,7 +42,9 @@ struct SignInAgain {
         var failure = failure
         failure.facts.concern(account)
         // Where the account says nothing of its authority, there is no command.
-        guard let hint = failure.hint, hint.contains("sign in"), let command = try? command(after: hint) else {
+        guard let hint = failure.hint, hint.contains("sign in again") || hint.contains("sign in with DPoP"),
+            let command = try? command(after: hint)
+        else {
             return failure
         }
         let isLast = hint.hasSuffix("sign in again")

@@ -45,6 +45,14 @@ struct RefreshedIDTokenTests {
         #expect(try await scene.store.check() == [])
     }
 
+    @Test func `what stands in for a username in an ID token with less is no new name`() async throws {
+        let scene = try Self.scene()
+        let before = try await scene.store.accounts()
+        Self.answer(scene, [("email", "mara@example.net")])
+        #expect(try await scene.acquire().source == .refresh)
+        #expect(try await scene.store.accounts().map(\.username) == before.map(\.username))
+    }
+
     @Test func `a token of a type that nothing here can use is refused, and the session continues`() async throws {
         let scene = try Self.scene()
         scene.issuer.answer(

@@ -65,12 +65,19 @@ struct PartitionTests {
         #expect(try Set(fixture.rows("RefreshToken").map { $0["secret"].text }) == ["rt1", "rt2", "primary"])
         #expect(try fixture.take(document).changes == 0)
         #expect(try fixture.take(try fixture.export()).changes == 0)
-        #expect(try fixture.store.refreshTokens(of: Fixture.account, client: "cid").isEmpty)
+        #expect(try fixture.request("s1") == .signIn(.noRefreshToken))
         // A sign-in takes none of their places.
         try fixture.signIn(.signIn())
         #expect(try fixture.rows("RefreshToken").count == 4)
         #expect(try fixture.currentRefreshToken().secret.reveal() == "r")
         #expect(try fixture.store.check() == [])
+    }
+
+    @Test(arguments: ["FamilyRefreshToken", "refreshtoken", "rt"])
+    func `a refresh token of another spelling is the session`(type: String) throws {
+        let token = JSONValue.refreshToken("f", ["credential_type": .string(type), "family_id": "1"])
+        let fixture = try TestStore(.cache(refreshTokens: [token], idTokens: [.idToken()], accounts: [.account()]))
+        #expect(try fixture.request("s1") == .refresh(["f"]))
     }
 
     @Test func `the times of access tokens tell how old a refresh token is that has none`() throws {
@@ -123,7 +130,7 @@ struct ImportedTenantTests {
     @Test(arguments: [false, true])
     func `a document that names a tenant and a word for it changes nothing twice`(isNamedFirst: Bool) throws {
         let rows: [JSONValue] = [
-            .account(["realm": "organizations", "username": "old@example.net", "account_source": "code"]),
+            .account(["realm": "organizations", "username": "old@example.net", "account_source": "code", "other": "x"]),
             .account(["username": "new@example.net", "account_source": "broker"]),
         ]
         let document = JSONValue.cache(accounts: isNamedFirst ? rows.reversed() : rows)

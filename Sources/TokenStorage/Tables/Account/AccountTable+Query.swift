@@ -138,8 +138,14 @@ extension StoreConnection {
             }
         }
         var block = RowBlock()
-        try statement.forEach(query.values) { row in
-            try !block.add(row.integer(0)) || block.empty(reading: { try meets(query, account: $0) }, visit)
+        do {
+            try statement.forEach(query.values) { row in
+                try !block.add(row.integer(0)) || block.empty(reading: { try meets(query, account: $0) }, visit)
+            }
+        } catch {
+            // Those that were found before still count.
+            _ = try block.empty(reading: { try meets(query, account: $0) }, visit)
+            throw error
         }
         _ = try block.empty(reading: { try meets(query, account: $0) }, visit)
     }

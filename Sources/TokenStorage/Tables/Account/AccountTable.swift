@@ -242,7 +242,9 @@ extension StoreConnection {
     func renameAccount(_ id: Int64, _ account: AccountProfile, tenant: String) throws {
         try changeAccount(id) { row in
             let isHome = row.utid.map { $0.folded == tenant || !Cloud.hasTenants(row.environment) } ?? true
+            let (issuer, policy) = (row.issuer, row.policy)
             row.take(account, isHome: isHome)
+            if !isHome { (row.issuer, row.policy) = (issuer ?? row.issuer, policy ?? row.policy) }
             row.lastUsedAt = now
         }
     }

@@ -28,7 +28,30 @@ struct TenantProfileRow: Equatable {
     var extra: JSONValue.Object
 
     /// Whether only an ID token told of the tenant: an import had no entry for it, and an export has none.
-    var isDescribed: Bool { authorityType.isEmpty }
+    var isDescribed: Bool { authorityType.isEmpty && username.isEmpty && extra.isEmpty }
+}
+
+/// Who tells of a tenant of an account.
+enum ProfileSource {
+    case signIn
+    /// The kind of the account stays as it was.
+    case refresh
+    case document(isOlder: Bool)
+
+    /// Whether a profile only fills gaps of the one that is known.
+    func onlyFills(_ known: TenantProfileRow, with profile: TenantProfileRow) -> Bool {
+        guard case .document(let isOlder) = self else { return false }
+        return isOlder || profile.realm.isWordFor(known.realm)
+    }
+}
+
+/// What became of a profile that was to be stored.
+enum ProfileChange {
+    /// It was there.
+    case none
+    /// It filled gaps.
+    case filled
+    case replaced
 }
 
 /// The tenants of an account.
@@ -127,52 +150,53 @@ extension StoreConnection {
 
     /// Adds or replaces a profile; fields of the old one that the new one lacks are kept.
     ///
-    /// One that is older than what is there only fills gaps. So does one that `yieldsToName` and calls its tenant by a word
-    /// such as `organizations`, where the other names it: a document may have both.
-    ///
-    /// One that a refresh has renewed is of the kind that it was.
-    ///
-    /// - Returns: whether anything changed.
+    /// One of a document that is older than what is there only fills gaps. So does one that calls its tenant by a word such
+    /// as `organizations`, where the other names it: a document may have both.
+    @discardableResult
     func saveTenantProfile(
         _ profile: TenantProfileRow,
         account: Int64,
-        isOlder: Bool = false,
-        isRenewed: Bool = false,
-        yieldsToName: Bool = false
-    ) throws -> Bool {
+        from source: ProfileSource
+    ) throws -> ProfileChange {
         var known = try tenantProfile(account, realm: profile.realmFold, environment: profile.environment)
         // What only ID tokens told of is no entry that could be merged with.
         if known?.profile?.isDescribed == true { known?.profile = nil }
+        let id = known?.id
         var merged = profile
-        let isPlain = yieldsToName && known?.profile.map { profile.realm.isWordFor($0.realm) } ?? false
-        if isOlder || isPlain, let known = known?.profile {
+        if let known = known?.profile, source.onlyFills(known, with: profile) {
             merged = known
             merged.extra = profile.extra.merging(known.extra)
             merged.localAccountID = known.localAccountID ?? profile.localAccountID
             if known.username.isEmpty { merged.username = profile.username }
             if known.realm.isWordFor(profile.realm) { merged.realm = profile.realm }
-            if known == merged { return false }
+            if known == merged { return .none }
+            try write(merged, id: id, account: account)
+            return .filled
         } else if let known = known?.profile {
             merged.extra = known.extra.merging(profile.extra)
             merged.localAccountID = profile.localAccountID ?? known.localAccountID
-            if isRenewed { merged.authorityType = known.authorityType }
+            if case .refresh = source { merged.authorityType = known.authorityType }
             if profile.username.isEmpty { merged.username = known.username }
             // A word such as "common" means the tenant, but does not name it.
             if profile.realm.isWordFor(known.realm) { merged.realm = known.realm }
-            if known == merged { return false }
+            if known == merged { return .none }
         }
+        try write(merged, id: id, account: account)
+        return .replaced
+    }
+
+    private func write(_ profile: TenantProfileRow, id: Int64?, account: Int64) throws {
         try write(
             .tenantProfile,
-            id: known?.id,
+            id: id,
             account: account,
             clear: [
-                .text(merged.environment), .text(merged.realm), .text(merged.realmFold),
-                .optional(merged.localAccountID), .optional(merged.localAccountID?.folded), .text(merged.username),
-                .text(merged.authorityType),
+                .text(profile.environment), .text(profile.realm), .text(profile.realmFold),
+                .optional(profile.localAccountID), .optional(profile.localAccountID?.folded), .text(profile.username),
+                .text(profile.authorityType),
             ],
-            sealed: [Secret(merged.extra)]
+            sealed: [Secret(profile.extra)]
         )
-        return true
     }
 
     /// Adds the tenant that an imported ID token is of, unless the account is known in it.
@@ -202,7 +226,7 @@ extension StoreConnection {
         }
     }
 
-    /// Asks a server what ``saveTenantProfile(_:account:isOlder:)`` will ask.
+    /// Asks a server what ``saveTenantProfile(_:account:from:)`` will ask.
     func askAheadForTenantProfile(_ account: Int64, realm: String, environment: String) throws {
         try connection.askAhead(Self.profileAlike, .integer(account), .text(realm), .text(environment))
     }
@@ -229,13 +253,15 @@ extension StoreConnection {
 extension StoreConnection {
     private static let exportedProfiles = SQL(
         SealedTable.tenantProfile.selection(with: "a.home_account_id")
-            + "WHERE a.id IS NOT NULL AND t.authority_type <> '' ORDER BY t.id"
+            + "WHERE a.id IS NOT NULL ORDER BY t.id"
     )
 
     /// Calls `body` with each profile, and the id of its account.
     func forEachTenantProfile(_ body: (TenantProfileRow, _ homeAccountID: String) throws -> Void) throws {
         try connection.walk(Self.exportedProfiles) { row in
-            try body(tenantProfile(row), row.text(SealedTable.tenantProfile.end))
+            let profile = try tenantProfile(row)
+            guard !profile.isDescribed else { return }
+            try body(profile, row.text(SealedTable.tenantProfile.end))
         }
     }
 
