@@ -213,7 +213,7 @@ struct MSALEntity {
         let environment = try requiredKey("environment")
         // A request would go to another host than the one that is named, or nowhere.
         guard !environment.utf8.contains(where: { $0 <= UInt8(ascii: " ") || "/\\?#@%\u{7F}".utf8.contains($0) }) else {
-            throw MSALRejection("its environment is no host")
+            throw MSALRejection("its environment is not a host")
         }
         let port = environment.utf8.lastIndex(of: UInt8(ascii: ":")).map { environment.utf8[$0...].dropFirst() }
         guard let port, environment.utf8.last != UInt8(ascii: "]") else { return environment }

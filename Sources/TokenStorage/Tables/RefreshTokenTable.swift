@@ -95,8 +95,9 @@ extension StoreConnection {
     /// What Microsoft's brokers keep among refresh tokens, which no token endpoint takes as one.
     private static let foreignTypes: Set<String> = ["primaryrefreshtoken", "boundrefreshtoken"]
 
-    /// Whether a refresh token is the person's session: other programs keep those beside it that they got on behalf of
-    /// someone, or that are no refresh tokens of OAuth.
+    /// Whether a refresh token is the person's session.
+    ///
+    /// Other programs also keep tokens that they got on behalf of someone, or that only a broker of Microsoft's takes.
     ///
     /// One that was altered counts as the session: its place can be taken.
     private func isOrdinary(_ row: Row) throws -> Bool {

@@ -50,8 +50,10 @@ struct ResponseIdentity {
         )
     }
 
-    /// What the account row is to say after a refresh, whose ID token may have less than that of the sign-in: what stands
-    /// in for a username is no new one.
+    /// What the account row is to say after a refresh.
+    ///
+    /// Its ID token may have fewer claims than that of the sign-in. The claims that serve where there is no username, such
+    /// as `email`, do not rename the account.
     var renewedAccount: AccountProfile {
         let username = ["preferred_username", "upn"].lazy.compactMap { claims?.payload[$0]?.text }.first { !$0.isEmpty }
         return AccountProfile(

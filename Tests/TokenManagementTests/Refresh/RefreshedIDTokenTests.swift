@@ -45,7 +45,7 @@ struct RefreshedIDTokenTests {
         #expect(try await scene.store.check() == [])
     }
 
-    @Test func `what stands in for a username in an ID token with less is no new name`() async throws {
+    @Test func `an ID token without a username does not rename the account`() async throws {
         let scene = try Self.scene()
         let before = try await scene.store.accounts()
         Self.answer(scene, [("email", "mara@example.net")])

@@ -116,7 +116,7 @@ struct ImportedTenantTests {
         let account = try #require(try fixture.store.accounts(matching: .tenant("t2")).first)
         #expect(account.tenantProfiles.map(\.tenantID) == ["t1", "t2"])
         #expect(try fixture.store.accounts(matching: .localAccountID("g1")) == [account])
-        // It is no entry of the document.
+        // The document does not get an entry for it.
         #expect(try fixture.rows("Account").count == 1)
         #expect(try fixture.take(document).changes == 0)
         // The entry takes its place when it comes, as a sign-in's does.
@@ -143,7 +143,7 @@ struct ImportedTenantTests {
     func `what is no host is kept aside`(environment: String) throws {
         let fixture = try TestStore()
         let report = try fixture.take(.cache(accounts: [.account(["environment": .string(environment)])]))
-        #expect(report.rejected.map(\.reason) == ["its environment is no host"])
+        #expect(report.rejected.map(\.reason) == ["its environment is not a host"])
         #expect(try fixture.store.accounts().isEmpty)
         #expect(try fixture.rows("Account").map { $0["environment"].text } == [environment])
     }

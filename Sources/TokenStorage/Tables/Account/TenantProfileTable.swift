@@ -159,7 +159,7 @@ extension StoreConnection {
         from source: ProfileSource
     ) throws -> ProfileChange {
         var known = try tenantProfile(account, realm: profile.realmFold, environment: profile.environment)
-        // What only ID tokens told of is no entry that could be merged with.
+        // Where only an ID token told of the tenant, there is no entry to merge with.
         if known?.profile?.isDescribed == true { known?.profile = nil }
         let id = known?.id
         var merged = profile
