@@ -115,7 +115,13 @@ struct Attack: Sendable, CustomTestStringConvertible {
         Attack("padding", .unreadable, peerRefuses: false) { $0.join = { $0.joined(separator: ".") + "==" } },
         Attack("padding inside", .unreadable) { $0.join = { "\($0[0])=.\($0[1]).\($0[2])" } },
         Attack("white space", .unreadable) { $0.join = { "\($0[0]).\($0[1]).\($0[2])\n" } },
-        Attack("the other alphabet", .unreadable) { $0.join = { "\($0[0]).\($0[1]).+/\($0[2].dropFirst(2))" } },
+        Attack("the other alphabet", .unreadable) { draft in
+            draft.join = { parts in
+                // jwt-kit reads both alphabets: the characters must not mean what was there.
+                let other = parts[2].hasPrefix("-_") ? "/+" : "+/"
+                return "\(parts[0]).\(parts[1]).\(other)\(parts[2].dropFirst(2))"
+            }
+        },
         Attack("a lone character", .unreadable) { draft in
             draft.join = { parts in
                 let missing = (4 - parts[2].count % 4) % 4
