@@ -31,7 +31,7 @@ extension MSALCacheImporter {
             extra: entity.rest,
             secret: secret
         )
-        if let local = claims?.objectID ?? claims?.subject, local.keyFlaw == nil, !realm.isEmpty {
+        if let local = claims?.localAccountID, local.keyFlaw == nil, !realm.isEmpty {
             described.append(DescribedTenant(account: account, token: token, localAccountID: local))
         }
         let (isChanged, age) = try session.importIDToken(token, claims: claims, account: account)

@@ -93,7 +93,7 @@ extension StoreConnection {
     }
 
     /// What Microsoft's brokers keep among refresh tokens, which no token endpoint takes as one.
-    private static let foreignTypes: Set<String> = ["primaryrefreshtoken", "boundrefreshtoken"]
+    static let foreignTypes = ["primaryrefreshtoken", "boundrefreshtoken"]
 
     /// Whether a refresh token is the person's session.
     ///

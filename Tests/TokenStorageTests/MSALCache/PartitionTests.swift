@@ -140,7 +140,7 @@ struct ImportedTenantTests {
     }
 
     @Test(arguments: ["a b", "evil.example/login.microsoftonline.com", "evil.example#", "x@example.net"])
-    func `what is no host is kept aside`(environment: String) throws {
+    func `an entry whose environment is not a host is kept aside`(environment: String) throws {
         let fixture = try TestStore()
         let report = try fixture.take(.cache(accounts: [.account(["environment": .string(environment)])]))
         #expect(report.rejected.map(\.reason) == ["its environment is not a host"])

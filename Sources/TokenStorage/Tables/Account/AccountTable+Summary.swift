@@ -62,7 +62,7 @@ extension StoreConnection {
         let client = dialect == .sqlite ? "NULL" : "client_id"
         return """
             SELECT r.client_fold, r.client_id, NULL, NULL, NULL,
-                lower(r.credential_type) NOT IN ('primaryrefreshtoken', 'boundrefreshtoken')
+                lower(r.credential_type) NOT IN (\(foreignTypes.map { "'\($0)'" }.joined(separator: ", ")))
                     AND NOT EXISTS (SELECT 1 FROM refresh_attempt x WHERE \(dialect.attempt("x", of: "r"))
                     AND x.generation = r.generation AND x.outcome IS NOT NULL)
                 FROM refresh_token r WHERE r.account_id = ?1
