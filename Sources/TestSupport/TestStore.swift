@@ -77,6 +77,7 @@ public final class TestStore: Sendable {
         options.followsServerClock = false
         // Stores of some hundred rows take more than one step.
         options.resealBatch = 256
+        options.accountsForTwoReaders = 500
         configure(&options)
         return options
     }

@@ -1,42 +1,108 @@
+import Dispatch
+import OAuth
+
 /// Rows of a file that are read together: in the order of their ids, whatever order a list has.
 ///
 /// In the order of names each account would be read from other pages than the one before it. With more pages than the
-/// cache holds all of them would come from the file, ten for each account.
-struct RowBlock {
-    private static let largest = 4_096
+/// cache holds all of them would come from the file, ten for each account. While the rows of one block are told, a
+/// second reader reads those of the next.
+struct RowBlock<Read: Sendable> {
+    private static var largest: Int { 4_096 }
+
+    private let read: @Sendable (StoreConnection, Int64) throws -> Read
 
     /// The first blocks are small, so that a long list begins at once.
     private var size = 512
     private var rows: [Int64] = []
+    private var underWay: SharedReading<Read>?
 
-    /// Adds a row.
-    ///
-    /// - Returns: whether the block is full.
-    mutating func add(_ row: Int64) -> Bool {
-        rows.append(row)
-        return rows.count >= size
-    }
+    init(reading read: @escaping @Sendable (StoreConnection, Int64) throws -> Read) { self.read = read }
 
-    /// Empties the block: calls `body` with each row, in the order they came, and what `read` makes of it.
-    ///
-    /// Where one cannot be read, `body` still gets those before it, and then the error is thrown.
+    /// Adds a row, and once the block is full calls `body` with each row of the one before and with what was read of it,
+    /// in the order they came.
     ///
     /// - Returns: false once `body` did.
-    mutating func empty<Read>(
-        reading read: (Int64) throws -> Read,
+    mutating func add(
+        _ row: Int64,
+        by session: StoreConnection,
         _ body: (Int64, Read) throws -> Bool
     ) throws -> Bool {
-        let rows = rows
-        self.rows.removeAll(keepingCapacity: true)
+        rows.append(row)
+        return try rows.count < size || pass(by: session, body)
+    }
+
+    /// Calls `body` with all that is left.
+    ///
+    /// Where a row cannot be read, `body` still gets those before it, and then the error is thrown.
+    mutating func finish(by session: StoreConnection, _ body: (Int64, Read) throws -> Bool) throws {
+        _ = try pass(by: session, body) && pass(by: session, body)
+    }
+
+    /// Begins to read the rows that have come, and calls `body` with those before them.
+    private mutating func pass(by session: StoreConnection, _ body: (Int64, Read) throws -> Bool) throws -> Bool {
+        let before = underWay
+        underWay = SharedReading(rows, read)
+        if let underWay { session.second?.help(with: underWay) }
+        rows.removeAll(keepingCapacity: true)
         size = min(2 * size, Self.largest)
-        var found = [Read?](repeating: nil, count: rows.count)
-        do {
-            for index in rows.indices.sorted(by: { rows[$0] < rows[$1] }) { found[index] = try read(rows[index]) }
-        } catch {
-            // Said when it is the turn of the row that it is about.
+        guard let before else { return true }
+        var goesOn = false
+        // Whoever has had enough, or cannot take more, gets nothing of what is under way.
+        defer { if !goesOn { underWay = nil } }
+        goesOn = try before.forEach(by: session, body)
+        return goesOn
+    }
+}
+
+/// Rows that are read by whoever is free.
+private final class SharedReading<Read: Sendable>: SharedWork {
+    private struct State {
+        /// How many rows are read, or being read.
+        var count = 0
+        var found: [Read?]
+    }
+
+    private static var pieceSize: Int { 32 }
+
+    private let rows: [Int64]
+    private let order: [Int]
+    private let read: @Sendable (StoreConnection, Int64) throws -> Read
+    private let state: LockedValue<State>
+    private let underWay = DispatchGroup()
+
+    init(_ rows: [Int64], _ read: @escaping @Sendable (StoreConnection, Int64) throws -> Read) {
+        (self.rows, self.read) = (rows, read)
+        order = rows.indices.sorted { rows[$0] < rows[$1] }
+        state = LockedValue(State(found: Array(repeating: nil, count: rows.count)))
+    }
+
+    func advance(by session: StoreConnection) -> Bool {
+        let piece = state.withLock { state in
+            let piece = order[state.count...].prefix(Self.pieceSize)
+            state.count += piece.count
+            if !piece.isEmpty { underWay.enter() }
+            return piece
         }
-        for (index, row) in rows.enumerated() {
-            guard try body(row, found[index] ?? read(row)) else { return false }
+        guard !piece.isEmpty else { return false }
+        defer { underWay.leave() }
+        // What cannot be read is read again, and said, when it is the turn of the row.
+        let found = piece.map { try? read(session, rows[$0]) }
+        state.withLock { state in
+            for (index, value) in zip(piece, found) { state.found[index] = value }
+        }
+        return true
+    }
+
+    /// Calls `body` with each row and what was read of it, until it returns false.
+    func forEach(by session: StoreConnection, _ body: (Int64, Read) throws -> Bool) throws -> Bool {
+        while advance(by: session) {}
+        underWay.wait()
+        let found = state.withLock { state in
+            defer { state.found = [] }
+            return state.found
+        }
+        for (row, value) in zip(rows, found) {
+            guard try body(row, value ?? read(session, row)) else { return false }
         }
         return true
     }

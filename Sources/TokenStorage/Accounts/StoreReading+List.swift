@@ -19,7 +19,7 @@ extension StoreReading {
         _ body: (AccountSummary) throws -> Void
     ) throws {
         try connections.read(isTold: true) { session in
-            try session.connection.read {
+            try session.readLong(of: connections) {
                 let count = try session.forEachSummary(
                     matching: policy,
                     sortedBy: order,
@@ -58,27 +58,17 @@ extension StoreConnection {
         _ body: (AccountSummary) throws -> Void
     ) throws -> Int {
         var count = 0
-        func pass(_ row: Int64, _ summary: AccountSummary?) throws -> Bool {
-            guard let summary else { return true }
+        try forEachAccountRow(
+            matching: policy,
+            sortedBy: order,
+            limit: limit,
+            askingAhead: { try askAheadForSummary($0, withTokens: withTokens) },
+            reading: { try $0.summary($1, withTokens: withTokens) }
+        ) { summary in
+            guard let summary else { return }
             count += 1
             try body(summary)
-            return true
         }
-        func read(_ row: Int64) throws -> AccountSummary? { try summary(row, withTokens: withTokens) }
-        func ask(_ row: Int64) throws { try askAheadForSummary(row, withTokens: withTokens) }
-        var block = RowBlock()
-        do {
-            try forEachAccountRow(matching: policy, sortedBy: order, limit: limit, askingAhead: ask) { row in
-                // A server has been asked for them in this order.
-                if connection.isServer { return try pass(row, read(row)) }
-                return try !block.add(row) || block.empty(reading: read, pass)
-            }
-        } catch {
-            // Those that were found before are still shown.
-            _ = try block.empty(reading: read, pass)
-            throw error
-        }
-        _ = try block.empty(reading: read, pass)
         return count
     }
 

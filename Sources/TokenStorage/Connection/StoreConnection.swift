@@ -34,6 +34,9 @@ package final class StoreConnection {
 
     var mode = Connection.Mode.readWrite
 
+    /// Who reads the same moment of a file on another thread.
+    var second: SecondReader?
+
     /// What stood beside a file that is read without locks, when it was opened.
     var beside: LogState?
 

@@ -26,6 +26,45 @@ extension StoreConnection {
         }
     }
 
+    /// Calls `body` with what `read` makes of the row of each account that `policy` leaves.
+    func forEachAccountRow<Read: Sendable>(
+        matching policy: AccountPolicy,
+        sortedBy order: AccountOrder,
+        limit: Int? = nil,
+        askingAhead ask: (Int64) throws -> Void,
+        reading read: @escaping @Sendable (StoreConnection, Int64) throws -> Read,
+        _ body: (Read) throws -> Void
+    ) throws {
+        func pass(_ row: Int64, _ value: Read) throws -> Bool {
+            try body(value)
+            return true
+        }
+        try inBlocks(reading: read, pass) { visit in
+            try forEachAccountRow(matching: policy, sortedBy: order, limit: limit, askingAhead: ask, visit)
+        }
+    }
+
+    /// Calls `body` with each row that `find` visits and with what `read` makes of it; of a file block by block.
+    private func inBlocks<Read: Sendable>(
+        reading read: @escaping @Sendable (StoreConnection, Int64) throws -> Read,
+        _ body: (Int64, Read) throws -> Bool,
+        _ find: ((Int64) throws -> Bool) throws -> Void
+    ) throws {
+        try withoutActuallyEscaping(body) { body in
+            // A server has been asked for them in this order.
+            guard !connection.isServer else { return try find { try body($0, read(self, $0)) } }
+            var block = RowBlock(reading: read)
+            do {
+                try find { try block.add($0, by: self, body) }
+            } catch {
+                // Those that were found before still count.
+                try block.finish(by: self, body)
+                throw error
+            }
+            try block.finish(by: self, body)
+        }
+    }
+
     /// The rows of the accounts that `policy` leaves.
     func accountRows(matching policy: AccountPolicy, limit: Int? = nil) throws -> [Int64] {
         var rows: [Int64] = []
@@ -63,9 +102,13 @@ extension StoreConnection {
     /// The accounts that `policy` leaves, by username.
     func accounts(matching policy: AccountPolicy) throws -> [Account] {
         var accounts: [Account] = []
-        try forEachAccountRow(matching: policy, sortedBy: .username, askingAhead: askAheadForAccount) { row in
-            if let account = try account(row) { accounts.append(account) }
-            return true
+        try forEachAccountRow(
+            matching: policy,
+            sortedBy: .username,
+            askingAhead: askAheadForAccount,
+            reading: { try $0.account($1) }
+        ) { account in
+            if let account { accounts.append(account) }
         }
         return accounts
     }
@@ -137,17 +180,9 @@ extension StoreConnection {
                 try visit(row.integer(0), meets(query, account: row.integer(0)))
             }
         }
-        var block = RowBlock()
-        do {
-            try statement.forEach(query.values) { row in
-                try !block.add(row.integer(0)) || block.empty(reading: { try meets(query, account: $0) }, visit)
-            }
-        } catch {
-            // Those that were found before still count.
-            _ = try block.empty(reading: { try meets(query, account: $0) }, visit)
-            throw error
+        try inBlocks(reading: { try $0.meets(query, account: $1) }, visit) { visit in
+            try statement.forEach(query.values) { try visit($0.integer(0)) }
         }
-        _ = try block.empty(reading: { try meets(query, account: $0) }, visit)
     }
 
     /// Whether an account that the statement of a query found has what only its sealed rows tell.
