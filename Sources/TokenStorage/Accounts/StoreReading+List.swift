@@ -58,12 +58,16 @@ extension StoreConnection {
         _ body: (AccountSummary) throws -> Void
     ) throws -> Int {
         var count = 0
+        func ask(_ row: Int64) throws { try askAheadForSummary(row, withTokens: withTokens) }
+        let read: @Sendable (StoreConnection, Int64) throws -> AccountSummary? = {
+            try $0.summary($1, withTokens: withTokens)
+        }
         try forEachAccountRow(
             matching: policy,
             sortedBy: order,
             limit: limit,
-            askingAhead: { try askAheadForSummary($0, withTokens: withTokens) },
-            reading: { try $0.summary($1, withTokens: withTokens) }
+            askingAhead: ask,
+            reading: read
         ) { summary in
             guard let summary else { return }
             count += 1

@@ -79,6 +79,46 @@ protocol SharedWork: AnyObject, Sendable {
     func advance(by session: StoreConnection) -> Bool
 }
 
+/// Work in one piece, for the second reader where there is one.
+final class SharedTask<Found: Sendable>: SharedWork {
+    private enum State {
+        case waiting
+        case underWay
+        case found(Found?)
+    }
+
+    private let read: @Sendable (StoreConnection) throws -> Found
+    private let state = LockedValue(State.waiting)
+    private let end = DispatchSemaphore(value: 0)
+
+    init(_ read: @escaping @Sendable (StoreConnection) throws -> Found) { self.read = read }
+
+    func advance(by session: StoreConnection) -> Bool {
+        guard take() else { return false }
+        // What it cannot do the first reader does again, and says why it cannot.
+        let found = try? read(session)
+        state.withLock { $0 = .found(found) }
+        end.signal()
+        return true
+    }
+
+    /// What was found, by `session` itself where the second reader is not at it.
+    func result(by session: StoreConnection) throws -> Found {
+        if take() { return try read(session) }
+        end.wait()
+        guard case .found(let found?) = state.withLock(\.self) else { return try read(session) }
+        return found
+    }
+
+    private func take() -> Bool {
+        state.withLock { state in
+            guard case .waiting = state else { return false }
+            state = .underWay
+            return true
+        }
+    }
+}
+
 extension StoreConnection {
     /// Reads one moment, with a second reader where that is worth it.
     func readLong<Result>(of connections: StoreConnections, _ body: () throws -> Result) throws -> Result {

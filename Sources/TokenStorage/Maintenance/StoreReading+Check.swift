@@ -11,7 +11,7 @@ extension StoreReading {
     /// - Returns: what is wrong; empty if the store is sound.
     public func check(progress: TokenStore.ProgressHandler? = nil) throws -> [StoreProblem] {
         try read { session in
-            try session.connection.read { try session.problems(progress) + session.answerProblems() }
+            try session.readLong(of: connections) { try session.problems(progress) + session.answerProblems() }
         }
     }
 }
@@ -19,11 +19,21 @@ extension StoreReading {
 extension StoreConnection {
     /// What is wrong; empty if the store is sound.
     func problems(_ progress: TokenStore.ProgressHandler?) throws -> [StoreProblem] {
-        var problems = try connection.isServer ? tableProblems() : pageProblems(progress) + schemaProblems()
+        guard !connection.isServer else { return try tableProblems() + rowProblems(progress) }
+        // SQLite looks at all pages in one step.
+        let count = Int(try connection.integer("PRAGMA page_count") ?? 0)
+        try RowProgress(progress, total: count, unit: "pages").start()
+        let pages = SharedTask { try $0.pageProblems() }
+        guard let second else { return try pages.result(by: self) + schemaProblems() + rowProblems(progress) }
+        second.help(with: pages)
+        let found = try schemaProblems() + rowProblems(progress)
+        return try pages.result(by: self) + found
+    }
+
+    private func rowProblems(_ progress: TokenStore.ProgressHandler?) throws -> [StoreProblem] {
         let rows = RowProgress(progress, total: try rowCount(SealedTable.all + Self.withHashes), unit: "rows")
         try rows.start()
-        problems += try valueProblems(rows)
-        return try problems + derivedProblems(rows)
+        return try valueProblems(rows) + derivedProblems(rows)
     }
 
     /// Tables and columns that a server's store lacks; what else a server keeps of its own is its own to check.
@@ -39,10 +49,7 @@ extension StoreConnection {
         .refreshToken, .idToken, .accountTag, .foreignEntry, .foreignEntry,
     ]
 
-    fileprivate func pageProblems(_ progress: TokenStore.ProgressHandler?) throws -> [StoreProblem] {
-        // SQLite looks at all of them in one step.
-        let pages = RowProgress(progress, total: Int(try connection.integer("PRAGMA page_count") ?? 0), unit: "pages")
-        try pages.start()
+    fileprivate func pageProblems() throws -> [StoreProblem] {
         var problems = try connection.integrityProblems(quick: false).map {
             StoreProblem(location: "file", problem: $0)
         }

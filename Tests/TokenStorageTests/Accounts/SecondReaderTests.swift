@@ -59,7 +59,10 @@ struct SecondReaderTests {
         for _ in 1...2_000 where together < 100 {
             try connections.read { session in
                 try session.readLong(of: connections) {
-                    guard let second = session.second else { return alone += 1 }
+                    guard let second = session.second else {
+                        alone += 1
+                        return
+                    }
                     let look = Look()
                     second.help(with: look)
                     let seen = look.wait()

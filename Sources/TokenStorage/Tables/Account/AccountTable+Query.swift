@@ -102,11 +102,12 @@ extension StoreConnection {
     /// The accounts that `policy` leaves, by username.
     func accounts(matching policy: AccountPolicy) throws -> [Account] {
         var accounts: [Account] = []
+        let read: @Sendable (StoreConnection, Int64) throws -> Account? = { try $0.account($1) }
         try forEachAccountRow(
             matching: policy,
             sortedBy: .username,
             askingAhead: askAheadForAccount,
-            reading: { try $0.account($1) }
+            reading: read
         ) { account in
             if let account { accounts.append(account) }
         }
@@ -180,7 +181,8 @@ extension StoreConnection {
                 try visit(row.integer(0), meets(query, account: row.integer(0)))
             }
         }
-        try inBlocks(reading: { try $0.meets(query, account: $1) }, visit) { visit in
+        let read: @Sendable (StoreConnection, Int64) throws -> Bool = { try $0.meets(query, account: $1) }
+        try inBlocks(reading: read, visit) { visit in
             try statement.forEach(query.values) { try visit($0.integer(0)) }
         }
     }
