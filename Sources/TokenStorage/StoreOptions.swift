@@ -7,14 +7,6 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 /// How a store is opened.
 public struct StoreOptions: Sendable {
     /// Where the key-encryption key comes from; nil: the source that the store records, `KeySource.file` for a new one.
@@ -83,12 +75,10 @@ public struct StoreOptions: Sendable {
 
     /// From how many accounts on a second connection, on another core, helps to read a file: with fewer it would cost more
     /// than it brings.
-    package var accountsForTwoReaders = coreCount > 1 ? 4_096 : Int64.max
+    package var accountsForTwoReaders = ProcessInfo.processInfo.activeProcessorCount > 1 ? 4_096 : Int64.max
 
     /// What the computed ids of accounts on a server are cut down to; tests make it smaller.
     package var accountRowMask = UInt64.max >> 1
-
-    private static let coreCount = sysconf(CInt(_SC_NPROCESSORS_ONLN))
 
     package var schema = Schema.current
     package var serverSchema = Schema.server

@@ -172,4 +172,13 @@ struct AuthorityDiscoveryTests {
         let discovery = MetadataDiscovery(transport: AsyncHTTPTransport(), limits: Self.limits)
         await #expect(throws: MetadataError.incomplete("keys")) { try await discovery.keys(at: server.url) }
     }
+
+    @Test func `an address of keys that is wrong is not said to be an issuer's`() async throws {
+        let server = try RawServer("HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\n{}")
+        defer { server.stop() }
+        let discovery = MetadataDiscovery(transport: AsyncHTTPTransport(), limits: Self.limits)
+        let error = await #expect(throws: MetadataError.self) { try await discovery.keys(at: server.url) }
+        #expect(error == .noKeys(url: server.url, status: 404))
+        #expect(error?.problem == "\(server.url) answered 404 and no keys, which the issuer says are there")
+    }
 }

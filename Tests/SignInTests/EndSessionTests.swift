@@ -105,6 +105,8 @@ struct EndSessionTests {
                 let report = try await session.endSession(timeLimit: .milliseconds(20))
                 #expect(report.browser.outcome == .notConfirmed)
                 #expect(report.browser.address != nil)
+                let silence = "the issuer's page did not come back within the time limit"
+                #expect((report.browser.reason == silence) == !answers)
             }
         }
     }

@@ -119,9 +119,13 @@ package struct MetadataDiscovery: Sendable {
         at url: String,
         isOptional: Bool = false
     ) async throws -> (keys: JSONValue.Object, lifetime: Int64) {
-        let (keys, lifetime) = try await document(at: url, limits: isOptional ? shortLimits : nil)
-        guard keys["keys"]?.array != nil else { throw MetadataError.incomplete("keys") }
-        return (keys, lifetime)
+        do {
+            let (keys, lifetime) = try await document(at: url, limits: isOptional ? shortLimits : nil)
+            guard keys["keys"]?.array != nil else { throw MetadataError.incomplete("keys") }
+            return (keys, lifetime)
+        } catch MetadataError.notMetadata(let url, let status) {
+            throw MetadataError.noKeys(url: url, status: status)
+        }
     }
 
     /// For a document that can be done without.
@@ -157,6 +161,9 @@ package enum MetadataError: Error, Hashable, CustomStringConvertible {
     /// The address answered with something else.
     case notMetadata(url: String, status: Int)
 
+    /// The address of the keys that the issuer signs with answered with something else.
+    case noKeys(url: String, status: Int)
+
     /// A field is missing.
     case incomplete(String)
 
@@ -172,6 +179,7 @@ package enum MetadataError: Error, Hashable, CustomStringConvertible {
             [400, 404].contains(status)
                 ? "there is no issuer at \(url), which answered \(status)"
                 : "\(url) answered \(status) and no OpenID metadata"
+        case .noKeys(let url, let status): "\(url) answered \(status) and no keys, which the issuer says are there"
         case .incomplete(let field): "the issuer's metadata lacks \(field)"
         case .otherIssuer(let wanted, let found):
             isSpelling
@@ -185,6 +193,7 @@ package enum MetadataError: Error, Hashable, CustomStringConvertible {
     package var remedy: Remedy {
         if case .notMetadata(_, status: 400) = self { return Self.wrongPlace }
         if case .notMetadata(_, status: 404) = self { return Self.wrongPlace }
+        if case .noKeys = self { return Remedy(.retry, "try again later, or tell the issuer") }
         guard case .otherIssuer = self else { return .correct("check the authority") }
         return .correct(isSpelling ? "use this address" : "check the issuer's address")
     }

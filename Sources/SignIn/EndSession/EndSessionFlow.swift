@@ -57,6 +57,8 @@ package struct EndSessionFlow: Sendable {
                 report.outcome = .notConfirmed
                 _ = try await reception.answer(within: timeLimit)
                 report = BrowserSessionReport(outcome: .ended)
+            } catch let error as SignInError where error.code == .timedOut {
+                report.reason = "the issuer's page did not come back within the time limit"
             } catch {
                 report.reason = "\(error)"
             }

@@ -99,6 +99,14 @@ public struct AccountPolicy: Hashable, Sendable {
     /// Whether it asks nothing of an account.
     var isUnconditional: Bool { alternatives.allSatisfy { $0.criteria.isEmpty && !$0.prefersMostRecent } }
 
+    /// Whether it may leave many accounts: it names none, and does not choose one.
+    var mayLeaveMany: Bool {
+        alternatives.contains { alternative in
+            !alternative.prefersMostRecent && !alternative.prefersDefault
+                && !alternative.criteria.contains(where: \.namesAccount)
+        }
+    }
+
     /// Accounts that meet both policies.
     public func and(_ other: AccountPolicy) -> AccountPolicy {
         AccountPolicy(
@@ -147,6 +155,14 @@ indirect enum AccountCriterion: Hashable, Sendable {
     case tag(TagCriterion)
     case unusedSince(Int64)
     case expired
+
+    /// Whether it is about an account by its name or id.
+    var namesAccount: Bool {
+        switch self {
+        case .identifier, .exactly, .identifierPrefix, .username, .homeAccountID, .localAccountID: true
+        case .userFlow, .tenant, .issuer, .client, .claim, .tag, .unusedSince, .expired: false
+        }
+    }
 }
 
 /// What a claim must be; values are folded.

@@ -35,22 +35,25 @@ struct RowBlock<Read: Sendable> {
     ///
     /// Where a row cannot be read, `body` still gets those before it, and then the error is thrown.
     mutating func finish(by session: StoreConnection, _ body: (Int64, Read) throws -> Bool) throws {
-        _ = try pass(by: session, body) && pass(by: session, body)
+        guard try rows.isEmpty || pass(by: session, body) else { return }
+        let last = underWay
+        underWay = nil
+        _ = try last?.forEach(by: session, body)
     }
 
-    /// Begins to read the rows that have come, and calls `body` with those before them.
+    /// Begins to read the rows that have come, and calls `body` with those before them; without a second reader with them.
     private mutating func pass(by session: StoreConnection, _ body: (Int64, Read) throws -> Bool) throws -> Bool {
-        let before = underWay
-        underWay = SharedReading(rows, read)
-        if let underWay { session.second?.help(with: underWay) }
+        let new = SharedReading(rows, read)
         rows.removeAll(keepingCapacity: true)
         size = min(2 * size, Self.largest)
-        guard let before else { return true }
-        var goesOn = false
+        guard let second = session.second else { return try new.forEach(by: session, body) }
+        second.help(with: new)
+        let before = underWay
         // Whoever has had enough, or cannot take more, gets nothing of what is under way.
-        defer { if !goesOn { underWay = nil } }
-        goesOn = try before.forEach(by: session, body)
-        return goesOn
+        underWay = nil
+        guard try before?.forEach(by: session, body) ?? true else { return false }
+        underWay = new
+        return true
     }
 }
 
@@ -68,7 +71,7 @@ private final class SharedReading<Read: Sendable>: SharedWork {
     private let order: [Int]
     private let read: @Sendable (StoreConnection, Int64) throws -> Read
     private let state: LockedValue<State>
-    private let underWay = DispatchGroup()
+    private let piecesUnderWay = DispatchGroup()
 
     init(_ rows: [Int64], _ read: @escaping @Sendable (StoreConnection, Int64) throws -> Read) {
         (self.rows, self.read) = (rows, read)
@@ -76,27 +79,38 @@ private final class SharedReading<Read: Sendable>: SharedWork {
         state = LockedValue(State(found: Array(repeating: nil, count: rows.count)))
     }
 
-    func advance(by session: StoreConnection) -> Bool {
-        let piece = state.withLock { state in
+    func advance(by session: StoreConnection) throws -> Bool {
+        let piece = nextPiece()
+        guard !piece.isEmpty else { return false }
+        var found: [Read] = []
+        defer {
+            state.withLock { state in
+                for (index, value) in zip(piece, found) { state.found[index] = value }
+            }
+            piecesUnderWay.leave()
+        }
+        found = try session.inOneTransaction { try piece.map { try read(session, rows[$0]) } }
+        return true
+    }
+
+    private func nextPiece() -> ArraySlice<Int> {
+        state.withLock { state in
             let piece = order[state.count...].prefix(Self.pieceSize)
             state.count += piece.count
-            if !piece.isEmpty { underWay.enter() }
+            if !piece.isEmpty { piecesUnderWay.enter() }
             return piece
         }
-        guard !piece.isEmpty else { return false }
-        defer { underWay.leave() }
-        // What cannot be read is read again, and said, when it is the turn of the row.
-        let found = piece.map { try? read(session, rows[$0]) }
-        state.withLock { state in
-            for (index, value) in zip(piece, found) { state.found[index] = value }
-        }
-        return true
     }
 
     /// Calls `body` with each row and what was read of it, until it returns false.
     func forEach(by session: StoreConnection, _ body: (Int64, Read) throws -> Bool) throws -> Bool {
-        while advance(by: session) {}
-        underWay.wait()
+        do {
+            while try advance(by: session) {}
+        } catch {
+            // Said when it is the turn of the row that it is about.
+        }
+        piecesUnderWay.wait()
+        session.second?.forget(self)
         let found = state.withLock { state in
             defer { state.found = [] }
             return state.found

@@ -19,7 +19,8 @@ extension StoreReading {
         _ body: (AccountSummary) throws -> Void
     ) throws {
         try connections.read(isTold: true) { session in
-            try session.readLong(of: connections) {
+            let isLong = policy.mayLeaveMany && limit.map { $0 > 1_000 } ?? true
+            try session.readLong(isLong, of: connections) {
                 let count = try session.forEachSummary(
                     matching: policy,
                     sortedBy: order,

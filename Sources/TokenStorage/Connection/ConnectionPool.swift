@@ -79,6 +79,32 @@ final class ConnectionPool: Sendable {
     }
 }
 
+extension ConnectionPool {
+    /// Runs `body` with a session for a caller that has one already: an idle one, or what `open` makes; nil if neither is
+    /// to be had.
+    ///
+    /// The session is kept for the next reader where `body` leaves it fit.
+    func withSecondSession<Result>(
+        or open: () -> StoreConnection?,
+        _ body: (StoreConnection?, _ isFit: inout Bool) throws -> Result
+    ) rethrows -> Result {
+        let taken = state.withLock { state -> Idle? in
+            state.readers += 1
+            return state.idle.popLast()
+        }
+        let session = taken?.session ?? open()
+        var isFit = session != nil
+        defer {
+            let entry = isFit && session?.mayWait == true ? session.map(Idle.init) : nil
+            state.withLock { state in
+                state.readers -= 1
+                if let entry { state.keep(entry) }
+            }
+        }
+        return try body(session, &isFit)
+    }
+}
+
 /// A session that one thread at a time uses.
 ///
 /// `@unchecked Sendable`: the session is touched only while the lock is held, and nothing that could carry it out of

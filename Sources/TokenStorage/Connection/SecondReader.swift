@@ -5,16 +5,32 @@ import OAuth
 /// A second connection that reads a file at the same moment as the first one, on a thread of its own: what takes long
 /// uses two cores.
 ///
-/// Whatever it does not read, or cannot, the first one reads.
+/// What it does not read, or cannot, the first one reads.
 final class SecondReader: Sendable {
-    private struct State {
-        var work: [any SharedWork] = []
-        var isOver = false
+    /// `@unchecked Sendable`: the thread alone uses the session, from when it takes it to when it has ended.
+    private struct Lent: @unchecked Sendable {
+        let session: StoreConnection
     }
 
-    private let state = LockedValue(State())
+    private struct State {
+        /// Until the thread takes it.
+        var lent: Lent?
+        var work: [any SharedWork] = []
+        var isOver = false
+        var hasFailed = false
+    }
+
+    private let state: LockedValue<State>
     private let news = DispatchSemaphore(value: 0)
     private let end = DispatchSemaphore(value: 0)
+
+    /// Begins with a session in a transaction, which nobody else uses until ``finish()`` has returned.
+    fileprivate init(_ session: StoreConnection) {
+        state = LockedValue(State(lent: Lent(session: session)))
+        DispatchQueue(label: "tokenstore.second").async {
+            if self.helpUntilOver() { self.end.signal() }
+        }
+    }
 
     /// Has it help with `work`.
     func help(with work: any SharedWork) {
@@ -22,50 +38,42 @@ final class SecondReader: Sendable {
         news.signal()
     }
 
-    /// Waits until its connection is free again.
-    fileprivate func finish() {
-        state.withLock { $0.isOver = true }
-        news.signal()
-        end.wait()
-    }
+    /// Says that nothing of `work` is left.
+    func forget(_ work: any SharedWork) { state.withLock { $0.work.removeAll { $0 === work } } }
 
-    /// Begins to read the file that `first` has open.
+    /// Waits until it has let go of its session.
     ///
-    /// - Returns: nil where it cannot at once.
-    fileprivate static func begin(beside first: StoreConnection, of connections: StoreConnections) -> SecondReader? {
-        let (reader, start) = (SecondReader(), DispatchSemaphore(value: 0))
-        let (file, store) = (first.file, first.header.storeID)
-        let hasBegun = LockedValue(false)
-        DispatchQueue(label: "tokenstore.second").async {
-            // Nothing depends on an error of it.
-            try? connections.read(isTold: true) { session in
-                guard session.file == file, session.header.storeID == store, session.keyRing != nil else { return }
-                try session.connection.read {
-                    // The first look at a table is the moment that is read from then on.
-                    _ = try session.newestAccountRow()
-                    hasBegun.withLock { $0 = true }
-                    start.signal()
-                    reader.work(by: session)
-                }
-            }
-            start.signal()
-            reader.end.signal()
+    /// - Returns: whether it read without an error.
+    fileprivate func finish() -> Bool {
+        let isAtWork = state.withLock { state in
+            state.isOver = true
+            defer { state.lent = nil }
+            return state.lent == nil
         }
-        _ = start.wait(timeout: .now() + .milliseconds(100))
-        if hasBegun.withLock(\.self) { return reader }
-        reader.state.withLock { $0.isOver = true }
-        reader.news.signal()
-        return nil
+        if isAtWork {
+            news.signal()
+            end.wait()
+        }
+        return state.withLock { !$0.hasFailed }
     }
 
-    private func work(by session: StoreConnection) {
-        while true {
-            news.wait()
-            while let work = next() {
-                if !work.advance(by: session) { state.withLock { $0.work.removeAll { $0 === work } } }
-            }
-            if state.withLock(\.isOver) { return }
+    /// - Returns: false where all was over before it could begin.
+    private func helpUntilOver() -> Bool {
+        let lent = state.withLock { state in
+            defer { state.lent = nil }
+            return state.lent
         }
+        guard let lent else { return false }
+        while !state.withLock(\.isOver) {
+            news.wait()
+            do {
+                while let work = next() { if try !work.advance(by: lent.session) { forget(work) } }
+            } catch {
+                // Its transaction may be over; the first reader meets the error itself, or none.
+                state.withLock { ($0.isOver, $0.hasFailed) = (true, true) }
+            }
+        }
+        return true
     }
 
     private func next() -> (any SharedWork)? { state.withLock { $0.isOver ? nil : $0.work.first } }
@@ -76,7 +84,7 @@ protocol SharedWork: AnyObject, Sendable {
     /// Does the next piece of it.
     ///
     /// - Returns: false if none is left.
-    func advance(by session: StoreConnection) -> Bool
+    func advance(by session: StoreConnection) throws -> Bool
 }
 
 /// Work in one piece, for the second reader where there is one.
@@ -93,16 +101,18 @@ final class SharedTask<Found: Sendable>: SharedWork {
 
     init(_ read: @escaping @Sendable (StoreConnection) throws -> Found) { self.read = read }
 
-    func advance(by session: StoreConnection) -> Bool {
+    func advance(by session: StoreConnection) throws -> Bool {
         guard take() else { return false }
-        // What it cannot do the first reader does again, and says why it cannot.
-        let found = try? read(session)
-        state.withLock { $0 = .found(found) }
-        end.signal()
+        var found: Found?
+        defer {
+            state.withLock { $0 = .found(found) }
+            end.signal()
+        }
+        found = try session.inOneTransaction { try read(session) }
         return true
     }
 
-    /// What was found, by `session` itself where the second reader is not at it.
+    /// What was found, by `session` itself where the second reader is not at it or could not do it.
     func result(by session: StoreConnection) throws -> Found {
         if take() { return try read(session) }
         end.wait()
@@ -119,31 +129,81 @@ final class SharedTask<Found: Sendable>: SharedWork {
     }
 }
 
+/// SQLite ended a transaction by itself, as it does where memory or the disk fails; what is read after it is of another
+/// moment.
+private struct EndedTransaction: Error {}
+
 extension StoreConnection {
-    /// Reads one moment, with a second reader where that is worth it.
-    func readLong<Result>(of connections: StoreConnections, _ body: () throws -> Result) throws -> Result {
-        guard try mayHaveSecondReader() else { return try connection.read(body) }
-        for _ in 1...3 {
-            let version = try connection.dataVersion()
-            guard let reader = SecondReader.begin(beside: self, of: connections) else { break }
-            defer { reader.finish() }
-            let result: Result? = try connection.read {
-                // The second reader has begun between the two looks. Where nothing was committed between them, it reads
-                // the moment that this one reads.
-                guard try connection.dataVersion() == version else { return nil }
-                second = reader
-                defer { second = nil }
-                return try body()
-            }
-            if let result { return result }
-        }
-        return try connection.read(body)
+    /// What `body` read, all of it in the transaction that is open.
+    func inOneTransaction<Read>(_ body: () throws -> Read) throws -> Read {
+        let read = try body()
+        guard connection.isInTransaction else { throw EndedTransaction() }
+        return read
     }
 
-    private func mayHaveSecondReader() throws -> Bool {
-        guard !connection.isServer, !connection.isInTransaction, second == nil, file != nil, keyRing != nil else {
-            return false
+    /// Reads one moment, with a second reader where that is worth it.
+    func readLong<Result>(
+        _ isLong: Bool = true,
+        of connections: StoreConnections,
+        _ body: () throws -> Result
+    ) throws -> Result {
+        guard isLong, mayHaveSecondReader else { return try connection.read(body) }
+        return try connections.withSecond(to: self) { other, isFit in
+            // While others commit again and again it is read alone.
+            for _ in 1...3 where isFit {
+                if let other, let result = try readTogether(with: other, &isFit, body) { return result }
+            }
+            return try connection.read(body)
         }
-        return try newestAccountRow() ?? 0 >= options.accountsForTwoReaders
+    }
+
+    /// - Returns: nil where the two would not read the same moment, so that nothing was read.
+    private func readTogether<Result>(
+        with other: StoreConnection,
+        _ isFit: inout Bool,
+        _ body: () throws -> Result
+    ) throws -> Result? {
+        isFit = false
+        let version = try connection.dataVersion()
+        var outcome: Swift.Result<Result?, any Error>?
+        do {
+            isFit = try other.connection.read {
+                guard try other.readsAlso(what: self) else { return false }
+                var isSound = true
+                outcome = Swift.Result {
+                    try connection.read {
+                        // The other has begun between the two looks. Where nothing was committed between them, it reads
+                        // the moment that this one reads.
+                        guard try connection.dataVersion() == version else { return nil }
+                        let reader = SecondReader(other)
+                        second = reader
+                        defer {
+                            second = nil
+                            isSound = reader.finish()
+                        }
+                        return try body()
+                    }
+                }
+                return isSound
+            }
+        } catch {
+            // Of the other connection alone, which is not used again.
+        }
+        return try outcome?.get() ?? nil
+    }
+
+    /// Whether it has the same file, and all keys for it; its first look.
+    private func readsAlso(what first: StoreConnection) throws -> Bool {
+        guard file == first.file, header.storeID == first.header.storeID, let ring = first.keyRing else { return false }
+        guard !connection.hasMoved, !first.connection.hasMoved else { return false }
+        keyRing = ring
+        return try Set(connection.dataKeyIDs()) == ring.ids
+    }
+
+    /// The highest id stands for how many there are.
+    private var mayHaveSecondReader: Bool {
+        guard !connection.isServer, !connection.isInTransaction, file != nil, keyRing != nil else { return false }
+        let newest = try? newestAccountRow()
+        return newest.flatMap(\.self) ?? 0 >= options.accountsForTwoReaders
     }
 }

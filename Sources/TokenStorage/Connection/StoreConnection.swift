@@ -228,8 +228,15 @@ package final class StoreConnection {
         do {
             try keyRing?.reload(from: connection)
         } catch let error as SealingError where error.code == .otherKey {
+            let old = keyRing
             keyRing = nil
-            _ = try keys()
+            do {
+                _ = try keys()
+            } catch {
+                // Without any it would be a reader that is to see no secret, and asks for no proof.
+                keyRing = old
+                throw error
+            }
         }
     }
 

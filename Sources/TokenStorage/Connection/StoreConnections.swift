@@ -95,6 +95,17 @@ public final class StoreConnections: Sendable {
         }
     }
 
+    /// Runs `body` with a second connection beside one to a file that a reader has; with nil where none is to be had.
+    ///
+    /// It is used again where `body` leaves it fit.
+    func withSecond<Result>(
+        to first: StoreConnection,
+        _ body: (StoreConnection?, _ isFit: inout Bool) throws -> Result
+    ) throws -> Result {
+        guard case .file(let connections) = engine else { preconditionFailure("a server has no second reader") }
+        return try connections.withSecond(to: first, body)
+    }
+
     /// Runs `body` in a write transaction; on a server again, where the transaction did not happen.
     func write<Result: Sendable>(_ body: (StoreConnection) throws -> Result) throws -> Result {
         try withWriter { session in try session.write { try body(session) } }

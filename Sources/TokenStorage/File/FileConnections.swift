@@ -99,6 +99,24 @@ final class FileConnections: Sendable {
         }
     }
 
+    /// Runs `body` with a second connection beside one that a reader has; with nil where none is to be had.
+    ///
+    /// It waits for nobody who writes, and does not follow the name to another file.
+    func withSecond<Result>(
+        to first: StoreConnection,
+        _ body: (StoreConnection?, _ isFit: inout Bool) throws -> Result
+    ) rethrows -> Result {
+        try readers.withSecondSession(or: { try? openSecond(to: first) }, body)
+    }
+
+    private func openSecond(to first: StoreConnection) throws -> StoreConnection? {
+        guard try !first.isReplaced() else { return nil }
+        var options = options
+        options.unlocks = false
+        let opener = StoreOpener(path: path, options: options)
+        return try isInspection ? opener.inspect() : opener.open()
+    }
+
     private static func requireCurrent(_ session: StoreConnection) throws {
         try session.requireNameNowAndThen()
         try session.requireCurrent()

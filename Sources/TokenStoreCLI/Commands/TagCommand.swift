@@ -16,6 +16,7 @@ struct TagCommand: ParsableCommand {
               tokenstore tag mara@example.net
               tokenstore list --tag team=finance
               tokenstore tag mara@example.net --remove team
+              tokenstore tag mara@example.net team=finance --policy B2C_1_SUSI
             """
     )
 
@@ -38,24 +39,32 @@ struct TagCommand: ParsableCommand {
     @Flag(help: "Change nothing; print what the tags would be.")
     var dryRun = false
 
+    @OptionGroup(title: "Which account") var filters: AccountFilters
+
     @OptionGroup(title: "Options of every command") var arguments: StoreArguments
+
+    func validate() throws {
+        guard filters.account == nil else {
+            throw ValidationError("the account is named twice", hint: "leave --account out")
+        }
+    }
 
     func run() throws {
         let console = arguments.console
         guard try !arguments.isVacant else { throw try CommandFailure.noStore(at: arguments.location) }
-        let (policy, isChange) = (AccountPolicy.identifier(account), !tags.isEmpty || !remove.isEmpty)
+        let (choice, isChange) = (AccountChoice(filters, account: account), !tags.isEmpty || !remove.isEmpty)
         guard isChange, !dryRun else {
             guard let store = try arguments.inspectAccounts(console) else {
                 throw try CommandFailure.noStore(at: arguments.location)
             }
-            let found = try store.account(policy, isNamed: true)
+            let found = try store.account(choice)
             var known = try store.tags(of: found.id)
             change(&known)
             return try write(known, of: found, on: console)
         }
         let store = try arguments.open(console)
         defer { store.close() }
-        let found = try store.account(policy, isNamed: true)
+        let found = try store.account(choice)
         let known = try store.changeTags(of: found.id) { change(&$0) }
         try write(known, of: found, on: console)
     }

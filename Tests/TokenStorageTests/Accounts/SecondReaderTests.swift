@@ -44,9 +44,15 @@ struct SecondReaderTests {
         return fixture
     }
 
+    private func sees(_ fixture: TestStore, _ body: (StoreConnection, SecondReader?) throws -> Void) throws {
+        let connections = fixture.store.connections
+        try connections.read { session in
+            try session.readLong(of: connections) { try body(session, session.second) }
+        }
+    }
+
     @Test func `it reads the same moment as the first, while others commit`() throws {
         let fixture = try store()
-        let connections = fixture.store.connections
         let isOver = LockedValue(false)
         let writer = DispatchQueue(label: "writer")
         let another = try fixture.another()
@@ -55,39 +61,46 @@ struct SecondReaderTests {
                 _ = try? another.save(ServerScene.response("u1", token: "t"), for: ServerScene.request())
             }
         }
-        var (alone, together) = (0, 0)
-        for _ in 1...2_000 where together < 100 {
-            try connections.read { session in
-                try session.readLong(of: connections) {
-                    guard let second = session.second else {
-                        alone += 1
-                        return
-                    }
-                    let look = Look()
-                    second.help(with: look)
-                    let seen = look.wait()
-                    let own = try session.lastEvent()
-                    #expect(seen == own)
-                    together += 1
-                }
+        defer {
+            isOver.withLock { $0 = true }
+            writer.sync {}
+        }
+        var (together, moments) = (0, Set<Int64>())
+        let start = ContinuousClock.now
+        while together < 100 || moments.count < 3, ContinuousClock.now - start < .seconds(60) {
+            try sees(fixture) { session, second in
+                guard let second else { return }
+                let look = Look()
+                second.help(with: look)
+                let seen = look.wait()
+                let own = try session.lastEvent()
+                #expect(seen == own)
+                together += 1
+                moments.insert(own)
             }
         }
-        isOver.withLock { $0 = true }
-        writer.sync {}
-        #expect(together > 0, "\(alone) alone")
+        #expect(together >= 100 && moments.count >= 3)
     }
 
-    @Test func `what it cannot read the first reader reads`() throws {
+    @Test func `what it cannot read the first reader reads, and it is not used again`() throws {
         let fixture = try store()
-        let connections = fixture.store.connections
-        try connections.read { session in
-            try session.readLong(of: connections) {
-                let second = try #require(session.second)
+        let refusals = LockedValue(0)
+        for round in 1...3 {
+            try sees(fixture) { session, second in
+                #expect(second != nil)
                 struct Refusal: Error {}
                 let first = ObjectIdentifier(session)
                 var block = RowBlock<Int64> { session, row in
-                    guard ObjectIdentifier(session) == first else { throw Refusal() }
-                    return -row
+                    if ObjectIdentifier(session) == first {
+                        // The first reader waits until the other one has met its rows.
+                        let limit = ContinuousClock.now + .seconds(10)
+                        while refusals.withLock(\.self) < round, ContinuousClock.now < limit {
+                            Pauses.wait(.milliseconds(1))
+                        }
+                        return -row
+                    }
+                    refusals.withLock { $0 += 1 }
+                    throw Refusal()
                 }
                 let rows = (1...5_000).map(Int64.init).shuffled()
                 var told: [Int64] = []
@@ -99,37 +112,35 @@ struct SecondReaderTests {
                 for row in rows { _ = try block.add(row, by: session, note) }
                 try block.finish(by: session, note)
                 #expect(told == rows)
-                withExtendedLifetime(second) {}
             }
+            // One row a round: the first error is the last thing that it does.
+            #expect(refusals.withLock(\.self) == round)
         }
     }
 
     @Test func `whoever has had enough is told nothing more`() throws {
         let fixture = try store()
-        let connections = fixture.store.connections
         struct Enough: Error {}
-        try connections.read { session in
-            try session.readLong(of: connections) {
-                for fails in [false, true] {
-                    var block = RowBlock<Int64> { $1 }
-                    var told = 0
-                    func note(_ row: Int64, _ read: Int64) throws -> Bool {
-                        told += 1
-                        if told == 100, fails { throw Enough() }
-                        return told < 100
-                    }
-                    var goesOn = true
-                    do {
-                        for row in 1...5_000 as ClosedRange<Int64> where goesOn {
-                            goesOn = try block.add(row, by: session, note)
-                        }
-                    } catch is Enough {
-                        goesOn = false
-                    }
-                    #expect(!goesOn)
-                    try block.finish(by: session, note)
-                    #expect(told == 100)
+        try sees(fixture) { session, _ in
+            for fails in [false, true] {
+                var block = RowBlock<Int64> { $1 }
+                var told = 0
+                func note(_ row: Int64, _ read: Int64) throws -> Bool {
+                    told += 1
+                    if told == 100, fails { throw Enough() }
+                    return told < 100
                 }
+                var goesOn = true
+                do {
+                    for row in 1...5_000 as ClosedRange<Int64> where goesOn {
+                        goesOn = try block.add(row, by: session, note)
+                    }
+                } catch is Enough {
+                    goesOn = false
+                }
+                #expect(!goesOn)
+                try block.finish(by: session, note)
+                #expect(told == 100)
             }
         }
     }
@@ -144,11 +155,52 @@ struct SecondReaderTests {
         }
     }
 
-    @Test func `without a key, or with few accounts, there is none`() throws {
-        let fixture = try store { $0.accountsForTwoReaders = 3 }
+    @Test func `it does not read a store whose keys are others than the first one's`() throws {
+        let fixture = try store()
+        try sees(fixture) { _, second in #expect(second != nil) }
+        let another = try fixture.another()
         let connections = fixture.store.connections
         try connections.read { session in
+            _ = try another.rekey()
             try session.readLong(of: connections) { #expect(session.second == nil) }
         }
+    }
+
+    @Test func `without a key, or with few accounts, there is none`() throws {
+        let fixture = try store { $0.accountsForTwoReaders = 2 }
+        try sees(fixture) { session, second in
+            #expect(second == nil && session.keyRing != nil)
+        }
+        var options = fixture.options
+        (options.unlocks, options.accountsForTwoReaders) = (false, 1)
+        let inspection = try #require(try TokenStore.inspect(at: fixture.location, options: options))
+        try inspection.connections.read { session in
+            #expect(session.keyRing == nil)
+            try session.readLong(of: inspection.connections) { #expect(session.second == nil) }
+        }
+    }
+
+    @Test func `a list for one account or a few does without it`() {
+        #expect(AccountPolicy.all.mayLeaveMany && AccountPolicy.tenant("t1").and(.expired).mayLeaveMany)
+        #expect(
+            !AccountPolicy.username("a").and(.tenant("t1")).mayLeaveMany && !AccountPolicy.mostRecentlyUsed.mayLeaveMany
+        )
+        #expect(AccountPolicy.username("a").otherwise(.expired).mayLeaveMany)
+    }
+
+    @Test func `the store can be closed at once after a list`() throws {
+        let fixture = try store()
+        for _ in 1...50 {
+            try fixture.store.forEachAccount { _ in }
+            #expect(fixture.store.connections.close())
+        }
+    }
+
+    @Test func `a check names what the second reader found`() throws {
+        let fixture = try store { $0.accountsForTwoReaders = 0 }
+        let connection = try Connection(path: fixture.path.database, mode: .readWrite, busyTimeout: .seconds(5))
+        try connection.execute("PRAGMA foreign_keys = OFF; DELETE FROM account")
+        let problems = try fixture.store.check()
+        #expect(problems.contains { $0.problem == "its row in account is missing" })
     }
 }

@@ -52,4 +52,17 @@ struct TagCommandTests {
         #expect(try scratch.run("list", "--tag", "=x").status == 64)
         #expect(try scratch.run("tag", "nobody@example.net", "a=b").status == 3)
     }
+
+    @Test func `a filter names one of several accounts, as the advice says`() throws {
+        let scratch = try ScratchDirectory()
+        var twin = CachedUser.mara
+        twin.policy = "b2c_1_susi"
+        try scratch.fill(.mara, twin)
+        let ambiguous = try scratch.run("tag", Self.mara, "team=finance")
+        #expect(ambiguous.status == 3 && ambiguous.error.contains("such as '--policy b2c_1_signin'"))
+        #expect(try scratch.run("tag", Self.mara, "team=finance", "--policy", "b2c_1_signin").status == 0)
+        #expect(try scratch.run("tag", Self.mara, "--policy", "b2c_1_signin").output == "team=finance\n")
+        #expect(try scratch.run("tag", Self.mara, "--policy", "b2c_1_susi").output.isEmpty)
+        #expect(try scratch.run("tag", Self.mara, "team=x", "--account", Self.mara).status == 64)
+    }
 }
