@@ -145,7 +145,8 @@ extension NativeRequestFailure {
 
     /// What to do, where the cause knows it.
     fileprivate var remedy: Remedy? {
-        switch cause {
+        if let advice { return advice }
+        return switch cause {
         case .failed(let error as any CodedError): error.remedy
         case .unexpected(_, let remedy): remedy
         default: nil

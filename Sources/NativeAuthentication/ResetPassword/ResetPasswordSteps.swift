@@ -61,7 +61,8 @@ public struct ResetPasswordRequiredState: Sendable {
             form.append("new_password", password)
             polling = try ResetPolling(flow: flow, reply: try await flow.send(.resetSubmit, form))
         } catch {
-            let reason = PasswordRequiredError(error, in: flow) {
+            let failure = error.mayHaveTakenEffect ? error.advising(.signInAfterSubmission) : error
+            let reason = PasswordRequiredError(failure, in: flow) {
                 $0.refusal?.isInvalidPassword == true ? .invalidPassword : nil
             }
             throw StepError(reason, reason.isInvalidPassword || error.keepsState ? self : nil)

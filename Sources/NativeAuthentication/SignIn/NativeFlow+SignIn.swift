@@ -139,7 +139,8 @@ extension NativeFlow {
         let response = TokenResponse(reply.object)
         do {
             try response.requireTokenText()
-            guard let secret = response.idToken, response.accessToken != nil else { throw SignInError.noIDToken }
+            guard response.accessToken != nil else { throw SignInError.invalidAnswer("has no access token") }
+            guard let secret = response.idToken else { throw SignInError.noIDToken }
             var validator = IDTokenValidator(issuer: issuer.metadata.issuer, clientID: configuration.clientID)
             validator.accessToken = response.accessToken
             let clocks = [Int64(application.now().timeIntervalSince1970), reply.issuerNow]

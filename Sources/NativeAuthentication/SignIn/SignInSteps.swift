@@ -134,7 +134,7 @@ public struct SignInAfterSignUpState: Sendable {
         do {
             return try await flow.signIn(after: token)
         } catch {
-            throw SignInAfterSignUpError(error, in: flow)
+            throw SignInAfterSignUpError(error.advising(.signIn("the account exists, sign in as usual")), in: flow)
         }
     }
 }
@@ -155,7 +155,8 @@ public struct SignInAfterResetPasswordState: Sendable {
         do {
             return try await flow.signIn(after: token)
         } catch {
-            throw SignInAfterResetPasswordError(error, in: flow)
+            let advice = Remedy.signIn("the new password is in force, sign in with it")
+            throw SignInAfterResetPasswordError(error.advising(advice), in: flow)
         }
     }
 }

@@ -64,20 +64,23 @@ public struct RequiredAttribute: Hashable, Sendable {
     /// The pattern that a value has to match as a whole.
     public let regex: String?
 
+    /// A name that is longer is not one that a person is asked for.
+    private static let longestName = 256
+
     init?(_ object: JSONValue.Object) {
-        guard let name = object["name"]?.text else { return nil }
+        guard let name = object["name"]?.text, name.utf8.count <= Self.longestName else { return nil }
         self.name = name
         type = object["type"]?.text ?? "string"
         required = object["required"] != .bool(false)
         regex = object["options"]?.object?["regex"]?.text
     }
 
-    /// Whether `value` fits the pattern; true if there is none, or it cannot be read here.
+    /// Whether `value` fits the pattern; true if there is none, or if only the issuer can judge.
+    ///
+    /// A long value is not judged, and neither is a pattern of another dialect or one that could take long to match.
     public func accepts(_ value: String) -> Bool {
-        guard let regex else { return true }
-        // The issuer judges in the end; a pattern of another dialect must not keep anyone out.
-        guard let pattern = try? Regex(regex) else { return true }
-        return (try? pattern.wholeMatch(in: value)) != nil
+        guard let regex, let pattern = AttributePattern(regex) else { return true }
+        return pattern.matches(value) ?? true
     }
 }
 

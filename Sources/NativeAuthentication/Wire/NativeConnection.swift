@@ -18,16 +18,23 @@ struct NativeConnection: Sendable {
 
     private var logger: Logger { configuration.logger }
 
+    /// How long to wait before a request is repeated.
+    private static let pause = Duration.milliseconds(500)
+
     /// Sends a form, and once more where that is safe and the way to the issuer or the issuer itself failed.
+    ///
+    /// Both together take no longer than the limit of one request, or than `limit`.
     func send(
         _ endpoint: NativeEndpoint,
         _ form: FormParameters,
-        _ correlationID: UUID
+        _ correlationID: UUID,
+        within limit: Duration? = nil
     ) async throws(NativeRequestFailure) -> NativeResponse {
         let request = await request(endpoint, form, correlationID)
+        let limits = configuration.tokenOptions.limits
         let response: HTTPResponse
         do {
-            response = try await exchange(request, endpoint)
+            response = try await exchange(request, endpoint, limit.map { limits.shortened(to: $0) } ?? limits)
         } catch {
             let isUnsent = (error as? HTTPTransportError).map { !$0.mayHaveTakenEffect } ?? false
             logger.debug("no answer", metadata: ["endpoint": "\(endpoint.rawValue)"])
@@ -42,18 +49,26 @@ struct NativeConnection: Sendable {
         return try read(response, endpoint, form, correlationID)
     }
 
-    private func exchange(_ request: HTTPRequest, _ endpoint: NativeEndpoint) async throws -> HTTPResponse {
-        let limits = configuration.tokenOptions.limits
+    private func exchange(
+        _ request: HTTPRequest,
+        _ endpoint: NativeEndpoint,
+        _ limits: HTTPLimits
+    ) async throws -> HTTPResponse {
+        let start = ContinuousClock.now
+        var timeLeft: Duration { limits.total - Self.pause - start.duration(to: .now) }
+        let rest: Duration
         do {
             let response = try await transport.send(request, limits: limits)
-            guard response.status >= 500, endpoint.hasNoLastingEffect else { return response }
+            rest = timeLeft
+            guard response.status >= 500, endpoint.hasNoLastingEffect, rest > .zero else { return response }
         } catch let error as HTTPTransportError {
+            rest = timeLeft
             let isSafe = endpoint.hasNoLastingEffect || !error.mayHaveTakenEffect
-            guard error.isTransient, isSafe else { throw error }
+            guard error.isTransient, isSafe, rest > .zero else { throw error }
         }
         logger.debug("repeating a request", metadata: ["endpoint": "\(endpoint.rawValue)"])
-        try await configuration.tokenOptions.pause(.milliseconds(500))
-        return try await transport.send(request, limits: limits)
+        try await configuration.tokenOptions.pause(Self.pause)
+        return try await transport.send(request, limits: limits.shortened(to: rest))
     }
 
     private func read(
@@ -72,24 +87,34 @@ struct NativeConnection: Sendable {
         case 200:
             guard let object else { throw failure(.unexpected("is not JSON")) }
             if object["challenge_type"]?.text == "redirect" {
-                throw failure(.redirect(reason: object["redirect_reason"]?.text))
+                throw failure(.redirect(reason: object["redirect_reason"]?.text.flatMap(form.redactingSentence)))
+            }
+            // Some issuers send errors with status 200.
+            if let error = OAuthError(object, status: response.status) {
+                throw failure(.refused(form.redacting(error), redacting(object, form)))
             }
             let issuerNow = response.headers["date"].flatMap(HTTPDate.seconds)
             return NativeResponse(
                 endpoint: endpoint,
-                object: object,
+                object: form.redactingShown(object),
                 correlationID: correlationID,
                 issuerNow: issuerNow
             )
         case 400, 401:
-            guard var object, let error = OAuthError(object, status: response.status) else {
+            guard let object, let error = OAuthError(object, status: response.status) else {
                 throw failure(.unexpected("has status \(response.status) and names no error"))
             }
-            object["error_uri"] = object["error_uri"]?.text.map { .string(form.redacting($0)) }
-            throw failure(.refused(form.redacting(error), object))
+            throw failure(.refused(form.redacting(error), redacting(object, form)))
         case 429, 500...: throw failure(.failed(IssuerUnavailable(response)))
         default: throw failure(.unexpected("has status \(response.status)"))
         }
+    }
+
+    /// A refusal without the secrets of the form in what is shown of it.
+    private func redacting(_ object: JSONValue.Object, _ form: FormParameters) -> JSONValue.Object {
+        var object = form.redactingShown(object)
+        object["error_uri"] = object["error_uri"]?.text.map { .string(form.redacting($0)) }
+        return object
     }
 
     private func request(_ endpoint: NativeEndpoint, _ form: FormParameters, _ correlationID: UUID) async -> HTTPRequest
@@ -109,6 +134,13 @@ struct NativeConnection: Sendable {
             headers[name] = value
         }
         return HTTPRequest("POST", url, headers: headers, body: form.encoded)
+    }
+}
+
+extension HTTPLimits {
+    /// The same for a request that has no more than `time`.
+    fileprivate func shortened(to time: Duration) -> HTTPLimits {
+        HTTPLimits(head: min(head, time), total: min(total, time), bodySize: bodySize)
     }
 }
 

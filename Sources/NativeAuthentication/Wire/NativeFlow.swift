@@ -38,8 +38,12 @@ struct NativeFlow: Sendable {
         return form
     }
 
-    func send(_ endpoint: NativeEndpoint, _ form: FormParameters) async throws(NativeRequestFailure) -> NativeResponse {
-        try await application.connection.send(endpoint, form, correlationID)
+    func send(
+        _ endpoint: NativeEndpoint,
+        _ form: FormParameters,
+        within limit: Duration? = nil
+    ) async throws(NativeRequestFailure) -> NativeResponse {
+        try await application.connection.send(endpoint, form, correlationID, within: limit)
     }
 
     /// Begins a flow at the endpoint for it.

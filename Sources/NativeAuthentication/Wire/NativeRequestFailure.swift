@@ -34,6 +34,9 @@ struct NativeRequestFailure: Error {
     /// Whether the continuation token that the caller holds is spent.
     var endsFlow = false
 
+    /// What to do instead of what the cause calls for.
+    private(set) var advice: Remedy?
+
     /// The issuer's refusal.
     var refusal: OAuthError? {
         if case .refused(let error, _) = cause { error } else { nil }
@@ -51,7 +54,7 @@ struct NativeRequestFailure: Error {
     /// The names of the attributes that were refused.
     var invalidAttributes: [String] {
         guard case .refused(_, let object) = cause else { return [] }
-        return (object["invalid_attributes"]?.array ?? []).compactMap { $0.object?["name"]?.text }
+        return (object["invalid_attributes"]?.array ?? []).compactMap { $0.object?["name"]?.text?.shortened }
     }
 
     /// The attributes that are asked for.
@@ -69,6 +72,21 @@ struct NativeRequestFailure: Error {
     func ending() -> NativeRequestFailure {
         var failure = self
         failure.endsFlow = true
+        return failure
+    }
+
+    /// The same with other advice where the cause has none but to try again, which would do over what was done.
+    func advising(_ remedy: Remedy) -> NativeRequestFailure {
+        switch cause {
+        case .redirect: return self
+        case .refused: break
+        case .failed(let error):
+            let retries: [Remedy.Code] = [.retry, .allowMoreTime, .checkNetwork]
+            if let known = (error as? any CodedError)?.remedy?.code, !retries.contains(known) { return self }
+        case .unexpected(_, let known): guard known == nil else { return self }
+        }
+        var failure = self
+        failure.advice = remedy
         return failure
     }
 }

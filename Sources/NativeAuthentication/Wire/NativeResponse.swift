@@ -39,7 +39,8 @@ struct NativeResponse: Sendable {
 
     /// The methods that a code can be sent by.
     func methods() throws(NativeRequestFailure) -> [AuthMethod] {
-        let methods = (object["methods"]?.array ?? []).compactMap { $0.object.flatMap(AuthMethod.init) }
+        let listed = (object["methods"]?.array ?? []).prefix(AuthMethod.most)
+        let methods = listed.compactMap { $0.object.flatMap(AuthMethod.init) }
         guard !methods.isEmpty else { throw unexpected("lists no methods") }
         return methods
     }
@@ -66,7 +67,7 @@ public struct CodeDelivery: Hashable, Sendable {
     /// The kind of contact, such as e-mail.
     public let channelTargetType: ChannelType
 
-    /// How many characters the code has.
+    /// How many characters the code has; 0 where the issuer does not say.
     public let codeLength: Int
 
     /// How long until another code may be asked for, where the issuer says so.
@@ -74,12 +75,12 @@ public struct CodeDelivery: Hashable, Sendable {
 
     init?(_ object: JSONValue.Object) {
         guard let target = (object["challenge_target_label"] ?? object["challenge_target"])?.text,
-            let channel = object["challenge_channel"]?.text, let length = object["code_length"]?.seconds,
-            (0...1_000).contains(length)
+            let channel = object["challenge_channel"]?.text
         else { return nil }
-        sentTo = target
-        channelTargetType = ChannelType(value: channel)
-        codeLength = Int(length)
+        sentTo = target.shortened
+        channelTargetType = ChannelType(value: channel.shortened)
+        let length = object["code_length"]?.seconds ?? 0
+        codeLength = (0...1_000).contains(length) ? Int(length) : 0
         resendInterval = object["interval"]?.duration
     }
 }
@@ -98,14 +99,21 @@ public struct AuthMethod: Hashable, Sendable, Identifiable {
     /// The address or number, masked.
     public let loginHint: String?
 
+    /// A list that is longer is not one to choose from.
+    fileprivate static let most = 20
+
+    /// What is longer is not to be shown, and an id or a channel is not sent back shortened.
+    private static let (longestID, longestName) = (512, 64)
+
     init?(_ object: JSONValue.Object) {
         guard let id = object["id"]?.text, let type = object["challenge_type"]?.text,
-            let channel = object["challenge_channel"]?.text
+            let channel = object["challenge_channel"]?.text,
+            id.utf8.count <= Self.longestID, max(type.utf8.count, channel.utf8.count) <= Self.longestName
         else { return nil }
         self.id = id
         challengeType = type
         channelTargetType = ChannelType(value: channel)
-        loginHint = object["login_hint"]?.text
+        loginHint = object["login_hint"]?.text?.shortened
     }
 }
 

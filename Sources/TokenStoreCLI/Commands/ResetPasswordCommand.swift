@@ -36,12 +36,14 @@ struct ResetPasswordCommand: ParsableCommand {
         defer { run.close() }
         try run.withoutBrowser {
             let reset = NativeReset(application: run.application, prompter: run.prompter, username: run.username)
-            let state = try reset.run()
+            let scope = scope.value
+            let state = try run.namingLogin(scope) { try reset.run() }
             run.prompter.note("the new password is in force")
             run.prompter.subject = "sign-in with the new password"
-            let scope = scope.value
-            let result = try run.prompter.perform { try await state.signIn(scope: scope) }
-            try run.report(run.signIn.finish(result))
+            let account = try run.namingLogin(scope) {
+                try run.signIn.finish(run.prompter.perform { try await state.signIn(scope: scope) })
+            }
+            try run.report(account)
         }
     }
 }

@@ -50,8 +50,10 @@ struct SignUpCommand: ParsableCommand {
             run.prompter.note("the account exists")
             run.prompter.subject = "sign-in of the new account"
             let scope = scope.value
-            let result = try run.prompter.perform { try await state.signIn(scope: scope) }
-            try run.report(run.signIn.finish(result), "signed up")
+            let account = try run.namingLogin(scope) {
+                try run.signIn.finish(run.prompter.perform { try await state.signIn(scope: scope) })
+            }
+            try run.report(account, "signed up")
         }
     }
 }

@@ -12,6 +12,7 @@ struct NativeRun {
     let application: NativeAuthPublicClientApplication
     let prompter: TerminalPrompter
     let username: String
+    private let network: NetworkArguments
     private let arguments: StoreArguments
 
     init(
@@ -23,6 +24,7 @@ struct NativeRun {
         _ arguments: StoreArguments
     ) throws {
         console = arguments.console
+        self.network = network
         self.arguments = arguments
         var configuration = try NativeAuthConfiguration(
             clientID: client,
@@ -61,6 +63,33 @@ struct NativeRun {
         } catch let refusal as any NativeRefusal {
             throw failure(refusal)
         }
+    }
+
+    /// Runs a step that nothing but a sign-in is to follow, also after a refusal: advice to sign in names the command.
+    func namingLogin<Result>(_ scope: Scope, _ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let refusal as any NativeRefusal where refusal.browserRequest == nil {
+            let failure = CommandFailure(refusal)
+            // The remedy of an error of the store is another one.
+            guard let remedy = refusal.remedy, remedy.code == .signIn, failure.hint == remedy.hint.bounded else {
+                throw refusal
+            }
+            throw failure.hinting("\(remedy.hint): '\(login(scope).text)'")
+        }
+    }
+
+    /// The command that signs in with the account.
+    private func login(_ scope: Scope) -> ProposedCommand {
+        var command = ProposedCommand("login")
+        command.add("--native")
+        command.add("--authority", application.configuration.authority.url)
+        command.add("--client-id", application.configuration.clientID)
+        command.add("--username", username)
+        command.add("--scope", scope.tokens.isEmpty ? nil : scope.text)
+        command.add("--ca-file", network.caFile)
+        command.add(arguments)
+        return command
     }
 
     /// The refusal; where the issuer wants a browser, how to go on in one.

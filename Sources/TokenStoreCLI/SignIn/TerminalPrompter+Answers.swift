@@ -31,7 +31,8 @@ extension TerminalPrompter {
 
     /// The code that was sent; nil: another one is wanted.
     func code(_ delivery: CodeDelivery) throws -> Secret? {
-        let place = "\(delivery.sentTo) (\(delivery.codeLength) characters)"
+        let length = delivery.codeLength > 0 ? " (\(delivery.codeLength) characters)" : ""
+        let place = delivery.sentTo + length
         let code: Secret
         if let descriptor = answers.codeFrom {
             if refusal == nil { note("a code was sent to \(place)") }
@@ -150,8 +151,8 @@ extension TerminalPrompter {
             let value = try line("\(attribute.name)\(format)\(attribute.required ? "" : ", Return for none"): ")
             if value.isEmpty, !attribute.required { return nil }
             if !value.isEmpty, attribute.accepts(value) { return value }
-            let pattern = attribute.regex.map { "; it has to match \($0)" } ?? "; give a value"
-            tell("'\(value)' is not a valid \(attribute.name)\(pattern)")
+            let advice = attribute.shownPattern.map { "it has to match \($0)" } ?? "give another value"
+            tell("'\(value)' is not a valid \(attribute.name); \(value.isEmpty ? "give a value" : advice)")
         }
     }
 
@@ -163,9 +164,15 @@ extension TerminalPrompter {
 }
 
 extension RequiredAttribute {
+    /// A pattern that is longer tells a person nothing.
+    private static let longestPattern = 100
+
+    /// The pattern, if it is short enough to be shown.
+    var shownPattern: String? { regex.flatMap { $0.utf8.count > Self.longestPattern ? nil : $0 } }
+
     /// What a value has to look like, for a person; nil: any text.
     var format: String? {
-        if let regex { return Self.words(for: regex) ?? "matching \(regex)" }
+        if regex != nil { return shownPattern.map { Self.words(for: $0) ?? "matching \($0)" } }
         switch type.lowercased() {
         case "integer", "int": return "a whole number"
         case "boolean", "bool": return "true or false"

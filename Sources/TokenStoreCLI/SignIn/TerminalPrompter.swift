@@ -55,12 +55,12 @@ final class TerminalPrompter {
 
     /// Says something that does not depend on an answer.
     func note(_ text: String) {
-        if !isQuiet { StandardError.write("tokenstore: \(text.printable)\n") }
+        if !isQuiet { StandardError.write("tokenstore: \(text.bounded.printable)\n") }
     }
 
     /// Says what the next question depends on.
     func tell(_ text: String) {
-        if mayAsk { StandardError.write("tokenstore: \(text.printable)\n") }
+        if mayAsk { StandardError.write("tokenstore: \(text.bounded.printable)\n") }
     }
 
     /// Does a step at the issuer.
@@ -112,7 +112,7 @@ final class TerminalPrompter {
         try checkCancellation()
         terminal = terminal ?? ControllingTerminal()
         guard let terminal else { throw unanswered("an answer", "--code-from FD or --password-from FD") }
-        let answer = try interruptible { try terminal.answer(to: question.printable, isSecret: isSecret) }
+        let answer = try interruptible { try terminal.answer(to: question.bounded.printable, isSecret: isSecret) }
         guard let answer else { throw cancelled }
         return answer
     }

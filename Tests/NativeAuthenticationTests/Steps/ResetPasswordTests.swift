@@ -125,4 +125,76 @@ struct ResetPasswordTests {
             try await scene.givesPasswordAgain(again)
         }
     }
+
+    private static let advice = "the new password was submitted and may be in force, sign in with it"
+    private static let poll = "resetpassword/poll_completion"
+
+    @Test(arguments: ["", #","poll_interval":-1"#, #","poll_interval":null"#])
+    func `a reset without a poll interval is polled every second`(interval: String) async throws {
+        try await NativeScene.open { scene in
+            let state = try await passwordStep(scene)
+            let body = #"{"continuation_token":"next-token"\#(interval)}"#
+            scene.provider.faults.add(.answer(body: body, at: "resetpassword/submit"))
+            scene.provider.faults.add(.answer(body: #"{"status":"in_progress"}"#, at: Self.poll))
+            scene.provider.faults.add(.answer(body: #"{"status":"succeeded"}"#, at: Self.poll))
+            _ = try await state.submitPassword(Self.new)
+            #expect(scene.pauses.all == [.seconds(1)])
+        }
+    }
+
+    @Test func `a reset that is polled slowly ends within the time limit`() async throws {
+        try await NativeScene.open { scene in
+            let state = try await passwordStep(scene)
+            let body = #"{"continuation_token":"next-token","poll_interval":1000000000000}"#
+            scene.provider.faults.add(.answer(body: body, at: "resetpassword/submit"))
+            scene.provider.faults.add(.answer(body: #"{"status":"in_progress"}"#, at: Self.poll, times: nil))
+            let error = try await failure(of: state.submitPassword, Self.new)
+            #expect(error.remedy == .signIn(Self.advice))
+            let pauses = scene.pauses.all
+            #expect(pauses.first == .seconds(10))
+            #expect(pauses.allSatisfy { $0 <= .seconds(10) })
+            #expect(pauses.reduce(.zero, +) <= .seconds(45))
+        }
+    }
+
+    @Test func `a poll that came too early is repeated after the wait that the issuer asks for`() async throws {
+        try await NativeScene.open { scene in
+            let state = try await passwordStep(scene)
+            scene.provider.faults.add(.tooManyRequests(seconds: 3, at: Self.poll))
+            scene.provider.faults.add(.tooManyRequests(seconds: 3_000, at: Self.poll))
+            _ = try await state.submitPassword(Self.new)
+            #expect(scene.pauses.all.prefix(2) == [.seconds(3), .seconds(10)])
+        }
+    }
+
+    @Test(arguments: [
+        Fault.status(429, at: poll, times: nil), .status(403, at: poll), .answer(body: "{}", at: poll),
+        .answer(body: #"{"status":"in_progress"}"#, at: poll, times: nil),
+        .answer(status: 400, body: #"{"error":"expired_token"}"#, at: poll),
+        .answer(body: "{}", at: "resetpassword/submit"), .status(503, at: "resetpassword/submit"),
+    ])
+    func `an error after the password was submitted says that it may be in force`(fault: Fault) async throws {
+        try await NativeScene.open { scene in
+            let state = try await passwordStep(scene)
+            scene.provider.faults.add(fault)
+            let error = try await failure(of: state.submitPassword, Self.new)
+            #expect(error.kind == .generalError)
+            #expect(error.remedy == .signIn(Self.advice))
+        }
+    }
+
+    @Test(arguments: [
+        Fault.tooManyRequests(seconds: 5, at: "resetpassword/submit"),
+        .answer(status: 400, body: #"{"error":"expired_token"}"#, at: "resetpassword/submit"),
+        .answer(body: #"{"status":"failed"}"#, at: poll),
+    ])
+    func `an error that left the old password in force does not say so`(fault: Fault) async throws {
+        try await NativeScene.open { scene in
+            let state = try await passwordStep(scene)
+            scene.provider.faults.add(fault)
+            let error = try await failure(of: state.submitPassword, Self.new)
+            #expect(error.kind == .generalError)
+            #expect(error.remedy?.code == .retry)
+        }
+    }
 }

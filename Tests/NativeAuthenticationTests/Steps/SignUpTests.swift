@@ -64,6 +64,18 @@ struct SignUpTests {
         }
     }
 
+    @Test(arguments: [
+        Fault.status(500, at: "token"), .tooManyRequests(seconds: 5, at: "token"), .lostResponse(at: "token"),
+    ])
+    func `an outage after a sign-up does not advise another sign-up`(fault: Fault) async throws {
+        try await NativeScene.open { scene in
+            let done = try await start(scene, "otp-app").submitCode(scene.code(to: NativeScene.new)).done
+            scene.provider.faults.add(fault)
+            let error = try await failure { () throws(SignInAfterSignUpError) in try await done.signIn() }
+            #expect(error.remedy == .signIn("the account exists, sign in as usual"))
+        }
+    }
+
     @Test func `N19, S70: a password and attributes at the start leave a code to enter`() async throws {
         try await NativeScene.open { scene in
             let parameters = SignUpParameters(

@@ -28,6 +28,24 @@ struct NativeResetTests {
         }
     }
 
+    @Test func `a reset whose result is not known proposes a sign-in`() async throws {
+        try await NativeLoginScene.open { scene in
+            scene.provider.faults.add(.status(403, at: "resetpassword/poll_completion"))
+            let (ana, new) = (NativeLoginScene.ana, NativeLoginScene.password)
+            let outcome = try await scene.script(
+                "reset-password",
+                "pwd-app",
+                "--username",
+                ana,
+                passwords: [new]
+            ) { pipe, isOver in try await scene.sendCode(to: ana, pipe, isOver) }
+            #expect(outcome.status == 1, "\(outcome.error)")
+            let advice = "the new password was submitted and may be in force, sign in with it"
+            #expect(outcome.error.contains("\(advice): 'tokenstore login --native "), "\(outcome.error)")
+            #expect(outcome.error.contains("--username \(ana)"), "\(outcome.error)")
+        }
+    }
+
     @Test func `a user without a password and an unknown user have their own errors`() async throws {
         try await NativeLoginScene.open { scene in
             for (name, advice) in [

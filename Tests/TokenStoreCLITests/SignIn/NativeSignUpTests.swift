@@ -139,6 +139,49 @@ struct NativeSignUpTests {
         }
     }
 
+    @Test func `an outage after the sign-up proposes a sign-in`() async throws {
+        try await NativeLoginScene.open { scene in
+            scene.provider.faults.add(.status(500, at: "token"))
+            let outcome = try await scene.script("signup", "otp-app", "--username", Self.dana) { pipe, isOver in
+                try await scene.sendCode(to: Self.dana, pipe, isOver)
+            }
+            #expect(outcome.status == 8, "\(outcome.error)")
+            let command = "'tokenstore login --native --authority \(scene.authority) --client-id otp-app"
+            let advice = "the account exists, sign in as usual: \(command) --username \(Self.dana)"
+            #expect(outcome.error.contains(advice), "\(outcome.error)")
+        }
+    }
+
+    @Test func `a pattern that is long or dangerous is neither shown nor matched`() async throws {
+        try await NativeLoginScene.open { scene in
+            let page = { (pattern: String) in
+                let attribute = #"{"name":"country","options":{"regex":"\#(pattern)"}}"#
+                let token = #""continuation_token":"next-token""#
+                return #"{"error":"attributes_required",\#(token),"required_attributes":[\#(attribute)]}"#
+            }
+            let pattern = String(repeating: "[", count: 3_000)
+            let route = "signup/continue"
+            scene.provider.faults.add(.answer(status: 400, body: page(pattern), at: route))
+            scene.provider.faults.add(.answer(status: 400, body: page("^([a-zA-Z0-9]+)*$"), at: route))
+            scene.provider.faults.add(.answer(body: "{}", at: route))
+            let outcome = try await scene.type(
+                "signup",
+                "otp-app",
+                "--username",
+                Self.dana,
+                answers: [
+                    TypedAnswer("Code sent", try scene.code(to: Self.dana) + "\n"),
+                    TypedAnswer("country: ", "Ecuador\n"),
+                    TypedAnswer("country (matching ^([a-zA-Z0-9]+)*$): ", String(repeating: "a", count: 40) + "!\n"),
+                ]
+            )
+            // The sign-up ended without a token to sign in with.
+            #expect(outcome.status == 1, "\(outcome.output)")
+            #expect(outcome.output.contains("sign in as usual"), "\(outcome.output)")
+            #expect(!outcome.output.contains("[[["))
+        }
+    }
+
     @Test func `Ctrl-C at any question ends with 9 and creates no account and no store`() async throws {
         try await NativeLoginScene.open { scene in
             let questions: [TypedAnswer] = [

@@ -1,0 +1,45 @@
+import OAuth
+import OpenIDConnect
+
+/// The texts of an answer that reach a screen, an error or a log: without what was sent, and of bounded length.
+extension FormParameters {
+    /// The members whose texts are shown, however deep they are in them.
+    private static let shownMembers: Set<String> = [
+        "challenge_target_label", "challenge_target", "challenge_channel", "methods", "required_attributes",
+        "invalid_attributes",
+    ]
+
+    /// `object` without the secrets of this form in what is shown of it.
+    func redactingShown(_ object: JSONValue.Object) -> JSONValue.Object {
+        JSONValue.Object(
+            object.members.map { name, value in
+                (name, Self.shownMembers.contains(name) ? redacting(value) : value)
+            }
+        )
+    }
+
+    /// A sentence of the issuer's as an error shows it; nil where nothing can be shown of it.
+    func redactingSentence(_ text: String) -> String? {
+        // As the description of an error, a sentence with a password that is a word is left out.
+        let error = OAuthError(code: .unknown, serverDescription: text)
+        return redacting(error).serverDescription?.boundedSentence
+    }
+
+    private func redacting(_ value: JSONValue) -> JSONValue {
+        switch value {
+        case .string(let text): .string(redacting(text))
+        case .array(let values): .array(values.map { redacting($0) })
+        case .object(let object): .object(JSONValue.Object(object.members.map { ($0, redacting($1)) }))
+        default: value
+        }
+    }
+}
+
+extension String {
+    /// The text with its end left out where it is longer than any address or name.
+    var shortened: String {
+        let longest = 320
+        guard utf8.count > longest, unicodeScalars.count > longest else { return self }
+        return String(unicodeScalars.prefix(longest)) + " [...]"
+    }
+}
