@@ -40,11 +40,13 @@ public struct HTTPTransportError: CodedError, Hashable {
         public static let tooLarge = Code(rawValue: "too_large")
         /// The answer is compressed, which was not asked for, in a way that cannot be undone.
         public static let undecodable = Code(rawValue: "undecodable")
+        /// The server and this machine did not agree on TLS, so nothing was sent.
+        public static let noTLS = Code(rawValue: "no_tls")
 
         /// Those of this version; a later one may have more.
         public static let known = [
             invalidURL, configuration, notConnected, notTrusted, outdated, timedOut, interrupted, tooLarge,
-            undecodable,
+            undecodable, noTLS,
         ]
     }
 
@@ -80,7 +82,7 @@ public struct HTTPTransportError: CodedError, Hashable {
 extension HTTPTransportError {
     /// Whether the server may have received the request and acted on it.
     public var mayHaveTakenEffect: Bool {
-        ![.invalidURL, .configuration, .notConnected, .notTrusted, .outdated].contains(code)
+        ![.invalidURL, .configuration, .notConnected, .notTrusted, .outdated, .noTLS].contains(code)
     }
 
     /// Whether the same request may succeed when repeated.
@@ -116,12 +118,36 @@ extension HTTPTransportError {
         ).about(host, reason)
     }
 
+    static func otherName(host: String) -> HTTPTransportError {
+        HTTPTransportError(
+            .notTrusted,
+            "the certificate of \(host) is for another name",
+            Remedy(.checkSource, "check the address, and any proxy in front of it")
+        ).about(host)
+    }
+
     static func outdated(host: String, flaw: String) -> HTTPTransportError {
         HTTPTransportError(
             .outdated,
             "the certificate of \(host) \(flaw) by this machine's clock",
             Remedy(.correctClock, "correct the clock, or have the server renew it")
         ).about(host, flaw)
+    }
+
+    static func noTLS(host: String, reason: String) -> HTTPTransportError {
+        HTTPTransportError(
+            .noTLS,
+            "\(host) and this machine do not agree on TLS (\(reason))",
+            Remedy(.checkSource, "check the address, and any proxy in front of it")
+        ).about(host, reason)
+    }
+
+    static func oldTLS(host: String, reason: String) -> HTTPTransportError {
+        HTTPTransportError(
+            .noTLS,
+            "\(host) speaks no version of TLS that is accepted, which are 1.2 and 1.3",
+            Remedy(.askOperator, "have the server speak one of them")
+        ).about(host, reason)
     }
 
     package static func timedOut(host: String, proxy: String? = nil) -> HTTPTransportError {
@@ -186,7 +212,7 @@ extension HTTPTransportError {
             self = .notConnected(host: host, reason: reason)
         case is SocketAddressError: self = .notConnected(host: host, reason: "its name is unknown")
         case let error as NIOSSLError: self.init(error, at: host)
-        case let error as NIOSSLExtraError: self = .notTrusted(host: host, reason: Self.short("\(error)"))
+        case let error as NIOSSLExtraError: self.init(error, at: host)
         case let error as IOError where error.errnoCode == ECONNREFUSED:
             self = .notConnected(host: host, reason: error.words)
         case let error as IOError: self = .interrupted(host: host, reason: error.words)
@@ -204,30 +230,12 @@ extension HTTPTransportError {
         }
     }
 
-    private init(_ error: NIOSSLError, at host: String) {
-        guard case .handshakeFailed(let failure) = error else {
-            self = .interrupted(host: host, reason: Self.short("\(error)"))
-            return
-        }
-        let reason = Self.reason(ofTLS: "\(failure)")
-        self =
-            reason.contains("certificate")
-            ? .notTrusted(host: host, reason: reason) : .notConnected(host: host, reason: "no TLS, \(reason)")
-    }
-
     private static func reason(of error: any Error) -> String {
         (error as? IOError)?.words ?? short("\(error)")
     }
 
-    /// The words in `error:1000007d:SSL routines:OPENSSL_internal:CERTIFICATE_VERIFY_FAILED at FILE:LINE`.
-    private static func reason(ofTLS text: String) -> String {
-        guard let place = text.firstRange(of: "OPENSSL_internal:") else { return short(text) }
-        let name = text[place.upperBound...].prefix { $0.isLetter || $0.isNumber || $0 == "_" }
-        return name.lowercased().replacing("_", with: " ")
-    }
-
     /// Errors of the layers below can be long, and they repeat what the sentence says already.
-    private static func short(_ reason: String) -> String {
+    static func short(_ reason: String) -> String {
         let line = reason.prefix { !$0.isNewline }
         return line.count > 120 ? line.prefix(117) + "..." : String(line)
     }

@@ -69,6 +69,7 @@ extension PostgreSQLError {
         package static let deadlockDetected = Code(rawValue: "40P01")
         package static let divisionByZero = Code(rawValue: "22012")
         package static let diskFull = Code(rawValue: "53100")
+        package static let duplicateStatement = Code(rawValue: "42P05")
         package static let duplicateTable = Code(rawValue: "42P07")
         package static let failedTransaction = Code(rawValue: "25P02")
         package static let foreignKeyViolation = Code(rawValue: "23503")
@@ -83,6 +84,7 @@ extension PostgreSQLError {
         package static let undefinedTable = Code(rawValue: "42P01")
         package static let uniqueViolation = Code(rawValue: "23505")
         package static let unknownDatabase = Code(rawValue: "3D000")
+        package static let unknownStatement = Code(rawValue: "26000")
 
         /// The first two characters of a SQLSTATE, for example 23 for a broken constraint.
         package var category: Substring { rawValue.prefix(2) }

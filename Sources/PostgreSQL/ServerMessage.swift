@@ -67,7 +67,13 @@ extension PostgreSQLError {
                 "; its certificate has expired, or no authority of sslrootcert has issued it"
             )
         }
-        if text.contains("certificate") { return (.certificate, "") }
+        // Of a certificate whose signature is another authority's, OpenSSL names the fault of the signature alone. A
+        // connection that broke off is a "SYSCALL error".
+        let isAboutTLS = text.contains("SSL error: ")
+        if isAboutTLS, !["certificate", "alert", "version", "protocol"].contains(where: text.contains) {
+            return (.certificate, "; no authority of sslrootcert has issued its certificate, it seems")
+        }
+        if isAboutTLS || text.contains("certificate") { return (.certificate, "") }
         if text.contains("no password supplied") { return (.invalidPassword, "") }
         return (.unreachable, "")
     }

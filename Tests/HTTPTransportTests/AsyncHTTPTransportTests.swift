@@ -3,7 +3,6 @@ import HTTPTransport
 import IssuerSupport
 import OAuth
 import Synchronization
-import TestSupport
 import Testing
 
 struct AsyncHTTPTransportTests {
@@ -167,74 +166,11 @@ struct AsyncHTTPTransportTests {
         #expect(server.requests.count == 1)
     }
 
-    @Test(
-        .enabled(if: PrivateAuthority.isAvailable, "needs openssl"),
-        arguments: ["-tls1", "-tls1_1", "-tls1_2", "-tls1_3"]
-    )
-    func `TLS below 1.2 is refused`(version: String) async throws {
-        let server = try await OldServer.start(version)
-        defer { server.stop() }
-        let transport = AsyncHTTPTransport(options: HTTPTransportOptions(caFile: server.authority.path))
-        let request = HTTPRequest("GET", "https://127.0.0.1:\(server.port)/")
-        if version == "-tls1" || version == "-tls1_1" {
-            let error = await #expect(throws: HTTPTransportError.self) {
-                try await transport.send(request, limits: Self.limits)
-            }
-            #expect(error?.mayHaveTakenEffect == false, "\(String(describing: error))")
-        } else {
-            #expect(try await transport.send(request, limits: Self.limits).status == 200)
-        }
-    }
-
     @Test func `a cancelled task gets its error at once`() async throws {
         let server = try RawServer("", .hangs)
         defer { server.stop() }
         let task = Task { try await Self.transport.send(HTTPRequest("GET", server.url), limits: .issuer) }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
-    }
-}
-
-/// OpenSSL's own server, which speaks one version of TLS.
-private struct OldServer {
-    let authority: PrivateAuthority
-    let port: Int
-    private let process = Process()
-
-    /// Waits on its own thread: other tests need the threads of the pool.
-    static func start(_ version: String) async throws -> OldServer {
-        try await withCheckedThrowingContinuation { continuation in
-            Thread.detachNewThread { continuation.resume(with: Result { try OldServer(version) }) }
-        }
-    }
-
-    private init(_ version: String) throws {
-        authority = try PrivateAuthority()
-        // Into a pipe it would keep back what it says.
-        process.executableURL = URL(filePath: "/usr/bin/stdbuf")
-        process.arguments = [
-            "-oL", "/usr/bin/openssl", "s_server", version, "-www", "-accept", "127.0.0.1:0", "-cert", authority.chain,
-            "-key", authority.key,
-            "-cipher", "DEFAULT:@SECLEVEL=0",
-        ]
-        let output = Pipe()
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        // It says `ACCEPT 127.0.0.1:PORT` once it listens.
-        var said = ""
-        while !said.contains("ACCEPT") || !said.hasSuffix("\n") {
-            let more = output.fileHandleForReading.availableData
-            guard !more.isEmpty else { throw POSIXError(.ECHILD) }
-            said += String(decoding: more, as: UTF8.self)
-        }
-        port = said.split { !$0.isNumber }.last.flatMap { Int($0) } ?? 0
-    }
-
-    func stop() {
-        // Threads that were started for tests have signals blocked, which a program started from them inherits.
-        kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
     }
 }

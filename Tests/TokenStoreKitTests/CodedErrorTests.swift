@@ -24,7 +24,7 @@ struct CodedErrorTests {
             ),
             (
                 AuthorityError.domain, names(AuthorityError.Code.self), "OAuth.AuthorityError",
-                "not_a_url not_secure no_tenant no_user_flow"
+                "not_a_url not_secure no_tenant no_user_flow unexpected_user_flow"
             ),
             (
                 IDTokenError.domain, names(IDTokenError.Code.self), "OAuth.IDTokenError",
@@ -50,7 +50,7 @@ struct CodedErrorTests {
                 HTTPTransportError.domain, names(HTTPTransportError.Code.self), "HTTPTransport.HTTPTransportError",
                 """
                 invalid_url configuration not_connected not_trusted outdated timed_out interrupted too_large \
-                undecodable
+                undecodable no_tls
                 """
             ),
             (

@@ -51,6 +51,24 @@ struct NetworkTests {
         }
     }
 
+    @Test(.enabled(if: PrivateAuthority.isAvailable, "needs openssl"))
+    func `another CA of the same name and a certificate for another name are permanent errors`() async throws {
+        for (names, words) in [
+            (PrivateAuthority.loopback, "is not trusted (certificate verify failed); name the right authorities with"),
+            ("DNS:other.example", "is for another name; check the address, and any proxy in front of it\n"),
+        ] {
+            let authority = try PrivateAuthority(names: names)
+            let trusted = names == PrivateAuthority.loopback ? try PrivateAuthority() : authority
+            var configuration = try LocalIdentityProvider.Configuration.forTests
+            configuration.tls = .init(chain: authority.chain, key: authority.key)
+            try await LocalIdentityProvider.running(configuration) { provider in
+                let outcome = try await Self.login(provider.baseURL, "--ca-file", trusted.path)
+                #expect(outcome.status == 1)
+                #expect(outcome.error.contains(words), "\(outcome.error)")
+            }
+        }
+    }
+
     @Test func `a missing CA file is an error that says so`() async throws {
         let outcome = try await Self.login("https://127.0.0.1:1", "--ca-file", "/nowhere/ca.pem")
         #expect(outcome.status == 1)
