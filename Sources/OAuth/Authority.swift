@@ -24,10 +24,16 @@ public struct Authority: Hashable, Sendable {
     }
 
     /// Reads the authority forms of MSAL: `https://HOST/TENANT`, `https://HOST/tfp/TENANT/POLICY`,
-    /// `https://HOST/TENANT/POLICY` and `https://NAME.ciamlogin.com`; both forms of a user flow are one authority.
+    /// `https://HOST/TENANT/POLICY`, `https://HOST/TENANT?p=POLICY` and `https://NAME.ciamlogin.com`; all forms of a
+    /// user flow are one authority.
+    ///
+    /// The address of one of its endpoints stands for the authority.
     ///
     /// - Throws: ``AuthorityError`` if `text` is not one of them.
-    public init(parsing text: String) throws(AuthorityError) {
+    public init(parsing text: String) throws(AuthorityError) { try self.init(parsing: text, userFlow: nil) }
+
+    /// Reads the same forms, with a user flow that is named beside the address; the address may name it too.
+    package init(parsing text: String, userFlow: String?) throws(AuthorityError) {
         let url = try AuthorityURL(text)
         var path = url.path
         let isMarkedB2C = path.first?.lowercased() == "tfp"
@@ -36,27 +42,38 @@ public struct Authority: Hashable, Sendable {
             path = [url.environment.split(separator: ".")[0] + ".onmicrosoft.com"]
         }
         guard let tenant = path.first else { throw .noTenant(text) }
+        let named = url.userFlows + [userFlow].compactMap(\.self)
+        for name in named where !Self.isPlain(name) { throw .notAUserFlow(name) }
+        let second = path.dropFirst().first?.lowercased()
         let isB2C =
-            isMarkedB2C || Cloud.isB2C(url.environment) || path.count > 1 && path[1].lowercased().hasPrefix("b2c_")
+            isMarkedB2C || Cloud.isB2C(url.environment) || !named.isEmpty || second?.hasPrefix("b2c_") ?? false
         guard isB2C else {
             self.init(url, tenant: tenant.lowercased(), userFlow: nil, issuer: nil)
             return
         }
-        guard path.count > 1 else { throw .noUserFlow(text) }
-        self.init(url, tenant: tenant.lowercased(), userFlow: path[1].lowercased(), issuer: nil)
+        guard named.isEmpty || !Cloud.isExternalID(url.environment) else { throw .noUserFlows(text) }
+        // Without a user flow in it, the path goes on with that of an endpoint.
+        let isEndpoint = !isMarkedB2C && second.map(Self.endpointSegments.contains) ?? false
+        let flows = (isEndpoint ? [] : [second].compactMap(\.self)) + named.map { $0.lowercased() }
+        guard let flow = flows.first else { throw .noUserFlow(text) }
+        if let other = flows.first(where: { $0 != flow }) { throw .otherUserFlow(other, text) }
+        self.init(url, tenant: tenant.lowercased(), userFlow: flow, issuer: nil)
     }
+
+    /// What follows the tenant in the addresses of endpoints.
+    private static let endpointSegments: Set = ["oauth2", "v2.0", "discovery", ".well-known"]
 
     /// The address of a user flow of Azure AD B2C: `SCHEME://HOST/tfp/TENANT/USERFLOW`.
     ///
     /// - Throws: ``AuthorityError`` if host, tenant or user flow make no address.
     public init(host: String, tenant: String, userFlow: String, scheme: String = "https") throws(AuthorityError) {
-        let parts = [tenant, userFlow]
         let address = "\(scheme)://\(host)/tfp/\(tenant)/\(userFlow)"
-        let isPlain = parts.allSatisfy { part in
-            !part.isEmpty && part.utf8.allSatisfy { Self.unreserved.contains(Character(Unicode.Scalar($0))) }
-        }
-        guard isPlain else { throw .notAURL(address) }
+        guard Self.isPlain(tenant), Self.isPlain(userFlow) else { throw .notAURL(address) }
         try self.init(parsing: address)
+    }
+
+    private static func isPlain(_ part: String) -> Bool {
+        !part.isEmpty && part.utf8.allSatisfy { unreserved.contains(Character(Unicode.Scalar($0))) }
     }
 
     /// Characters that a URL holds unencoded.
@@ -121,12 +138,20 @@ struct AuthorityURL {
     /// The path segments that are not empty.
     let path: [String]
 
+    /// The values of the parameter `p`, by which Azure AD B2C is asked for a user flow.
+    let userFlows: [String]
+
     init(_ text: String) throws(AuthorityError) {
         guard let address = WebAddress(text) else { throw .notAURL(text) }
         guard address.isSecure else { throw .notSecure(text) }
         scheme = address.scheme
         environment = address.name
-        path = address.rest.prefix { $0 != "?" && $0 != "#" }.split(separator: "/").map(String.init)
+        let rest = address.rest.prefix { $0 != "#" }
+        path = rest.prefix { $0 != "?" }.split(separator: "/").map(String.init)
+        userFlows = rest.drop { $0 != "?" }.dropFirst().split(separator: "&").compactMap { parameter in
+            let equals = parameter.firstIndex(of: "=") ?? parameter.endIndex
+            return parameter[..<equals].lowercased() == "p" ? String(parameter[equals...].dropFirst()) : nil
+        }
     }
 }
 
@@ -148,10 +173,12 @@ public struct AuthorityError: CodedError, Hashable {
         public static let noTenant = Code(rawValue: "no_tenant")
         /// The address names no user flow.
         public static let noUserFlow = Code(rawValue: "no_user_flow")
+        /// A user flow is named where the address names another one, or can have none.
+        public static let unexpectedUserFlow = Code(rawValue: "unexpected_user_flow")
 
         /// Those of this version; a later one may have more.
         public static let known = [
-            notAURL, notSecure, noTenant, noUserFlow,
+            notAURL, notSecure, noTenant, noUserFlow, unexpectedUserFlow,
         ]
     }
 
@@ -194,5 +221,25 @@ extension AuthorityError {
 
     package static func noUserFlow(_ text: String) -> AuthorityError {
         AuthorityError(.noUserFlow, "'\(text)' names no user flow", .correct("add one, such as /B2C_1_SignIn"))
+    }
+
+    package static func notAUserFlow(_ text: String) -> AuthorityError {
+        AuthorityError(.noUserFlow, "'\(text)' is not a user flow", .correct("give one such as B2C_1_SignIn"))
+    }
+
+    package static func otherUserFlow(_ name: String, _ text: String) -> AuthorityError {
+        AuthorityError(
+            .unexpectedUserFlow,
+            "'\(text)' names another user flow than '\(name)'",
+            .correct("leave one of them out")
+        )
+    }
+
+    package static func noUserFlows(_ text: String) -> AuthorityError {
+        AuthorityError(
+            .unexpectedUserFlow,
+            "'\(text)' is at a host where no user flow is chosen by its name",
+            .correct("leave the user flow out")
+        )
     }
 }

@@ -38,10 +38,25 @@ extension SignInError {
         .signIn("nothing was stored, start again when you like")
     )
 
+    /// The person cancelled, or the issuer refused: it has one code for both, and only its words tell (RFC 6749 §4.1.2.1).
+    package static func cancelled(_ refusal: OAuthError) -> SignInError {
+        let words = refusal.serverDescription?.lowercased() ?? ""
+        let isByPerson = ["cancel", "declined", "refused"].contains { words.firstRange(of: $0) != nil }
+        guard !words.isEmpty, !isByPerson else { return .cancelled }
+        let problem = "the sign-in was cancelled or refused: \(refusal.problem)"
+        return SignInError(.cancelled, .refusal(refusal), problem, cancelled.remedy)
+    }
+
     package static let timedOut = SignInError(
         .timedOut,
         "no sign-in was completed within the time limit",
         .signIn("read the message on the page, and start again")
+    )
+
+    package static let codeEnded = SignInError(
+        .timedOut,
+        "the code has ended before the sign-in was completed",
+        .startAgain
     )
 
     package static let alreadyRunning = SignInError(
@@ -138,7 +153,7 @@ extension SignInError {
         if isForgotten {
             self = .forgotPassword(refusal)
         } else if refusal.isByPerson {
-            self = .cancelled
+            self = .cancelled(refusal)
         } else {
             self = .refused(refusal)
         }

@@ -20,7 +20,14 @@ struct AuthorityTests {
             ("https://idp.example.com/adfs", "idp.example.com", "adfs", nil),
             ("http://localhost:8080/t", "localhost:8080", "t", nil),
             ("http://127.0.0.1/t", "127.0.0.1", "t", nil), ("http://[::1]:9/t", "[::1]:9", "t", nil),
-            ("https://h/t?x=1#y", "h", "t", nil),
+            ("https://h/t?x=1#y", "h", "t", nil), ("https://h/t#?p=B2C_1_X", "h", "t", nil),
+            ("https://h/t?p=B2C_1_X", "h", "t", "b2c_1_x"), ("https://h/t/?x=1&P=Susi&y", "h", "t", "susi"),
+            ("https://t.b2clogin.com/t?p=B2C_1_X", "t.b2clogin.com", "t", "b2c_1_x"),
+            ("https://t.b2clogin.com/t/oauth2/v2.0/authorize?p=B2C_1_X", "t.b2clogin.com", "t", "b2c_1_x"),
+            ("https://t.b2clogin.com/t/B2C_1_X/oauth2/v2.0/token", "t.b2clogin.com", "t", "b2c_1_x"),
+            ("https://t.b2clogin.com/t/V2.0/.well-known/openid-configuration?p=p", "t.b2clogin.com", "t", "p"),
+            ("https://t.b2clogin.com/tfp/t/B2C_1_X?p=b2c_1_X", "t.b2clogin.com", "t", "b2c_1_x"),
+            ("https://h/t/oauth2/v2.0/authorize", "h", "t", nil), ("https://h/tfp/t/oauth2", "h", "t", "oauth2"),
         ] as [(String, String, String, String?)]
     )
     func `the forms of an authority are read`(text: String, host: String, tenant: String, policy: String?) throws {
@@ -40,11 +47,44 @@ struct AuthorityTests {
             "http://[::1].example.com/t", "http://[::1]]/t", "https://h:/t", "https://h:x/t", "https://h:+443/t",
             "https://h:0443/t", "https://h:0/t", "https://h:65536/t", "https://h\\@other/t", "https://h/t\\u",
             "https://h/t\n", "https://h\u{E9}/t", "https://h%2e/t", "https://[fe80::1%25eth0]/t", "https://[h]/t",
+            "https://h/t?p", "https://h/t?p=", "https://h/t?p=a%2Fb", "https://t.b2clogin.com/t/oauth2/v2.0/authorize",
+            "https://t.b2clogin.com/t/v2.0/.well-known/openid-configuration",
         ]
     )
     func `a malformed authority is refused with an error that shows the right form`(text: String) {
         let error = #expect(throws: AuthorityError.self) { try Authority(parsing: text) }
         #expect(error?.remedy != nil)
+    }
+
+    @Test(arguments: [
+        "https://h/t/B2C_1_X?p=B2C_1_Y", "https://h/tfp/t/B2C_1_X?p=B2C_1_Y", "https://h/t?p=B2C_1_X&p=B2C_1_Y",
+        "https://t.ciamlogin.com/?p=B2C_1_X",
+    ])
+    func `an address with a user flow that does not belong there is refused`(text: String) {
+        let error = #expect(throws: AuthorityError.self) { try Authority(parsing: text) }
+        #expect(error?.code == .unexpectedUserFlow)
+        #expect(error?.problem.contains(text) == true)
+    }
+
+    @Test(arguments: [
+        "https://h/t", "https://h/t/", "https://h/TFP/t", "https://h/t/B2C_1_X", "https://h/tfp/t/b2c_1_x",
+        "https://h/t?p=B2C_1_x", "https://h/t/oauth2/v2.0/authorize",
+    ])
+    func `a user flow may be named beside its address`(text: String) throws {
+        #expect(try Authority(parsing: text, userFlow: "B2C_1_X").url == "https://h/tfp/t/b2c_1_x")
+    }
+
+    @Test(
+        arguments: [
+            ("https://h/t/B2C_1_Y", "B2C_1_X", .unexpectedUserFlow),
+            ("https://h/t?p=y", "B2C_1_X", .unexpectedUserFlow),
+            ("https://t.ciamlogin.com", "B2C_1_X", .unexpectedUserFlow), ("https://h/t", "my flow", .noUserFlow),
+            ("https://h/t", "", .noUserFlow), ("https://h", "B2C_1_X", .noTenant), ("h/t", "B2C_1_X", .notAURL),
+        ] as [(String, String, AuthorityError.Code)]
+    )
+    func `a user flow that does not fit its address is refused`(text: String, flow: String, code: AuthorityError.Code) {
+        let error = #expect(throws: AuthorityError.self) { try Authority(parsing: text, userFlow: flow) }
+        #expect(error?.code == code)
     }
 
     @Test func `an issuer is kept exactly as it is given`() throws {

@@ -182,3 +182,21 @@ struct TokenResponseTests {
         #expect(try TokenResponse(body).lifetime(at: Fixture.now) == lifetime)
     }
 }
+
+struct HalfCharacterTests {
+    private func claims(_ json: String) throws -> Claims {
+        let parts = [#"{"alg":"RS256"}"#, json, "signature"].map { Base64URL.encode(Array($0.utf8)) }
+        return try IDToken(decoding: Secret(parts.joined(separator: "."))).claims
+    }
+
+    @Test func `a name that was cut in the middle of a character is read`() throws {
+        let claims = try claims(#"{"iss":"https://i.example","sub":"s","name":"Mara \ud83d"}"#)
+        #expect(claims.name == "Mara \u{FFFD}" && claims.subject == "s")
+    }
+
+    @Test(arguments: ["iss", "sub", "aud", "oid", "tid", "nonce", "tfp"])
+    func `whom a token is about is read to the letter`(name: String) {
+        #expect(throws: IDTokenError.notAnObject) { try claims(#"{"\#(name)":"a\ud83d"}"#) }
+        #expect(throws: IDTokenError.notAnObject) { try claims(#"{"\#(name)":["a\ud83d"]}"#) }
+    }
+}

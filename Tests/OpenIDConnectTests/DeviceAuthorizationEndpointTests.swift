@@ -85,6 +85,11 @@ struct DeviceAuthorizationEndpointTests {
         await #expect(throws: OAuthError(code: .unauthorizedClient)) {
             try await answer(#"{"error":"unauthorized_client"}"#, status: 400)
         }
+        for (wait, seconds) in [("-5", 1), ("0", 1), ("3601", 3_600), ("9223372036854775807", 3_600)] {
+            await #expect(throws: IssuerUnavailable(status: 503, retryAfter: .seconds(seconds))) {
+                try await answer("", status: 503, headers: "Retry-After: \(wait)\r\n")
+            }
+        }
         await #expect(throws: IssuerUnavailable(status: 429, retryAfter: .seconds(7))) {
             try await answer("", status: 429, headers: "Retry-After: 7\r\n")
         }

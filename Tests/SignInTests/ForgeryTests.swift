@@ -170,6 +170,18 @@ struct ForgeryTests {
         #expect(issuer.issuer.forms().isEmpty)
     }
 
+    @Test func `the issuer's words say whether the person cancelled or was refused`() async throws {
+        let issuer = try ForgedIssuer([:])
+        func error(_ words: String) async throws -> SignInError? {
+            let answer = "error=access_denied&error_description=" + FormText.encoded(words)
+            return try await signInError { _ = try await issuer.signIn(bringing: answer) { _, _ in "" } }
+        }
+        #expect(try await error("AADB2C90091: The user has cancelled entering information.") == .cancelled)
+        let refused = try await error("User is not assigned to the client application.")
+        #expect(refused?.code == .cancelled)
+        #expect(refused?.problem.hasSuffix("access_denied: User is not assigned to the client application") == true)
+    }
+
     @Test func `a scope that the issuer does not support is not requested`() async throws {
         let issuer = try ForgedIssuer(["scopes_supported": ["openid", "read"]])
         let result = try await issuer.signIn { try $0.genuine($0.claims(nonce: $1)) }

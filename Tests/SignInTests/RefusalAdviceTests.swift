@@ -32,4 +32,23 @@ struct RefusalAdviceTests {
         #expect(error?.remedy == remedy)
         #expect(try issuer.isUntouched)
     }
+
+    @Test func `the error of a redirect counts though its description is not UTF-8`() async throws {
+        let issuer = try ForgedIssuer()
+        let answer = "error=server_error&error_description=%ff%fe"
+        let error = try await signInError { _ = try await issuer.signIn(bringing: answer) { _, _ in "" } }
+        #expect(error?.code == .refused)
+        #expect(error?.refusal?.code == .serverError)
+        #expect(try issuer.isUntouched)
+    }
+
+    @Test func `only what describes an error is mended where its encoding is wrong`() {
+        let mended = AuthorizationResponse("error=server_error&error_description=caf%e9+100%&state=s".utf8)
+        #expect(mended.flaw == nil)
+        #expect(mended.refusal?.serverDescription == "caf\u{FFFD} 100%")
+        #expect(mended["state"]?.reveal() == "s")
+        for text in ["error=%ff&state=s", "code=%ff&state=s", "code=c&state=%zz", "code=c&state=s&x=%"] {
+            #expect(AuthorizationResponse(text.utf8).flaw == "is not encoded as it should be")
+        }
+    }
 }

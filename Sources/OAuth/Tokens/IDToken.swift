@@ -31,9 +31,19 @@ public struct IDToken: Equatable, Sendable {
         let parsed = payload.withUnsafeBytes { bytes in
             Result { () throws(JSONError) in try JSONValue(parsing: bytes) }
         }
-        guard case .success(.object(let object)) = parsed else { throw .notAnObject }
+        if case .success(.object(let object)) = parsed { return object }
+        // A name that was cut in the middle of a character is no reason to refuse a person. Whom the token is about, and
+        // for whom it is, is read to the letter.
+        let mended = payload.withUnsafeBytes { bytes in
+            Result { () throws(JSONError) in try JSONValue(mending: bytes) }
+        }
+        guard case .success(.object(let object)) = mended,
+            !deciding.contains(where: { object[$0]?.serialized.unicodeScalars.contains("\u{FFFD}") ?? false })
+        else { throw .notAnObject }
         return object
     }
+
+    private static let deciding = ["iss", "sub", "aud", "azp", "oid", "tid", "nonce", "tfp", "acr"]
 }
 
 /// Why a text is not an ID token.
@@ -120,6 +130,20 @@ public struct Claims: Hashable, Sendable {
         if let policy = text("tfp") { return policy }
         guard let reference = text("acr"), reference.lowercased().hasPrefix("b2c_") else { return nil }
         return reference
+    }
+
+    /// The user flow, folded; nil where its name could not stand in an address.
+    package var addressableUserFlow: String? {
+        guard let userFlow, userFlow.utf8.allSatisfy(Self.isOfAName) else { return nil }
+        return userFlow.folded
+    }
+
+    private static func isOfAName(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"): true
+        default: false
+        }
     }
 
     /// The name to show: `preferred_username`, `upn`, `email`, the first of `emails`, `name`, else nil.

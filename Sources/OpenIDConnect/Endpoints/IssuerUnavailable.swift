@@ -46,13 +46,20 @@ public struct IssuerUnavailable: CodedError, Hashable {
 }
 
 extension HTTPResponse {
-    /// What `Retry-After` says; a date counts from the issuer's own clock.
+    /// No issuer holds anyone back for less or for longer, whatever it asks for.
+    private static let waits = Duration.seconds(1)...Duration.seconds(3_600)
+
+    /// What `Retry-After` says, from a second to an hour; a date counts from the issuer's own clock.
     func retryAfter(now: Int64?) -> Duration? {
         guard let value = headers["retry-after"] else { return nil }
-        if let seconds = Int64(value) { return .seconds(seconds) }
+        if let seconds = Int64(value) { return Self.bounded(seconds) }
         guard let date = HTTPDate.seconds(value) else { return nil }
         let issuerNow = headers["date"].flatMap(HTTPDate.seconds) ?? now
-        return issuerNow.map { .seconds(date - $0) }
+        return issuerNow.map { Self.bounded(date - $0) }
+    }
+
+    private static func bounded(_ seconds: Int64) -> Duration {
+        min(max(.seconds(seconds), waits.lowerBound), waits.upperBound)
     }
 }
 

@@ -7,12 +7,18 @@ package struct AuthorizationResponse: Sendable {
     /// Why it cannot be used, if it is not encoded as it should be or has a parameter twice.
     package private(set) var flaw: String?
 
+    /// What does not change what an answer means, and is mended where it is malformed: the error behind it is not lost.
+    private static let textsForPeople: Set = ["error_description", "error_uri"]
+
     /// Reads `application/x-www-form-urlencoded`, as a query and a form have it.
     package init(_ text: some Sequence<UInt8>) {
         var names: Set<String> = []
         for pair in Array(text).split(separator: UInt8(ascii: "&")) {
             let equals = pair.firstIndex(of: UInt8(ascii: "=")) ?? pair.endIndex
-            guard let name = Self.decoded(pair[..<equals]), let value = Self.decoded(pair[equals...].dropFirst()) else {
+            let name = Self.decoded(pair[..<equals])
+            let isForPeople = name.map(Self.textsForPeople.contains) ?? false
+            let value = Self.decoded(pair[equals...].dropFirst(), mending: isForPeople)
+            guard let name, let value else {
                 flaw = "is not encoded as it should be"
                 continue
             }
@@ -40,20 +46,25 @@ package struct AuthorizationResponse: Sendable {
         return refusal
     }
 
-    private static func decoded(_ bytes: some Sequence<UInt8>) -> String? {
+    private static func decoded(_ bytes: some Sequence<UInt8>, mending: Bool = false) -> String? {
         var text: [UInt8] = []
         var rest = Array(bytes)[...]
         while let byte = rest.popFirst() {
             switch byte {
             case UInt8(ascii: "+"): text.append(UInt8(ascii: " "))
             case UInt8(ascii: "%"):
-                guard let high = rest.popFirst()?.hexadecimal, let low = rest.popFirst()?.hexadecimal else {
+                let digits = rest.prefix(2).compactMap(\.hexadecimal)
+                if digits.count == 2 {
+                    text.append(digits[0] << 4 | digits[1])
+                    rest = rest.dropFirst(2)
+                } else if mending {
+                    text.append(byte)
+                } else {
                     return nil
                 }
-                text.append(high << 4 | low)
             default: text.append(byte)
             }
         }
-        return String(validating: text, as: UTF8.self)
+        return mending ? String(decoding: text, as: UTF8.self) : String(validating: text, as: UTF8.self)
     }
 }

@@ -148,7 +148,9 @@ public struct PendingDevice: Sendable {
         var waited = Duration.zero
         while true {
             let left = timeLeft(after: waited)
-            guard left > .zero else { throw SignInError.timedOut }
+            guard left > .zero else {
+                throw timeLimit < authorization.lifetime ? SignInError.timedOut : .codeEnded
+            }
             let pause = min(delay, left)
             try await flow.pause(pause)
             waited += pause
@@ -251,7 +253,7 @@ private struct DevicePolling {
             interval += Self.slowDown
             return prolonged(by: error)
         case .serverError, .temporarilyUnavailable: return max(backOff(), error.retryAfter ?? .zero)
-        case .expiredToken: throw SignInError.timedOut
+        case .expiredToken: throw SignInError.codeEnded
         default: throw error
         }
     }

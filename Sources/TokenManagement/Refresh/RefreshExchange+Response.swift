@@ -20,6 +20,7 @@ extension RefreshExchange {
                 )
             }
         } catch let error as TokenStoreError where error.code == .otherAccount {
+            await revoke(answered.answer.response.refreshToken)
             throw AcquisitionError.accountMismatch
         }
         if case .discarded = saved.outcome {
@@ -85,7 +86,13 @@ extension RefreshExchange {
 
     private func keepRefreshToken(_ answered: RefreshResponse, in space: AnswerSpace) async throws {
         let (response, request, token) = (answered.answer.response, answered.request, answered.token)
-        try await store.keepRefreshToken(of: response, for: request, refreshing: token, in: space)
+        do {
+            try await store.keepRefreshToken(of: response, for: request, refreshing: token, in: space)
+        } catch let error as TokenStoreError where error.code == .otherAccount {
+            // Nothing in the answer is this user's.
+            await revoke(response.refreshToken)
+            throw AcquisitionError.accountMismatch
+        }
     }
 
     /// Ends a session that was signed out while it was being refreshed; the sign-out has succeeded all the same.

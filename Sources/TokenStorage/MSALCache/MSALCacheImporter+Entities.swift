@@ -213,7 +213,8 @@ extension MSALCacheImporter {
             identity,
             AccountProfile(
                 username: claims?.username ?? "",
-                policy: claims?.userFlow?.folded ?? identity.userFlowOfUID ?? claims?.issuer.flatMap(Self.policy(in:)),
+                policy: identity.userFlowOfUID ?? claims?.addressableUserFlow
+                    ?? claims?.issuer.flatMap(Self.policy(in:)),
                 issuer: claims?.issuer,
                 name: claims?.name
             )

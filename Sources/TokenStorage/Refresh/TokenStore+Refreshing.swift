@@ -85,18 +85,39 @@ extension TokenStore {
         }
     }
 
-    /// Keeps the refresh token of an answer whose other parts are not to be trusted.
+    /// Keeps the refresh token of an answer whose other parts are not to be trusted, unless they name another user.
+    ///
+    /// - Throws: ``TokenStoreError/Code/otherAccount`` if they do.
     package func keepRefreshToken(
         of response: TokenResponse,
         for request: TokenRequest,
         refreshing used: StoredRefreshToken,
         in space: AnswerSpace? = nil
     ) async throws {
+        // Where the store cannot be read, the old token is spent all the same.
+        let isOthers = try? await performRead { try $0.isOthers(response, request, account: used.account) }
+        if isOthers ?? false { throw TokenStoreError.otherAccount(response) }
         var kept = TokenResponse()
         kept.refreshToken = response.refreshToken
         kept.scope = response.scope
         kept.familyID = response.familyID
         try await save(kept, for: request, refreshing: used, in: space)
+    }
+
+    /// Whether an answer names another user than the one it was asked for; one that cannot be read names none.
+    private func isOthers(_ response: TokenResponse, _ request: TokenRequest, account: Account.ID) throws -> Bool {
+        let identity: ResponseIdentity
+        do {
+            identity = try ResponseIdentity(response, request: request)
+        } catch is MismatchedAccount {
+            return true
+        } catch {
+            return false
+        }
+        return try read { session in
+            guard let row = try session.accountRow(account) else { return false }
+            return try !session.isAbout(account, row: row, identity)
+        }
     }
 }
 

@@ -13,6 +13,9 @@ struct ResponseIdentity {
     /// The tenant the tokens are good in: never a word such as `common`.
     let realm: String
 
+    /// The user flow that the session belongs to.
+    let userFlow: String?
+
     /// - Throws: `IDTokenError` if the response has an ID token that cannot be decoded, ``MismatchedAccount`` if that and
     ///   the `client_info` name two users, ``UnfitText`` if a name by which rows are found cannot be stored.
     init(_ response: TokenResponse, request: TokenRequest) throws {
@@ -23,6 +26,7 @@ struct ResponseIdentity {
         self.idToken = idToken
         self.clientInfo = clientInfo
         let tenant = request.authority.isTenantless ? nil : request.authority.tenant
+        userFlow = Self.userFlow(of: account, idToken?.claims, request.authority)
         namedTenant = idToken?.claims.tenantID ?? clientInfo?.utid
         realm =
             namedTenant ?? tenant
@@ -32,6 +36,16 @@ struct ResponseIdentity {
         try Self.requireFit(realm, "tenant")
         try Self.requireFit(request.clientID, "client id")
         try Self.requireFit(request.authority.environment, "host of the authority")
+    }
+
+    /// The user flow that was asked: refresh tokens go where they come from, whatever an ID token says.
+    ///
+    /// Where none was asked for by name, a Microsoft tenant has none.
+    private static func userFlow(of account: AccountIdentity?, _ claims: Claims?, _ authority: Authority) -> String? {
+        if let asked = authority.userFlow { return asked.folded }
+        if let named = account?.userFlowOfUID { return named }
+        let isTenant = Cloud.contains(authority.environment) || Cloud.isExternalID(authority.environment)
+        return isTenant ? nil : claims?.addressableUserFlow
     }
 
     private static func requireFit(_ key: String?, _ name: String) throws(UnfitText) {
@@ -44,7 +58,7 @@ struct ResponseIdentity {
     func storedAccount(typed username: String?) -> AccountProfile {
         AccountProfile(
             username: claims?.username ?? username ?? "",
-            policy: claims?.userFlow?.folded ?? account?.userFlowOfUID,
+            policy: userFlow,
             issuer: claims?.issuer,
             name: claims?.name
         )
@@ -58,7 +72,7 @@ struct ResponseIdentity {
         let username = ["preferred_username", "upn"].lazy.compactMap { claims?.payload[$0]?.text }.first { !$0.isEmpty }
         return AccountProfile(
             username: username ?? "",
-            policy: claims?.userFlow?.folded ?? account?.userFlowOfUID,
+            policy: userFlow,
             issuer: claims?.issuer,
             name: claims?.name
         )

@@ -99,7 +99,7 @@ extension StoreConnection {
     }
 
     /// Whether a refresh was answered for the account it was asked for; an answer that names no account was.
-    private func isAbout(_ account: Account.ID, row: Int64, _ identity: ResponseIdentity) throws -> Bool {
+    func isAbout(_ account: Account.ID, row: Int64, _ identity: ResponseIdentity) throws -> Bool {
         guard let named = identity.account, account.named(named.homeAccountID) != account else { return true }
         // Without client_info the answer names the user by other claims than the id was made of.
         let isSubject = account.hasIssuer && !ClientInfo.isShaped(account.homeAccountID)

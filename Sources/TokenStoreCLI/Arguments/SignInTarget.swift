@@ -78,12 +78,12 @@ struct SignInTarget: ParsableArguments {
         if let environment { return try environment.authority(tenant: tenant) }
         let address = authority ?? ""
         guard let policy else { return try Authority(parsing: address) }
-        guard let colon = address.firstRange(of: "://") else { throw AuthorityError.notAURL(address) }
-        var parts = address[colon.upperBound...].parts(separatedBy: "/")
-        if parts.count > 1, parts[1].lowercased() == "tfp" { parts.remove(at: 1) }
-        guard parts.count == 2 else { throw parts.count < 2 ? AuthorityError.noTenant(address) : .notAURL(address) }
-        let scheme = address[..<colon.lowerBound].lowercased()
-        return try Authority(host: parts[0], tenant: parts[1], userFlow: policy, scheme: scheme)
+        do throws(AuthorityError) {
+            return try Authority(parsing: address, userFlow: policy)
+        } catch {
+            guard error.code == .unexpectedUserFlow else { throw error }
+            throw AuthorityError(error.code, error.problem, .correct("leave out --policy"))
+        }
     }
 }
 

@@ -97,4 +97,16 @@ struct RefreshedIDTokenTests {
         #expect(try await scene.acquire().source == .refresh)
         #expect(scene.issuer.forms().map { $0["refresh_token"] } == ["rt-0", "rt-1"])
     }
+
+    @Test func `a refresh token beside another person's ID token is not kept, whatever else is wrong with it`()
+        async throws
+    {
+        for members in [[("exp", JSONValue.number("1"))], [("aud", "other")], [("nonce", "unknown")], []] {
+            let scene = try Self.scene()
+            Self.answer(scene, [("sub", "someone-else")] + members)
+            let error = try await scene.failure()
+            #expect(error?.code == .accountMismatch, "\(members) \(String(describing: error))")
+            #expect(try scene.refreshTokens.map(\.secret) == [Secret("rt-0")])
+        }
+    }
 }

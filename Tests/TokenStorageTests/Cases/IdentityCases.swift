@@ -206,4 +206,42 @@ struct IdentityCases {
         #expect(try answer(issuer + "/b") == .signIn(.otherAuthority))
         #expect(try answer("https://other.example.com") == .signIn(.otherAuthority))
     }
+
+    @Test func `an ID token that names another user flow does not move the session there`() throws {
+        let fixture = try TestStore()
+        let response = try b2cResponse("B2C_1_SignIn", ["tfp": "B2C_1_Other"])
+        try fixture.signIn(response, at: Self.b2cAuthority)
+        #expect(try fixture.store.accounts().map(\.userFlow) == ["b2c_1_signin"])
+        let token = try #require(
+            try fixture.store.refreshTokens(of: fixture.store.accounts()[0].id, client: Fixture.client).first
+        )
+        let request = try TokenRequest(
+            clientID: Fixture.client,
+            authority: Authority(parsing: Self.b2cAuthority),
+            scope: "s1",
+            grant: .refreshToken
+        )
+        try fixture.store.save(response, for: request, refreshing: token)
+        #expect(try fixture.store.accounts().map(\.userFlow) == ["b2c_1_signin"])
+    }
+
+    @Test(arguments: ["https://login.microsoftonline.com/t1", "https://contoso.ciamlogin.com/t1"])
+    func `a tenant that was asked for by no user flow has none`(authority: String) throws {
+        for name in ["tfp", "acr"] {
+            let fixture = try TestStore()
+            let claims: JSONValue = ["iss": .string(authority + "/v2.0"), "sub": "s", "tid": "t1"]
+            let token = Fixture.idToken(claims.with([name: "B2C_1_Evil"]))
+            try fixture.signIn(.signIn(["id_token": .string(token)]), at: authority)
+            #expect(try fixture.store.accounts().map(\.userFlow) == [nil])
+        }
+    }
+
+    @Test(arguments: ["my flow", "b2c_1/../evil", "B2C_1?x", ""])
+    func `a user flow that cannot stand in an address is none`(name: String) throws {
+        let fixture = try TestStore()
+        let claims: JSONValue = ["iss": "https://idp.example.com", "sub": "s", "tfp": .string(name)]
+        let response = try TokenResponse.signIn(["id_token": .string(Fixture.idToken(claims))], without: "client_info")
+        try fixture.signIn(response, at: "https://idp.example.com/adfs")
+        #expect(try fixture.store.accounts().map(\.userFlow) == [nil])
+    }
 }

@@ -11,7 +11,7 @@ struct DeviceLoginTests {
     private static let key = P256.Signing.PrivateKey()
 
     /// An issuer whose person has decided by the second request.
-    private func issuer(_ decision: HandmadeIssuer.Answer? = nil) throws -> HandmadeIssuer {
+    private func issuer(_ decision: HandmadeIssuer.Answer? = nil, name: String = "Mara") throws -> HandmadeIssuer {
         let issuer = try HandmadeIssuer()
         issuer.publish(
             JSONValue.Object([
@@ -31,14 +31,14 @@ struct DeviceLoginTests {
             at: "/op/device"
         )
         let pending = HandmadeIssuer.Answer(status: 400, #"{"error":"authorization_pending"}"#)
-        issuer.answer(pending, try decision ?? tokens(issuer))
+        issuer.answer(pending, try decision ?? tokens(issuer, name))
         return issuer
     }
 
-    private func tokens(_ issuer: HandmadeIssuer) throws -> HandmadeIssuer.Answer {
+    private func tokens(_ issuer: HandmadeIssuer, _ name: String) throws -> HandmadeIssuer.Answer {
         let now = Int64(Date().timeIntervalSince1970)
         let claims = """
-            {"iss":"\(issuer.issuer)","aud":"app","sub":"s","name":"Mara","iat":\(now),"exp":\(now + 600)}
+            {"iss":"\(issuer.issuer)","aud":"app","sub":"s","name":"\(name)","iat":\(now),"exp":\(now + 600)}
             """
         let signed = Base64URL.encode(#"{"alg":"ES256"}"#.utf8) + "." + Base64URL.encode(claims.utf8)
         let signature = try Self.key.signature(for: Data(signed.utf8)).rawRepresentation
@@ -85,9 +85,29 @@ struct DeviceLoginTests {
         #expect(try outcome.json["displayName"] as? String == "Mara")
     }
 
+    @Test func `a very long name is shortened on the line, and whole in JSON`() async throws {
+        let name = String(repeating: "x", count: 20_000)
+        let (first, second) = (try issuer(name: name), try issuer(name: name))
+        let line = try await login(first, try ScratchDirectory())
+        #expect(line.status == 0, "\(line.error)")
+        #expect(line.output.hasPrefix("signed in xxx"))
+        #expect((1_000...1_300).contains(line.output.utf8.count))
+        #expect(try await login(second, try ScratchDirectory(), "--json").json["displayName"] as? String == name)
+    }
+
+    @Test(arguments: [("-5", 1), ("9223372036854775807", 3_600)])
+    func `a Retry-After is told as a second to an hour`(wait: String, seconds: Int) async throws {
+        let (issuer, scratch) = (try issuer(), try ScratchDirectory())
+        issuer.answer(.init(status: 503, headers: ["Retry-After: \(wait)"]), at: "/op/device")
+        let outcome = try await login(issuer, scratch, "--json")
+        #expect(outcome.status == 8, "\(outcome.error)")
+        #expect(try outcome.errorJSON["retryAfter"] as? Int == seconds)
+        #expect(try outcome.errorJSON["hint"] as? String == "try again in \(seconds) s")
+    }
+
     @Test(
         arguments: [
-            ("access_denied", 9, "cancelled"), ("expired_token", 9, "no sign-in was completed"),
+            ("access_denied", 9, "cancelled"), ("expired_token", 9, "the code has ended before"),
             ("invalid_client", 1, "invalid_client"),
         ] as [(String, Int32, String)]
     )

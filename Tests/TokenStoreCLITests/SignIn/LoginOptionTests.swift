@@ -49,7 +49,7 @@ struct LoginOptionTests {
     @Test(
         arguments: [
             ["--claims", "[]"], ["--claims", "{"], ["--device", "--claims", "{}"], ["--device", "--domain-hint", "x"],
-            ["--environment", "public"], ["--tenant", "contoso"],
+            ["--environment", "public"], ["--tenant", "contoso"], ["--policy", "my flow"],
         ]
     )
     func `options that do not fit are refused before the issuer is asked`(more: [String]) async throws {
@@ -58,6 +58,17 @@ struct LoginOptionTests {
             #expect(outcome.status == 64, "\(outcome.error)")
             #expect(scene.provider.audit.counts.isEmpty)
         }
+    }
+
+    @Test(arguments: ["/tfp/t/B2C_1_SUSI", "/t?p=B2C_1_SUSI", "/t/b2c_1_susi/oauth2/v2.0/authorize"])
+    func `a --policy that the address contradicts is to be left out`(path: String) async throws {
+        let login = [
+            "login", "--client-id", "app", "--authority", "https://h.example" + path, "--policy", "b2c_1_edit",
+        ]
+        let outcome = try await Command(arguments: login).runAside(in: ScratchDirectory())
+        #expect(outcome.status == 64)
+        let words = "names another user flow than 'b2c_1_edit'; leave out --policy\n"
+        #expect(outcome.error.contains(words), "\(outcome.error)")
     }
 
     @Test(
