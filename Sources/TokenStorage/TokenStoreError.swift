@@ -72,10 +72,10 @@ public struct TokenStoreError: CodedError, Equatable {
     public let problem: String
 
     /// What may help; nil if nothing is known.
-    public let remedy: Remedy?
+    public internal(set) var remedy: Remedy?
 
     /// The database of the store: a path, or the address of a server.
-    public private(set) var path: String?
+    public internal(set) var path: String?
 
     /// Why the key could not be had, or the value not opened.
     public private(set) var keyError: SealingError?
@@ -249,12 +249,6 @@ extension TokenStoreError {
 
     static func translating<Result>(at path: StorePath, _ body: () throws -> Result) throws -> Result {
         try translating(at: StoreLocation(path), body)
-    }
-
-    func at(_ location: StoreLocation) -> TokenStoreError {
-        var error = self
-        error.path = location.description
-        return error
     }
 
     static func busy(at path: StorePath) -> TokenStoreError {

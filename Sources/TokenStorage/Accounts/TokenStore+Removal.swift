@@ -109,7 +109,11 @@ extension TokenStore {
     ) throws -> (Result, Erasure) {
         if takesIn { try takeInAnswers() }
         return try withWriter { session in
-            let result = try session.write { try body(session) }
+            let result = try session.write {
+                // What is deleted here only would go on at the new place, or come there by a move that goes on.
+                if let place = try session.newPlace() { throw TokenStoreError.moved(from: location, to: place) }
+                return try body(session)
+            }
             return (result, try session.erasure())
         }
     }

@@ -297,9 +297,3 @@ package final class StoreConnection {
         options.keyContext(directory: location.path?.directory ?? "", storeID: header.storeID, parameters)
     }
 }
-
-/// Another file took the place of one that is open, before anything was done with it.
-struct ReplacedFile: Error {
-    /// The log of the file that was open; with the new one it would be in the way.
-    let log: FileStatus.Identity?
-}

@@ -251,3 +251,9 @@ final class FileConnections: Sendable {
         return session
     }
 }
+
+/// Another file took the place of one that is open, before anything was done with it.
+struct ReplacedFile: Error {
+    /// The log of the file that was open; with the new one it would be in the way.
+    let log: FileStatus.Identity?
+}

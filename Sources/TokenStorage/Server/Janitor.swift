@@ -13,6 +13,12 @@ final class Janitor: Sendable {
     /// - Parameter chance: of how many writes one is followed by the janitor's work.
     init(chance: Int) { self.chance = max(1, chance) }
 
+    /// Waits for the work that is under way: a process that ended meanwhile would take away what its thread stands on.
+    func finish() {
+        let end = ContinuousClock.now + .seconds(10)
+        while isBusy.withLock(\.self), ContinuousClock.now < end { Pauses.wait(.milliseconds(2)) }
+    }
+
     /// The time that the work may wait for a connection, and the work.
     typealias Writer = @Sendable (Duration, (StoreConnection) throws -> Void) throws -> Void
 

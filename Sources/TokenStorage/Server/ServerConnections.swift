@@ -147,7 +147,10 @@ final class ServerConnections: Sendable {
     }
 
     @discardableResult
-    func close() -> Bool { pool.closeIdle() }
+    func close() -> Bool {
+        janitor.finish()
+        return pool.closeIdle()
+    }
 
     /// What memory holds of the store; nil where it may not be used, and the server is asked.
     func memoryVersion() -> MemoryVersion? {

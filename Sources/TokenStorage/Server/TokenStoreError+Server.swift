@@ -7,6 +7,13 @@ extension Remedy {
 }
 
 extension TokenStoreError {
+    func at(_ location: StoreLocation) -> TokenStoreError {
+        var error = self
+        error.path = location.description
+        if location.path == nil, remedy?.code == .repair { error.remedy = .restoreDatabase }
+        return error
+    }
+
     init(_ error: PostgreSQLError, at location: StoreLocation) {
         self = TokenStoreError(error, on: location).at(location)
     }
@@ -39,6 +46,11 @@ extension TokenStoreError {
                 .invalidArgument("a text has a NUL character, and no store takes it", .correct("leave it out"))
             case .address: .invalidArgument(error.message, .correct("correct the address"))
             case .unsupported: .unsupported(problem, Remedy(.install, "install what is missing"))
+            case .duplicateStatement, .unknownStatement:
+                .invalidArgument(
+                    "\(location) is behind a pooler that shares sessions, it seems (\(error.message))",
+                    .correct("add pooler=transaction to the address, and have the pooler close its sessions once")
+                )
             case .undefinedTable, .undefinedColumn:
                 .damaged("the tables at \(location) are not as they were made (\(error.message))", .restoreDatabase)
             case .diskFull:

@@ -118,6 +118,13 @@ extension StoreConnection {
     }
 }
 
+extension StoreReading {
+    /// Makes sure that "no token" is not the sight of tokens that were altered.
+    package func requireOpenableTokens(for query: TokenQuery) throws {
+        try read { try $0.requireOpenableTokens(query) }
+    }
+}
+
 /// What keeps apart access tokens that are equal in everything a lookup names: the claims they were minted for, and
 /// partitions that other programs put into their caches.
 struct TokenVariant: Equatable {

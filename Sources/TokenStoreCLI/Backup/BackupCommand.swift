@@ -37,7 +37,7 @@ struct BackupCommand: ParsableCommand {
         let console = arguments.console
         let path = try arguments.requirePath(
             "a store on a server is backed up with its database",
-            "use pg_dump or the server's own backups, or 'tokenstore copy --keep-source' into a file"
+            "use pg_dump or the server's own backups, or 'tokenstore copy --keep-source ADDRESS FILE'"
         )
         if !dryRun { try arguments.takeInAnswers(console) }
         guard let store = try arguments.inspected(unlocks: false) else {

@@ -41,7 +41,7 @@ struct RestoreCommand: ParsableCommand {
         let console = arguments.console
         let path = try arguments.requirePath(
             "a backup is restored to a file",
-            "name one with --store, then move it to the server with 'tokenstore copy'"
+            "name one with --store, then move it to the server with 'tokenstore copy FILE ADDRESS'"
         )
         let plan = try TokenStore.planRestore(from: file, to: path, options: arguments.options())
         let report = RestoreReport(restore: plan, path: path)

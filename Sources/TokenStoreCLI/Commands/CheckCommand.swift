@@ -52,7 +52,7 @@ struct CheckCommand: ParsableCommand {
             guard problems.isEmpty else {
                 let message = "\(place) has \(problems.count.counting("problem"))"
                 let salvage = mendable.isEmpty ? problems.first?.remedy?.hint : Self.salvage
-                throw CommandFailure(.storeDamaged, message, path == nil ? Self.recovery : salvage)
+                throw CommandFailure(.storeDamaged, message, path == nil ? Remedy.recovery : salvage)
             }
             return
         }
@@ -75,10 +75,6 @@ struct CheckCommand: ParsableCommand {
     private static let salvage = "salvage it with 'tokenstore check --repair'"
 
     private static let restoring = "restore a backup with 'tokenstore restore FILE'"
-
-    /// No program can tell which rows of a server were there: the server can go back to when they were.
-    private static let recovery =
-        "a server's tables are not repaired row by row: recover the database to a moment before the damage"
 
     private func repaired(_ path: StorePath, _ console: Console) throws -> RepairReport {
         do {
@@ -113,7 +109,7 @@ struct CheckCommand: ParsableCommand {
     private func advised(_ error: TokenStoreError) -> CommandFailure {
         let failure = CommandFailure(error)
         guard isAboutThis(error) else { return failure }
-        guard (try? arguments.location.path) != nil else { return failure.hinting(Self.recovery) }
+        guard (try? arguments.location.path) != nil else { return failure.hinting(Remedy.recovery) }
         // A repair copies what opens; without the data key nothing does.
         let mayHelp = error.code == .damaged && !repair
         return failure.hinting(mayHelp ? Self.salvage : Self.restoring)

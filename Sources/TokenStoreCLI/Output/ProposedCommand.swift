@@ -39,7 +39,8 @@ extension String {
         var (text, rest) = ("", self[...])
         while let start = rest.firstRange(of: "'tokenstore "), let end = rest.endOfCommand(from: start.upperBound) {
             let command = rest[start.upperBound..<end]
-            let isTold = command.contains("--store") || command.contains("--help")
+            // A copy names its two stores without an option.
+            let isTold = ["--store", "--help"].contains(where: command.contains) || command.hasPrefix("copy")
             // What stands behind two hyphens is another program's.
             let place = command.firstRange(of: " -- ")?.lowerBound ?? end
             text += rest[..<place] + (isTold ? "" : option) + rest[place..<end]

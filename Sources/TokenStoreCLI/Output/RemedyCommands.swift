@@ -34,7 +34,12 @@ extension Remedy {
     }
 
     /// How a store on a server comes to be.
-    static let makingStore = "make it with 'tokenstore init' and the same --store, or correct the address"
+    static let makingStore =
+        "make it with 'tokenstore init --key SOURCE' and a role that may create tables, or correct the address"
+
+    /// No program can tell which rows of a server were there: the server can go back to when they were.
+    static let recovery =
+        "a server's tables are not repaired row by row: recover the database to a moment before the damage"
 
     /// The command of the system that changes a file or a directory.
     private var systemCommand: String? {

@@ -122,7 +122,12 @@ extension TokenAcquisition {
         let decider = TokenDecider(store: store, clientID: client, options: token.options(network, arguments))
         let decision = try decider.decide(request)
         // A token that is due for a refresh, and good enough where none can be had.
-        guard token.cached, case .refresh(_, at: _, fallback: .aging(let aging)) = decision else { return decision }
+        guard token.cached, case .refresh(_, at: _, let fallback) = decision else { return decision }
+        guard case .aging(let aging) = fallback else {
+            // A refresh would bring another; here an altered one is not to look like none.
+            try store.requireOpenableTokens(for: decider.query(request))
+            return decision
+        }
         var result = TokenResult(aging, account: request.account, source: .cache)
         result.freshness = .aging
         return .serve(result)

@@ -133,4 +133,45 @@ struct TagTests {
         #expect(try fixture.store.tags(of: gone) == [:])
         #expect(throws: TokenStoreError.self) { try fixture.store.setTags(["a": "b"], of: gone) }
     }
+
+    @Test(.aboutFiles("a row is altered in the file"))
+    func `a tag that was moved to the default account selects it for nobody`() throws {
+        let fixture = try Self.tagged()
+        try fixture.store.setDefaultAccount(Self.other)
+        let policy = AccountPolicy.tag("floor").and(.defaultAccount)
+        #expect(try Self.selected(fixture.store, policy) == [Fixture.account])
+        try Self.alter(
+            fixture,
+            "UPDATE account_tag SET account_id = (SELECT account_id FROM default_account)"
+        )
+        expectError(.damaged) { _ = try fixture.store.accounts(matching: policy) }
+        expectError(.damaged) { _ = try fixture.store.account(matching: policy) }
+    }
+
+    @Test(.aboutFiles("a row is altered in the file"))
+    func `an entry of the claim index that was moved to the default account selects it for nobody`() throws {
+        let claims: JSONValue = ["iss": "https://login.microsoftonline.com/t1/v2.0", "sub": "x", "aud": "c1"]
+        func idToken(_ id: String, _ team: String) -> JSONValue {
+            .idToken(claims.with(["department": .string(team)]), ["home_account_id": .string(id)])
+        }
+        let fixture = try TestStore(
+            .cache(
+                idTokens: [idToken("u1.t1", "finance"), idToken("u2.t1", "sales")],
+                accounts: [.account(), .account(["home_account_id": "u2.t1", "username": "bob@example.net"])]
+            )
+        )
+        try fixture.store.setDefaultAccount(Self.other)
+        let policy = AccountPolicy.claim("department", equals: "finance").and(.defaultAccount)
+        #expect(try Self.selected(fixture.store, policy) == [Fixture.account])
+        try Self.alter(
+            fixture,
+            """
+            DELETE FROM claim_index WHERE id_token_id IN
+                (SELECT id FROM id_token WHERE account_id = (SELECT account_id FROM default_account));
+            UPDATE claim_index SET id_token_id =
+                (SELECT id FROM id_token WHERE account_id = (SELECT account_id FROM default_account))
+            """
+        )
+        expectError(.damaged) { _ = try fixture.store.accounts(matching: policy) }
+    }
 }

@@ -218,4 +218,47 @@ struct CopyAgainTests {
         let account = try scene.account(0)
         try scene.source.file.another().setTags(["a": "b"], of: account)
     }
+
+    @Test(arguments: StoreEngine.allCases)
+    func `of a store that is being moved no account is deleted`(engine: StoreEngine) throws {
+        let scene = try Scene(to: engine, accounts: 80)
+        #expect(throws: (any Error).self) {
+            try scene.copy { if $0.unit == "accounts", $0.done > 0 { throw CutOff() } }
+        }
+        var options = scene.source.file.options
+        options.unlocks = false
+        let store = try TokenStore.open(at: scene.source.file.location, options: options)
+        for policy in [AccountPolicy.username("u1"), .all] {
+            let error = #expect(throws: TokenStoreError.self) { try store.purge(policy) }
+            #expect(error?.code == .moved)
+        }
+        let status = try #require(try TokenStore.inspect(at: scene.source.file.location)?.status())
+        #expect(status.accounts == 80)
+        #expect(try scene.copy().accounts == 80)
+    }
+
+    @Test func `a store is not moved onto itself by another name`() throws {
+        let scene = try CopyTests.Scene(accounts: 3)
+        let (location, options) = (try scene.server.location, scene.server.options)
+        // The same directory of the server's socket.
+        let other = try StoreLocation(location.fullDescription.replacing("%2Ftmp%2F", with: "%2Ftmp%2F.%2F"))
+        #expect(other != location)
+        let error = #expect(throws: TokenStoreError.self) {
+            try TokenStore.copy(from: location, to: other, reading: options, writing: options)
+        }
+        #expect(error?.code == .invalidArgument, "\(String(describing: error))")
+        #expect(error?.problem.hasSuffix("are the same store, by two names") == true)
+        try TokenStore.open(at: location, options: options)
+            .save(ServerScene.response("u9", token: "a9"), for: ServerScene.request())
+    }
+
+    @Test func `who is told of the new place is not told the mover's role or where his password is`() throws {
+        let scene = try Scene(to: .server)
+        try scene.copy()
+        let place = try #require(try TokenStore.inspect(at: scene.source.file.location)?.status().movedTo)
+        #expect(place == scene.target.description && place != scene.target.fullDescription)
+        #expect(!place.contains("@") && !place.contains("passfile"))
+        // Whoever moved it can go on all the same.
+        #expect(try scene.copy().wasDone)
+    }
 }

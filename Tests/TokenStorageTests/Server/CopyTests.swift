@@ -81,7 +81,7 @@ struct CopyTests {
         let open = try scene.file.another()
         _ = try open.accounts()
         try scene.move()
-        let place = try scene.server.location.fullDescription
+        let place = try scene.server.location.description
         for store in [scene.file.store, open] {
             let error = #expect(throws: TokenStoreError.self) { try store.setTags(["a": "b"], of: account) }
             #expect(error?.code == .moved)

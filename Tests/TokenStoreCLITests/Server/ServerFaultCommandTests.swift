@@ -196,7 +196,7 @@ struct ServerFaultCommandTests {
                 let input = try CachedUser.cache([.mara])
                 let outcome = try scene.scratch.command([command] + scope, environment, input: input)
                 #expect(outcome.status == status, "\(outcome.error)")
-                #expect(outcome.error.contains("make it with 'tokenstore init'"), "\(outcome.error)")
+                #expect(outcome.error.contains("make it with 'tokenstore init --key SOURCE'"), "\(outcome.error)")
             }
         }
         // What an extension keeps in the schema is not another program's.

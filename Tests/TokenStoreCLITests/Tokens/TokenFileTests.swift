@@ -134,6 +134,13 @@ struct TokenFileTests {
         #expect(try scratch.command(Self.mara + ["--cached"]).status == 4)
     }
 
+    @Test func `--cached does not take an altered token for none`() throws {
+        let scratch = try Self.filled()
+        #expect(try scratch.command(Self.mara + ["--cached"]).status == 0)
+        try scratch.execute("UPDATE access_token SET secret = CAST(zeroblob(length(secret)) AS BLOB)")
+        #expect(try scratch.command(Self.mara + ["--cached"]).status == 6)
+    }
+
     // MARK: - ID tokens
 
     @Test func `--id-token prints the ID token of the account, and refreshes one that has ended`() async throws {

@@ -139,6 +139,10 @@ struct StoreCopying {
     private func begin(_ id: String, in store: TokenStore, isFrozen: Bool) throws -> CopyMark {
         // A store that was moved itself refuses what is written.
         try store.write { session in
+            guard session.header.storeID.hexadecimal != id else {
+                let problem = "\(source) and \(target) are the same store, by two names"
+                throw TokenStoreError.invalidArgument(problem, .correct("name two stores"))
+            }
             try session.lockForManyAccounts()
             let mark = try session.copyMark(from: id)
             if let mark, isFrozen || mark.isDone && keepsSource { return mark }

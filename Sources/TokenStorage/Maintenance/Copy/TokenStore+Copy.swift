@@ -122,9 +122,10 @@ extension StoreConnection {
     /// Lets nothing be written any more, in this transaction, which holds the writers: who opened the store before is
     /// told where it is now.
     func freeze(for place: StoreLocation) throws {
-        try record(.move, outcome: Self.movedTo + place.fullDescription)
+        // Everyone who opens the store reads it: it has neither the mover's role nor where his password is.
+        try record(.move, outcome: Self.movedTo + place.description)
         if connection.isServer {
-            try connection.run("UPDATE store SET moved_to = ?1 WHERE id = 1", .text(place.fullDescription))
+            try connection.run("UPDATE store SET moved_to = ?1 WHERE id = 1", .text(place.description))
         } else {
             // Every transaction that writes asks for the current key, and finds none.
             try connection.run("UPDATE data_key SET is_current = 2 WHERE is_current = 1")

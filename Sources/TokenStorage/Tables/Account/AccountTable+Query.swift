@@ -243,10 +243,8 @@ extension StoreConnection {
             found.insert($0.integer(0))
             return true
         }
-        if !query.opened.isEmpty { for row in found { try askAheadForIDTokens(row) } }
-        return try rows.filter { row in
-            try found.contains(row) && query.opened.allSatisfy { try hasClaim($0, account: row) }
-        }
+        if query.opensTokens { for row in found { try askAheadForIDTokens(row) } }
+        return try rows.filter { try found.contains($0) && meets(query, account: $0) }
     }
 
     /// The SQL of an alternative; the key is needed only where it asks for claims.
