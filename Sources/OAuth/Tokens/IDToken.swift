@@ -32,8 +32,8 @@ public struct IDToken: Equatable, Sendable {
             Result { () throws(JSONError) in try JSONValue(parsing: bytes) }
         }
         if case .success(.object(let object)) = parsed { return object }
-        // A name that was cut in the middle of a character is no reason to refuse a person. Whom the token is about, and
-        // for whom it is, is read to the letter.
+        // A name that was cut in the middle of a character does not keep a person out. What says who the person is, and
+        // for which client the token is, has to be whole.
         let mended = payload.withUnsafeBytes { bytes in
             Result { () throws(JSONError) in try JSONValue(mending: bytes) }
         }

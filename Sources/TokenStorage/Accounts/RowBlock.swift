@@ -49,7 +49,7 @@ struct RowBlock<Read: Sendable> {
         guard let second = session.second else { return try new.forEach(by: session, body) }
         second.help(with: new)
         let before = underWay
-        // Whoever has had enough, or cannot take more, gets nothing of what is under way.
+        // After `body` has returned false, or thrown, it is not called with the rows that are under way.
         underWay = nil
         guard try before?.forEach(by: session, body) ?? true else { return false }
         underWay = new
@@ -57,7 +57,7 @@ struct RowBlock<Read: Sendable> {
     }
 }
 
-/// Rows that are read by whoever is free.
+/// Rows that both readers read, piece by piece.
 private final class SharedReading<Read: Sendable>: SharedWork {
     private struct State {
         /// How many rows are read, or being read.

@@ -24,7 +24,7 @@ final class SecondReader: Sendable {
     private let news = DispatchSemaphore(value: 0)
     private let end = DispatchSemaphore(value: 0)
 
-    /// Begins with a session in a transaction, which nobody else uses until ``finish()`` has returned.
+    /// Begins with a session in a transaction, which is the thread's alone until ``finish()`` has returned.
     fileprivate init(_ session: StoreConnection) {
         state = LockedValue(State(lent: Lent(session: session)))
         DispatchQueue(label: "tokenstore.second").async {
@@ -79,7 +79,7 @@ final class SecondReader: Sendable {
     private func next() -> (any SharedWork)? { state.withLock { $0.isOver ? nil : $0.work.first } }
 }
 
-/// Work whose pieces are done by whoever is free.
+/// Work that both readers do, piece by piece.
 protocol SharedWork: AnyObject, Sendable {
     /// Does the next piece of it.
     ///
