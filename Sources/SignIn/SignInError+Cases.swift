@@ -41,7 +41,7 @@ extension SignInError {
     /// The person cancelled, or the issuer refused: it has one code for both, and only its words tell (RFC 6749 §4.1.2.1).
     package static func cancelled(_ refusal: OAuthError) -> SignInError {
         let words = refusal.serverDescription?.lowercased() ?? ""
-        let isByPerson = ["cancel", "declined", "refused"].contains { words.firstRange(of: $0) != nil }
+        let isByPerson = ["cancel", "closed", "declined", "refused"].contains { words.firstRange(of: $0) != nil }
         guard !words.isEmpty, !isByPerson else { return .cancelled }
         let problem = "the sign-in was cancelled or refused: \(refusal.problem)"
         return SignInError(.cancelled, .refusal(refusal), problem, cancelled.remedy)

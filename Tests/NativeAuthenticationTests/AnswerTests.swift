@@ -86,15 +86,14 @@ struct AnswerTests {
     }
 
     @Test(arguments: ["", #","code_length":null"#, #","code_length":-1"#, #","code_length":1000000000000"#])
-    func `a code whose length is not known was sent all the same`(length: String) async throws {
+    func `a code whose length is not known is not asked for`(length: String) async throws {
         try await NativeScene.open { scene in
             let transport = EchoingTransport(route: "/challenge") { _ in
                 #"{\#(Self.challenge),"challenge_target_label":"b***o@example.org"\#(length)}"#
             }
             let app = try scene.app(transport: transport)
-            let delivery = try await app.signIn(SignInParameters(username: NativeScene.bo)).codeState.delivery
-            #expect(delivery.codeLength == 0)
-            #expect(delivery.sentTo == "b***o@example.org")
+            let error = try await failure(of: app.signIn, SignInParameters(username: NativeScene.bo))
+            #expect(error.reason.contains("does not say where the code went, or how long it is"))
         }
     }
 

@@ -13,15 +13,16 @@ struct ResetPolling: Sendable {
 
     /// How often is asked again after the first time.
     private static let repetitions = 5
-    private static let usualInterval = Duration.seconds(1)
     private static let longestInterval = Duration.seconds(10)
 
     /// Takes the answer to the new password.
     init(flow: NativeFlow, reply: NativeResponse) throws(NativeRequestFailure) {
         self.flow = flow
         token = try reply.continuationToken()
-        let interval = reply.object["poll_interval"]?.duration ?? Self.usualInterval
-        self.interval = interval < .zero ? Self.usualInterval : min(interval, Self.longestInterval)
+        guard let interval = reply.object["poll_interval"]?.duration, interval >= .zero else {
+            throw reply.unexpected("does not say how often to ask")
+        }
+        self.interval = min(interval, Self.longestInterval)
     }
 
     func outcome() async throws(StepError<PasswordRequiredErrorKind, ResetPasswordRequiredState>)

@@ -29,7 +29,9 @@ struct NativeResponse: Sendable {
         let token = try continuationToken()
         switch object["challenge_type"]?.text {
         case "oob":
-            guard let delivery = CodeDelivery(object) else { throw unexpected("does not say where the code went") }
+            guard let delivery = CodeDelivery(object) else {
+                throw unexpected("does not say where the code went, or how long it is")
+            }
             return .code(delivery, token)
         case "password": return .password(token)
         case "preverified": return .preverified(token)
@@ -67,7 +69,7 @@ public struct CodeDelivery: Hashable, Sendable {
     /// The kind of contact, such as e-mail.
     public let channelTargetType: ChannelType
 
-    /// How many characters the code has; 0 where the issuer does not say.
+    /// How many characters the code has.
     public let codeLength: Int
 
     /// How long until another code may be asked for, where the issuer says so.
@@ -75,12 +77,12 @@ public struct CodeDelivery: Hashable, Sendable {
 
     init?(_ object: JSONValue.Object) {
         guard let target = (object["challenge_target_label"] ?? object["challenge_target"])?.text,
-            let channel = object["challenge_channel"]?.text
+            let channel = object["challenge_channel"]?.text, let length = object["code_length"]?.seconds,
+            (0...1_000).contains(length)
         else { return nil }
         sentTo = target.shortened
         channelTargetType = ChannelType(value: channel.shortened)
-        let length = object["code_length"]?.seconds ?? 0
-        codeLength = (0...1_000).contains(length) ? Int(length) : 0
+        codeLength = Int(length)
         resendInterval = object["interval"]?.duration
     }
 }

@@ -31,8 +31,7 @@ extension TerminalPrompter {
 
     /// The code that was sent; nil: another one is wanted.
     func code(_ delivery: CodeDelivery) throws -> Secret? {
-        let length = delivery.codeLength > 0 ? " (\(delivery.codeLength) characters)" : ""
-        let place = delivery.sentTo + length
+        let place = "\(delivery.sentTo) (\(delivery.codeLength) characters)"
         let code: Secret
         if let descriptor = answers.codeFrom {
             if refusal == nil { note("a code was sent to \(place)") }
