@@ -107,7 +107,8 @@ private final class SharedReading<Read: Sendable>: SharedWork {
         do {
             while try advance(by: session) {}
         } catch {
-            // Said when it is the turn of the row that it is about.
+            // Said when it is the turn of the row that it is about. The second reader begins no further piece.
+            state.withLock { $0.count = order.count }
         }
         piecesUnderWay.wait()
         session.second?.forget(self)

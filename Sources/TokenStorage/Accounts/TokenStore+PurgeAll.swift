@@ -53,7 +53,10 @@ extension TokenStore {
         options.unlocks = false
         guard let store = try inspect(at: location, options: options) else { return PurgeCounts() }
         let counts = try store.read { try $0.totals() }
-        if !dryRun { try open(at: location, options: options).deleteEverything(progress) }
+        guard !dryRun else { return counts }
+        let writer = try open(at: location, options: options)
+        defer { writer.close() }
+        try writer.deleteEverything(progress)
         return counts
     }
 

@@ -60,6 +60,7 @@ struct ImportCommand: ParsableCommand {
             try TokenStore.requireMSALCache(document.bytes, isKnownFormat: format != nil)
         }
         let store = try arguments.open(console)
+        defer { store.close() }
         let imported = try progress.showing { update in
             try store.importMSALCache(document.bytes, isKnownFormat: format != nil, progress: update)
         }

@@ -90,6 +90,7 @@ struct PurgeCommand: ParsableCommand {
         }
         guard isTrial else {
             let store = try arguments.open(console, unlocks: filters.needsKey)
+            defer { store.close() }
             guard let policy = try policy(console, in: store) else { return try store.purgeExpired() }
             return try progress.showing { try store.purge(policy, progress: $0) }
         }

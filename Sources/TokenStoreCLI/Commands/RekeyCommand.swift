@@ -66,6 +66,7 @@ struct RekeyCommand: ParsableCommand {
         if dryRun { return try writePlan(options, on: console) }
         let removes = try mayRemoveCopies(options)
         let store = try open()
+        defer { store.close() }
         let progress = ProgressLine("sealing", console) { progress in
             let count = progress.done.counting("row")
             return (

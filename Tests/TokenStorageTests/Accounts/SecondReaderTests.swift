@@ -118,6 +118,30 @@ struct SecondReaderTests {
         }
     }
 
+    @Test func `after an error of the first reader the second one ends too`() throws {
+        let fixture = try store()
+        struct Refusal: Error {}
+        for _ in 1...20 {
+            try sees(fixture) { session, _ in
+                let first = ObjectIdentifier(session)
+                let hasFailed = LockedValue(false)
+                var block = RowBlock<Int64> { session, row in
+                    if ObjectIdentifier(session) == first {
+                        hasFailed.withLock { $0 = true }
+                        throw Refusal()
+                    }
+                    let limit = ContinuousClock.now + .seconds(10)
+                    while !hasFailed.withLock(\.self), ContinuousClock.now < limit { Pauses.wait(.milliseconds(1)) }
+                    return row
+                }
+                #expect(throws: Refusal.self) {
+                    for row in 1...2_000 as ClosedRange<Int64> { _ = try block.add(row, by: session) { _, _ in true } }
+                    try block.finish(by: session) { _, _ in true }
+                }
+            }
+        }
+    }
+
     @Test func `whoever has had enough is told nothing more`() throws {
         let fixture = try store()
         struct Enough: Error {}

@@ -57,6 +57,17 @@ struct JanitorTests {
         #expect(try scene.count("SELECT count(*) FROM access_token WHERE id = 1") == 0)
     }
 
+    @Test func `a program that closes its store does not end in the middle of the work`() throws {
+        let scene = try scene()
+        var options = scene.options
+        options.janitorChance = 1
+        let store = try TokenStore.open(at: scene.location(as: "trusted"), options: options)
+        try store.save(ServerScene.response("u2", token: "b"), for: ServerScene.request())
+        store.close()
+        #expect(try scene.count("SELECT count(*) FROM event WHERE program = 'old'") == 900)
+        #expect(try scene.count("SELECT count(*) FROM access_token WHERE id IN (1, 2)") == 1)
+    }
+
     @Test(.disabled(if: TestCluster.isWanted, "Citus locks no rows of several machines, and waits for those that are"))
     func `rows that others have locked are left for the next time`() throws {
         let scene = try scene()
