@@ -73,9 +73,9 @@ public struct StoreOptions: Sendable {
     /// so many that the disk is not waited for most of the time.
     package var resealBatch = 2_048
 
-    /// From how many accounts on a second connection, on another core, helps to read a file: with fewer it would cost more
-    /// than it brings.
-    package var accountsForTwoReaders = ProcessInfo.processInfo.activeProcessorCount > 1 ? 4_096 : Int64.max
+    /// From how many accounts on a second connection helps to read a file; nil: from so many on that it brings more than
+    /// it costs, if there is another core for it.
+    package var accountsForTwoReaders: Int64?
 
     /// What the computed ids of accounts on a server are cut down to; tests make it smaller.
     package var accountRowMask = UInt64.max >> 1

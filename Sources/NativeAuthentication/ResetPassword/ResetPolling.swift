@@ -113,7 +113,7 @@ private struct PollingTime {
     /// For the next request.
     var left: Duration { max(limit - max(start.duration(to: .now), paused), .milliseconds(1)) }
 
-    /// The next pause, which leaves a quarter of the time for the request behind it; nil: there is no time for one.
+    /// The next pause, which leaves a quarter of the time for the request behind it; nil where the time is too short.
     mutating func pause(_ wanted: Duration) -> Duration? {
         let room = left - limit / 4
         guard room > .zero else { return nil }

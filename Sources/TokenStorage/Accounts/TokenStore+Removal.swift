@@ -111,7 +111,7 @@ extension TokenStore {
         return try withWriter { session in
             let result = try session.write {
                 // What is deleted here only would go on at the new place, or come there by a move that goes on.
-                if let place = try session.newPlace() { throw TokenStoreError.moved(from: location, to: place) }
+                try session.requirePlace()
                 return try body(session)
             }
             return (result, try session.erasure())

@@ -59,23 +59,31 @@ final class ConnectionPool: Sendable {
         or open: () throws -> StoreConnection,
         _ body: (StoreConnection) throws -> Result
     ) throws -> Result {
+        let taken = beginReading()
+        var kept: StoreConnection?
+        defer { endReading(keeping: kept) }
+        try taken.map(check)
+        let session = try taken ?? open()
+        let result = try body(session)
+        kept = session
+        return result
+    }
+
+    /// Counts a reader, who gets an idle session if there is one.
+    private func beginReading() -> StoreConnection? {
         let taken = state.withLock { state -> Idle? in
             state.readers += 1
             return state.idle.popLast()
         }
-        var kept: Idle?
-        defer {
-            let entry = kept
-            state.withLock { state in
-                state.readers -= 1
-                if let entry { state.keep(entry) }
-            }
+        return taken?.session
+    }
+
+    private func endReading(keeping session: StoreConnection?) {
+        let entry = session.flatMap { $0.mayWait ? Idle(session: $0) : nil }
+        state.withLock { state in
+            state.readers -= 1
+            if let entry { state.keep(entry) }
         }
-        try taken.map { try check($0.session) }
-        let session = try taken?.session ?? open()
-        let result = try body(session)
-        if session.mayWait { kept = Idle(session: session) }
-        return result
     }
 }
 
@@ -88,19 +96,9 @@ extension ConnectionPool {
         or open: () -> StoreConnection?,
         _ body: (StoreConnection?, _ isFit: inout Bool) throws -> Result
     ) rethrows -> Result {
-        let taken = state.withLock { state -> Idle? in
-            state.readers += 1
-            return state.idle.popLast()
-        }
-        let session = taken?.session ?? open()
+        let session = beginReading() ?? open()
         var isFit = session != nil
-        defer {
-            let entry = isFit && session?.mayWait == true ? session.map(Idle.init) : nil
-            state.withLock { state in
-                state.readers -= 1
-                if let entry { state.keep(entry) }
-            }
-        }
+        defer { endReading(keeping: isFit ? session : nil) }
         return try body(session, &isFit)
     }
 }

@@ -2,6 +2,12 @@ import Database
 import Dispatch
 import OAuth
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// A second connection that reads a file at the same moment as the first one, on a thread of its own: what takes long
 /// uses two cores.
 ///
@@ -203,7 +209,8 @@ extension StoreConnection {
     /// The highest id stands for how many there are.
     private var mayHaveSecondReader: Bool {
         guard !connection.isServer, !connection.isInTransaction, file != nil, keyRing != nil else { return false }
-        let newest = try? newestAccountRow()
-        return newest.flatMap(\.self) ?? 0 >= options.accountsForTwoReaders
+        let newest = (try? newestAccountRow()) ?? 0
+        if let wanted = options.accountsForTwoReaders { return newest >= wanted }
+        return newest >= 4_096 && ProcessInfo.processInfo.activeProcessorCount > 1
     }
 }

@@ -101,7 +101,7 @@ final class FileConnections: Sendable {
 
     /// Runs `body` with a second connection beside one that a reader has; with nil where none is to be had.
     ///
-    /// It waits for nobody who writes, and does not follow the name to another file.
+    /// It does not wait for a writer, and does not follow the name to another file.
     func withSecond<Result>(
         to first: StoreConnection,
         _ body: (StoreConnection?, _ isFit: inout Bool) throws -> Result

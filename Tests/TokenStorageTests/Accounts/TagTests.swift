@@ -135,7 +135,7 @@ struct TagTests {
     }
 
     @Test(.aboutFiles("a row is altered in the file"))
-    func `a tag that was moved to the default account selects it for nobody`() throws {
+    func `a tag that was moved to the default account does not select it`() throws {
         let fixture = try Self.tagged()
         try fixture.store.setDefaultAccount(Self.other)
         let policy = AccountPolicy.tag("floor").and(.defaultAccount)
@@ -149,7 +149,7 @@ struct TagTests {
     }
 
     @Test(.aboutFiles("a row is altered in the file"))
-    func `an entry of the claim index that was moved to the default account selects it for nobody`() throws {
+    func `an entry of the claim index that was moved to the default account does not select it`() throws {
         let claims: JSONValue = ["iss": "https://login.microsoftonline.com/t1/v2.0", "sub": "x", "aud": "c1"]
         func idToken(_ id: String, _ team: String) -> JSONValue {
             .idToken(claims.with(["department": .string(team)]), ["home_account_id": .string(id)])

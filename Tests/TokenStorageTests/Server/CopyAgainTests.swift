@@ -258,7 +258,7 @@ struct CopyAgainTests {
         let place = try #require(try TokenStore.inspect(at: scene.source.file.location)?.status().movedTo)
         #expect(place == scene.target.description && place != scene.target.fullDescription)
         #expect(!place.contains("@") && !place.contains("passfile"))
-        // Whoever moved it can go on all the same.
+        // The mover can go on all the same.
         #expect(try scene.copy().wasDone)
     }
 }

@@ -111,6 +111,12 @@ extension StoreConnection {
         return outcome?.droppingPrefix(Self.movedTo).map(String.init) ?? "another place"
     }
 
+    /// Requires that the store was not moved; a transaction with a key has asked a server already.
+    func requirePlace() throws {
+        guard !connection.isServer || isWithoutKey, let place = try newPlace() else { return }
+        throw TokenStoreError.moved(from: location, to: place)
+    }
+
     private static let movedTo = "to "
 
     /// Waits for all who write to a server, and keeps others from it until the end of this transaction.
