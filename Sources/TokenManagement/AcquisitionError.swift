@@ -30,6 +30,9 @@ public struct AcquisitionError: IssuerError, Equatable {
         public static let network = Code(rawValue: "network")
         /// The token endpoint answered with an error that is not an OAuth error.
         public static let unusableAnswer = Code(rawValue: "unusable_answer")
+        /// The issuer sent an ID token and no access token, as it may where OpenID's own scopes alone were granted;
+        /// ``AcquisitionError/idToken`` has it.
+        public static let noAccessToken = Code(rawValue: "no_access_token")
         /// The client's registration does not allow the request.
         public static let clientMisconfigured = Code(rawValue: "client_misconfigured")
         /// A scope is not one that the issuer grants.
@@ -56,7 +59,7 @@ public struct AcquisitionError: IssuerError, Equatable {
         public static let known = [
             interactionRequired, possiblyConsumed, unavailable, network, unusableAnswer, clientMisconfigured,
             invalidScope, policyRequired, declinedScopes, tooShort, accountMismatch, invalidIDToken, metadata, dpop,
-            timedOut,
+            timedOut, noAccessToken,
         ]
     }
 
@@ -92,6 +95,9 @@ public struct AcquisitionError: IssuerError, Equatable {
 
     /// The tokens that were given, where they do not meet the request.
     public private(set) var result: TokenResult?
+
+    /// The new ID token that came without an access token; the store has it.
+    public private(set) var idToken: IDToken?
 
     /// How long the token in ``result`` is good for.
     public private(set) var lifetime: Duration?
@@ -183,6 +189,13 @@ extension AcquisitionError {
     package static func unusableAnswer(_ answer: UnusableAnswer) -> AcquisitionError {
         var error = AcquisitionError(.unusableAnswer, .unusableAnswer(answer))
         error.status = answer.status
+        return error
+    }
+
+    static func noAccessToken(_ idToken: IDToken) -> AcquisitionError {
+        let remedy = Remedy(.askForLess, "ask for a scope of an API")
+        var error = AcquisitionError(.noAccessToken, "the issuer sent no access token, only an ID token", remedy)
+        error.idToken = idToken
         return error
     }
 

@@ -54,6 +54,10 @@ public struct SilentRequest: Hashable, Sendable {
     /// Whether a stored token will not do.
     var passesOverCache: Bool { forcesRefresh || claims != nil }
 
+    /// Whether the scope says which access token is wanted; Microsoft's are each for one API, which OpenID's own scopes
+    /// do not name, so that a refresh for those alone is for the ID token.
+    var namesAPI: Bool { !scope.isEmpty || account.hasIssuer }
+
     /// The request, content with any token that is good to use.
     var easier: SilentRequest {
         var request = self

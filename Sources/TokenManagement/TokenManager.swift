@@ -242,7 +242,8 @@ public final class TokenManager: Sendable {
     /// A different stored token is newer, and serves. A claims challenge needs a token that was requested with its
     /// claims.
     private func passedOverToken(_ request: SilentRequest) async throws -> AccessToken? {
-        guard request.forcesRefresh || request.minimumLifetime > .zero, request.claims == nil else { return nil }
+        guard request.forcesRefresh || request.minimumLifetime > .zero, request.claims == nil, request.namesAPI
+        else { return nil }
         let query = decider.query(request.easier)
         let stored = try await store.performRead { try $0.storedToken(for: query) }
         guard case .usable(let token, isAging: _) = stored else { return nil }

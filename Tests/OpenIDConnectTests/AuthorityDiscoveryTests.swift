@@ -131,6 +131,20 @@ struct AuthorityDiscoveryTests {
         }
     }
 
+    @Test(
+        arguments: ["device_authorization_endpoint", "revocation_endpoint", "end_session_endpoint"],
+        ["javascript:alert(1)", "/logout", "http://i.example/logout", "https://"]
+    )
+    func `an optional address that no request can be sent to counts as absent`(name: String, value: String) throws {
+        var document = try metadata("https://i.example", host: "i.example").document
+        document[name] = .string(value)
+        let metadata = try IssuerMetadata(document)
+        try Authority(issuer: "https://i.example").check(metadata)
+        #expect(metadata.deviceAuthorizationEndpoint == nil)
+        #expect(metadata.revocationEndpoint == nil)
+        #expect(metadata.endSessionEndpoint == nil)
+    }
+
     @Test func `a token endpoint that is empty is missing`() throws {
         let document = JSONValue.Object([("issuer", "https://i.example"), ("token_endpoint", "")])
         #expect(throws: MetadataError.incomplete("token_endpoint")) { try IssuerMetadata(document) }

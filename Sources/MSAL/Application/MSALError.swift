@@ -139,7 +139,7 @@ private struct MSALVerdict {
             case .accountMismatch: Self(.mismatchedUser)
             case .invalidIDToken: Self(.invalidResponse)
             case .metadata: Self(.failedAuthorityValidation)
-            case .unavailable, .unusableAnswer, .tooShort, .dpop: Self(.unhandledResponse)
+            case .unavailable, .unusableAnswer, .noAccessToken, .tooShort, .dpop: Self(.unhandledResponse)
             default: Self(.unexpected)
             }
     }

@@ -105,7 +105,7 @@ struct NativeConnection: Sendable {
                 throw failure(.unexpected("has status \(response.status) and names no error"))
             }
             throw failure(.refused(form.redacting(error), redacting(object, form)))
-        case 429, 500...: throw failure(.failed(IssuerUnavailable(response)))
+        case let status where IssuerUnavailable.isMeant(by: status): throw failure(.failed(IssuerUnavailable(response)))
         default: throw failure(.unexpected("has status \(response.status)"))
         }
     }

@@ -194,7 +194,7 @@ extension OAuthError {
                 case (.unauthorizedClient, _), (.invalidClient, _), (.unsupportedGrantType, _): .clientMisconfigured
                 case (.invalidRequest, _): error.numbers.contains(50_142) ? .passwordReset : .clientMisconfigured
                 case (.invalidScope, _): .invalidScope
-                case (.serverError, _), (.temporarilyUnavailable, _): .transient
+                case (.serverError, _), (.temporarilyUnavailable, _), (.slowDown, _): .transient
                 default: .interactionRequired
                 }
         }

@@ -22,9 +22,9 @@ package struct IssuerMetadata: Hashable, Sendable {
     }
 
     package var authorizationEndpoint: String? { Self.endpoint("authorization_endpoint", in: document) }
-    package var deviceAuthorizationEndpoint: String? { Self.endpoint("device_authorization_endpoint", in: document) }
-    package var revocationEndpoint: String? { Self.endpoint("revocation_endpoint", in: document) }
-    package var endSessionEndpoint: String? { Self.endpoint("end_session_endpoint", in: document) }
+    package var deviceAuthorizationEndpoint: String? { endpoint("device_authorization_endpoint") }
+    package var revocationEndpoint: String? { endpoint("revocation_endpoint") }
+    package var endSessionEndpoint: String? { endpoint("end_session_endpoint") }
     package var jwksURI: String? { Self.endpoint("jwks_uri", in: document) }
 
     /// Whether proofs of keys are taken that are made with ES256 (RFC 9449 §5.1).
@@ -32,12 +32,15 @@ package struct IssuerMetadata: Hashable, Sendable {
         document["dpop_signing_alg_values_supported"]?.array?.contains { $0.text == "ES256" } ?? false
     }
 
-    /// An address of the document; some issuers write an empty text or null for what they do not offer.
-    func endpoint(_ name: String) -> String? { Self.endpoint(name, in: document) }
+    /// An address that an issuer may leave out; one that no request can be sent to is as good as none.
+    func endpoint(_ name: String) -> String? {
+        Self.endpoint(name, in: document).flatMap { WebAddress(secure: $0) == nil ? nil : $0 }
+    }
 
     /// What an issuer may leave out of a document.
     static let optionalEndpoints = ["device_authorization_endpoint", "revocation_endpoint"]
 
+    /// An address of the document; some issuers write an empty text or null for what they do not offer.
     private static func endpoint(_ name: String, in document: JSONValue.Object) -> String? {
         document[name]?.text.flatMap { $0.isEmpty ? nil : $0 }
     }
@@ -136,7 +139,7 @@ package struct MetadataDiscovery: Sendable {
     private func document(at url: String, limits: HTTPLimits? = nil) async throws -> (JSONValue.Object, Int64) {
         let request = HTTPRequest("GET", url, headers: ["accept": "application/json"])
         let response = try await transport.send(request, limits: limits ?? self.limits)
-        if response.status == 429 || response.status >= 500 { throw IssuerUnavailable(response) }
+        if IssuerUnavailable.isMeant(by: response.status) { throw IssuerUnavailable(response) }
         // Input that is not a JSON object is not metadata, even if it has other faults.
         guard response.isSuccess, let object = response.jsonObject() else {
             throw MetadataError.notMetadata(url: url, status: response.status)

@@ -15,11 +15,11 @@ package struct DeviceAuthorizationEndpoint: Sendable {
 
     /// Asks for codes; `parameters` are the client and the scope, `now` is the caller's clock in Unix seconds.
     ///
-    /// - Throws: `OAuthError` for a refusal, ``IssuerUnavailable`` for 429 and 5xx, ``DeviceAuthorizationError`` for
+    /// - Throws: `OAuthError` for a refusal, ``IssuerUnavailable`` for 408, 429 and 5xx, ``DeviceAuthorizationError`` for
     ///   any other answer, `HTTPTransportError`.
     package func send(_ parameters: FormParameters, now: Int64) async throws -> DeviceAuthorization {
         let response = try await transport.send(.form(parameters, to: url), limits: limits)
-        if response.status == 429 || response.status >= 500 { throw IssuerUnavailable(response, now: now) }
+        if IssuerUnavailable.isMeant(by: response.status) { throw IssuerUnavailable(response, now: now) }
         // Only an object can carry codes or an error; everything else is judged by its status.
         let object = response.jsonObject()
         if let refusal = object.flatMap({ OAuthError($0, status: response.status) }) {

@@ -1,7 +1,7 @@
 package import HTTPTransport
 public import OAuth
 
-/// The issuer cannot serve now: it answered 429 or 5xx, said so in an error, or asked to be left alone for a while.
+/// The issuer cannot serve now: it answered 408, 429 or 5xx, said so in an error, or asked to be left alone for a while.
 public struct IssuerUnavailable: CodedError, Hashable {
     /// Which problem it is; a new version may add codes.
     public struct Code: ErrorCode {
@@ -43,6 +43,12 @@ public struct IssuerUnavailable: CodedError, Hashable {
     package init(_ response: HTTPResponse, now: Int64? = nil) {
         self.init(status: response.status, retryAfter: response.retryAfter(now: now))
     }
+
+    /// Whether an answer of this status may be another one a while later (RFC 9110 §15.5.9, §15.6; RFC 6585 §4).
+    package static func isMeant(by status: Int) -> Bool { [408, 429].contains(status) || status >= 500 }
+
+    /// Whether the request may have been served although this came of it.
+    package var mayHaveTakenEffect: Bool { status >= 500 || status == 408 }
 }
 
 extension HTTPResponse {

@@ -15,7 +15,7 @@ package struct TokenEndpoint: Sendable {
 
     /// Sends a token request, once: `parameters` are all but `grant_type`, `now` is the caller's clock in Unix seconds.
     ///
-    /// - Throws: `OAuthError` for a refusal, ``IssuerUnavailable`` for 429, 5xx and `Retry-After` without a refusal,
+    /// - Throws: `OAuthError` for a refusal, ``IssuerUnavailable`` for 408, 429, 5xx and `Retry-After` without a refusal,
     ///   ``UnusableAnswer`` for any other answer, `HTTPTransportError`.
     package func send(_ grant: Grant, _ parameters: FormParameters, now: Int64) async throws -> TokenEndpointAnswer {
         var form = parameters
@@ -26,7 +26,7 @@ package struct TokenEndpoint: Sendable {
         let response = try await transport.send(request, limits: limits)
         // Only an object can carry tokens or an error; everything else is judged by its status.
         let object = response.jsonObject(mending: true)
-        if response.status == 429 || response.status >= 500 { throw IssuerUnavailable(response, now: now) }
+        if IssuerUnavailable.isMeant(by: response.status) { throw IssuerUnavailable(response, now: now) }
         // Some issuers send errors with status 200.
         if var refusal = object.flatMap({ OAuthError($0, status: response.status) }) {
             refusal.retryAfter = response.retryAfter(now: now)
@@ -182,7 +182,7 @@ package struct RevocationEndpoint: Sendable {
         request.isIdempotent = true
         let response = try await transport.send(request, limits: limits)
         guard !response.isSuccess else { return }
-        if response.status == 429 || response.status >= 500 { throw IssuerUnavailable(response) }
+        if IssuerUnavailable.isMeant(by: response.status) { throw IssuerUnavailable(response) }
         // Only an object can carry an OAuth error; everything else is judged by its status.
         let object = response.jsonObject()
         if let refusal = object.flatMap({ OAuthError($0, status: response.status) }) { throw form.redacting(refusal) }

@@ -28,7 +28,8 @@ extension RefreshExchange {
             throw AcquisitionError.interactionRequired(.signedOut)
         }
         guard let accessToken = saved.accessToken else {
-            throw AcquisitionError.unusableAnswer(UnusableAnswer(status: 200, isJSON: true))
+            throw idToken.map { .noAccessToken($0) }
+                ?? AcquisitionError.unusableAnswer(UnusableAnswer(status: 200, isJSON: true))
         }
         var result = TokenResult(accessToken, account: request.account, source: .refresh)
         result.idToken = idToken

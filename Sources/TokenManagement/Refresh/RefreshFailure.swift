@@ -36,7 +36,7 @@ struct RefreshFailure {
             let wait = Self.wait(failure.retryAfter)
             let outage = IssuerUnavailable(status: failure.status, retryAfter: .seconds(wait))
             error = .unavailable(outage, isThrottled: false)
-            if failure.status >= 500 { consequence.token = .possiblyConsumed }
+            if failure.mayHaveTakenEffect { consequence.token = .possiblyConsumed }
             throttle(for: wait, now: now)
         case let failure as UnusableAnswer:
             error = .unusableAnswer(failure)

@@ -84,11 +84,13 @@ struct TokenArguments: ParsableArguments {
         in store: some StoreReading,
         timeout: Double
     ) throws -> SilentRequest {
-        let scope = try scopes.tokens.isEmpty ? store.sessionScope(of: account.id, client: client) : scopes
+        var scope = try scopes.tokens.isEmpty ? store.sessionScope(of: account.id, client: client) : scopes
+        // The least that an ID token is asked for with.
+        if idToken, scope?.tokens.isEmpty != false { scope = Scope("openid") }
         guard let scope, !scope.tokens.isEmpty else {
             throw CommandFailure(.usage, "the scope of the sign-in is not known", "give one with --scope")
         }
-        guard !scope.isEmpty || account.id.hasIssuer else {
+        guard !scope.isEmpty || account.id.hasIssuer || idToken else {
             throw CommandFailure(
                 .usage,
                 "OpenID's own scopes do not name an API",

@@ -44,12 +44,17 @@ struct TokenAcquisition: ParsableArguments {
         let store = try arguments.open(console)
         defer { store.close() }
         guard !token.cached else { return try decided(in: store) }
-        return try acquire(in: store, isRepeated: isRepeated)
+        let (account, client) = try store.account(filters, byClient: !token.familyTokens)
+        return (try acquire(of: account, client, in: store, isRepeated: isRepeated), account)
     }
 
     /// Asks the issuer, unless the store has a token by now.
-    private func acquire(in store: TokenStore, isRepeated: Bool) throws -> (TokenResult, Account) {
-        let (account, client) = try store.account(filters, byClient: !token.familyTokens)
+    private func acquire(
+        of account: Account,
+        _ client: String,
+        in store: TokenStore,
+        isRepeated: Bool
+    ) throws -> TokenResult {
         let manager = network.manager(store, client: client, token.options(network, arguments))
         var request = try request(account, of: client, in: store)
         // The time is kept here: a caller that left would not learn what became of an answer that is waited for.
@@ -58,13 +63,15 @@ struct TokenAcquisition: ParsableArguments {
         request.keepsWaits = isRepeated
         let unhurried = request
         do {
-            let result = try AsynchronousWork.run(keepingAnswersOf: store, within: time) {
+            return try AsynchronousWork.run(keepingAnswersOf: store, within: time) {
                 try await manager.acquireTokenSilently(unhurried)
             }
-            return (result, account)
         } catch is CancellationError {
             try store.requireNoHolder()
             throw AcquisitionError.timedOut
+        } catch let error as AcquisitionError where token.idToken && error.idToken != nil {
+            // What was asked for.
+            throw error
         } catch let error as AcquisitionError {
             throw signInAgain(account, client, request, in: store).completing(CommandFailure(error))
         }
@@ -160,51 +167,54 @@ extension TokenAcquisition {
 extension TokenAcquisition {
     private func idToken(on console: Console, isRepeated: Bool) throws -> HandedToken {
         guard try !arguments.isVacant else { throw try CommandFailure.noStore(at: arguments.location) }
-        if !token.forceRefresh, token.claims == nil,
-            let stored = try storedIDToken(lasting: nil, .cache)
-        {
-            return stored
-        }
+        if !token.forceRefresh, token.claims == nil, let stored = try storedIDToken() { return stored }
         guard !token.cached else {
             let problem = "the store has no ID token that is good for long enough, and --cached keeps from the network"
             throw CommandFailure(.network, problem, "leave --cached out")
         }
-        var renewing = self
-        renewing.token.forceRefresh = true
-        renewing.token.idToken = false
-        // Meant for the ID token, not for the access token that comes with it.
-        renewing.token.minTTL = 0
-        let (result, account) = try renewing.result(on: console, isRepeated: isRepeated)
-        tell(result, console)
-        if let idToken = result.idToken, let token = try handed(idToken, of: account, lasting: 1, .refresh) {
-            return token
+        let store = try arguments.open(console)
+        defer { store.close() }
+        let (account, client) = try store.account(filters, byClient: !token.familyTokens)
+        let renewed = try renewedIDToken(of: account, client, in: store, isRepeated: isRepeated, console)
+        if let renewed, let end = token.end(of: renewed, lasting: 1) {
+            return try HandedToken(renewed, ending: end, of: account, .refresh)
         }
         // The issuer need not send a new one (OpenID Connect Core §12.2).
-        if let stored = try storedIDToken(lasting: 1, .cache) { return stored }
-        let who = result.idToken == nil ? "the issuer sent no new ID token, and the stored one" : "the new ID token"
+        if let (stored, end) = try token.storedIDToken(of: account, client, filters, in: store, lasting: 1) {
+            return try HandedToken(stored, ending: end, of: account, .cache)
+        }
+        let who = renewed == nil ? "the issuer sent no new ID token, and the stored one" : "the new ID token"
         let failure = CommandFailure(.interactionRequired, "\(who) is not good for long enough", "sign in again")
-        let client = result.accessToken.clientID
-        guard let store = try arguments.inspected() else { throw failure }
         let request = try request(account, of: client, in: store)
         throw signInAgain(account, client, request, in: store).completing(failure)
     }
 
-    /// The newest ID token, if it is good for as long as is asked for.
-    private func storedIDToken(lasting seconds: Int64?, _ source: TokenResult.Source) throws -> HandedToken? {
-        guard let store = try arguments.inspected(), let (account, client) = try selected(store) else { return nil }
-        guard let (idToken, end) = try token.storedIDToken(of: account, client, filters, in: store, lasting: seconds)
-        else { return nil }
-        return try HandedToken(idToken, ending: end, of: account, source)
+    /// The ID token that a refresh brings; nil if the issuer sends none.
+    private func renewedIDToken(
+        of account: Account,
+        _ client: String,
+        in store: TokenStore,
+        isRepeated: Bool,
+        _ console: Console
+    ) throws -> IDToken? {
+        var renewing = self
+        renewing.token.forceRefresh = true
+        // Meant for the ID token, not for the access token that comes with it.
+        renewing.token.minTTL = 0
+        do {
+            let result = try renewing.acquire(of: account, client, in: store, isRepeated: isRepeated)
+            tell(result, console)
+            return result.idToken
+        } catch let error as AcquisitionError where error.idToken != nil {
+            return error.idToken
+        }
     }
 
-    private func handed(
-        _ idToken: IDToken,
-        of account: Account,
-        lasting seconds: Int64,
-        _ source: TokenResult.Source
-    ) throws -> HandedToken? {
-        guard let end = token.end(of: idToken, lasting: seconds) else { return nil }
-        return try HandedToken(idToken, ending: end, of: account, source)
+    /// The newest ID token, if it is good for as long as is asked for.
+    private func storedIDToken() throws -> HandedToken? {
+        guard let store = try arguments.inspected(), let (account, client) = try selected(store) else { return nil }
+        guard let (idToken, end) = try token.storedIDToken(of: account, client, filters, in: store) else { return nil }
+        return try HandedToken(idToken, ending: end, of: account, .cache)
     }
 }
 

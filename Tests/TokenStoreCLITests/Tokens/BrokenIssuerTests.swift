@@ -31,6 +31,18 @@ struct BrokenIssuerTests {
             sentence: "the issuer was asked too often; try again in 30 s"
         ),
         .init(
+            testDescription: "408",
+            faults: [.answer(status: 408, body: "", at: "token")],
+            exit: 8,
+            sentence: "the issuer answered 408; try again in 60 s"
+        ),
+        .init(
+            testDescription: "slow_down",
+            faults: [.answer(status: 400, body: #"{"error":"slow_down"}"#, at: "token")],
+            exit: 8,
+            sentence: "the issuer answered slow_down; try again in 60 s"
+        ),
+        .init(
             testDescription: "HTML",
             faults: [.html(at: "token", times: 2)],
             exit: 8,

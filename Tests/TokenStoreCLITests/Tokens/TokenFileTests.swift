@@ -169,6 +169,23 @@ struct TokenFileTests {
         }
     }
 
+    @Test func `a refresh that brings an ID token alone is enough for --id-token`() async throws {
+        try await IssuerScene.open(lifetime: 3_600) { (scene: IssuerScene) async throws in
+            let text = try await scene.tokens(1, "--id-token")[0].output.trimmingCharacters(in: .newlines)
+            let answer = #"{"token_type":"Bearer","id_token":"\#(text)","refresh_token":"rt-2"}"#
+            for _ in 1...2 { scene.provider.faults.add(.answer(body: answer, at: "token")) }
+            let renewing = ["token", "--id-token", "--force-refresh"]
+            // The scope of a sign-in that asked for no API.
+            let renewed = try await scene.run(renewing + ["--scope", "openid offline_access", "--json"])
+            #expect(renewed.status == 0, "\(renewed)")
+            #expect(try renewed.json["source"] as? String == "refresh")
+            #expect(try renewed.json["idToken"] as? String == text)
+            let asked = try await scene.tokens(1, "--force-refresh")[0]
+            #expect(asked.status == 1)
+            #expect(asked.error.contains("the issuer sent no access token, only an ID token"), "\(asked.error)")
+        }
+    }
+
     @Test func `an ID token that has ended is not handed out with --cached`() throws {
         let outcome = try Self.filled().command(["token", "--id-token", "--cached"])
         #expect(outcome.status == 8)
