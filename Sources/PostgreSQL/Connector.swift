@@ -108,8 +108,17 @@ struct Connector {
 
     private func refused(_ handle: OpaquePointer, _ host: ServerAddress.Host) -> PostgreSQLError {
         let reported = library.text(library.call.pointee.PQerrorMessage(handle)) ?? ""
+        if reported.contains("no password supplied"), passwordFile.isOpenToOthers, let path = passwordFile.path {
+            return PostgreSQLError(
+                .passwordFile,
+                "the server asks for a password, and others may use the password file \(path), so that it is not read",
+                state: .lost
+            )
+        }
         return .refusedConnection(reported, address, host)
     }
+
+    private var passwordFile: PasswordFile { PasswordFile(of: address) }
 
     private func checkVersion(_ handle: OpaquePointer) throws(PostgreSQLError) {
         let version = library.call.pointee.PQserverVersion(handle)
@@ -136,7 +145,11 @@ struct Connector {
         if !host.name.isEmpty { parameters.append(("host", host.name)) }
         if let place { parameters.append(("hostaddr", place)) }
         if address.pooler == .none { parameters.append(("options", SessionSettings(address, options).startup)) }
-        parameters += address.settings.map { ($0.key, $0.value) }
+        var settings = address.settings
+        // libpq would print a warning, whether the server asks for a password or not. A path below a file is none.
+        let passwords = passwordFile
+        if let path = passwords.path, passwords.isPassedOver { settings["passfile"] = path + "/none" }
+        parameters += settings.map { ($0.key, $0.value) }
         parameters += address.secrets.map { ($0.key, $0.value.text) }
         return parameters
     }

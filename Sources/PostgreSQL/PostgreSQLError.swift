@@ -53,6 +53,12 @@ extension PostgreSQLError {
         package static let connectionLost = Code(rawValue: "connection lost")
         /// A commit that a synchronous standby may not have.
         package static let notReplicated = Code(rawValue: "not replicated")
+        /// A server without TLS where it was asked for.
+        package static let noEncryption = Code(rawValue: "no encryption")
+        /// A server that asks for a password while the file of passwords is open to others, so that it is not read.
+        package static let passwordFile = Code(rawValue: "password file")
+        /// A setting from the address, the environment or the role that the server or libpq does not know.
+        package static let setting = Code(rawValue: "setting")
         /// No connection of the pool became free in time.
         package static let poolExhausted = Code(rawValue: "pool exhausted")
         /// An answer that did not come in time.
@@ -77,6 +83,7 @@ extension PostgreSQLError {
         package static let invalidPassword = Code(rawValue: "28P01")
         package static let lockNotAvailable = Code(rawValue: "55P03")
         package static let permission = Code(rawValue: "42501")
+        package static let protocolViolation = Code(rawValue: "08P01")
         package static let readOnlyTransaction = Code(rawValue: "25006")
         package static let serializationFailure = Code(rawValue: "40001")
         package static let tooManyConnections = Code(rawValue: "53300")

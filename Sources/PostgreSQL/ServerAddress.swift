@@ -1,3 +1,11 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// Where a store on a PostgreSQL server is, and how to get there.
 ///
 /// Printing an address shows hosts, database and schema, and nothing that lets anyone in. ``fullDescription`` is for a
@@ -155,6 +163,9 @@ extension ServerAddress.Host {
 }
 
 extension ServerAddress {
+    /// The file of passwords that is looked into; nil where the address or the environment gives the password.
+    package var passwordFile: String? { PasswordFile(of: self).path }
+
     /// Whether `text` is meant as the address of a server, right or wrong, and not as the path of a file.
     ///
     /// What looks like an address may hold a password, which would be shown as the name of a file.
@@ -242,6 +253,32 @@ extension String {
             }
         }
     }
+}
+
+/// The file in which libpq looks for a password that neither the address nor the environment gives.
+struct PasswordFile {
+    /// nil where a password is given.
+    let path: String?
+    private var status: stat?
+
+    init(of address: ServerAddress) {
+        // An empty password is none.
+        guard address.secrets["password"].map(\.text.isEmpty) ?? true else {
+            path = nil
+            return
+        }
+        let home = ProcessEnvironment.variable("HOME") ?? getpwuid(geteuid()).map { String(cString: $0.pointee.pw_dir) }
+        let named = address.settings["passfile"].flatMap { $0.isEmpty ? nil : $0 }
+        path = named ?? home.map { $0 + "/.pgpass" }
+        var found = stat()
+        if let path, stat(path, &found) == 0 { status = found }
+    }
+
+    /// Whether it is a file that others than its owner may use, so that libpq does not read it.
+    var isOpenToOthers: Bool { status.map { $0.st_mode & S_IFMT == S_IFREG && $0.st_mode & 0o077 != 0 } ?? false }
+
+    /// Whether libpq would complain of it and go on without it.
+    var isPassedOver: Bool { status.map { $0.st_mode & S_IFMT != S_IFREG || $0.st_mode & 0o077 != 0 } ?? false }
 }
 
 /// A password, which no description shows.

@@ -41,7 +41,7 @@ extension PostgreSQLError {
             return Self(code, "\(place) cannot be used: \(said)\(remedy)", state: .lost)
         }
         let isPooler = said.contains("startup parameter")
-        let code = isPooler ? .address : Code(rawValue: sqlState)
+        let code = isPooler ? .address : meaning(of: Code(rawValue: sqlState), said)
         let sentence =
             switch code {
             case .invalidPassword: "\(place) refused the user or the password"
@@ -49,6 +49,7 @@ extension PostgreSQLError {
             case .unknownDatabase: "\(place) has no database \(address.database)"
             case .tooManyConnections: "\(place) has no connection left: \(said)"
             case .cannotConnectNow: "\(place) is starting or stopping: \(said)"
+            case .setting: "\(place) refused a setting: \(said)"
             case _ where isPooler:
                 "\(place) is a pooler, it seems: \(said); add pooler=transaction to the address"
             default: "\(place) refused the connection: \(said)"
@@ -56,8 +57,30 @@ extension PostgreSQLError {
         return Self(code, sentence, state: .lost)
     }
 
+    /// What a refusal with a code means.
+    ///
+    /// pgbouncer gives one code to most of what it refuses; its words tell what stays so from what passes.
+    private static func meaning(of code: Code, _ said: String) -> Code {
+        if code == .protocolViolation {
+            if said.contains("no such database") { return .unknownDatabase }
+            // It takes every user for every database that it knows, and not this one.
+            if said.contains("bouncer config error") { return .invalidAuthorization }
+            if said.contains("no such user") || said.contains("authentication failed") { return .invalidPassword }
+        }
+        // At the start of a session nothing but its settings has a value, a name or a type.
+        return code != .permission && ["22", "42"].contains(code.category) ? .setting : code
+    }
+
+    /// What libpq says of a setting that it cannot use, as of a variable of the environment.
+    private static func isAboutSetting(_ text: String) -> Bool {
+        text.hasPrefix("invalid ") && (text.contains(" value") || text.contains("connection option"))
+            || ["requirepeer", "channel binding required", "support is not compiled in"].contains(where: text.contains)
+    }
+
     /// What the library's own words, which are English, mean.
     private static func withoutServer(_ text: String) -> (Code, remedy: String) {
+        if text.contains("does not support SSL") { return (.noEncryption, "") }
+        if isAboutSetting(text) { return (.setting, "") }
         let kinds = ["session is", "hot standby", "server is not in", "primary"]
         if kinds.contains(where: text.contains) { return (.wrongKindOfServer, "") }
         if text.contains("does not match host name") { return (.certificate, "") }
@@ -81,7 +104,9 @@ extension PostgreSQLError {
     /// Whether another host of the address may do better.
     var isOfOneHost: Bool {
         switch code {
-        case .unreachable, .timedOut, .certificate, .wrongKindOfServer, .cannotConnectNow, .tooManyConnections: true
+        case .unreachable, .timedOut, .certificate, .noEncryption, .wrongKindOfServer, .cannotConnectNow,
+            .tooManyConnections:
+            true
         default: false
         }
     }

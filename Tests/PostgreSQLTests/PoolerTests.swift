@@ -54,6 +54,20 @@ struct PoolerTests {
         #expect(!connection.isInTransaction)
     }
 
+    @Test func `a database or a user that a pooler does not know is no server that is away`() throws {
+        let cases: [(authentication: String, place: String, code: PostgreSQLError.Code)] = [
+            ("any", "owner@/nothing", .invalidAuthorization), ("trust", "owner@/nothing", .unknownDatabase),
+            ("trust", "stranger@/tests", .invalidPassword),
+        ]
+        for (authentication, place, code) in cases {
+            let bouncer = try Bouncer(try TestServer.shared.get(), authentication: authentication)
+            let text = "postgresql://\(place)?host=\(bouncer.directory)&port=6432&pooler=transaction"
+            let address = try ServerAddress(text, origin: .argument) { _ in nil }
+            let error = #expect(throws: PostgreSQLError.self) { _ = try Connection(to: address) }
+            #expect(error?.code == code, "\(String(describing: error))")
+        }
+    }
+
     @Test func `a pooler that the address does not name refuses the settings of a session`() throws {
         let bouncer = try Bouncer(try TestServer.shared.get())
         let error = #expect(throws: PostgreSQLError.self) { _ = try bouncer.connect("") }

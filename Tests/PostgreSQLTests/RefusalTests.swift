@@ -46,6 +46,35 @@ struct RefusalTests {
         #expect(try refusal(server.remoteAddress(user: "nobody-there")).code == .invalidPassword)
     }
 
+    @Test func `a password file that others may use is not read, and is named where the server asks`() throws {
+        let directory = try TemporaryDirectory()
+        let file = try directory.write("*:*:*:app:planted-password\n", to: "secrets")
+        let remote = try ServerAddress(
+            "postgresql://app@127.0.0.1:\(server.port)/tests?passfile=" + file,
+            origin: .argument
+        ) { _ in nil }
+        #expect(chmod(file, 0o640) == 0)
+        let error = try refusal(remote)
+        #expect(error.code == .passwordFile)
+        #expect(error.message.contains("others may use the password file \(file)"))
+        #expect(remote.passwordFile == file)
+        // Nobody asks for a password over the socket.
+        #expect(try Connection(to: server.address("&passfile=" + file)).integer("SELECT 1") == 1)
+        #expect(chmod(file, 0o600) == 0)
+        #expect(try Connection(to: remote).integer("SELECT 1") == 1)
+        let none = try server.remoteAddress("127.0.0.1", "&passfile=/dev/null", password: nil)
+        #expect(try refusal(none).code == .invalidPassword)
+    }
+
+    @Test(
+        .disabled(if: TestCluster.isWanted, "the servers of a cluster have TLS"),
+        arguments: ["require", "verify-full"]
+    )
+    func `a server without TLS does not pass for one that is away`(mode: String) throws {
+        let error = try refusal(server.remoteAddress("127.0.0.1", "&sslmode=" + mode))
+        #expect(error.code == .noEncryption, "\(error)")
+    }
+
     @Test func `an unknown database is named`() throws {
         let error = try refusal(server.address(database: "absent"))
         #expect(error.code == .unknownDatabase)

@@ -48,18 +48,21 @@ struct KeyFile {
     /// The key of a new file, or of the valid one that is there.
     ///
     /// The name appears with the whole key behind it, on disk, or not at all. All who create it at once get one key.
-    func create() throws(SealingError) -> KeyEncryptionKey {
+    func create() throws(SealingError) -> KeyEncryptionKey { try make().key }
+
+    /// The same, with the file if this call has made it.
+    func make() throws(SealingError) -> (key: KeyEncryptionKey, file: MadeKeyFile?) {
         let parent = PathParts(path).directory
         let absent = SealingError.keyAbsent("the directory \(parent) is missing", .createDirectory(parent))
         let directory = try OpenFile(parent, O_RDONLY | O_DIRECTORY, absent: absent)
         // Of all who find no file one makes it; the others then find it.
         try directory.lock(timeout: timeout)
         do {
-            return try load()
+            return (try load(), nil)
         } catch let error where error.code == .keyAbsent {
             let bytes = Secret.random(count: KeyEncryptionKey.byteCount)
             try write(bytes)
-            return KeyEncryptionKey(bytes: bytes)
+            return (KeyEncryptionKey(bytes: bytes), MadeKeyFile(path, in: directory))
         }
     }
 
@@ -97,6 +100,34 @@ struct KeyFile {
 
     private static func removal(of path: String) -> Remedy {
         Remedy(.removeFile, "find the others with 'find / -xdev -samefile \(path.shellWord)' and remove them")
+    }
+}
+
+/// A key file that this process has made.
+///
+/// As long as the object lives, nobody else gets a key for a new store from the directory.
+final class MadeKeyFile {
+    private let path: String
+    private let directory: OpenFile
+    private let identity: (dev_t, ino_t)?
+
+    init(_ path: String, in directory: consuming OpenFile) {
+        self.path = path
+        self.directory = directory
+        identity = Self.identity(of: path)
+    }
+
+    /// Takes the file away again, if the name is still that of the same file.
+    ///
+    /// Why that may fail is not told: what the key was for has failed before.
+    func remove() {
+        guard let identity, let found = Self.identity(of: path), found == identity, unlink(path) == 0 else { return }
+        directory.synchronize()
+    }
+
+    private static func identity(of path: String) -> (dev_t, ino_t)? {
+        var status = stat()
+        return lstat(path, &status) == 0 ? (status.st_dev, status.st_ino) : nil
     }
 }
 

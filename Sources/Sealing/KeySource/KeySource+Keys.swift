@@ -42,6 +42,25 @@ extension KeySource {
         }
     }
 
+    /// Runs `body` with the key of ``create(_:)``, and takes a key file that was made for it away again if nothing was
+    /// sealed under the key.
+    ///
+    /// `body` says so, by ``KeyUse/begin()``, before anything under the key can become lasting: where it is not known
+    /// whether a commit happened, the key is kept. Meanwhile nobody else gets the key for another store.
+    package func create<Result>(
+        _ context: KeySourceContext,
+        _ body: (KeyEncryptionKey, [String: String], KeyUse) throws -> Result
+    ) throws -> Result {
+        let use = KeyUse()
+        guard case .file(let path) = location else {
+            let (key, parameters) = try create(context)
+            return try body(key, parameters, use)
+        }
+        let (key, file) = try keyFile(path, context, isNew: true).make()
+        defer { if !use.isBegun { file?.remove() } }
+        return try body(key, [:], use)
+    }
+
     /// A key that is yet to be made may come from another source, where the keyring cannot be used.
     private func keyringKey(_ context: KeySourceContext) throws(SealingError) -> KeyEncryptionKey {
         do {
@@ -79,6 +98,14 @@ extension KeySource {
     private func passphraseKey(_ descriptor: Int32?, _ context: KeySourceContext) -> PassphraseKey {
         PassphraseKey(passphrase: Passphrase(descriptor: descriptor, context: context), context: context)
     }
+}
+
+/// Whether anything may have been sealed under a new key, which then has to be kept.
+package final class KeyUse {
+    fileprivate private(set) var isBegun = false
+
+    /// From now on the key is needed, whatever comes of the work.
+    package func begin() { isBegun = true }
 }
 
 /// What a key source needs to know about the store and the process.

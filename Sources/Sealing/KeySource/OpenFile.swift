@@ -34,6 +34,9 @@ struct OpenFile: ~Copyable {
         return status
     }
 
+    /// Has the system write it to the disk; a file system that cannot do that for a directory goes without.
+    func synchronize() { _ = fsync(descriptor) }
+
     /// The bytes up to the end of the file, nil if there are more than `limit`.
     func contents(limit: Int) throws(SealingError) -> Secret? {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: limit + 1, alignment: 1)

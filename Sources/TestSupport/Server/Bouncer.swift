@@ -11,14 +11,15 @@ package final class Bouncer {
     private let lifeline: FileHandle
 
     /// Starts it; `ignored` are the parameters of a session's start that it drops silently.
-    package init(_ server: TestServer, ignoring ignored: String = "") throws {
+    package init(_ server: TestServer, ignoring ignored: String = "", authentication: String = "any") throws {
         let settings = """
             [databases]
             tests = host=\(server.directory) port=\(server.port) user=owner
             [pgbouncer]
             unix_socket_dir = \(directory)
             listen_port = 6432
-            auth_type = any
+            auth_type = \(authentication)
+            auth_file = \(directory)/users
             pool_mode = transaction
             default_pool_size = 2
             ignore_startup_parameters = \(ignored)
@@ -27,6 +28,7 @@ package final class Bouncer {
             """
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
         try Data(settings.utf8).write(to: URL(filePath: directory + "/settings"))
+        try Data("\"owner\" \"\"\n".utf8).write(to: URL(filePath: directory + "/users"))
         if geteuid() == 0 { try Shell.run("/bin/chown", "-R", "nobody:nogroup", directory) }
         let become = geteuid() == 0 ? "setpriv --reuid=nobody --regid=nogroup --clear-groups" : ""
         let watch = #"""

@@ -10,7 +10,8 @@ extension TokenStore {
     /// where it is gone, the next sign-in makes a new one.
     ///
     /// - Returns: what was deleted; zeros where the file could not be read.
-    /// - Throws: ``TokenStoreError/Code/damaged`` for a file that does not show that it is a token store.
+    /// - Throws: ``TokenStoreError/Code/damaged`` for a file that does not show that it is a token store,
+    ///   ``TokenStoreError/Code/moved`` for a store that is being moved.
     public static func purgeAll(
         at path: StorePath,
         options: StoreOptions = StoreOptions(),
@@ -52,7 +53,10 @@ extension TokenStore {
         var options = options
         options.unlocks = false
         guard let store = try inspect(at: location, options: options) else { return PurgeCounts() }
-        let counts = try store.read { try $0.totals() }
+        let counts = try store.read { session in
+            try session.requireFinishedMove()
+            return try session.totals()
+        }
         guard !dryRun else { return counts }
         let writer = try open(at: location, options: options)
         defer { writer.close() }
@@ -61,9 +65,14 @@ extension TokenStore {
     }
 
     /// How much the store holds, also one of an older version; nil if there is none.
+    ///
+    /// - Throws: ``TokenStoreError/Code/moved`` if it is being moved.
     private static func totals(at path: StorePath, options: StoreOptions) throws -> PurgeCounts? {
         do {
-            return try inspect(at: path, options: options)?.read { try $0.totals() }
+            return try inspect(at: path, options: options)?.read { session in
+                try session.requireFinishedMove()
+                return try session.totals()
+            }
         } catch let error as TokenStoreError where error.code == .olderStore {
             let file = StoreFile(path: path, timeout: options.busyTimeout)
             return try PurgeCounts(of: file.openForInspection().connection)
@@ -184,8 +193,8 @@ extension StoreConnection {
     /// One entry stays, which says so, and in a file until then another, that it is not erased yet.
     private func deleteRecordOfUse() throws {
         guard !connection.isServer else {
-            // Another node's entry may have the greater id.
-            try connection.run("DELETE FROM event")
+            // Another node's entry may have the greater id. That all was moved is known on.
+            try connection.run("DELETE FROM event WHERE NOT (kind = 'move' AND outcome LIKE 'all %')")
             return try record(.purge, outcome: "everything")
         }
         // The ids go on rising: who waits for changes knows the last one.

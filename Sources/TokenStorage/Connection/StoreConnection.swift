@@ -275,22 +275,22 @@ package final class StoreConnection {
     private func makeKeys() throws -> KeyRing {
         let recorded = try KeySource(parsing: header.keySource)
         let source = options.keySource ?? recorded
-        let (key, parameters) = try source.create(keyContext([:]))
-        try connection.write {
-            // Another process may have been first.
-            guard try connection.dataKeyCount() == 0 else { return }
-            for table in SealedTable.all where try table.hasValues(in: connection) {
-                throw TokenStoreError.damaged(
-                    "\(location) has lost its data keys, and nothing in it opens without them",
-                    .startAnew
-                )
+        return try source.create(keyContext([:])) { key, parameters, use in
+            try connection.write {
+                // Another process may have been first.
+                guard try connection.dataKeyCount() == 0 else { return }
+                for table in SealedTable.all where try table.hasValues(in: connection) {
+                    let problem = "\(location) has lost its data keys, and nothing in it opens without them"
+                    throw TokenStoreError.damaged(problem, .startAnew)
+                }
+                // A new id: a process that has not noticed the purge must not take it for the one it knows.
+                try connection.insertDataKey(DataKey(id: DataKey.newID), under: key, storeID: header.storeID, at: now)
+                try setKeySource(source, parameters)
+                use.begin()
             }
-            // A new id: a process that has not noticed the purge must not take it for the one it knows.
-            try connection.insertDataKey(DataKey(id: DataKey.newID), under: key, storeID: header.storeID, at: now)
-            try setKeySource(source, parameters)
+            header = try StoreHeader(connection, at: location)
+            return try KeyRing(key, storeID: header.storeID, from: connection)
         }
-        header = try StoreHeader(connection, at: location)
-        return try KeyRing(key, storeID: header.storeID, from: connection)
     }
 
     func keyContext(_ parameters: [String: String]) -> KeySourceContext {

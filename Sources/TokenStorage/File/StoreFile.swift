@@ -46,12 +46,6 @@ struct StoreFile {
         return (connection, mode, beside)
     }
 
-    /// Makes `body`'s database a whole one under its final name, or leaves nothing.
-    func create(_ body: (Connection) throws -> Void) throws {
-        try create(as: path.unfinished, body)
-        try takeName()
-    }
-
     /// Gives the unfinished database, which is whole by now, its name.
     func takeName() throws {
         guard rename(path.unfinished, path.database) == 0 else { throw Self.failure("created", path.database) }

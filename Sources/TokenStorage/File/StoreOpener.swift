@@ -127,12 +127,15 @@ struct StoreOpener {
         try StoreFiles(path).removeLeftovers()
         let source = options.keySource ?? .file
         try StoreFiles(path).requireSeparateKeyFile(source)
-        let store = try NewStore(source, in: path.directory, options)
-        try file.create { connection in
-            try schema.apply(schema.migrations[...], to: connection)
-            try connection.insertHeader(of: store, schema, at: options.seconds)
+        return try NewStore.make(source, in: path.directory, options) { store in
+            try file.create(as: path.unfinished) { connection in
+                try schema.apply(schema.migrations[...], to: connection)
+                try connection.insertHeader(of: store, schema, at: options.seconds)
+            }
+            store.use.begin()
+            try file.takeName()
+            return store.key
         }
-        return store.key
     }
 
     /// Takes the missing steps under the lock, keeping a copy before one that cannot be undone.

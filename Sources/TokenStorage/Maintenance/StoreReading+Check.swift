@@ -36,12 +36,12 @@ extension StoreConnection {
         return try valueProblems(rows) + derivedProblems(rows)
     }
 
-    /// Tables and columns that a server's store lacks; what else a server keeps of its own is its own to check.
+    /// What a server's tables lack or have too much of; its pages are its own to check.
     private func tableProblems() throws -> [StoreProblem] {
         for table in SealedTable.all {
             try connection.prepare(table.selection + "LIMIT 0").forEach([]) { _ in false }
         }
-        return try floorProblems()
+        return try serverTableProblems() + floorProblems()
     }
 
     /// The tables whose rows are looked at once more for what is computed from them; the last one twice.

@@ -158,34 +158,42 @@ extension StoreConnection {
         try reloadKeys()
         let old = try keySource()
         let ring = try keys()
-        let (key, parameters) = try source.create(keyContext([:]))
-        guard !afterLeak || key.id != ring.keyEncryptionKey.id else {
-            throw TokenStoreError.invalidArgument(
-                "\(source) holds the key that the store has now",
-                .changeKey("if that leaked, name a source with another one", to: "file:PATH")
-            )
-        }
-        try write {
-            try lockKeys()
-            guard try connection.wrappedDataKeys().allSatisfy({ $0.keyID == ring.keyEncryptionKey.id }) else {
-                throw TokenStoreError.busy("another node has moved the keys of \(location) meanwhile", .retry)
+        return try source.create(keyContext([:])) { key, parameters, use in
+            guard !afterLeak || key.id != ring.keyEncryptionKey.id else {
+                throw TokenStoreError.invalidArgument(
+                    "\(source) holds the key that the store has now",
+                    .changeKey("if that leaked, name a source with another one", to: "file:PATH")
+                )
             }
-            for id in try connection.dataKeyIDs() {
-                let wrapped = try ring.rewrap(id, under: key, from: connection)
-                try connection.rewrapDataKey(id, wrapped, under: key.id)
+            try write {
+                try rewrapKeys(from: ring, under: key)
+                if afterLeak { try addDataKey(under: key) }
+                try setKeySource(source, parameters)
+                try record(.rekey, outcome: Self.outcome(source, afterLeak: afterLeak))
+                // What a server has against any of this, it has said when it answers.
+                _ = try connection.dataKeyCount()
+                use.begin()
             }
-            if afterLeak { try addDataKey(under: key) }
-            try setKeySource(source, parameters)
-            try record(.rekey, outcome: Self.outcome(source, afterLeak: afterLeak))
+            keyRing = try KeyRing(key, storeID: header.storeID, from: connection)
+            header = try StoreHeader(connection, at: location)
+            try emptyLog()
+            let notes = [
+                key.id == ring.keyEncryptionKey.id ? nil : adviceOnKeyFile(of: old, id: ring.keyEncryptionKey.id),
+                afterLeak ? Self.adviceOnLeak : nil,
+            ]
+            return notes.contains { $0 != nil } ? notes.compactMap(\.self).joined(separator: "; ") : nil
         }
-        keyRing = try KeyRing(key, storeID: header.storeID, from: connection)
-        header = try StoreHeader(connection, at: location)
-        try emptyLog()
-        let notes = [
-            key.id == ring.keyEncryptionKey.id ? nil : adviceOnKeyFile(of: old, id: ring.keyEncryptionKey.id),
-            afterLeak ? Self.adviceOnLeak : nil,
-        ]
-        return notes.contains { $0 != nil } ? notes.compactMap(\.self).joined(separator: "; ") : nil
+    }
+
+    private func rewrapKeys(from ring: KeyRing, under key: KeyEncryptionKey) throws {
+        try lockKeys()
+        guard try connection.wrappedDataKeys().allSatisfy({ $0.keyID == ring.keyEncryptionKey.id }) else {
+            throw TokenStoreError.busy("another node has moved the keys of \(location) meanwhile", .retry)
+        }
+        for id in try connection.dataKeyIDs() {
+            let wrapped = try ring.rewrap(id, under: key, from: connection)
+            try connection.rewrapDataKey(id, wrapped, under: key.id)
+        }
     }
 
     private static func outcome(_ source: KeySource, afterLeak: Bool) -> String {

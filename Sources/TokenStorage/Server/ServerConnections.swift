@@ -86,6 +86,11 @@ final class ServerConnections: Sendable {
         }
     }
 
+    /// Whether a server that cannot be written to would do if the address said so.
+    private func mayBeRead(_ error: PostgreSQLError) -> Bool {
+        isInspection && error.code == .wrongKindOfServer && [.readWrite, .primary].contains(address.target)
+    }
+
     /// Waits before the next try.
     ///
     /// - Throws: `error` where there is to be none: it does not pass, the time is up, or the server was never reached,
@@ -96,7 +101,9 @@ final class ServerConnections: Sendable {
         _ pauses: inout Pauses,
         _ waiter: inout Troubles.Waiter?
     ) throws {
-        guard error.isPassing, ContinuousClock.now < limit, known.withLock({ $0 != nil }) else { throw error }
+        guard error.isPassing, ContinuousClock.now < limit, known.withLock({ $0 != nil }) else {
+            throw mayBeRead(error) ? TokenStoreError(onlyReadable: error, at: location) : error
+        }
         meet(error, &waiter)
         pauses.next(until: limit)
     }

@@ -21,9 +21,12 @@ extension Connection {
     func distributeTables() throws {
         try changeTablesOneByOne()
         // It is unique over all machines by the lock under which it is written.
-        try execute("ALTER TABLE default_account DROP CONSTRAINT IF EXISTS default_account_id_key")
+        try execute("ALTER TABLE default_account DROP CONSTRAINT IF EXISTS \(Self.constraintOfOneMachine)")
         for command in try all(Self.distribution, body: { $0.text(0) }) { try execute(command) }
     }
+
+    /// A constraint that tables which are spread do without.
+    static let constraintOfOneMachine = "default_account_id_key"
 
     /// What is to be run for each table, those first that others refer to.
     private static let distribution: StaticString = """

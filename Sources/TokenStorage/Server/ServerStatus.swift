@@ -31,7 +31,12 @@ public struct ServerStatus: Hashable, Sendable {
     public let survivesCrash: Bool
 
     /// Whether a commit that returned survives the loss of the server, as it has waited for a standby.
+    ///
+    /// Who may not see the standbys' states takes one that is connected for the one that is waited for.
     public let survivesLoss: Bool
+
+    /// Whether commits wait for a standby, and none is connected: nothing can be written until one is.
+    public let lacksStandby: Bool
 
     /// The machines that have the rows of accounts, each with its port, where Citus spreads them; else none.
     public let machines: [String]
@@ -49,7 +54,8 @@ extension StoreConnection {
         let found = try server.first(Self.settings) { row in
             (
                 version: row.text(0), role: row.text(1), isStandby: row.bool(2), delay: row.optionalInteger(3),
-                timeline: row.optionalInteger(4), isDurable: row.bool(5), waits: row.bool(6), clock: row.integer(7)
+                timeline: row.optionalInteger(4), isDurable: row.bool(5), waits: row.bool(6), isAlone: row.bool(7),
+                clock: row.integer(8)
             )
         }
         guard let found else { return nil }
@@ -63,6 +69,7 @@ extension StoreConnection {
             timeline: found.timeline.map { Int($0) },
             survivesCrash: found.isDurable,
             survivesLoss: found.isDurable && found.waits,
+            lacksStandby: found.isAlone && !found.isStandby,
             machines: try machines(),
             clockDifference: .milliseconds(found.clock) - .milliseconds(Int64(here * 1_000))
         )
@@ -77,7 +84,11 @@ extension StoreConnection {
             current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on'
                 AND current_setting('synchronous_commit') <> 'off',
             current_setting('synchronous_standby_names') <> ''
-                AND current_setting('synchronous_commit') IN ('on', 'remote_apply', 'remote_write'),
+                AND current_setting('synchronous_commit') IN ('on', 'remote_apply', 'remote_write')
+                AND EXISTS (SELECT 1 FROM pg_stat_get_wal_senders() s
+                    WHERE coalesce(s.sync_state, 'sync'::text) IN ('sync', 'quorum')),
+            current_setting('synchronous_standby_names') <> ''
+                AND NOT EXISTS (SELECT 1 FROM pg_stat_get_wal_senders()),
             (extract(epoch FROM clock_timestamp()) * 1000::numeric)::bigint
         """
 }

@@ -66,8 +66,10 @@ extension StoreConnection {
                 presumption = nil
                 if wasPresumed, error.refutesPresumption { continue }
                 if error.state == .lostAfterCommit, let finished {
-                    // Only the server can say whether it happened.
-                    if unsettled == nil { end = max(end, ContinuousClock.now + options.busyTimeout) }
+                    // Only the server can say whether it happened. One that says nothing had its time.
+                    if unsettled == nil, error.code != .timedOut {
+                        end = max(end, ContinuousClock.now + options.busyTimeout)
+                    }
                     unsettled = (witness, finished)
                 }
                 let isInTheWay = error.isCollision && !error.code.isRetryable

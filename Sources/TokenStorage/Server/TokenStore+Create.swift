@@ -63,15 +63,16 @@ private struct ServerCreation {
             )
         }
         try source.requireReachable(fromAnyMachine: location)
-        let store = try NewStore(source, in: "", options)
-        do {
-            try make(store, connection)
-        } catch let error as PostgreSQLError where Self.isOvertaken.contains(error.code) {
-            // Another was first, or the tables are another program's; or the schema alone was made meanwhile.
-            if try isThere(connection) { return try leave(connection) }
-            try make(store, connection)
+        return try NewStore.make(source, in: "", options) { store in
+            do {
+                try make(store, connection)
+            } catch let error as PostgreSQLError where Self.isOvertaken.contains(error.code) {
+                // Another was first, or the tables are another program's; or the schema alone was made meanwhile.
+                if try isThere(connection) { return try leave(connection) }
+                try make(store, connection)
+            }
+            return true
         }
-        return true
     }
 
     private static let isOvertaken: Set<PostgreSQLError.Code> = [.duplicateTable, .uniqueViolation]
@@ -91,6 +92,8 @@ private struct ServerCreation {
             try connection.requireGranted(roles, on: address.schema, at: location)
             // Who was quick may have made something in between.
             try connection.requireTrustedSchema(address.schema, at: location)
+            // The server may come to commit although its answer is lost.
+            store.use.begin()
         }
     }
 
@@ -102,6 +105,7 @@ private struct ServerCreation {
                 .correct("make one at another place, and copy it there")
             )
         }
+        try requireSameKey(connection)
         // Roles that are named now may use it from now on.
         guard roles != ServerRoles() else { return false }
         try connection.write {
@@ -113,13 +117,29 @@ private struct ServerCreation {
         return false
     }
 
-    /// Names of people have letters that other encodings lack.
+    /// Requires of a key source that it has the key of a store that is there already, and stays as it is.
+    private func requireSameKey(_ connection: Connection) throws {
+        let header = try StoreHeader(onServer: connection, at: address)
+        guard let given = options.keySource?.recorded, try given != KeySource(parsing: header.keySource) else { return }
+        let session = StoreConnection(connection, at: location, header: header, options: options)
+        session.mode = .readOnly
+        do {
+            _ = try session.keys()
+        } catch is SealingError {
+            throw SealingError.keyUnavailable(
+                "the store is there already, and its key comes from '\(header.keySource)', not from '\(given)'",
+                .moveKey(to: given.description)
+            )
+        }
+    }
+
+    /// A store that an earlier version made in a database without an encoding goes on.
     private func requireUnicode(_ connection: Connection) throws {
         let found = try connection.first("SELECT current_setting('server_encoding')") { $0.text(0) }
-        guard let found, !["UTF8", "SQL_ASCII"].contains(found) else { return }
+        guard let found, found != "UTF8" else { return }
         throw TokenStoreError.unsupported(
-            "the database of \(location) has the encoding \(found), which lacks letters of people's names",
-            Remedy(.install, "have one made with ENCODING 'UTF8', and name that")
+            "the database of \(location) has the encoding \(found), and letters of people's names need UTF8",
+            .unicodeDatabase
         ).at(location)
     }
 

@@ -2,6 +2,12 @@ import Database
 import OAuth
 
 extension Remedy {
+    /// Names of people have letters that other encodings lack.
+    static let unicodeDatabase = Remedy(
+        .install,
+        "have one made with CREATE DATABASE NAME ENCODING 'UTF8' TEMPLATE template0, and name that"
+    )
+
     /// A server's tables are not salvaged row by row.
     static let restoreDatabase = Remedy(.restore, "restore the database to a moment before the damage")
 }
@@ -20,8 +26,21 @@ extension TokenStoreError {
 
     /// What ended the wait for the end of a transaction whose commit may have happened.
     init(unsettled error: PostgreSQLError, at location: StoreLocation) {
-        self.init(error, at: location)
+        let known = TokenStoreError(error, at: location)
+        let problem = known.problem.replacing(", and nothing was changed", with: "")
+        self.init(known.code, "\(problem), and it is not known whether what was written is there", known.remedy)
+        path = known.path
         mayHaveHappened = true
+    }
+
+    /// What is said of a standby to who only reads.
+    init(onlyReadable error: PostgreSQLError, at location: StoreLocation) {
+        self.init(
+            .unreachable,
+            "\(location) cannot be written to now (\(error.message))",
+            Remedy(.retry, "try again later, or add target_session_attrs=any to the address to read it all the same")
+        )
+        path = location.description
     }
 
     private init(_ error: PostgreSQLError, on location: StoreLocation) {
@@ -35,6 +54,26 @@ extension TokenStoreError {
                     .access,
                     problem,
                     Remedy(.checkPermissions, "correct the host or sslrootcert, or have the certificate renewed")
+                )
+            case .noEncryption:
+                TokenStoreError(
+                    .access,
+                    problem,
+                    Remedy(.checkPermissions, "have TLS switched on there, or correct the host or sslmode")
+                )
+            case .passwordFile:
+                TokenStoreError(
+                    .access,
+                    problem,
+                    location.address?.passwordFile.map { .restrictAccess(to: $0, mode: "600") }
+                        ?? Remedy(.checkPermissions, "see that its owner alone may use it")
+                )
+            case .setting:
+                .invalidArgument(
+                    problem,
+                    .correct(
+                        "correct that setting in the address, in the environment (as PGTZ or PGOPTIONS) or of the role"
+                    )
                 )
             case .invalidPassword, .invalidAuthorization, .unknownDatabase, .permission:
                 TokenStoreError(

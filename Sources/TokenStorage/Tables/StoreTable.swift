@@ -90,11 +90,23 @@ struct NewStore {
     /// What the source needs to find the key again.
     let parameters: [String: String]
 
-    /// Asks the source for the key; `directory` is that of the database file, empty on a server.
-    init(_ source: KeySource, in directory: String, _ options: StoreOptions) throws {
-        id = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
-        self.source = source
-        (key, parameters) = try source.create(options.keyContext(directory: directory, storeID: id, [:]))
+    /// Is told before the store can have become lasting.
+    let use: KeyUse
+
+    /// Asks the source for the key, and has `body` make the store; `directory` is that of the database file, empty on a
+    /// server.
+    ///
+    /// A key file that was made for it goes again where `body` does not come to make the store.
+    static func make<Result>(
+        _ source: KeySource,
+        in directory: String,
+        _ options: StoreOptions,
+        _ body: (NewStore) throws -> Result
+    ) throws -> Result {
+        let id = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
+        return try source.create(options.keyContext(directory: directory, storeID: id, [:])) { key, parameters, use in
+            try body(NewStore(id: id, source: source, key: key, parameters: parameters, use: use))
+        }
     }
 }
 

@@ -51,8 +51,9 @@ struct CheckCommand: ParsableCommand {
             try CheckReport(problems: problems, repair: nil).write(arguments, on: console)
             guard problems.isEmpty else {
                 let message = "\(place) has \(problems.count.counting("problem"))"
-                let salvage = mendable.isEmpty ? problems.first?.remedy?.hint : Self.salvage
-                throw CommandFailure(.storeDamaged, message, path == nil ? Remedy.recovery : salvage)
+                let salvage = path == nil ? Remedy.recovery : Self.salvage
+                let hint = mendable.isEmpty ? problems.first?.remedy?.hint : salvage
+                throw CommandFailure(.storeDamaged, message, hint)
             }
             return
         }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import OAuth
+import Sealing
 import TokenStorage
 
 #if canImport(FoundationEssentials)
@@ -58,6 +59,17 @@ struct PurgeCommand: ParsableCommand {
     }
 
     func run() throws {
+        do {
+            try purge()
+        } catch let error as TokenStoreError where error.remedy?.code == .finishMove {
+            let place = try arguments.location.fullDescription.shellWord
+            throw CommandFailure(error).hinting(
+                "run its 'tokenstore copy' again to finish it, or take it back with 'tokenstore copy --undo \(place)'"
+            )
+        }
+    }
+
+    private func purge() throws {
         let console = arguments.console
         let location = try arguments.location
         guard try !arguments.isVacant else {

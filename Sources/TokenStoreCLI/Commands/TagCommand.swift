@@ -45,7 +45,7 @@ struct TagCommand: ParsableCommand {
 
     func validate() throws {
         guard filters.account == nil else {
-            throw ValidationError("the account is named twice", hint: "leave --account out")
+            throw ValidationError("here the account is the first argument", hint: "leave --account out")
         }
     }
 

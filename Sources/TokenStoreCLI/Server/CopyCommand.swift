@@ -69,11 +69,26 @@ struct CopyCommand: ParsableCommand {
     }
 
     func run() throws {
-        let console = arguments.console
         let source = try StoreLocation(source, isArgument: true)
         guard let target = try target.map({ try StoreLocation($0, isArgument: true) }) else {
-            return try undoMove(of: source, console)
+            return try undoMove(of: source, arguments.console)
         }
+        do {
+            try copy(from: source, to: target, arguments.console)
+        } catch let error as TokenStoreError where error.remedy?.code == .undoMove {
+            let isAboutTarget = error.code == .moved
+            let place = (isAboutTarget ? target : source).fullDescription.shellWord
+            throw CommandFailure(error).hinting(
+                isAboutTarget
+                    ? "take that move back with 'tokenstore copy --undo \(place)', delete what is there with "
+                        + "'tokenstore purge --all --store \(place)', and copy then"
+                    : "to have the accounts again that are at the old place, take the move back with "
+                        + "'tokenstore copy --undo \(place)'"
+            )
+        }
+    }
+
+    private func copy(from source: StoreLocation, to target: StoreLocation, _ console: Console) throws {
         let plan = try TokenStore.planCopy(from: source, reading: reading)
         if dryRun { return try write(plan, source, target, "would \(verb)", console) }
         let warning = keepSource ? "" : ", after which nothing is written to \(source) any more"
@@ -134,14 +149,23 @@ struct CopyCommand: ParsableCommand {
 
     private func undoMove(of source: StoreLocation, _ console: Console) throws {
         let question = "Let programs write to \(source) again, although the store was moved"
-        if !dryRun {
-            try Confirmation(question: question).ask(arguments, isGiven: yes)
-            try TokenStore.undoMove(at: source, options: reading)
+        if !dryRun { try Confirmation(question: question).ask(arguments, isGiven: yes) }
+        let undo = try TokenStore.undoMove(at: source, options: reading, dryRun: dryRun)
+        guard !arguments.json else { return try document(nil, source, nil, undo: undo, console) }
+        if dryRun || !console.isQuiet {
+            try console.line(((dryRun ? "would let" : "let") + " programs write to \(source) again").printable)
+            try console.output.flush()
         }
-        guard !arguments.json else { return try document(nil, source, nil, console) }
-        guard dryRun || !console.isQuiet else { return }
-        try console.line(((dryRun ? "would let" : "let") + " programs write to \(source) again").printable)
-        try console.output.flush()
+        tellRest(undo, console)
+    }
+
+    /// Says what is at the target of a move that was taken back.
+    private func tellRest(_ undo: MoveUndo, _ console: Console) {
+        guard let place = undo.place, undo.accounts != 0 else { return }
+        let rest =
+            undo.accounts.map { "\($0.counting("account")) \($0 == 1 ? "stays" : "stay") at \(place)" }
+            ?? "what came to \(place) stays there"
+        console.note("\(rest), with the same refresh tokens: go on with one of the two stores alone")
     }
 
     private func write(
@@ -166,6 +190,7 @@ struct CopyCommand: ParsableCommand {
         _ report: CopyReport?,
         _ source: StoreLocation,
         _ target: StoreLocation?,
+        undo move: MoveUndo? = nil,
         _ console: Console
     ) throws {
         try console.document {
@@ -173,6 +198,8 @@ struct CopyCommand: ParsableCommand {
             $0.member("from", source.description)
             $0.member("to", target?.description)
             $0.member("undo", undo)
+            $0.member("movedTo", move?.place)
+            $0.member("accountsThere", move?.accounts)
             $0.member("keepsSource", keepSource)
             $0.member("resumed", report?.wasResumed ?? false)
             guard let report else { return $0.member("copied", JSONValue.null) }

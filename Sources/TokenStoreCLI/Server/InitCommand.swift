@@ -75,5 +75,9 @@ struct InitCommand: ParsableCommand {
             ((isNew ? "made a store at " : "there is a store already at ") + "\(location)\(key)").printable
         )
         try console.output.flush()
+        guard !isNew else { return }
+        for role in [applicationRole, auditRole].compactMap(\.self) {
+            console.note("the store stays as it is, and the role \(role) may use it now")
+        }
     }
 }

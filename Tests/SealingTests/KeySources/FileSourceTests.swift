@@ -52,6 +52,30 @@ struct FileSourceTests {
         #expect(ids == [try KeySource.file.load(context).id])
     }
 
+    @Test(arguments: [false, true], [false, true])
+    func `a key file that was made goes again unless it was used or there before`(isUsed: Bool, wasThere: Bool) throws {
+        struct Refusal: Error {}
+        if wasThere { _ = try KeySource.file.create(context) }
+        #expect(throws: Refusal.self) {
+            try KeySource.file.create(context) { _, _, use in
+                if isUsed { use.begin() }
+                throw Refusal()
+            }
+        }
+        #expect(FileManager.default.fileExists(atPath: directory.file("key")) == (isUsed || wasThere))
+    }
+
+    @Test func `who makes a key file keeps others from its key until it is used`() throws {
+        var other = context
+        other.lockTimeout = .milliseconds(20)
+        try KeySource.file.create(context) { _, _, use in
+            let error = #expect(throws: SealingError.self) { _ = try KeySource.file.create(other) }
+            #expect(error?.code == .keyBusy)
+            use.begin()
+        }
+        #expect(try KeySource.file.create(other).key.id == KeySource.file.load(context).id)
+    }
+
     @Test func `a file beside the key is neither used nor removed`() throws {
         try directory.write("short", to: "key.new")
         expect(.absent, saying: "is missing") { _ = try KeySource.file.load(context) }

@@ -1,10 +1,12 @@
+import Database
 import Foundation
 import OAuth
 import Sealing
 import TestSupport
 import TestTraits
 import Testing
-import TokenStorage
+
+@testable import TokenStorage
 
 /// A rekey to another key source, and one after a leak.
 @Suite(.onWaitingThreads, .aboutFiles("keys lie beside the file"))
@@ -23,6 +25,36 @@ struct KeySourceChangeTests {
         #expect(try fixture.another().accounts().count == 2)
         try FileManager.default.removeItem(atPath: fixture.directory.file("key"))
         #expect(try fixture.another().check() == [])
+    }
+
+    @Test(arguments: [false, true])
+    func `a key file that was made for a store that cannot be made goes again`(isThere: Bool) throws {
+        let directory = try TemporaryDirectory()
+        let key = directory.file("new-key")
+        if isThere { _ = try KeySource.file(key).create(KeySourceContext(directory: directory.path, storeID: [])) }
+        var options = TestStore.options(TestClock())
+        options.keySource = .file(key)
+        let step = Migration(name: "V999", sql: "BROKEN", readerFloor: 0, writerFloor: 0, isIrreversible: false)
+        options.schema = Schema(migrations: Migration.all + [step])
+        let path = StorePath(directory.file("tokenstore.db"))
+        #expect(throws: TokenStoreError.self) { try TokenStore.open(at: path, options: options) }
+        #expect(FileManager.default.fileExists(atPath: key) == isThere)
+        options.schema = .current
+        _ = try TokenStore.open(at: path, options: options)
+        #expect(FileManager.default.fileExists(atPath: key))
+    }
+
+    @Test func `a key file that was made for a rekey that is refused goes again`() throws {
+        let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
+        let key = fixture.directory.file("new-key")
+        let connection = try Database.Connection(
+            path: fixture.path.database,
+            mode: .readWrite,
+            busyTimeout: .seconds(5)
+        )
+        try connection.execute("UPDATE data_key SET wrapped = x'00'")
+        #expect(throws: TokenStoreError.self) { try fixture.store.rekey(to: .file(key)) }
+        #expect(!FileManager.default.fileExists(atPath: key))
     }
 
     @Test func `a store that was open when the key source changed keeps working`() throws {

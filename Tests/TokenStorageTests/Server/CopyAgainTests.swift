@@ -144,28 +144,6 @@ struct CopyAgainTests {
         #expect(!events.contains { $0.kind == .move && $0.outcome.hasSuffix(" begun") })
     }
 
-    @Test func `a move that the target refuses says that the source waits`() throws {
-        let source = try TestStore()
-        try source.store.save(ServerScene.response("u1", token: "a"), for: ServerScene.request())
-        let target = try ServerScene()
-        try target.create()
-        try target.sql("ALTER TABLE access_token ADD CONSTRAINT none CHECK (expires_on < 0)")
-        func move() throws -> CopyReport {
-            try TokenStore.copy(
-                from: source.location,
-                to: target.location,
-                reading: source.options,
-                writing: target.options
-            )
-        }
-        let error = #expect(throws: TokenStoreError.self) { _ = try move() }
-        #expect(error?.remedy?.code == .resumeMove, "\(String(describing: error))")
-        let problem = error?.problem ?? ""
-        #expect(problem.contains("is not finished") && !problem.contains("nothing was changed"), "\(problem)")
-        try target.sql("ALTER TABLE access_token DROP CONSTRAINT none")
-        #expect(try move().accounts == 1)
-    }
-
     @Test func `a server's janitor leaves the marks of moves`() throws {
         let scene = try Scene(to: .server)
         #expect(throws: CutOff.self) {
@@ -237,19 +215,60 @@ struct CopyAgainTests {
         #expect(try scene.copy().accounts == 80)
     }
 
-    @Test func `a store is not moved onto itself by another name`() throws {
-        let scene = try CopyTests.Scene(accounts: 3)
-        let (location, options) = (try scene.server.location, scene.server.options)
-        // The same directory of the server's socket.
-        let other = try StoreLocation(location.fullDescription.replacing("%2Ftmp%2F", with: "%2Ftmp%2F.%2F"))
-        #expect(other != location)
-        let error = #expect(throws: TokenStoreError.self) {
-            try TokenStore.copy(from: location, to: other, reading: options, writing: options)
+    @Test(arguments: StoreEngine.allCases)
+    func `not even everything is deleted at the source before a move is finished`(engine: StoreEngine) throws {
+        let scene = try Scene(to: engine)
+        let (source, options) = (scene.source.file.location, scene.source.file.options)
+        #expect(throws: CutOff.self) {
+            try scene.copy { if $0.unit == "accounts", $0.done >= 1 { throw CutOff() } }
         }
-        #expect(error?.code == .invalidArgument, "\(String(describing: error))")
-        #expect(error?.problem.hasSuffix("are the same store, by two names") == true)
-        try TokenStore.open(at: location, options: options)
-            .save(ServerScene.response("u9", token: "a9"), for: ServerScene.request())
+        for dryRun in [true, false] {
+            let error = #expect(throws: TokenStoreError.self) {
+                try TokenStore.purgeAll(at: source, options: options, dryRun: dryRun)
+            }
+            #expect(error?.code == .moved)
+            #expect(error?.remedy?.code == .finishMove)
+        }
+        #expect(try scene.copy().accounts == 3)
+        #expect(try scene.open().check() == [])
+        #expect(try TokenStore.inspect(at: source, options: options)?.check() == [])
+        #expect(try TokenStore.purgeAll(at: source, options: options).accounts == 3)
+    }
+
+    @Test(arguments: StoreEngine.allCases)
+    func `what was deleted at the target of a finished move does not come back unasked`(engine: StoreEngine) throws {
+        let scene = try Scene(to: engine)
+        let (source, options) = (scene.source.file.location, scene.source.file.options)
+        try scene.copy()
+        let left = try TokenStore.undoMove(at: source, options: options, dryRun: true)
+        #expect(left.place == scene.target.description)
+        #expect(left.accounts == 3)
+        #expect(try TokenStore.purgeAll(at: scene.target, options: scene.options).accounts == 3)
+        let error = #expect(throws: TokenStoreError.self) { try scene.copy() }
+        #expect(error?.code == .invalidArgument)
+        #expect(error?.remedy?.code == .undoMove)
+        #expect(try scene.open().accounts().isEmpty)
+        try TokenStore.undoMove(at: source, options: options)
+        #expect(try scene.copy().accounts == 3)
+    }
+
+    @Test(arguments: StoreEngine.allCases)
+    func `a store comes back to where it was once that move is taken back`(engine: StoreEngine) throws {
+        let scene = try Scene(to: engine)
+        let (source, options) = (scene.source.file.location, scene.source.file.options)
+        try scene.copy()
+        func back() throws -> CopyReport {
+            try TokenStore.copy(from: scene.target, to: source, reading: scene.options, writing: options)
+        }
+        let error = #expect(throws: TokenStoreError.self) { try back() }
+        #expect(error?.code == .moved)
+        #expect(error?.remedy?.code == .undoMove)
+        try TokenStore.undoMove(at: source, options: options)
+        #expect(try TokenStore.purgeAll(at: source, options: options).accounts == 3)
+        #expect(try back().accounts == 3)
+        // Deleted at a server's old place, it is known on that all was moved.
+        #expect(try TokenStore.purgeAll(at: scene.target, options: scene.options).accounts == 3)
+        #expect(try TokenStore.purgeAll(at: scene.target, options: scene.options).accounts == 0)
     }
 
     @Test func `who is told of the new place is not told the mover's role or where his password is`() throws {

@@ -186,4 +186,41 @@ struct CopyTests {
         scene.file.clock.seconds += 61
         try scene.move()
     }
+
+    @Test func `a store is not moved onto itself by another name`() throws {
+        let scene = try CopyTests.Scene(accounts: 3)
+        let (location, options) = (try scene.server.location, scene.server.options)
+        // The same directory of the server's socket.
+        let other = try StoreLocation(location.fullDescription.replacing("%2Ftmp%2F", with: "%2Ftmp%2F.%2F"))
+        #expect(other != location)
+        let error = #expect(throws: TokenStoreError.self) {
+            try TokenStore.copy(from: location, to: other, reading: options, writing: options)
+        }
+        #expect(error?.code == .invalidArgument, "\(String(describing: error))")
+        #expect(error?.problem.hasSuffix("are the same store, by two names") == true)
+        try TokenStore.open(at: location, options: options)
+            .save(ServerScene.response("u9", token: "a9"), for: ServerScene.request())
+    }
+
+    @Test func `a move that the target refuses says that the source waits`() throws {
+        let source = try TestStore()
+        try source.store.save(ServerScene.response("u1", token: "a"), for: ServerScene.request())
+        let target = try ServerScene()
+        try target.create()
+        try target.sql("ALTER TABLE access_token ADD CONSTRAINT none CHECK (expires_on < 0)")
+        func move() throws -> CopyReport {
+            try TokenStore.copy(
+                from: source.location,
+                to: target.location,
+                reading: source.options,
+                writing: target.options
+            )
+        }
+        let error = #expect(throws: TokenStoreError.self) { _ = try move() }
+        #expect(error?.remedy?.code == .resumeMove, "\(String(describing: error))")
+        let problem = error?.problem ?? ""
+        #expect(problem.contains("is not finished") && !problem.contains("nothing was changed"), "\(problem)")
+        try target.sql("ALTER TABLE access_token DROP CONSTRAINT none")
+        #expect(try move().accounts == 1)
+    }
 }

@@ -80,6 +80,7 @@ struct ServerFaultTests {
             (.wrongKindOfServer, .unreachable), (.timedOut, .busy), (.poolExhausted, .busy),
             (.cannotConnectNow, .unreachable), (.tooManyConnections, .unreachable), (.connectionLost, .unreachable),
             (.serializationFailure, .busy), (.permission, .access), (.address, .invalidArgument),
+            (.noEncryption, .access), (.passwordFile, .access), (.setting, .invalidArgument),
             (.undefinedTable, .damaged), (.characterNotInRepertoire, .invalidArgument), (.failedTransaction, .storage),
         ] as [(PostgreSQLError.Code, TokenStoreError.Code)]
     )
@@ -91,6 +92,44 @@ struct ServerFaultTests {
         #expect(error.code == code)
         #expect(error.remedy != nil)
         #expect(error.path?.hasPrefix("postgresql://") == true)
+    }
+
+    @Test(.disabled(if: TestCluster.isWanted, "one server of its own tells as much"))
+    func `a write without its standby takes one time limit, and says that it may have happened`() throws {
+        let primary = try TestServer(["fsync = on"])
+        let standby = try TestServer(
+            ["primary_conninfo = 'host=\(primary.directory) port=\(primary.port) user=owner'"],
+            isStandby: true
+        )
+        defer {
+            primary.stop()
+            standby.stop()
+        }
+        var scene = try ServerScene(on: primary)
+        try scene.create(granting: ServerRoles(application: "trusted"))
+        let first = try scene.open()
+        try first.save(ServerScene.response("u1", token: "a"), for: ServerScene.request())
+        let account = try #require(try first.accounts().first).id
+        let owner = try primary.connect()
+        try owner.run("ALTER SYSTEM SET synchronous_standby_names = '*'")
+        try owner.execute("SELECT pg_reload_conf()")
+        let program = try scene.location(as: "trusted")
+        func status() throws -> ServerStatus? {
+            try TokenStore.inspect(at: program, options: scene.options)?.status().server
+        }
+        while try status()?.survivesLoss != true { usleep(10_000) }
+        #expect(try status()?.lacksStandby == false)
+        standby.stop()
+        while try status()?.lacksStandby != true { usleep(10_000) }
+        #expect(try status()?.survivesLoss == false)
+        scene.options.busyTimeout = .seconds(3)
+        let store = try TokenStore.open(at: program, options: scene.options)
+        let start = ContinuousClock.now
+        let error = #expect(throws: TokenStoreError.self) { try store.setDefaultAccount(account) }
+        let time = start.duration(to: .now)
+        #expect(time > .seconds(2) && time < .seconds(5), "\(time)")
+        #expect(error?.code == .busy)
+        #expect(error?.problem.contains("it is not known whether") == true, "\(error?.problem ?? "")")
     }
 
     @Test func `a server that another has taken the place of is refused`() throws {

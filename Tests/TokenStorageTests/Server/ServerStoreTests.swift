@@ -74,6 +74,67 @@ struct ServerStoreTests {
         #expect(try scene.count("SELECT count(*) FROM pg_tables WHERE schemaname = '\(scene.schema)'") == 0)
     }
 
+    @Test func `a key file that was made for what is refused goes again, and one that was there stays`() throws {
+        var scene = try ServerScene()
+        func exists() -> Bool { FileManager.default.fileExists(atPath: scene.directory.file("key")) }
+        expectCode(.access) { try TokenStore.create(at: scene.location(as: "trusted"), options: scene.options) }
+        #expect(!exists())
+        try scene.create(granting: ServerRoles(application: "trusted"))
+        #expect(exists())
+        let store = try TokenStore.open(at: scene.location(as: "trusted"), options: scene.options)
+        let other = scene.directory.file("other")
+        expectCode(.access) { _ = try store.rekey(to: .file(other)) }
+        #expect(!FileManager.default.fileExists(atPath: other))
+        let elsewhere = try StoreLocation(scene.location(as: "trusted").fullDescription + "2")
+        expectCode(.access) { try TokenStore.create(at: elsewhere, options: scene.options) }
+        #expect(exists())
+        // One that is there already has its own key.
+        scene.options.keySource = .file(other)
+        expectCode(.key) { try scene.create() }
+        #expect(!FileManager.default.fileExists(atPath: other))
+    }
+
+    @Test(.disabled(if: TestCluster.isWanted, "Citus has its own way to the machines"))
+    func `a key file stays where a store may have been made with it`() throws {
+        let server = try TestServer()
+        defer { server.stop() }
+        try server.connect().execute("GRANT CREATE ON DATABASE tests TO trusted")
+        let proxy = try DelayingProxy(to: server.port)
+        defer { proxy.stop() }
+        var (messages, made) = (0, 0)
+        while true {
+            let scene = try ServerScene(on: server)
+            proxy.cut(after: messages, .after)
+            let place = try scene.location(as: "trusted", port: proxy.port)
+            let isDone = (try? TokenStore.create(at: place, options: scene.options)) != nil
+            let tables = "SELECT count(*) FROM pg_tables WHERE schemaname = '\(scene.schema)'"
+            let isThere = try scene.count(tables) > 0
+            let key = FileManager.default.fileExists(atPath: scene.directory.file("key"))
+            #expect(key || !isThere, "\(messages)")
+            made += isThere ? 1 : 0
+            if isDone, proxy.isArmed { break }
+            messages += 1
+        }
+        // Its commit was among what was cut.
+        #expect(messages > 5)
+        #expect(made > 1)
+    }
+
+    @Test func `a database of another encoding than UTF8 is refused`() throws {
+        let scene = try ServerScene()
+        let database = "ascii_" + scene.schema
+        let owner = try scene.server.connect()
+        try owner.execute("CREATE DATABASE \(database) ENCODING 'SQL_ASCII' TEMPLATE template0")
+        defer { #expect(throws: Never.self) { try owner.execute("DROP DATABASE \(database) WITH (FORCE)") } }
+        let location = StoreLocation(try scene.server.address(database: database, schema: scene.schema))
+        let error = #expect(throws: TokenStoreError.self) {
+            try TokenStore.create(at: location, options: scene.options)
+        }
+        #expect(error?.code == .unsupported)
+        #expect(error?.problem.contains("has the encoding SQL_ASCII") == true, "\(error?.problem ?? "")")
+        #expect(error?.remedy?.advice.contains("ENCODING 'UTF8' TEMPLATE template0") == true)
+    }
+
     @Test func `tables of another program are left alone`() throws {
         let scene = try ServerScene()
         try scene.server.connect().execute("CREATE SCHEMA \(scene.schema); CREATE TABLE \(scene.schema).store (a int)")

@@ -8,7 +8,7 @@ import Testing
 @Suite(.onWaitingThreads, .ifServerIsInstalled, .timeLimit(.minutes(5)))
 struct ServerFaultCommandTests {
     /// A place, and what its commands are to answer.
-    private struct Fault {
+    struct Fault {
         let store: String
         let status: Int32
         let words: [String]
@@ -20,7 +20,7 @@ struct ServerFaultCommandTests {
     ]
 
     /// Runs commands that read and one that writes, each of which has to answer with the fault and nothing else.
-    private func expect(_ fault: Fault, _ scene: ServerCommandScene) throws {
+    func expect(_ fault: Fault, _ scene: ServerCommandScene) throws {
         let names = try scene.scratch.names
         for arguments in Self.readers + [["import"]] {
             let place = ["TOKENSTORE_DATABASE_URL": fault.store, "TOKENSTORE_PATH": ""]
@@ -41,9 +41,12 @@ struct ServerFaultCommandTests {
         #expect(try scene.scratch.names == names)
     }
 
-    private func count(_ scene: ServerCommandScene, _ sql: String) throws -> Int64? {
-        let connection = try scene.server.connect()
-        return try connection.prepare(sql).first([]) { $0.integer(0) }
+    func count(_ scene: ServerCommandScene, _ sql: String) throws -> Int64? {
+        try count(scene.server.connect(), sql)
+    }
+
+    func count(_ connection: Connection, _ sql: String) throws -> Int64? {
+        try connection.prepare(sql).first([]) { $0.integer(0) }
     }
 
     @Test func `a wrong password, an unknown user and an unknown database`() throws {

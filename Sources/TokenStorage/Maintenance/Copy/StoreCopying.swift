@@ -11,19 +11,27 @@ struct StoreCopying {
     let keepsSource: Bool
 
     func run(_ progress: TokenStore.ProgressHandler?) throws -> CopyReport {
-        let frozenID = try idOfFrozenSource()
-        let open = frozenID == nil ? try openSource(progress) : nil
+        let frozen = try frozenSource()
+        let open = frozen == nil ? try openSource(progress) : nil
         defer { open?.close() }
-        let store = try TokenStore.open(at: target, options: writing)
+        let store = try openTarget()
         defer { store.close() }
-        let id = try frozenID ?? open?.read { $0.header.storeID.hexadecimal } ?? ""
+        let id = try frozen?.id ?? open?.read { $0.header.storeID.hexadecimal } ?? ""
         // Fails before anything is frozen.
-        let mark = try begin(id, in: store, isFrozen: frozenID != nil)
-        guard !mark.isDone else { return try CopyReport(store.read { try $0.totals() }, wasDone: true) }
+        let mark = try begin(id, in: store, isFrozen: frozen != nil, isFinished: frozen?.isFinished ?? false)
+        guard !mark.isDone else {
+            let totals = try store.read { try $0.totals() }
+            if frozen != nil { try noteFinish(accounts: totals.accounts) }
+            return CopyReport(totals, wasDone: true)
+        }
         if let open, !keepsSource { try freeze(open) }
         open?.close()
-        let leftAlone = try orUnfinished { try fill(store, after: mark, progress) }
-        return try CopyReport(store.read { try $0.totals() }, wasResumed: frozenID != nil, leftAlone: leftAlone)
+        let leftAlone = try orUnfinished {
+            let leftAlone = try fill(store, after: mark, progress)
+            if !keepsSource { try noteFinish(accounts: store.read { try $0.totals().accounts }) }
+            return leftAlone
+        }
+        return try CopyReport(store.read { try $0.totals() }, wasResumed: frozen != nil, leftAlone: leftAlone)
     }
 
     /// What `body` returns; an error of it that the source waits behind says so.
@@ -68,6 +76,21 @@ struct StoreCopying {
         return leftAlone
     }
 
+    /// Notes at the source that the target has all of it, unless that is noted already.
+    private func noteFinish(accounts: Int) throws {
+        let known = try inspectSource()?.read { (keys: try $0.keys(), isNoted: try $0.accountsOfFinishedMove() != nil) }
+        guard let known, !known.isNoted else { return }
+        var options = reading
+        // Nobody who has the key may write there any more; the note is sealed with it all the same.
+        options.unlocks = false
+        let store = try TokenStore.open(at: source, options: options)
+        defer { store.close() }
+        try store.withWriter { session in
+            session.keyRing = known.keys
+            try session.connection.write { try session.noteFinishedMove(to: target.description, accounts: accounts) }
+        }
+    }
+
     // MARK: The source
 
     private func inspectSource() throws -> StoreInspection? {
@@ -76,14 +99,17 @@ struct StoreCopying {
         return try TokenStore.inspect(at: source, options: options)
     }
 
-    /// The id of the source, if a move to the same target was begun before; nil if programs may write to it.
-    private func idOfFrozenSource() throws -> String? {
+    /// The id of the source and whether all of it was moved, if a move to the same target was begun before; nil if programs
+    /// may write to it.
+    private func frozenSource() throws -> (id: String, isFinished: Bool)? {
         do {
             guard let inspection = try inspectSource() else { throw TokenStoreError.noStore(at: source) }
-            let (place, id) = try inspection.read { (try $0.newPlace(), $0.header.storeID.hexadecimal) }
+            let (place, id, accounts) = try inspection.read {
+                (try $0.newPlace(), $0.header.storeID.hexadecimal, try $0.accountsOfFinishedMove())
+            }
             guard let place else { return nil }
             guard target.isDescribed(by: place) else { throw TokenStoreError.moved(from: source, to: place) }
-            return id
+            return (id, accounts != nil)
         } catch let error as TokenStoreError where error.code == .olderStore {
             return nil
         }
@@ -95,7 +121,8 @@ struct StoreCopying {
         do {
             try store.takeInAnswers()
             if let problem = try store.check(progress: progress).first {
-                throw TokenStoreError.damaged("\(source) is damaged (\(problem.problem))", .repair)
+                let remedy = problem.remedy ?? .repair
+                throw TokenStoreError.damaged("\(source) is damaged (\(problem.problem))", remedy)
             }
             try store.read { try $0.requireFit(for: target) }
             return store
@@ -132,11 +159,28 @@ struct StoreCopying {
 
     // MARK: The target
 
+    private func openTarget() throws -> TokenStore {
+        do {
+            let store = try TokenStore.open(at: target, options: writing)
+            // A server lets programs that only read open it.
+            let place = try store.read { try $0.newPlace() }
+            guard let place else { return store }
+            store.close()
+            throw TokenStoreError.moved(from: target, to: place)
+        } catch let error as TokenStoreError where error.code == .moved {
+            throw TokenStoreError(
+                .moved,
+                "\(target) cannot take a copy, as it was moved itself",
+                Remedy(.undoMove, "take that move back, delete what is there, and copy then")
+            ).at(target)
+        }
+    }
+
     /// Marks the target as the copy of this source, before the source is frozen: what other programs write there from
     /// now on is left alone.
     ///
     /// - Returns: how far the copy is; it goes on only if nothing was written to the source since it was begun.
-    private func begin(_ id: String, in store: TokenStore, isFrozen: Bool) throws -> CopyMark {
+    private func begin(_ id: String, in store: TokenStore, isFrozen: Bool, isFinished: Bool) throws -> CopyMark {
         // A store that was moved itself refuses what is written.
         try store.write { session in
             guard session.header.storeID.hexadecimal != id else {
@@ -146,6 +190,13 @@ struct StoreCopying {
             try session.lockForManyAccounts()
             let mark = try session.copyMark(from: id)
             if let mark, isFrozen || mark.isDone && keepsSource { return mark }
+            guard !isFinished else {
+                // What was deleted at the target since then must not come back unasked.
+                throw TokenStoreError.invalidArgument(
+                    "all of \(source) was moved to \(target) before, and was deleted there since",
+                    Remedy(.undoMove, "to have the accounts that are at the old place again, take the move back")
+                )
+            }
             if let problem = try problem(of: session.totals(), mark) {
                 throw TokenStoreError.invalidArgument("\(target) \(problem)", .correct("name an empty store"))
             }

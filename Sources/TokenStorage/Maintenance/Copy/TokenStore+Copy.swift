@@ -1,5 +1,5 @@
 import Database
-import OAuth
+package import OAuth
 import Sealing
 
 extension TokenStore {
@@ -53,14 +53,56 @@ extension TokenStore {
 
     /// Lets programs write again to a store that was moved, or whose move was cut off.
     ///
-    /// What the target got since then stays there alone: use one of the two.
+    /// What the target got stays there: use one of the two. A trial (`dryRun`) only says what that is.
     ///
     /// - Throws: ``TokenStoreError``.
-    public static func undoMove(at location: StoreLocation, options: StoreOptions = StoreOptions()) throws {
+    @discardableResult
+    public static func undoMove(
+        at location: StoreLocation,
+        options: StoreOptions = StoreOptions(),
+        dryRun: Bool = false
+    ) throws -> MoveUndo {
         var options = options
         options.unlocks = false
-        guard try inspect(at: location, options: options) != nil else { throw TokenStoreError.noStore(at: location) }
-        try open(at: location, options: options).withWriter { try $0.thaw() }
+        let undo = try MoveUndo(of: location, options)
+        if !dryRun {
+            let store = try open(at: location, options: options)
+            defer { store.close() }
+            try store.withWriter { try $0.thaw() }
+        }
+        return undo
+    }
+}
+
+/// What is left at the target of a move that was taken back.
+public struct MoveUndo: Hashable, Sendable {
+    /// Where the store was moved to; nil if it was not moved.
+    public let place: String?
+
+    /// How many accounts are there: of a file now, of a server when the move was finished; nil where that is not known.
+    ///
+    /// A server that the store alone names is not asked: whoever could write to the store may have put any name there.
+    public let accounts: Int?
+
+    fileprivate init(of location: StoreLocation, _ options: StoreOptions) throws {
+        guard let store = try TokenStore.inspect(at: location, options: options) else {
+            throw TokenStoreError.noStore(at: location)
+        }
+        let (place, moved) = try store.read { (try $0.newPlace(), try $0.accountsOfFinishedMove()) }
+        self.place = place
+        let target = place.flatMap { PathParts.isAbsolute($0) ? StorePath($0) : nil }
+        accounts = try target.map { try Self.accounts(in: $0, options) } ?? moved
+    }
+
+    /// nil where the file cannot be read, which does not keep anyone from taking the move back.
+    private static func accounts(in file: StorePath, _ options: StoreOptions) throws -> Int? {
+        var options = options
+        options.keySource = nil
+        do {
+            return try TokenStore.inspect(at: file, options: options)?.read { try $0.totals().accounts } ?? 0
+        } catch is TokenStoreError {
+            return nil
+        }
     }
 }
 
@@ -95,6 +137,14 @@ public struct CopyReport: Hashable, Sendable {
     }
 }
 
+extension Remedy.Code {
+    /// Finish a move that was cut off, or take it back.
+    package static let finishMove = Remedy.Code(rawValue: "finish_move")
+
+    /// Take a move back.
+    package static let undoMove = Remedy.Code(rawValue: "undo_move")
+}
+
 // MARK: - A store that has been moved
 
 extension StoreConnection {
@@ -104,11 +154,35 @@ extension StoreConnection {
             return try connection.first("SELECT moved_to FROM store WHERE id = 1") { $0.optionalText(0) } ?? nil
         }
         guard try connection.integer("SELECT 1 FROM data_key WHERE is_current = 2") != nil else { return nil }
-        // Nothing was written behind it.
-        let outcome = try connection.first("SELECT outcome FROM event WHERE kind = 'move' ORDER BY id DESC LIMIT 1") {
-            $0.text(0)
-        }
+        let outcome = try connection.first(Self.lastMove, .text(Self.movedTo + "%")) { $0.text(0) }
         return outcome?.droppingPrefix(Self.movedTo).map(String.init) ?? "another place"
+    }
+
+    private static let lastMove = SQL(
+        "SELECT outcome FROM event WHERE kind = 'move' AND outcome LIKE ?1 ORDER BY id DESC LIMIT 1"
+    )
+
+    /// How many accounts the target had when the last move from here was finished; nil where none was.
+    func accountsOfFinishedMove() throws -> Int? {
+        // What was moved to here has other words.
+        let outcomes = try connection.all("SELECT outcome FROM event WHERE kind = 'move' ORDER BY id") { $0.text(0) }
+        let last = outcomes.last { $0.hasPrefix(Self.movedTo) || $0.hasPrefix(Self.finished) }
+        return last?.droppingPrefix(Self.finished).flatMap { Int($0.prefix { $0 != " " }) }
+    }
+
+    /// Notes that all is at the target, so that what is here may be deleted.
+    func noteFinishedMove(to place: String, accounts: Int) throws {
+        try record(.move, outcome: "\(Self.finished)\(accounts) accounts are at \(place)")
+    }
+
+    /// Requires that a store which was moved is whole at its new place: what is deleted here would be missing there.
+    func requireFinishedMove() throws {
+        guard let place = try newPlace(), try accountsOfFinishedMove() == nil else { return }
+        throw TokenStoreError(
+            .moved,
+            "the move from \(location) to \(place) is not finished, as far as is known here, and nothing was deleted",
+            Remedy(.finishMove, "finish the move, or take it back")
+        ).at(location)
     }
 
     /// Requires that the store was not moved; a transaction with a key has asked a server already.
@@ -118,6 +192,8 @@ extension StoreConnection {
     }
 
     private static let movedTo = "to "
+    /// A purge of everything on a server leaves entries that begin so.
+    private static let finished = "all "
 
     /// Waits for all who write to a server, and keeps others from it until the end of this transaction.
     func holdWriters() throws {

@@ -128,7 +128,9 @@ private struct StatusReport {
         let loss =
             server.survivesLoss
             ? "the loss of the server too, if the standby that it waits for takes over"
-            : "not the loss of the server: it waits for no standby"
+            : server.lacksStandby
+                ? "nothing can be written now: it waits for a standby, and none is connected"
+                : "not the loss of the server: it waits for no standby"
         let survival =
             server.survivesCrash
             ? "a sign-in survives a crash of the server; \(loss)"
@@ -222,6 +224,7 @@ private struct StatusReport {
                     $0.member("isStandby", server.isStandby)
                     $0.member("survivesCrash", server.survivesCrash)
                     $0.member("survivesLoss", server.survivesLoss)
+                    $0.member("lacksStandby", server.lacksStandby)
                     $0.array("machines", server.machines)
                     $0.member("clockDifferenceSeconds", Int(server.clockDifference.components.seconds))
                 }
