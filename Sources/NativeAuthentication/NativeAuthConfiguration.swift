@@ -45,7 +45,7 @@ public struct NativeAuthConfiguration: Sendable {
         guard authority.issuer == nil, authority.userFlow == nil, !authority.isTenantless else {
             throw .invalidRequest(
                 "\(authority.url) is not a tenant with native authentication",
-                .correct("give one")
+                .correct("give a tenant, such as https://NAME.ciamlogin.com")
             )
         }
         self.clientID = clientID

@@ -11,8 +11,9 @@ extension TokenManager {
     /// this device alone does not contact the issuer and waits for nothing; a refresh under way does not restore the
     /// account.
     ///
-    /// - Returns: the result of the revocation; the account is removed in every case.
-    /// - Throws: `TokenStoreError`.
+    /// - Returns: the result of the revocation, whatever it is; the account is removed.
+    /// - Throws: `TokenStoreError` where the store cannot be written, `CancellationError` where the task was cancelled
+    ///   before anything was done.
     @discardableResult
     public func signOut(_ account: Account.ID, _ scope: SignOutScope = .everywhere) async throws -> SignOutReport {
         let outcome = try await signOut(account, ofClients: [clientID], scope)
@@ -33,11 +34,7 @@ extension TokenManager {
             let removed = try await store.perform { try $0.signOut(account, clients: clients) }
             return SignOutOutcome(reports: known.map { ($0, SignOutReport.localOnly) }, erasure: removed.erasure)
         }
-        var locks = try await refreshLocks(of: account, clients: known)
-        locks += try await refreshLocks(
-            of: account,
-            families: try await tokens(of: account, known).compactMap(\.familyID)
-        )
+        let locks = try await refreshLocks(of: account, clients: known)
         defer { withExtendedLifetime(locks) {} }
         let tokens = try await tokens(of: account, known)
         let revocation = tokens.isEmpty ? .nothing : try await revocation(of: account)
@@ -53,25 +50,25 @@ extension TokenManager {
     }
 
     private func tokens(of account: Account.ID, _ clients: [String]) async throws -> [StoredRefreshToken] {
-        try await store.performRead { store in
-            try clients.flatMap { try store.refreshTokens(of: account, client: $0) }
-        }
+        try await store.performRead { try $0.revocableTokens(of: account, clients: clients) }
     }
 
-    /// The right to refresh, first for all clients and then for their families, as a refresh takes them.
-    private func refreshLocks(
-        of account: Account.ID,
-        clients: [String] = [],
-        families: [String] = []
-    ) async throws -> [RefreshLock] {
+    /// The right to refresh, first for all clients and then for their families, as a refresh takes them; without what
+    /// others do not let go of: a refresh that goes on sees that the account is gone, and revokes its new token itself.
+    private func refreshLocks(of account: Account.ID, clients: [String]) async throws -> [RefreshLock] {
         // A process that has been stopped is not waited for longer than a refresh may take.
         let patience = options.longestRefresh + .seconds(2)
         var locks: [RefreshLock] = []
-        for client in Set(clients.map(\.folded)).sorted() {
-            locks.append(try await store.refreshLock(of: account, for: .client(client), patience: patience))
-        }
-        for family in Set(families).sorted() {
-            locks.append(try await store.refreshLock(of: account, for: .family(family), patience: patience))
+        do {
+            for client in Set(clients.map(\.folded)).sorted() {
+                locks.append(try await store.refreshLock(of: account, for: .client(client), patience: patience))
+            }
+            let families = try await tokens(of: account, clients).compactMap(\.familyID)
+            for family in Set(families).sorted() {
+                locks.append(try await store.refreshLock(of: account, for: .family(family), patience: patience))
+            }
+        } catch let error as TokenStoreError where error.code == .busy {
+            options.logger.info("a refresh was not waited for", metadata: ["reason": "\(error)"])
         }
         return locks
     }
@@ -83,7 +80,7 @@ extension TokenManager {
             let metadata = try await documents(of: authority, over: transport).metadata()
             guard let url = metadata.revocationEndpoint else { return .notOffered }
             return .endpoint(RevocationEndpoint(url, transport: transport, limits: options.limits), options.logger)
-        } catch let error as TokenStoreError {
+        } catch let error as CancellationError {
             throw error
         } catch {
             options.logger.info("no refresh token was revoked", metadata: ["reason": "\(error)"])

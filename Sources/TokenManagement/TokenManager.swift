@@ -58,8 +58,13 @@ public final class TokenManager: Sendable {
     ///
     /// - Throws: ``AcquisitionError``; `TokenStoreError`, which carries tokens that could not be stored.
     public func acquireTokenSilently(_ request: SilentRequest) async throws -> TokenResult {
+        try await acquireTokenSilently(request, insteadOf: nil)
+    }
+
+    /// The same where a web API has refused a token: any other that is stored by now serves.
+    func acquireTokenSilently(_ request: SilentRequest, insteadOf refused: AccessToken?) async throws -> TokenResult {
         do {
-            let result = try await result(for: request)
+            let result = try await result(for: request, insteadOf: refused)
             metrics.count(result)
             return result
         } catch let error as AcquisitionError {
@@ -68,7 +73,7 @@ public final class TokenManager: Sendable {
         }
     }
 
-    private func result(for request: SilentRequest) async throws -> TokenResult {
+    private func result(for request: SilentRequest, insteadOf refused: AccessToken?) async throws -> TokenResult {
         let fallback: FallbackToken?
         switch try await decision(request) {
         case .serve(let result): return result
@@ -77,7 +82,8 @@ public final class TokenManager: Sendable {
         }
         let start = now
         do {
-            let result = try await limited(sharedRefresh(for: request).result(within: request.timeout), request)
+            let shared = sharedRefresh(for: request, insteadOf: refused)
+            let result = try await limited(shared.result(within: request.timeout), request)
             // Judged for each caller, as those who share a refresh may differ in what they can do without.
             if request.requiresAllScopes, !result.declinedScope.isEmpty {
                 throw AcquisitionError.declinedScopes(result)
@@ -90,6 +96,11 @@ public final class TokenManager: Sendable {
                 throw error
             }
             options.logger.info("a refresh failed, and the stored token serves", metadata: ["reason": "\(error.word)"])
+            return try await limited(result, request)
+        } catch let error as TokenStoreError where error.concernsWriting {
+            // What could not be written is the refresh; the token was read.
+            guard let result = fallback?.result(whileUnwritable: request.account) else { throw error }
+            options.logger.info("a refresh failed, and the stored token serves", metadata: ["reason": "\(error)"])
             return try await limited(result, request)
         }
     }
@@ -110,7 +121,7 @@ public final class TokenManager: Sendable {
     private var now: Int64 { Int64(store.options.now().timeIntervalSince1970) }
 
     /// The shared refresh that answers `request`: one under way, or a new one.
-    private func sharedRefresh(for request: SilentRequest) -> SharedRefresh {
+    private func sharedRefresh(for request: SilentRequest, insteadOf refused: AccessToken?) -> SharedRefresh {
         let key = SharedRefresh.Key(request, clientID: clientID)
         let (sharedRefresh, isNew) = refreshes.withLock { refreshes in
             if let sharedRefresh = refreshes[key] { return (sharedRefresh, false) }
@@ -125,7 +136,7 @@ public final class TokenManager: Sendable {
         Task {
             let outcome: Result<TokenResult, any Error>
             do {
-                outcome = .success(try await refresh(request))
+                outcome = .success(try await refresh(request, insteadOf: refused))
             } catch {
                 outcome = .failure(error)
             }
@@ -137,8 +148,10 @@ public final class TokenManager: Sendable {
     }
 
     /// Refreshes when it is this caller's turn, unless another caller refreshed in the meantime.
-    private func refresh(_ request: SilentRequest) async throws -> TokenResult {
-        let (start, before) = (self.now, try await passedOverToken(request))
+    private func refresh(_ request: SilentRequest, insteadOf refused: AccessToken?) async throws -> TokenResult {
+        let start = self.now
+        // The one that an API refused may have been replaced before this began.
+        let before = if let refused { refused } else { try await passedOverToken(request) }
         let outcome = try await RefreshTurn.wait(
             of: request.account,
             client: clientID,
@@ -174,7 +187,7 @@ public final class TokenManager: Sendable {
         passingOver before: AccessToken?
     ) async throws -> SilentRequest {
         let now = try await passedOverToken(request)
-        return now == nil || now == before ? request : request.easier
+        return now == nil || now?.secret == before?.secret ? request : request.easier
     }
 
     private func refresh(

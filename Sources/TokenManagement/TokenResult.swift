@@ -1,4 +1,5 @@
 public import OAuth
+import TokenStorage
 
 #if canImport(FoundationEssentials)
 package import FoundationEssentials
@@ -95,6 +96,15 @@ package enum FallbackToken: Sendable {
         }
     }
 
+    /// The token where it may stand in while the store cannot be written, else nil.
+    package func result(whileUnwritable account: Account.ID) -> TokenResult? {
+        guard case .aging(let token) = self else { return nil }
+        var result = TokenResult(token, account: account, source: .cache)
+        result.freshness = .aging
+        result.refreshFailed = true
+        return result
+    }
+
     /// The token where `error` lets it stand in, else nil.
     func result(after error: AcquisitionError, account: Account.ID) -> TokenResult? {
         switch self {
@@ -112,4 +122,9 @@ package enum FallbackToken: Sendable {
             return result
         }
     }
+}
+
+extension TokenStoreError {
+    /// Whether it may be that the store can be read, and only not be written.
+    package var concernsWriting: Bool { [.busy, .storage, .file, .unreachable].contains(code) }
 }

@@ -13,7 +13,7 @@ import Foundation
 /// the store. Asynchronous code gets forms of the same names that do not block.
 ///
 /// ```swift
-/// let store = try TokenStore.open(at: .standard(environment: ProcessInfo.processInfo.environment))
+/// let store = try TokenStore.open(at: StoreLocation.standard(environment: ProcessInfo.processInfo.environment))
 /// try store.save(response, for: request)
 /// let accounts = try store.accounts(matching: .userFlow("B2C_1_SignIn"))
 /// ```

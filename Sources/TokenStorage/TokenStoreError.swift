@@ -20,7 +20,7 @@ public struct TokenStoreError: CodedError, Equatable {
         public static let busy = Code(rawValue: "busy")
         /// The key source does not answer, is locked, or holds another key; ``TokenStoreError/keyError`` says which.
         public static let key = Code(rawValue: "key")
-        /// A newer version wrote the store, and its floor shuts this one out.
+        /// A newer version wrote the store, and says that this one is too old for it.
         public static let newerStore = Code(rawValue: "newer_store")
         /// An older version wrote the store; opening it for writing migrates it.
         public static let olderStore = Code(rawValue: "older_store")
@@ -141,7 +141,7 @@ extension TokenStoreError {
         TokenStoreError(.notAnMSALCache, problem, remedy)
     }
 
-    static func invalidArgument(_ problem: String, _ remedy: Remedy) -> TokenStoreError {
+    package static func invalidArgument(_ problem: String, _ remedy: Remedy) -> TokenStoreError {
         TokenStoreError(.invalidArgument, problem, remedy)
     }
 

@@ -1,3 +1,4 @@
+import HTTPTransport
 import IssuerSupport
 import LocalIdentityProvider
 import OAuth
@@ -29,6 +30,28 @@ struct SessionTests {
             #expect(try await session.accessToken(for: SignInScene.toDo).secret != first.secret)
             #expect(try await application.sessions() == [session])
             #expect(application.session(for: session.account) == session)
+        }
+    }
+
+    @Test func `a session hands out no token of another account`() async throws {
+        try await whileSignedIn { (scene, application, session) async throws in
+            let cleo = try ScriptedUser { try await $0.signIn(SignInScene.cleo, SignInScene.cleosPassword) }
+            let other = try await scene.application(cleo).signIn(scope: SignInScene.toDo)
+            let request = SilentRequest(account: other.id, scope: SignInScene.toDo)
+            await #expect(throws: TokenStoreError.self) { try await session.acquireTokenSilently(request) }
+            #expect(try await other.acquireTokenSilently(request).account == other.id)
+        }
+    }
+
+    @Test func `tokens that come for a sign-in that was cancelled meanwhile are revoked`() async throws {
+        try await SignInScene.open { scene in
+            let ana = try ScriptedUser { try await $0.signIn(SignInScene.ana, SignInScene.anasPassword) }
+            let application = try scene.application(ana, transport: CancellingTransport(SignInScene.transport))
+            let signIn = Task { _ = try await application.signIn(scope: SignInScene.toDo) }
+            await #expect(throws: SignInError.cancelled) { try await signIn.value }
+            #expect(scene.tokenRequestCount == 1)
+            #expect(scene.provider.audit.count(of: "revoke") == 1)
+            #expect(try scene.isUntouched)
         }
     }
 
@@ -107,5 +130,18 @@ struct SessionTests {
             #expect(try await application.sessions().map(\.id) == [session.id])
             #expect(try await session.claims()?.issuer == session.account.issuer)
         }
+    }
+}
+
+/// Cancels the task that asks for tokens once they are there.
+private struct CancellingTransport: HTTPTransport {
+    private let transport: any HTTPTransport
+
+    init(_ transport: any HTTPTransport) { self.transport = transport }
+
+    func send(_ request: HTTPRequest, limits: HTTPLimits) async throws -> HTTPResponse {
+        let response = try await transport.send(request, limits: limits)
+        if request.url.hasSuffix("/token") { withUnsafeCurrentTask { $0?.cancel() } }
+        return response
     }
 }

@@ -75,6 +75,35 @@ struct AuthorizedTransportTests {
         }
     }
 
+    @Test func `a late refusal of a token that was replaced meanwhile spends no further one`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            try scene.store.withWriter {
+                try $0.update("access_token", set: "expires_on = expires_on + 100000, refresh_on = NULL")
+            }
+            scene.expire()
+            // Another request is refused and refreshes while this one, with the same token, is on its way.
+            let other = try Self.api(scene)
+            let isFirst = LockedValue(true)
+            let slow = InterceptingTransport(Scene.transport) { _ in
+                let isFirst = isFirst.withLock { isFirst in
+                    defer { isFirst = false }
+                    return isFirst
+                }
+                guard isFirst else { return }
+                let answer = try await other.send(Self.request(scene, "api1/tasks"))
+                #expect(answer.status == 200)
+            }
+            let late = AuthorizedTransport(
+                WebAPI(url: "\(scene.provider.baseURL)/api1", scope: Scene.toDo),
+                account: scene.account,
+                manager: try scene.manager(),
+                transport: slow
+            )
+            #expect(try await late.send(Self.request(scene, "api1/tasks")).status == 200)
+            #expect(scene.tokenRequestCount == 1)
+        }
+    }
+
     @Test func `S24: without a token nothing is sent`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             try await scene.manager().signOut(scene.account, .thisDevice)

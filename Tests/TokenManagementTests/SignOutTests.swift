@@ -106,6 +106,15 @@ struct SignOutTests {
         }
     }
 
+    @Test func `a damaged refresh token does not keep the account`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            try scene.store.sql("UPDATE refresh_token SET family_id = '9'")
+            #expect(throws: TokenStoreError.self) { try scene.refreshTokens }
+            #expect(try await scene.manager().signOut(scene.account) == .nothingToRevoke)
+            await #expect(try scene.store.accounts().isEmpty)
+        }
+    }
+
     @Test func `an issuer without a revocation endpoint is not an error`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             let base = scene.provider.baseURL

@@ -1,6 +1,6 @@
 /// A set of scope tokens ([RFC 6749 §3.3](https://www.rfc-editor.org/rfc/rfc6749#section-3.3)).
 ///
-/// Tokens are compared without regard to case, and their order and repetition carry no meaning; the text keeps both.
+/// Tokens are compared without regard to case, and their order and repetition carry no meaning; the text keeps their case and their order.
 public struct Scope: Sendable {
     /// The scope tokens in the order they were given, without repetition.
     public let tokens: [String]

@@ -23,7 +23,7 @@ public struct PublicClientConfiguration: Sendable {
     public init(clientID: String, redirectURI: RedirectURI, authority: Authority) throws(SignInError) {
         guard !clientID.isEmpty, clientID.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
             throw .invalidRequest(
-                "the client id is empty or no client id",
+                "the client id is empty, or has a space or a character that is not ASCII",
                 .correct("use the one that the app is registered with")
             )
         }
@@ -53,7 +53,7 @@ public struct PublicClientConfiguration: Sendable {
         guard authority.kind == self.authority.kind else {
             throw .invalidRequest(
                 "\(authority.url) is another kind of authority than the application's",
-                .correct("use one alike")
+                .correct("use a tenant, a user flow or an OpenID issuer, as the application's own authority is")
             )
         }
         if knownAuthorities.contains(authority) { return authority }

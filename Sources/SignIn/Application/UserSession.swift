@@ -4,6 +4,12 @@ public import OpenIDConnect
 public import TokenManagement
 public import TokenStorage
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// The session of one person with an app.
 ///
 /// A handle that holds no token: each question goes to the store, which other processes may have changed meanwhile.
@@ -45,9 +51,16 @@ public struct UserSession: Sendable, Identifiable {
 
     /// An access token with all that is known of how it was had.
     ///
-    /// - Throws: `AcquisitionError`, `TokenStoreError`.
+    /// - Throws: ``SignInError`` for an authority that the application does not know; `AcquisitionError`;
+    ///   `TokenStoreError/Code/invalidArgument` for a request of another account.
     public func acquireTokenSilently(_ request: SilentRequest) async throws -> TokenResult {
-        try await application.manager.acquireTokenSilently(request)
+        guard request.account == account.id else {
+            throw TokenStoreError.invalidArgument(
+                "the request is for another account than the session's",
+                .correct("name the account of the session")
+            )
+        }
+        return try await application.acquireTokenSilently(request)
     }
 
     /// Has the same person sign in again for `scope`; tokens of another person are refused.
@@ -91,11 +104,11 @@ public struct UserSession: Sendable, Identifiable {
         return try await application.store.changes().filter { $0.concerns(id) }
     }
 
-    /// Ends the session: at the issuer where that offers it, and on this machine in any case.
+    /// Ends the session: at the issuer where that offers it, and on this machine whatever the issuer says.
     ///
     /// Doing it twice is not an error.
     ///
-    /// - Throws: `TokenStoreError`.
+    /// - Throws: `TokenStoreError` where the store cannot be written, `CancellationError`.
     @discardableResult
     public func signOut(_ scope: SignOutScope = .everywhere) async throws -> SignOutReport {
         try await application.signOut(account, scope)
@@ -124,6 +137,9 @@ extension UserSession: Hashable {
 extension PublicClientApplication {
     /// An application with the store at its usual place, and the network.
     ///
+    /// The usual place is what the environment names, a file or a server, else the file of this user
+    /// (`StoreLocation.standard(environment:)`).
+    ///
     /// The redirect URI means any free port of this machine, as [RFC 8252
     /// §7.3](https://www.rfc-editor.org/rfc/rfc8252#section-7.3) has it; register `http://127.0.0.1` at the issuer.
     ///
@@ -135,7 +151,7 @@ extension PublicClientApplication {
         clientID: String,
         issuer: String,
         redirectURI: RedirectURI = .anyPort,
-        storeAt path: StorePath = .standard,
+        storeAt path: StorePath? = nil,
         dpop: DPoPPolicy = .off,
         userAgent: any UserAgent = SystemBrowser()
     ) throws {
@@ -156,7 +172,7 @@ extension PublicClientApplication {
         clientID: String,
         authority: Authority,
         redirectURI: RedirectURI = .anyPort,
-        storeAt path: StorePath = .standard,
+        storeAt path: StorePath? = nil,
         dpop: DPoPPolicy = .off,
         userAgent: any UserAgent = SystemBrowser()
     ) throws {
@@ -166,7 +182,9 @@ extension PublicClientApplication {
             authority: authority
         )
         configuration.tokenOptions.dpop = dpop
-        let store = try TokenStore.open(at: path)
+        let environment = ProcessInfo.processInfo.environment
+        let location = try path.map { StoreLocation($0) } ?? .standard(environment: environment)
+        let store = try TokenStore.open(at: location)
         try self.init(configuration, store: store, transport: AsyncHTTPTransport(), userAgent: userAgent)
     }
 

@@ -126,11 +126,13 @@ public struct AuthorizationCodeFlow: Sendable {
         let space = try await answerSpace()
         let exchange = CodeExchange(sent: sent, authority: issuer.authority, issuer: issuer, dpop: dpop, space: space)
         let tokens = try await exchange.tokens(for: code, by: transport, limits, now: now)
-        guard account.map(tokens.belong) ?? true else {
+        do {
+            guard account.map(tokens.belong) ?? true else { throw SignInError.accountMismatch }
+            try Task.checkCancellation()
+        } catch {
             await issuer.revoke(tokens.response.refreshToken, clientID: clientID)
-            throw SignInError.accountMismatch
+            throw error
         }
-        try Task.checkCancellation()
         return tokens
     }
 

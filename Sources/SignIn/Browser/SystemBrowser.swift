@@ -121,6 +121,6 @@ public protocol UserAgent: Sendable {
 }
 
 extension UserAgent {
-    /// Opens a page; without a person's own command, by way of another address.
+    /// Opens `address` itself, and makes no use of `start`.
     public func open(_ address: String, startingAt start: String?) async throws { try await open(address) }
 }

@@ -30,6 +30,7 @@ struct RefreshExchange: Sendable {
     /// - Throws: ``AcquisitionError``, `TokenStoreError`.
     func run(_ candidates: [RefreshCandidate]) async throws -> TokenResult {
         var failure: RefreshFailure?
+        let nonces = try await earlierNonces()
         for candidate in candidates.prefix(Self.attempts) {
             let key = try dpopKey(candidate)
             // Before the token is spent: even if the disk fills up or the store is busy, the response can be kept.
@@ -38,7 +39,7 @@ struct RefreshExchange: Sendable {
             }
             options.logger.debug("refreshing", metadata: ["endpoint": "\(issuer.metadata.tokenEndpoint)"])
             do {
-                let answered = try await answer(candidate.token, key)
+                let answered = try await answer(candidate.token, key, nonces)
                 turn.lastForAnswer()
                 let result = try await accept(answered, in: space)
                 options.logger.debug("refreshed", metadata: ["scope": "\(result.accessToken.scope)"])
@@ -56,7 +57,11 @@ struct RefreshExchange: Sendable {
     /// Sends the request, and once more where the way to the issuer or the issuer itself failed.
     ///
     /// An issuer that has spent the token without an answer arriving may give it again within a moment, hardly later.
-    private func answer(_ token: StoredRefreshToken, _ key: DPoPKey?) async throws -> RefreshResponse {
+    private func answer(
+        _ token: StoredRefreshToken,
+        _ key: DPoPKey?,
+        _ nonces: Set<String>
+    ) async throws -> RefreshResponse {
         let scope = RefreshScope(token: token, asked: request.scope, authority: issuer.authority)
         var wire = TokenRequest(
             clientID: decider.clientID,
@@ -66,7 +71,7 @@ struct RefreshExchange: Sendable {
         )
         wire.askedScope = request.scope
         wire.keyID = key?.thumbprint ?? request.keyID
-        let (form, nonces) = (form(token, scope: scope.sent), try await earlierNonces())
+        let form = form(token, scope: scope.sent)
         do {
             return RefreshResponse(
                 answer: try await send(form, key),
@@ -100,9 +105,10 @@ struct RefreshExchange: Sendable {
         }
     }
 
+    /// A damaged ID token must not end a session: it has no nonce.
     private func earlierNonces() async throws -> Set<String> {
         let tokens = try await store.performRead { [request, decider] in
-            try $0.idTokens(of: request.account, client: decider.clientID)
+            try $0.intactIDTokens(of: request.account, client: decider.clientID)
         }
         return Set(tokens.compactMap { $0.idToken.claims.payload["nonce"]?.text })
     }

@@ -10,7 +10,9 @@ package final class SharedRefresh: Sendable {
         var waiters: [Int: CheckedContinuation<TokenResult, any Error>] = [:]
         var lastWaiter = 0
         var outcome: Result<TokenResult, any Error>?
-        var departed: Set<Int> = []
+
+        /// Callers that left before they began to wait, with what they are told.
+        var departed: [Int: any Error] = [:]
     }
 
     private let state = LockedValue(State())
@@ -48,7 +50,7 @@ package final class SharedRefresh: Sendable {
     private func join(_ waiter: Int, _ continuation: CheckedContinuation<TokenResult, any Error>) {
         let outcome = state.withLock { state -> Result<TokenResult, any Error>? in
             if let outcome = state.outcome { return outcome }
-            if state.departed.remove(waiter) != nil { return .failure(CancellationError()) }
+            if let reason = state.departed.removeValue(forKey: waiter) { return .failure(reason) }
             state.waiters[waiter] = continuation
             return nil
         }
@@ -59,7 +61,7 @@ package final class SharedRefresh: Sendable {
     private func leave(_ waiter: Int, with error: any Error) {
         let continuation = state.withLock { state in
             let continuation = state.waiters.removeValue(forKey: waiter)
-            if continuation == nil, state.outcome == nil { state.departed.insert(waiter) }
+            if continuation == nil, state.outcome == nil { state.departed[waiter] = error }
             return continuation
         }
         continuation?.resume(throwing: error)

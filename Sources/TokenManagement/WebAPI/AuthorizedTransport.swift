@@ -38,25 +38,27 @@ public struct AuthorizedTransport: HTTPTransport {
             throw WebAPIError.notConfigured
         }
         guard isAddressed(request) else { throw WebAPIError.invalidURL(request.description) }
-        let response = try await traced(request, SilentRequest(account: account, scope: api.scope), limits)
+        let wanted = SilentRequest(account: account, scope: api.scope)
+        let (response, refused) = try await traced(request, wanted, insteadOf: nil, limits)
         guard response.status == 401, let challenge = BearerChallenge(response) else { return response }
         var renewed = SilentRequest(account: account, scope: api.scope)
         renewed.claims = challenge.claims
         renewed.forcesRefresh = challenge.claims == nil
         renewed.keepsWaits = true
-        return try await traced(request, renewed, limits)
+        return try await traced(request, renewed, insteadOf: refused, limits).response
     }
 
     private func traced(
         _ request: HTTPRequest,
         _ wanted: SilentRequest,
+        insteadOf refused: AccessToken?,
         _ limits: HTTPLimits
-    ) async throws -> HTTPResponse {
+    ) async throws -> (response: HTTPResponse, sent: AccessToken) {
         try await OperationSpan.run(.webAPI) { span in
             span.setRequest(request)
-            let response = try await send(request, wanted, limits)
+            let (response, token) = try await send(request, wanted, insteadOf: refused, limits)
             span.setResponse(response)
-            return response
+            return (response, token)
         }
     }
 
@@ -76,12 +78,13 @@ public struct AuthorizedTransport: HTTPTransport {
     private func send(
         _ request: HTTPRequest,
         _ wanted: SilentRequest,
+        insteadOf refused: AccessToken?,
         _ limits: HTTPLimits
-    ) async throws -> HTTPResponse {
-        let (token, key) = try await provableToken(wanted)
+    ) async throws -> (HTTPResponse, AccessToken) {
+        let (token, key) = try await provableToken(wanted, insteadOf: refused)
         var request = request
         request.headers["authorization"] = "\(token.authorizationScheme) \(token.secret.reveal())"
-        guard let key else { return try await transport.send(request, limits: limits) }
+        guard let key else { return (try await transport.send(request, limits: limits), token) }
         let now = manager.store.options.now
         let proving = DPoPTransport(
             key,
@@ -90,15 +93,18 @@ public struct AuthorizedTransport: HTTPTransport {
             accessToken: token.secret,
             now: { Int64(now().timeIntervalSince1970) }
         )
-        return try await proving.send(request, limits: limits)
+        return (try await proving.send(request, limits: limits), token)
     }
 
     /// An access token, and the key that an API wants a proof of, if the token is bound to one.
     ///
     /// A sign-in in between brings another key and other tokens, which are taken then.
-    private func provableToken(_ wanted: SilentRequest) async throws -> (AccessToken, DPoPKey?) {
+    private func provableToken(
+        _ wanted: SilentRequest,
+        insteadOf refused: AccessToken?
+    ) async throws -> (AccessToken, DPoPKey?) {
         for _ in 1...3 {
-            let token = try await manager.acquireTokenSilently(wanted).accessToken
+            let token = try await manager.acquireTokenSilently(wanted, insteadOf: refused).accessToken
             guard token.isDPoP else { return (token, nil) }
             let client = manager.clientID
             let stored = try await manager.store.performRead { [account] in

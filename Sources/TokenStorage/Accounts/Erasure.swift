@@ -57,7 +57,7 @@ extension StoreConnection {
 
     private func unfinished(_ error: SQLiteError) -> TokenStoreError {
         let rest = "everything is deleted, but free pages of \(location) still hold old rows sealed"
-        let remedy = Remedy(.purge, "delete expired access tokens when it is done, which erases them")
+        let remedy = Remedy(.purge, "purge expired access tokens when that process has ended: that erases them too")
         let space = Remedy(.freeSpace, "free some space, and the next program that writes to the store erases them")
         return switch error.code.primary {
         case .busy, .locked: .busy("\(rest), as another process uses it", remedy)
@@ -84,7 +84,7 @@ extension StoreConnection {
                     .busy(
                         "the change is made, but another process still reads the log of \(path.database), which holds "
                             + "the old rows sealed",
-                        Remedy(.purge, "delete expired access tokens when it is done, which empties the log")
+                        Remedy(.purge, "purge expired access tokens when that process has ended: that empties it too")
                     )
                 )
             }

@@ -75,6 +75,16 @@ extension StoreReading {
         }
     }
 
+    /// The same without those that are damaged: for what must go on without them.
+    package func intactIDTokens(of account: Account.ID, client: String) throws -> [StoredIDToken] {
+        try read { session in
+            try session.connection.read {
+                guard let row = try session.accountRow(account) else { return [] }
+                return try session.idTokens(row, client: client, leavingOutDamaged: true)
+            }
+        }
+    }
+
     /// The account with an id, if it is stored.
     package func account(_ id: Account.ID) throws -> Account? {
         try read { session in

@@ -131,6 +131,15 @@ extension StoreReading {
     }
 }
 
+extension StoreReading {
+    /// The refresh tokens of an account that can be revoked: those that open.
+    package func revocableTokens(of account: Account.ID, clients: [String]) throws -> [StoredRefreshToken] {
+        try read { session in
+            try session.connection.read { try session.revocableTokens(of: account, clients: clients) }
+        }
+    }
+}
+
 extension StoreConnection {
     fileprivate func expired() throws -> PurgeCounts {
         var counts = PurgeCounts()
@@ -199,10 +208,14 @@ extension StoreConnection {
     private func deletedTokens(_ account: Account.ID, clients: [String]) throws -> [StoredRefreshToken] {
         guard keyRing != nil else { return [] }
         do {
-            return try clients.flatMap { try refreshTokens(of: account, client: $0, family: nil) }
+            return try revocableTokens(of: account, clients: clients)
         } catch is SealingError {
             return []
         }
+    }
+
+    fileprivate func revocableTokens(of account: Account.ID, clients: [String]) throws -> [StoredRefreshToken] {
+        try clients.flatMap { try refreshTokens(of: account, client: $0, family: nil, leavingOutDamaged: true) }
     }
 
     fileprivate func deleteTokens(of account: Int64, client: String) throws {

@@ -17,7 +17,7 @@ extension TokenStore {
     /// Waiting costs nothing: the file system wakes it up, or the server. A subscriber too slow for the record of use,
     /// which keeps the last few thousand entries, is told ``StoreChange/many``. The sequence ends when its task is
     /// cancelled or the store can no longer be read. On a server a change is told when no older transaction is open any
-    /// more, so that none is missed.
+    /// more, so that none is missed; while the server is away the sequence waits.
     public func changes() throws -> AsyncStream<StoreChange> {
         guard let path = location.path else { return try changesOnServer() }
         let watch = try CommitObserver(path)

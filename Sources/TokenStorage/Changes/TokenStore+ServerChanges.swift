@@ -35,8 +35,17 @@ extension TokenStore {
     ) {
         var (cursor, known, pause) = (start, known, Self.shortestPause)
         repeat {
-            // A store that cannot be read any more has no changes to tell; reading it again says why.
-            guard let found = try? read({ try $0.events(from: cursor) }) else { break }
+            let found: (events: [StoreEvent], areMany: Bool, cursor: EventCursor)
+            do {
+                found = try read { try $0.events(from: cursor) }
+            } catch let error as TokenStoreError where [.busy, .unreachable].contains(error.code) {
+                // What is committed meanwhile is told once the server is there again.
+                pause = .seconds(1)
+                continue
+            } catch {
+                // A store that cannot be read any more has no changes to tell; reading it again says why.
+                break
+            }
             cursor = found.cursor
             if found.areMany { continuation.yield(.many) }
             for event in found.events {

@@ -166,12 +166,16 @@ extension StoreConnection {
         try connection.askAhead(Self.tokensOfAccount, .integer(account), .null)
     }
 
-    /// The ID tokens of an account, newest first.
-    func idTokens(_ account: Int64, client: String? = nil) throws -> [StoredIDToken] {
+    /// The ID tokens of an account, newest first; those that are damaged are an error, or are left out.
+    func idTokens(
+        _ account: Int64,
+        client: String? = nil,
+        leavingOutDamaged: Bool = false
+    ) throws -> [StoredIDToken] {
         let table = SealedTable.idToken
         return try connection.all(Self.tokensOfAccount, .integer(account), .optional(client?.folded)) { row in
-            let secret = try open(row, of: table)
-            guard let idToken = try? IDToken(decoding: secret) else { return nil }
+            let secret = try leavingOutDamaged ? intact { try open(row, of: table) } : open(row, of: table)
+            guard let secret, let idToken = try? IDToken(decoding: secret) else { return nil }
             return StoredIDToken(
                 idToken: idToken,
                 clientID: row.text(table["client_id"]),

@@ -167,13 +167,14 @@ extension StoreConnection {
         of id: Account.ID,
         client: String,
         family: String?,
-        withOthers: Bool = true
+        withOthers: Bool = true,
+        leavingOutDamaged: Bool = false
     ) throws -> [StoredRefreshToken] {
         let table = SealedTable.refreshToken
         let values = values(.text(id.key), .text(id.issuer), .text(client.folded), .optional(family), of: id)
         let tokens = try connection.all(Self.usableRows, values) { row -> StoredRefreshToken? in
-            let secret = try open(row, of: table)
-            guard try withOthers || isOrdinary(row) else { return nil }
+            let secret = try leavingOutDamaged ? intact { try open(row, of: table) } : open(row, of: table)
+            guard let secret, try withOthers || isOrdinary(row) else { return nil }
             return StoredRefreshToken(
                 secret: secret,
                 clientID: row.text(table["client_id"]),

@@ -39,13 +39,24 @@ struct TokenAcquisition: ParsableArguments {
 
     /// An access token.
     private func result(on console: Console, isRepeated: Bool) throws -> (TokenResult, Account) {
-        if let stored = try stored() { return stored }
+        var standIn: (TokenResult, Account)?
+        if let stored = try stored(orElse: &standIn) { return stored }
         guard try !arguments.isVacant else { throw try CommandFailure.noStore(at: arguments.location) }
-        let store = try arguments.open(console)
-        defer { store.close() }
-        guard !token.cached else { return try decided(in: store) }
-        let (account, client) = try store.account(filters, byClient: !token.familyTokens)
-        return (try acquire(of: account, client, in: store, isRepeated: isRepeated), account)
+        do {
+            let store = try arguments.open(console)
+            defer { store.close() }
+            guard !token.cached else { return try decided(in: store) }
+            let (account, client) = try store.account(filters, byClient: !token.familyTokens)
+            return (try acquire(of: account, client, in: store, isRepeated: isRepeated), account)
+        } catch let error where Self.mayPass(error) {
+            guard let standIn else { throw error }
+            return standIn
+        }
+    }
+
+    /// Whether a refresh failed because the store could not be written, or no answer came in time.
+    private static func mayPass(_ error: any Error) -> Bool {
+        (error as? TokenStoreError)?.concernsWriting ?? ((error as? AcquisitionError)?.code == .timedOut)
     }
 
     /// Asks the issuer, unless the store has a token by now.
@@ -94,8 +105,9 @@ struct TokenAcquisition: ParsableArguments {
 // MARK: - From the store alone
 
 extension TokenAcquisition {
-    /// The answer where the store alone has it, found without opening the store for writing.
-    private func stored() throws -> (TokenResult, Account)? {
+    /// The answer where the store alone has it, found without opening the store for writing; or else what may stand in
+    /// where it cannot be opened for that.
+    private func stored(orElse standIn: inout (TokenResult, Account)?) throws -> (TokenResult, Account)? {
         do {
             guard let store = try arguments.inspected(), let (account, client) = try selected(store) else { return nil }
             let request = try request(account, of: client, in: store)
@@ -103,7 +115,10 @@ extension TokenAcquisition {
             case .serve(let result): return (result, account)
             case let other where token.cached:
                 throw signInAgain(account, client, request, in: store).completing(Self.refusal(other))
-            default: return nil
+            case .refresh(_, at: _, let fallback):
+                standIn = fallback?.result(whileUnwritable: account.id).map { ($0, account) }
+                return nil
+            case .fail: return nil
             }
         } catch let error as TokenStoreError where [.storeBusy, .failure].contains(CommandFailure(error).status) {
             // A file that another process opened meanwhile, or one of an older version, is opened for writing instead; a

@@ -33,6 +33,14 @@ struct RefreshedIDTokenTests {
         #expect(try scene.refreshTokens.map(\.secret) == [Secret("rt-1")])
     }
 
+    @Test func `a damaged ID token ends no session`() async throws {
+        let scene = try Self.scene(nonce: "n-1")
+        try scene.store.sql("UPDATE id_token SET environment = 'elsewhere'")
+        Self.answer(scene, [("nonce", "n-1")])
+        #expect(try await scene.acquire().accessToken.secret == Secret("new"))
+        #expect(try scene.refreshTokens.map(\.secret) == [Secret("rt-1")])
+    }
+
     @Test func `the names of the newest ID token are those of the account`() async throws {
         let scene = try Self.scene()
         Self.answer(scene, [("preferred_username", "new@example.net")])

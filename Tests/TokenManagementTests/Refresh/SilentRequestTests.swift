@@ -11,6 +11,15 @@ import TokenStorage
 /// What a silent request sends and returns.
 @Suite(.onBothEngines)
 struct SilentRequestTests {
+    @Test func `a caller without time times out, and was not cancelled`() async throws {
+        let scene = try OpenScene()
+        scene.expire()
+        for _ in 1...50 {
+            let error = try await acquisitionError { try await scene.acquire { $0.timeout = .zero } }
+            #expect(error?.code == .timedOut)
+        }
+    }
+
     @Test func `C43: a claims challenge skips the stored token and sends the capabilities`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             let sent = SentForms()

@@ -83,6 +83,21 @@ struct ProviderTokenTests {
         #expect(try await session.token("--scope", "read").output == "at-1\n")
     }
 
+    @Test func `a token that is good enough is served while the store cannot be written`() async throws {
+        let session = try Session(scope: "read", lifetime: 3_600)
+        try await TokenStore.open(at: StorePath(session.scratch.store)).withWriter {
+            try $0.update("access_token", set: "refresh_on = 1")
+        }
+        let holder = try session.scratch.holdForWriting()
+        let outcome = try await session.token("--scope", "read", "--timeout", "1")
+        #expect(outcome.status == 0, "\(outcome.error)")
+        #expect(outcome.output == "at-0\n")
+        #expect(outcome.error.contains("the refresh failed; the stored token is still valid"), "\(outcome.error)")
+        try holder.execute("ROLLBACK")
+        session.issuer.answer(.init(#"{"access_token":"at-1","expires_in":3600}"#))
+        #expect(try await session.token("--scope", "read").output == "at-1\n")
+    }
+
     @Test func `an error has a bounded length for any answer of the issuer`() async throws {
         let session = try Session(scope: "read", lifetime: 0)
         session.issuer.publish(JSONValue.Object([("issuer", .string(String(repeating: "x", count: 500_000)))]))
