@@ -193,7 +193,7 @@ extension AcquisitionError {
     }
 
     static func noAccessToken(_ idToken: IDToken) -> AcquisitionError {
-        let remedy = Remedy(.askForLess, "ask for a scope of an API")
+        let remedy = Remedy.correct("ask for a scope of an API")
         var error = AcquisitionError(.noAccessToken, "the issuer sent no access token, only an ID token", remedy)
         error.idToken = idToken
         return error

@@ -36,20 +36,22 @@ extension TokenManager {
         }
         let locks = try await refreshLocks(of: account, clients: known)
         defer { withExtendedLifetime(locks) {} }
-        let tokens = try await tokens(of: account, known)
+        let found = try await revocableTokens(of: account, known)
+        let tokens = found.tokens
         let revocation = tokens.isEmpty ? .nothing : try await revocation(of: account)
         var reports = await revocation.revoke(tokens)
         let removed = try await store.perform { try $0.signOut(account, clients: clients) }
         // A sign-in that came in the meantime is deleted with the rest, and so ends at the issuer as well.
         let late = removed.deleted.filter { token in !tokens.contains { $0.secret == token.secret } }
         reports.merge(await revocation.revoke(late)) { $1 }
+        for client in found.damagedClients { reports[client.folded] = .failed("what the store has of it is damaged") }
         return SignOutOutcome(
             reports: known.map { ($0, reports[$0.folded] ?? .nothingToRevoke) },
             erasure: removed.erasure
         )
     }
 
-    private func tokens(of account: Account.ID, _ clients: [String]) async throws -> [StoredRefreshToken] {
+    private func revocableTokens(of account: Account.ID, _ clients: [String]) async throws -> RevocableTokens {
         try await store.performRead { try $0.revocableTokens(of: account, clients: clients) }
     }
 
@@ -63,7 +65,7 @@ extension TokenManager {
             for client in Set(clients.map(\.folded)).sorted() {
                 locks.append(try await store.refreshLock(of: account, for: .client(client), patience: patience))
             }
-            let families = try await tokens(of: account, clients).compactMap(\.familyID)
+            let families = try await revocableTokens(of: account, clients).tokens.compactMap(\.familyID)
             for family in Set(families).sorted() {
                 locks.append(try await store.refreshLock(of: account, for: .family(family), patience: patience))
             }

@@ -122,7 +122,7 @@ public final class TokenManager: Sendable {
 
     /// The shared refresh that answers `request`: one under way, or a new one.
     private func sharedRefresh(for request: SilentRequest, insteadOf refused: AccessToken?) -> SharedRefresh {
-        let key = SharedRefresh.Key(request, clientID: clientID)
+        let key = SharedRefresh.Key(request, clientID: clientID, insteadOf: refused)
         let (sharedRefresh, isNew) = refreshes.withLock { refreshes in
             if let sharedRefresh = refreshes[key] { return (sharedRefresh, false) }
             let sharedRefresh = SharedRefresh()

@@ -110,7 +110,20 @@ struct SignOutTests {
         try await Scene.open { (scene: Scene) async throws in
             try scene.store.sql("UPDATE refresh_token SET family_id = '9'")
             #expect(throws: TokenStoreError.self) { try scene.refreshTokens }
-            #expect(try await scene.manager().signOut(scene.account) == .nothingToRevoke)
+            let report = try await scene.manager().signOut(scene.account)
+            #expect(report == .failed("what the store has of it is damaged"))
+            #expect(scene.provider.audit.count(of: "revoke") == 0)
+            await #expect(try scene.store.accounts().isEmpty)
+        }
+    }
+
+    @Test func `a token of an account whose row was altered is sent nowhere, and the account goes`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            try scene.store.sql("UPDATE account SET environment = 'login.example'")
+            guard case .failed = try await scene.manager().signOut(scene.account) else {
+                throw ExpectationFailure("a reason")
+            }
+            #expect(scene.provider.audit.count(of: "revoke") == 0)
             await #expect(try scene.store.accounts().isEmpty)
         }
     }

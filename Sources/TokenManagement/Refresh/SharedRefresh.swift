@@ -1,6 +1,12 @@
 package import HTTPTransport
-import OAuth
+package import OAuth
 import TokenStorage
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// A refresh shared by several callers, each with its own timeout.
 ///
@@ -75,8 +81,12 @@ extension SharedRefresh {
         private let request: SilentRequest
         private let clientID: String
 
+        /// When the token was stored that an API refused.
+        private let refused: Date?
+
         /// All of the request is in it, so that no field that changes the answer can be forgotten.
-        package init(_ request: SilentRequest, clientID: String) {
+        package init(_ request: SilentRequest, clientID: String, insteadOf refused: AccessToken? = nil) {
+            self.refused = refused?.cachedAt
             var request = request
             request.loginHint = nil
             request.timeout = .zero

@@ -131,9 +131,17 @@ extension StoreReading {
     }
 }
 
+/// The refresh tokens of an account that can be revoked.
+package struct RevocableTokens: Sendable {
+    package fileprivate(set) var tokens: [StoredRefreshToken] = []
+
+    /// The clients with one that was altered, or whose account was, which says where tokens are sent.
+    package fileprivate(set) var damagedClients: [String] = []
+}
+
 extension StoreReading {
     /// The refresh tokens of an account that can be revoked: those that open.
-    package func revocableTokens(of account: Account.ID, clients: [String]) throws -> [StoredRefreshToken] {
+    package func revocableTokens(of account: Account.ID, clients: [String]) throws -> RevocableTokens {
         try read { session in
             try session.connection.read { try session.revocableTokens(of: account, clients: clients) }
         }
@@ -208,14 +216,26 @@ extension StoreConnection {
     private func deletedTokens(_ account: Account.ID, clients: [String]) throws -> [StoredRefreshToken] {
         guard keyRing != nil else { return [] }
         do {
-            return try revocableTokens(of: account, clients: clients)
+            return try revocableTokens(of: account, clients: clients).tokens
         } catch is SealingError {
             return []
         }
     }
 
-    fileprivate func revocableTokens(of account: Account.ID, clients: [String]) throws -> [StoredRefreshToken] {
-        try clients.flatMap { try refreshTokens(of: account, client: $0, family: nil, leavingOutDamaged: true) }
+    fileprivate func revocableTokens(of account: Account.ID, clients: [String]) throws -> RevocableTokens {
+        var found = RevocableTokens()
+        for client in clients {
+            if let tokens = try intact({ try refreshTokens(of: account, client: client, family: nil) }) {
+                found.tokens += tokens
+                continue
+            }
+            found.damagedClients.append(client)
+            found.tokens +=
+                try intact {
+                    try refreshTokens(of: account, client: client, family: nil, leavingOutDamaged: true)
+                } ?? []
+        }
+        return found
     }
 
     fileprivate func deleteTokens(of account: Int64, client: String) throws {

@@ -101,7 +101,8 @@ package final class StoreConnection {
     /// Whether the transaction that is open may have happened before: the answer to its commit was lost, and it left
     /// nothing that tells.
     var mayHaveHappened = false
-
+    /// Whether the answer of an issuer is written, which is not to be had again.
+    var isStoringAnswer = false
     /// Until when what is written to a server is tried again; nil: as long as another process is waited for.
     var deadline: ContinuousClock.Instant?
 

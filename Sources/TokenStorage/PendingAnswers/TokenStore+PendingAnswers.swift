@@ -74,6 +74,8 @@ extension TokenStore {
         do {
             let limit = max(.zero, limit - (.now - start))
             let saved = try withWriter(within: limit) { session in
+                session.isStoringAnswer = true
+                defer { session.isStoringAnswer = false }
                 let identity =
                     try answer.used == nil ? ResponseIdentity(answer.response, request: answer.request) : nil
                 return try session.write(

@@ -66,8 +66,9 @@ extension StoreConnection {
                 presumption = nil
                 if wasPresumed, error.refutesPresumption { continue }
                 if error.state == .lostAfterCommit, let finished {
-                    // Only the server can say whether it happened. One that says nothing had its time.
-                    if unsettled == nil, error.code != .timedOut {
+                    // Only the server can say whether it happened. One that says nothing had its time, unless a session
+                    // depends on it.
+                    if unsettled == nil, error.code != .timedOut || isStoringAnswer {
                         end = max(end, ContinuousClock.now + options.busyTimeout)
                     }
                     unsettled = (witness, finished)

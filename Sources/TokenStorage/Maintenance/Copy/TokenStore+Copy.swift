@@ -91,7 +91,7 @@ public struct MoveUndo: Hashable, Sendable {
         let (place, moved) = try store.read { (try $0.newPlace(), try $0.accountsOfFinishedMove()) }
         self.place = place
         let target = place.flatMap { PathParts.isAbsolute($0) ? StorePath($0) : nil }
-        accounts = try target.map { try Self.accounts(in: $0, options) } ?? moved
+        accounts = place == nil ? nil : try target.map { try Self.accounts(in: $0, options) } ?? moved
     }
 
     /// nil where the file cannot be read, which does not keep anyone from taking the move back.
