@@ -99,21 +99,21 @@ package enum FallbackToken: Sendable {
     /// The token where it may stand in while the store cannot be written, else nil.
     package func result(whileUnwritable account: Account.ID) -> TokenResult? {
         guard case .aging(let token) = self else { return nil }
+        return Self.aging(token, account, needsInteraction: false)
+    }
+
+    private static func aging(_ token: AccessToken, _ account: Account.ID, needsInteraction: Bool) -> TokenResult {
         var result = TokenResult(token, account: account, source: .cache)
         result.freshness = .aging
-        result.refreshFailed = true
+        result.interactionSoon = needsInteraction
+        result.refreshFailed = !needsInteraction
         return result
     }
 
     /// The token where `error` lets it stand in, else nil.
     func result(after error: AcquisitionError, account: Account.ID) -> TokenResult? {
         switch self {
-        case .aging(let token):
-            var result = TokenResult(token, account: account, source: .cache)
-            result.freshness = .aging
-            result.interactionSoon = error.needsInteraction
-            result.refreshFailed = !error.needsInteraction
-            return result
+        case .aging(let token): return Self.aging(token, account, needsInteraction: error.needsInteraction)
         case .extended(let token):
             guard error.isOutage else { return nil }
             var result = TokenResult(token, account: account, source: .cache)
