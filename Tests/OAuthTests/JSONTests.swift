@@ -28,6 +28,41 @@ struct JSONTests {
         #expect(error.map { (0...text.utf8.count).contains($0.offset) } == true)
     }
 
+    @Test func `names and texts are compared byte by byte`() throws {
+        let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
+        var object = JSONValue.Object([(composed, 1), (decomposed, 2)])
+        #expect(object[composed] == 1)
+        #expect(object[decomposed] == 2)
+        object[composed] = 3
+        object[decomposed] = nil
+        #expect(object.members.map(\.value) == [3])
+        #expect(JSONValue.string(composed) != .string(decomposed))
+        let (one, other): (JSONValue, JSONValue) = ([composed: 1], [decomposed: 1])
+        #expect(one != other)
+        let both: JSONValue = [composed: 1, decomposed: 2]
+        let turned: JSONValue = [decomposed: 2, composed: 1]
+        #expect(both == turned)
+        #expect(both.hashValue == turned.hashValue)
+        #expect(both.canonical.serialized == turned.canonical.serialized)
+    }
+
+    @Test(
+        arguments: [
+            "\"a\nb\"": "a\nb", #""\x""#: #"\x"#, #""\'""#: #"\'"#, #""\u12g4\n""#: "\\u12g4\n", "\"a\"\u{0}": "a",
+            #""a" trailing"#: "a", #""é\q""#: #"é\q"#,
+        ]
+    )
+    func `an answer that no other reader takes is read as far as it goes`(text: String, value: String) throws {
+        let bytes = Array(text.utf8)
+        #expect(try bytes.withUnsafeBytes { try JSONValue(mending: $0, forgives: true) } == .string(value))
+    }
+
+    @Test(arguments: ["{\"a\":007,\"t\":\"x\",}", "{\"t\":\"x\",\"l\":[1,]}", "{\"b\":\"1\n2\",\"t\":\"x\"}}"])
+    func `a fault in one member does not affect the others`(text: String) throws {
+        let bytes = Array(text.utf8)
+        #expect(try bytes.withUnsafeBytes { try JSONValue(mending: $0, forgives: true) }.object?["t"] == "x")
+    }
+
     @Test(
         arguments: [
             [0xFF], [0xC0, 0xAF], [0xC1, 0x81], [0xE0, 0x80, 0xAF], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80],

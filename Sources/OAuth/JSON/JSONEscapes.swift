@@ -8,11 +8,15 @@ struct JSONEscapes {
     private let mends: Bool
     private(set) var isMended = false
 
+    /// Whether control characters, and escapes that JSON does not have, stand for themselves instead of being refused.
+    private let forgives: Bool
+
     /// Starts at the first byte after the opening quote, and takes up the work at the first escape.
-    init(_ bytes: UnsafeRawBufferPointer, start: Int, backslash: Int, mends: Bool) {
+    init(_ bytes: UnsafeRawBufferPointer, start: Int, backslash: Int, mends: Bool, forgives: Bool) {
         self.bytes = bytes
         offset = backslash
         self.mends = mends
+        self.forgives = forgives
         text = Array(bytes[start..<backslash])
     }
 
@@ -28,7 +32,7 @@ struct JSONEscapes {
                 offset += 1
                 return valid
             case UInt8(ascii: "\\"): try escape()
-            case 0..<0x20: throw error("text holds a control character")
+            case 0..<0x20 where !forgives: throw error("text holds a control character")
             default:
                 text.append(byte)
                 offset += 1
@@ -48,9 +52,16 @@ struct JSONEscapes {
         case UInt8(ascii: "n"): text.append(0x0A)
         case UInt8(ascii: "r"): text.append(0x0D)
         case UInt8(ascii: "t"): text.append(0x09)
-        case UInt8(ascii: "u"): text.append(contentsOf: Array(String(try scalar()).utf8))
-        default: throw error("an escape is unknown")
+        case UInt8(ascii: "u") where !forgives || isHexadecimal(bytes[offset...].prefix(4)):
+            text.append(contentsOf: Array(String(try scalar()).utf8))
+        default:
+            guard forgives else { throw error("an escape is unknown") }
+            text += [UInt8(ascii: "\\"), letter]
         }
+    }
+
+    private func isHexadecimal(_ digits: Slice<UnsafeRawBufferPointer>) -> Bool {
+        digits.count == 4 && digits.allSatisfy { Character(Unicode.Scalar($0)).isHexDigit }
     }
 
     private mutating func scalar() throws(JSONError) -> Unicode.Scalar {

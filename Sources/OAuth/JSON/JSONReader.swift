@@ -7,6 +7,10 @@ package struct JSONReader {
     /// Whether ``value()`` mends what programs write that RFC 8259 does not know, instead of refusing it.
     private let mends: Bool
 
+    /// Whether it also takes what no other reader takes, such as a line break in a text: a token that an issuer has
+    /// rotated is in no other answer.
+    private let forgives: Bool
+
     /// What was mended last; the value is not quite what was written then.
     package private(set) var oddity: String?
 
@@ -16,10 +20,16 @@ package struct JSONReader {
     /// Nesting beyond this is refused rather than risking the stack.
     private static let depthLimit = 256
 
-    package init(_ bytes: UnsafeRawBufferPointer, from offset: Int = 0, mends: Bool = false) {
+    package init(
+        _ bytes: UnsafeRawBufferPointer,
+        from offset: Int = 0,
+        mends: Bool = false,
+        forgives: Bool = false
+    ) {
         self.bytes = bytes
         self.offset = offset
         self.mends = mends
+        self.forgives = forgives
     }
 
     /// Where the document in `bytes` begins: behind a UTF-8 byte order mark, if there is one, else at once.
@@ -165,6 +175,9 @@ package struct JSONReader {
             skipWhitespace()
             if take(close) { return }
             guard take(",") else { throw error(current == nil ? "the document ends too early" : "a comma is missing") }
+            guard forgives else { continue }
+            skipWhitespace()
+            if take(close) { return }
         }
     }
 
@@ -200,7 +213,7 @@ package struct JSONReader {
     private mutating func number() throws(JSONError) -> String {
         let start = offset
         _ = take("-")
-        if !take("0") { try digits() }
+        if !take("0") || forgives && isAtDigit { try digits() }
         if take(".") { try digits() }
         if take("e") || take("E") {
             if !take("+") { _ = take("-") }
@@ -209,9 +222,11 @@ package struct JSONReader {
         return String(decoding: bytes[start..<offset], as: UTF8.self)
     }
 
+    private var isAtDigit: Bool { current.map { $0 &- UInt8(ascii: "0") < 10 } ?? false }
+
     private mutating func digits() throws(JSONError) {
         let start = offset
-        while let byte = current, byte &- UInt8(ascii: "0") < 10 { offset += 1 }
+        while isAtDigit { offset += 1 }
         guard offset > start else {
             throw error(current == nil ? "the document ends too early" : "a value is expected")
         }
@@ -234,12 +249,12 @@ package struct JSONReader {
                 offset += 1
                 return text
             case UInt8(ascii: "\\"):
-                var escaped = JSONEscapes(bytes, start: start, backslash: offset, mends: mends)
+                var escaped = JSONEscapes(bytes, start: start, backslash: offset, mends: mends, forgives: forgives)
                 let text = try escaped.unescaped()
                 offset = escaped.offset
                 if escaped.isMended { oddity = "it holds half of a character" }
                 return text
-            case 0..<0x20: throw error("text holds a control character")
+            case 0..<0x20 where !forgives: throw error("text holds a control character")
             default: offset += 1
             }
         }

@@ -19,15 +19,17 @@ public enum JSONValue: Sendable {
         public init(_ members: [(name: String, value: JSONValue)] = []) { self.members = members }
 
         /// The value of the last member called `name`, the one most readers see when a name is repeated.
+        ///
+        /// Names are compared byte by byte: two spellings of a letter make two names.
         public subscript(name: String) -> JSONValue? {
-            get { members.last { $0.name == name }?.value }
+            get { members.last { $0.name.hasSameBytes(as: name) }?.value }
             set {
-                if let newValue, let index = members.lastIndex(where: { $0.name == name }) {
+                if let newValue, let index = members.lastIndex(where: { $0.name.hasSameBytes(as: name) }) {
                     members[index].value = newValue
                 } else if let newValue {
                     members.append((name, newValue))
                 } else {
-                    members.removeAll { $0.name == name }
+                    members.removeAll { $0.name.hasSameBytes(as: name) }
                 }
             }
         }
@@ -87,18 +89,33 @@ extension JSONValue.Object: Hashable {
     /// Whether both have the same names with the same values; the order of members carries no meaning in JSON.
     public static func == (lhs: Self, rhs: Self) -> Bool {
         guard lhs.members.count == rhs.members.count else { return false }
-        if zip(lhs.members, rhs.members).allSatisfy({ $0.name == $1.name && $0.value == $1.value }) { return true }
-        let right = Dictionary(rhs.members.map { ($0.name, $0.value) }) { $1 }
-        let left = Dictionary(lhs.members.map { ($0.name, $0.value) }) { $1 }
-        return left == right
+        let isSameOrder = zip(lhs.members, rhs.members).allSatisfy { left, right in
+            left.name.hasSameBytes(as: right.name) && left.value == right.value
+        }
+        return isSameOrder || lhs.values == rhs.values
     }
 
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(Dictionary(members.map { ($0.name, $0.value) }) { $1 })
-    }
+    public func hash(into hasher: inout Hasher) { hasher.combine(values) }
+
+    /// By the bytes of their names.
+    private var values: [[UInt8]: JSONValue] { Dictionary(members.map { (Array($0.name.utf8), $0.value) }) { $1 } }
 }
 
-extension JSONValue: Hashable {}
+extension JSONValue: Hashable {
+    /// Whether both say the same; texts do where their bytes are the same, as two spellings of a letter are two texts to
+    /// who compares them elsewhere ([RFC 8259 §8.3](https://www.rfc-editor.org/rfc/rfc8259#section-8.3)).
+    public static func == (lhs: Self, rhs: Self) -> Bool {
+        switch (lhs, rhs) {
+        case (.null, .null): true
+        case (.bool(let left), .bool(let right)): left == right
+        case (.number(let left), .number(let right)), (.string(let left), .string(let right)):
+            left.hasSameBytes(as: right)
+        case (.array(let left), .array(let right)): left == right
+        case (.object(let left), .object(let right)): left == right
+        default: false
+        }
+    }
+}
 
 extension Int64 {
     /// Whole seconds from decimal text such as `1790003600` or `1790000000.125`; nil if it is not a number in range.
@@ -162,28 +179,32 @@ extension JSONValue {
 
     /// Reads as much of one JSON document as possible: a fault in one value does not affect the others.
     ///
-    /// Half of a character, and bytes that are not UTF-8, become U+FFFD; values that JSON does not have become null.
-    package init(mending bytes: UnsafeRawBufferPointer) throws(JSONError) {
+    /// Half of a character, and bytes that are not UTF-8, become U+FFFD; values that JSON does not have become null. One
+    /// that `forgives` also takes what other readers refuse, such as a line break in a text, a comma too many, or what
+    /// stands behind the document.
+    package init(mending bytes: UnsafeRawBufferPointer, forgives: Bool = false) throws(JSONError) {
         do {
-            self = try Self.mended(bytes)
+            self = try Self.mended(bytes, forgives)
         } catch {
             guard String(validating: bytes, as: UTF8.self) == nil else { throw error }
-            self = try Self.mended(String(decoding: bytes, as: UTF8.self))
+            self = try Self.mended(String(decoding: bytes, as: UTF8.self), forgives)
         }
     }
 
-    private static func mended(_ bytes: UnsafeRawBufferPointer) throws(JSONError) -> JSONValue {
-        var reader = JSONReader(bytes, mends: true)
+    private static func mended(_ bytes: UnsafeRawBufferPointer, _ forgives: Bool) throws(JSONError) -> JSONValue {
+        var reader = JSONReader(bytes, mends: true, forgives: forgives)
         let value = try reader.value()
-        try reader.end()
+        if !forgives { try reader.end() }
         return value
     }
 
     /// Reads one JSON document as well as it can be read.
-    package static func mended(_ text: String) throws(JSONError) -> JSONValue {
+    package static func mended(_ text: String) throws(JSONError) -> JSONValue { try mended(text, false) }
+
+    private static func mended(_ text: String, _ forgives: Bool) throws(JSONError) -> JSONValue {
         var text = text
         return try text.withUTF8 { bytes in
-            Result { () throws(JSONError) in try mended(UnsafeRawBufferPointer(bytes)) }
+            Result { () throws(JSONError) in try mended(UnsafeRawBufferPointer(bytes), forgives) }
         }.get()
     }
 
@@ -207,7 +228,12 @@ extension JSONValue {
         switch self {
         case .array(let elements): .array(elements.map(\.canonical))
         case .object(let object):
-            .object(.init(object.members.map { ($0.name, $0.value.canonical) }.sorted { $0.name < $1.name }))
+            .object(
+                .init(
+                    object.members.map { ($0.name, $0.value.canonical) }
+                        .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+                )
+            )
         default: self
         }
     }

@@ -25,10 +25,12 @@ package struct TokenEndpoint: Sendable {
         request.isIdempotent = grant == .deviceCode
         let response = try await transport.send(request, limits: limits)
         // Only an object can carry tokens or an error; everything else is judged by its status.
-        let object = response.jsonObject(mending: true)
+        let object = response.jsonObject(forgiving: true)
         if IssuerUnavailable.isMeant(by: response.status) { throw IssuerUnavailable(response, now: now) }
-        // Some issuers send errors with status 200.
-        if var refusal = object.flatMap({ OAuthError($0, status: response.status) }) {
+        let tokens = object.map { TokenResponse($0) }
+        // Some issuers send errors with status 200; beside tokens that are nowhere else, `error` says nothing.
+        let hasTokens = response.isSuccess && tokens?.hasTokens ?? false
+        if !hasTokens, var refusal = object.flatMap({ OAuthError($0, status: response.status) }) {
             refusal.retryAfter = response.retryAfter(now: now)
             throw form.redacting(refusal)
         }
@@ -39,10 +41,9 @@ package struct TokenEndpoint: Sendable {
         // RFC 6749 §5.2: the status for an unknown client, whatever the body.
         guard response.status != 401 else { throw OAuthError(code: .invalidClient, status: 401) }
         // RFC 6749 §5.1 has 200 alone; but tokens that come with another success are in no other answer.
-        guard response.isSuccess, let object else {
+        guard response.isSuccess, let tokens else {
             throw UnusableAnswer(status: response.status, isJSON: object != nil)
         }
-        let tokens = TokenResponse(object)
         guard response.status == 200 || tokens.hasTokens else {
             throw UnusableAnswer(status: response.status, isJSON: true)
         }

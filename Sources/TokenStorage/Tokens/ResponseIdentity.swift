@@ -27,7 +27,9 @@ struct ResponseIdentity {
         self.clientInfo = clientInfo
         let tenant = request.authority.isTenantless ? nil : request.authority.tenant
         userFlow = Self.userFlow(of: account, idToken?.claims, request.authority)
-        namedTenant = idToken?.claims.tenantID ?? clientInfo?.utid
+        let named = idToken?.claims.tenantID ?? clientInfo?.utid
+        // In a refresh one that no row can have says nothing: a refresh token that was rotated is nowhere else.
+        namedTenant = request.grant == .refreshToken && named?.keyFlaw != nil ? nil : named
         realm =
             namedTenant ?? tenant
             ?? request.authority.issuer.map(Self.firstPathSegment) ?? ""

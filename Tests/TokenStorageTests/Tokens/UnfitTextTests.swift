@@ -73,6 +73,26 @@ struct UnfitTextTests {
         #expect(try fixture.store.accounts().count == 1)
     }
 
+    @Test(arguments: Flaw.allCases)
+    func `the tokens of a refresh are stored whatever tenant its ID token names`(flaw: Flaw) throws {
+        let fixture = try TestStore()
+        try openSignIn(fixture, [:])
+        let account = try #require(try fixture.store.accounts().first)
+        let used = try #require(try fixture.store.refreshTokens(of: account.id, client: "cid").first)
+        let authority = try Authority(issuer: Self.openIssuer)
+        let request = TokenRequest(clientID: "cid", authority: authority, scope: "s1", grant: .refreshToken)
+        let claims: JSONValue = [
+            "iss": .string(Self.openIssuer), "aud": "cid", "sub": "s1", "tid": .string(flaw.text),
+        ]
+        let response = try TokenResponse.new([
+            "access_token": "a2", "refresh_token": "r2", "id_token": .string(Fixture.idToken(claims)),
+        ])
+        let saved = try fixture.store.save(response, for: request, refreshing: used)
+        #expect(saved.outcome == .stored)
+        #expect(try fixture.store.refreshTokens(of: account.id, client: "cid").map(\.secret) == [Secret("r2")])
+        #expect(try fixture.store.check() == [])
+    }
+
     @Test(arguments: ["home_account_id", "environment", "client_id", "realm"])
     func `an entry that cannot be stored is kept aside, and stops no other`(field: String) throws {
         let fixture = try TestStore()
