@@ -204,9 +204,11 @@ public struct AuthorityError: CodedError, Hashable {
 
 extension AuthorityError {
     package static func notAURL(_ text: String) -> AuthorityError {
-        AuthorityError(
+        // What stands before the sign may be a password.
+        let start = text.utf8.lastIndex(of: UInt8(ascii: "@"))
+        return AuthorityError(
             .notAURL,
-            "'\(text)' is not a URL",
+            "'\(start.map { "…" + text[$0...] } ?? text)' is not a URL",
             .correct("give one such as https://login.example.com/tenant")
         )
     }

@@ -11,7 +11,12 @@ struct FormParametersTests {
         #expect(form.encoded.reveal() == "scope=api%3A%2F%2Fx%2FA+openid&tok%2Ben=a%26b%3Dc%25%C3%A9~._-")
     }
 
-    @Test(arguments: ["M.C5/l +3=", "M.C5%2Fl+%2B3%3D", "M.C5%2fl+%2b3%3d", "%4d.C5/l%20%2B3="])
+    @Test(
+        arguments: [
+            "M.C5/l +3=", "M.C5%2Fl+%2B3%3D", "M.C5%2fl+%2b3%3d", "%4d.C5/l%20%2B3=", "M.C5%252Fl%2520%25252B3=",
+            #"M.C5\/l +3="#, #"\u004d.C5\/l\u0020+3\u003D"#, "M.C5&#x2F;l&#32;&#x2b;3=",
+        ]
+    )
     func `a secret that the issuer repeats is redacted from its error in any encoding`(echo: String) {
         var form = FormParameters()
         form.append("refresh_token", Secret("M.C5/l +3="))
@@ -25,6 +30,13 @@ struct FormParametersTests {
         redacted.numbers = [7]
         #expect(form.redacting(error) == redacted)
         #expect(form.redacting(form.encoded.reveal()) == "refresh_token=<redacted>")
+    }
+
+    @Test(arguments: [#"a\"b\\c"#, "a&quot;b&#92;c", #"a\u0022b\u005Cc"#, #"a"b\c"#])
+    func `a password that a page or a document repeats is redacted`(echo: String) {
+        var form = FormParameters()
+        form.append("password", Secret(#"a"b\c"#))
+        #expect(form.redacting("no '\(echo)' here") == "no '<redacted>' here")
     }
 
     @Test func `a secret is redacted from error codes, and a longer word that starts alike stays`() {

@@ -73,7 +73,7 @@ extension FormParameters {
         return words.contains { $0.redacted(from: text) != text } ? nil : redacting(text)
     }
 
-    /// `text` without the secrets of this form, as they are or percent-encoded.
+    /// `text` without the secrets of this form, as they are or as a form, JSON or HTML encodes them.
     package func redacting(_ text: String) -> String { secrets.reduce(text) { $1.redacted(from: $0) } }
 
     /// Whether a name that an issuer sent has a secret in it.
@@ -122,21 +122,79 @@ extension Secret {
 }
 
 extension ArraySlice<UInt8> {
-    /// How many bytes `secret` takes at the beginning, if it is there as a form may have it: with any bytes
-    /// percent-encoded, in digits of either case.
+    /// How many bytes `secret` takes at the beginning, if it is there as a form, JSON or HTML may have it: with any bytes
+    /// encoded.
     fileprivate func encodedLength(of secret: UnsafeRawBufferPointer) -> Int? {
         var rest = self
         for wanted in secret {
-            guard let byte = rest.popFirst() else { return nil }
-            switch byte {
-            case UInt8(ascii: "%"):
-                guard let high = rest.popFirst()?.hexadecimal, let low = rest.popFirst()?.hexadecimal,
-                    high << 4 | low == wanted
-                else { return nil }
-            case UInt8(ascii: "+"): guard wanted == UInt8(ascii: " ") || wanted == byte else { return nil }
-            default: guard byte == wanted else { return nil }
+            guard let byte = rest.first, let length = rest.length(of: wanted) ?? (byte == wanted ? 1 : nil) else {
+                return nil
             }
+            rest = rest.dropFirst(length)
         }
         return count - rest.count
+    }
+
+    /// How many bytes stand at the beginning for `wanted`, if they do.
+    private func length(of wanted: UInt8) -> Int? {
+        switch first {
+        case UInt8(ascii: "%"): lengthInForm(of: wanted)
+        case UInt8(ascii: "+"): wanted == UInt8(ascii: " ") ? 1 : nil
+        case UInt8(ascii: "\\"): lengthInJSON(of: wanted)
+        case UInt8(ascii: "&"): lengthInHTML(of: wanted)
+        default: nil
+        }
+    }
+
+    /// Two digits behind `%`, which may be encoded itself, once or more often.
+    private func lengthInForm(of wanted: UInt8) -> Int? {
+        var digits = dropFirst()
+        while true {
+            guard let high = digits.first?.hexadecimal, let low = digits.dropFirst().first?.hexadecimal else {
+                return nil
+            }
+            let byte = high << 4 | low
+            digits = digits.dropFirst(2)
+            if byte == wanted { return count - digits.count }
+            guard byte == UInt8(ascii: "%") else { return nil }
+        }
+    }
+
+    private func lengthInJSON(of wanted: UInt8) -> Int? {
+        let letter = dropFirst().first
+        guard letter == UInt8(ascii: "u") else {
+            return letter == wanted || letter == Self.letters[wanted] ? 2 : nil
+        }
+        let digits = dropFirst(2).prefix(4)
+        return digits.count == 4 && digits.number(radix: 16) == UInt32(wanted) ? 6 : nil
+    }
+
+    /// The letters that stand behind a backslash for white space.
+    private static let letters: [UInt8: UInt8] = [
+        0x08: UInt8(ascii: "b"), 0x09: UInt8(ascii: "t"), 0x0A: UInt8(ascii: "n"), 0x0C: UInt8(ascii: "f"),
+        0x0D: UInt8(ascii: "r"),
+    ]
+
+    private func lengthInHTML(of wanted: UInt8) -> Int? {
+        guard let end = prefix(10).firstIndex(of: UInt8(ascii: ";")) else { return nil }
+        let name = self[startIndex + 1..<end]
+        let length = end + 1 - startIndex
+        if name.first == UInt8(ascii: "#") {
+            let isHexadecimal = name.dropFirst().first.map { $0 | 0x20 == UInt8(ascii: "x") } ?? false
+            let number = name.dropFirst(isHexadecimal ? 2 : 1).number(radix: isHexadecimal ? 16 : 10)
+            return number == UInt32(wanted) ? length : nil
+        }
+        return Self.entities[String(decoding: name, as: UTF8.self)] == wanted ? length : nil
+    }
+
+    private static let entities: [String: UInt8] = [
+        "amp": UInt8(ascii: "&"), "lt": UInt8(ascii: "<"), "gt": UInt8(ascii: ">"), "quot": UInt8(ascii: "\""),
+        "apos": UInt8(ascii: "'"),
+    ]
+
+    private func number(radix: Int) -> UInt32? {
+        // Not with a sign, which Swift takes too.
+        guard allSatisfy({ $0.hexadecimal != nil }) else { return nil }
+        return UInt32(String(decoding: self, as: UTF8.self), radix: radix)
     }
 }
