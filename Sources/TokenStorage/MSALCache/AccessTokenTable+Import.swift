@@ -65,13 +65,15 @@ extension StoreConnection {
 
     private static let exportedAccessTokens = SQL(
         SealedTable.accessToken.selection(with: "a.home_account_id") + """
-            WHERE t.credential_type = ?1 AND t.token_type_fold <> 'dpop' ORDER BY t.id
+            WHERE t.credential_type = ?1 AND NOT (t.token_type_fold = 'dpop' AND EXISTS (
+                SELECT 1 FROM dpop_key k WHERE k.account_id = t.account_id AND k.client_fold = t.client_fold
+            )) ORDER BY t.id
             """
     )
 
     /// Calls `body` with each access token of a type, and the id of its account; a client's own token has none.
     ///
-    /// Those that are bound to a DPoP key are left out: the document has no place for the key.
+    /// Those that are bound to a DPoP key of the store are left out: the document has no place for the key.
     func forEachAccessToken(
         ofType credentialType: String,
         _ body: (AccessTokenRow, _ homeAccountID: String?) throws -> Void

@@ -109,21 +109,21 @@ final class MSALCacheExporter {
     }
 }
 
-/// Kept entries by the name of their bucket as JSON, in the order of their first appearance.
+/// Kept entries by the name of their bucket as JSON, byte by byte, in the order of their first appearance.
 private struct UnrecognizedBuckets {
     private(set) var names: [String] = []
-    private var entries: [String: [UnrecognizedEntry]] = [:]
+    private var entries: [[UInt8]: [UnrecognizedEntry]] = [:]
 
     init(_ session: StoreConnection) throws {
         try session.forEachUnrecognizedEntry { _, entry in
             let name = entry.path.bucketJSON
-            if entries[name] == nil { names.append(name) }
-            entries[name, default: []].append(entry)
+            if entries[Array(name.utf8)] == nil { names.append(name) }
+            entries[Array(name.utf8), default: []].append(entry)
         }
     }
 
     mutating func remove(_ name: String) -> [UnrecognizedEntry] {
-        names.removeAll { $0 == name }
-        return entries.removeValue(forKey: name) ?? []
+        names.removeAll { $0.hasSameBytes(as: name) }
+        return entries.removeValue(forKey: Array(name.utf8)) ?? []
     }
 }

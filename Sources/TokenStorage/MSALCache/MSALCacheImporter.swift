@@ -85,7 +85,7 @@ struct MSALCacheImporter {
         for entry in current {
             let isTaken = try take(bucket, entry, bytes)
             try progress.advance()
-            guard !isTaken, let behind = older[entry.key] else { continue }
+            guard !isTaken, let behind = older[Array(entry.key.utf8)] else { continue }
             // What makes no sense harms no other row, not even one that it stands before.
             report.unchanged -= behind.count
             for entry in behind { _ = try take(bucket, entry, bytes) }

@@ -117,15 +117,15 @@ extension [MSALCacheIndex.Entry] {
     /// The entries that count, and those behind them by lower-cased key: of two whose keys differ only in case, the
     /// lower-cased one counts.
     ///
-    /// Early releases of MSAL Go wrote mixed-case keys beside which a later one left the current row.
-    var currentAndOlder: (current: Self, older: [String: Self]) {
+    /// Keys are compared byte by byte. Early releases of MSAL Go wrote mixed-case keys beside which a later one left the current row.
+    var currentAndOlder: (current: Self, older: [[UInt8]: Self]) {
         let mixed = filter { $0.key != $0.key.lowercased() }
         guard !mixed.isEmpty else { return (self, [:]) }
-        let lowered = Set(self.lazy.map(\.key).filter { $0 == $0.lowercased() })
-        func isOlder(_ key: String) -> Bool { key != key.lowercased() && lowered.contains(key.lowercased()) }
-        return (
-            filter { !isOlder($0.key) },
-            Dictionary(grouping: mixed.filter { isOlder($0.key) }) { $0.key.lowercased() }
-        )
+        func lowered(_ entry: Element) -> [UInt8] { [UInt8](entry.key.lowercased().utf8) }
+        let current = Set(self.lazy.filter { $0.key == $0.key.lowercased() }.map { [UInt8]($0.key.utf8) })
+        func isOlder(_ entry: Element) -> Bool {
+            entry.key != entry.key.lowercased() && current.contains(lowered(entry))
+        }
+        return (filter { !isOlder($0) }, Dictionary(grouping: mixed.filter(isOlder), by: lowered))
     }
 }

@@ -4,14 +4,18 @@ import OAuth
 /// How MSAL for Python names the hosts of a store: without a port, which ours have where it is not 443.
 ///
 /// Where accounts with one id are at several ports of a host, the ports stay: by host alone no import could tell whose
-/// token is whose.
+/// token is whose. So does that of an account whose port no ID token tells: its refresh token would be sent elsewhere.
 struct MSALHosts {
     /// Environments that keep their port.
     private var kept: Set<String> = []
 
+    /// Those that keep it for one account: its key, and the environment.
+    private var keptOfAccounts: Set<[String]> = []
+
     init(_ session: StoreConnection) throws {
         var environments: [[String]: Set<String>] = [:]
-        try session.forEachEnvironmentWithPort { account, environment in
+        try session.forEachEnvironmentWithPort { account, environment, hasIDToken in
+            if !hasIDToken { keptOfAccounts.insert([account, environment]) }
             guard let host = Self.host(environment) else { return }
             environments[[account, host], default: []].insert(environment)
         }
@@ -24,11 +28,17 @@ struct MSALHosts {
     /// An entity and its keys as MSAL would write them.
     func naming(_ keys: [String], _ entity: JSONValue) -> ([String], JSONValue) {
         guard var object = entity.object, let environment = object["environment"]?.text,
-            let host = Self.host(environment), !kept.contains(environment)
+            let host = Self.host(environment), !kept.contains(environment),
+            !keepsPort(environment, of: object["home_account_id"]?.text)
         else { return (keys, entity) }
         object["environment"] = .string(host)
         let (old, new) = ("-\(environment.lowercased())-", "-\(host)-")
         return (keys.map { $0.replacing(old, with: new, maxReplacements: 1) }, .object(object))
+    }
+
+    private func keepsPort(_ environment: String, of account: String?) -> Bool {
+        guard let account, !keptOfAccounts.isEmpty else { return false }
+        return Account.ID.keys(of: account).contains { keptOfAccounts.contains([$0, environment]) }
     }
 
     /// The host of an environment that has a port.

@@ -14,95 +14,6 @@ extension SealedTable {
     )
 }
 
-/// An entry of an imported document that is kept as it is: unknown or quarantined.
-struct UnrecognizedEntry {
-    /// The bucket and the key of an entry in a document.
-    struct Path: Hashable {
-        let bucket: String
-
-        /// Nil where the bucket as a whole is kept.
-        let key: String?
-
-        /// The names as they were written, with their quotes, where no text can hold them: half of a character has no
-        /// place in one.
-        var rawBucket: String?
-        var rawKey: String?
-
-        /// The names as JSON.
-        var bucketJSON: String { rawBucket ?? JSONValue.string(bucket).serialized }
-        var keyJSON: String { rawKey ?? JSONValue.string(key ?? "").serialized }
-    }
-
-    let path: Path
-
-    /// What the entry says, as well as it can be read.
-    let value: JSONValue
-
-    /// The value as it was written, where it is odd JSON, such as half of a character.
-    var raw: String?
-
-    /// Why it is quarantined; nil if it is only unknown.
-    let rejection: String?
-
-    fileprivate var members: JSONValue.Object {
-        var members = JSONValue.Object([("bucket", .string(bucket))])
-        if let key { members["key"] = .string(key) }
-        let raws = [("rawBucket", path.rawBucket), ("rawKey", path.rawKey), ("raw", raw)]
-        for case (let name, let raw?) in raws { members[name] = .string(raw) }
-        if raw == nil { members["value"] = value }
-        return members
-    }
-
-    /// The id of the account that the entry names, or else its key, which may begin with one; folded.
-    ///
-    /// No issuer gives ids as long as this.
-    private var accountText: String {
-        if let id = value.object?["home_account_id"]?.text, !id.isEmpty { return id.folded }
-        return String((key ?? "").folded.prefix(512))
-    }
-
-    /// The hash of the account that the entry may be of; nil where it may be of several.
-    func accountHash(_ sealer: Sealer) -> [UInt8]? {
-        bucket == StoreConnection.accountMetadataBucket ? nil : Self.accountHash(of: accountText, sealer)
-    }
-
-    /// The hash of the account whose folded id is `id`, or begins a key: up to the first hyphen they are alike.
-    static func accountHash(of id: String, _ sealer: Sealer) -> [UInt8] {
-        var start = String(Substring(id.utf8.prefix { $0 != UInt8(ascii: "-") }))
-        return start.withUTF8 { sealer.fingerprint(of: UnsafeRawBufferPointer($0), label: "foreign_entry account") }
-    }
-
-    var bucket: String { path.bucket }
-    var key: String? { path.key }
-
-    fileprivate init(_ members: JSONValue.Object, rejection: String?) {
-        path = Path(
-            bucket: members["bucket"]?.text ?? "",
-            key: members["key"]?.text,
-            rawBucket: members["rawBucket"]?.text,
-            rawKey: members["rawKey"]?.text
-        )
-        raw = members["raw"]?.text
-        // It was read before it was kept.
-        value = raw.map { (try? JSONValue.mended($0)) ?? .null } ?? members["value"] ?? .null
-        self.rejection = rejection
-    }
-
-    init(_ path: Path, value: JSONValue, raw: String? = nil, rejection: String?) {
-        self.path = path
-        self.value = value
-        self.raw = raw
-        self.rejection = rejection
-    }
-
-    /// What identifies the entry, hashed: a key may hold anything.
-    func identity(_ sealer: Sealer) -> [UInt8] {
-        var text = bucket + "\u{0}" + (key.map { "\u{1}" + $0 } ?? "")
-        for raw in [path.rawBucket, path.rawKey] { text += raw.map { "\u{2}" + $0 } ?? "" }
-        return text.withUTF8 { sealer.fingerprint(of: UnsafeRawBufferPointer($0), label: "foreign_entry") }
-    }
-}
-
 extension StoreConnection {
     /// Adds or replaces the entry.
     ///
@@ -268,33 +179,5 @@ extension StoreConnection {
         }
         for row in deleted { try deleteUnrecognizedEntry(row) }
         for entry in changed { _ = try saveUnrecognizedEntry(entry) }
-    }
-}
-
-extension UnrecognizedEntry {
-    fileprivate func replacing(value: JSONValue) -> UnrecognizedEntry {
-        UnrecognizedEntry(path, value: value, rejection: rejection)
-    }
-
-    /// The account that the entry names, folded; where it names none, those that its key may begin with.
-    fileprivate var homeAccountIDs: [String] {
-        let text = accountText
-        if let id = value.object?["home_account_id"]?.text, !id.isEmpty { return [text] }
-        return text.indices.filter { text[$0] == "-" }.map { String(text[..<$0]) }
-    }
-
-    /// Whether the entry is of the account's hosts, or names no host; and of its very subject, where that matters.
-    fileprivate func mayBelong(to account: Account.ID) -> Bool {
-        let named = value.object?["home_account_id"]?.text ?? account.homeAccountID
-        guard account.named(named) == account else { return false }
-        guard let environment = value.object?["environment"]?.text, !environment.isEmpty else { return true }
-        guard let issuer = try? Authority(issuer: account.issuer) else {
-            return Cloud.group(of: environment) == account.issuer
-        }
-        return issuer.environment == environment.folded
-    }
-
-    fileprivate func isOf(_ client: String?) -> Bool {
-        client == nil || value.object?["client_id"]?.text?.folded == client?.folded
     }
 }

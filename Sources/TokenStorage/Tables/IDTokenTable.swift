@@ -166,14 +166,18 @@ extension StoreConnection {
         try connection.askAhead(Self.tokensOfAccount, .integer(account), .null)
     }
 
-    /// The ID tokens of an account, newest first; those that are damaged are an error, or are left out.
+    /// The ID tokens of an account, the one that was issued last first; those that are damaged are an error, or are left
+    /// out.
+    ///
+    /// An import stores them all in one second, and older ones behind newer ones.
     func idTokens(
         _ account: Int64,
         client: String? = nil,
         leavingOutDamaged: Bool = false
     ) throws -> [StoredIDToken] {
         let table = SealedTable.idToken
-        return try connection.all(Self.tokensOfAccount, .integer(account), .optional(client?.folded)) { row in
+        let stored = try connection.all(Self.tokensOfAccount, .integer(account), .optional(client?.folded)) {
+            row -> StoredIDToken? in
             let secret = try leavingOutDamaged ? intact { try open(row, of: table) } : open(row, of: table)
             guard let secret, let idToken = try? IDToken(decoding: secret) else { return nil }
             return StoredIDToken(
@@ -182,7 +186,11 @@ extension StoreConnection {
                 tenantID: row.text(table["realm_fold"]),
                 updatedAt: row.date(table["updated_at"])
             )
-        }.compactMap { $0 }
+        }
+        let tokens = stored.compactMap(\.self)
+        let times = tokens.map { $0.idToken.claims.issuedAt ?? $0.updatedAt }
+        // Of those of one second the one that was stored last.
+        return tokens.indices.sorted { (times[$0], $1) > (times[$1], $0) }.map { tokens[$0] }
     }
 }
 

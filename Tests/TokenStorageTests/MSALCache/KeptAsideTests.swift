@@ -48,6 +48,42 @@ struct KeptAsideTests {
         }
     }
 
+    @Test(
+        arguments: [
+            "https://\(Fixture.host)", "https://\(Fixture.host)/common/", "\(Fixture.host):443", "\(Fixture.host).",
+            "\(Fixture.host)\\", "",
+        ]
+    )
+    func `a row whose host could not be read is removed with the account that it names`(host: String) throws {
+        let row = JSONValue.accessToken("q", "s1", ["environment": .string(host), "expires_on": nil])
+        let fixture = try TestStore(
+            .cache(accessTokens: [row], refreshTokens: [.refreshToken("r1")], accounts: [.account()])
+        )
+        #expect(try fixture.store.exportedText().contains("\"q\""))
+        _ = try fixture.store.purge(.homeAccountID(Fixture.home))
+        #expect(try !fixture.store.exportedText().contains("\"q\""))
+    }
+
+    @Test func `names that differ only in how a letter is spelled are kept apart`() throws {
+        let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
+        let token = JSONValue.refreshToken("r1", [composed: 1, decomposed: 2])
+        let document = JSONValue.cache(refreshTokens: [token], accounts: [.account()])
+            .with(["X\(composed)": ["k": 1], "X\(decomposed)": ["k": 2]])
+        let fixture = try TestStore(document)
+        let export = try fixture.export()
+        let found = export["RefreshToken"].object?.members.first?.value.object
+        #expect(found?[composed] == 1)
+        #expect(found?[decomposed] == 2)
+        #expect(export["X\(composed)"]["k"] == 1)
+        #expect(export["X\(decomposed)"]["k"] == 2)
+        // A text that is spelled in another way is another text.
+        for text in [composed, decomposed] {
+            let again = JSONValue.cache(accounts: [.account()]).with(["X\(composed)": ["k": .string(text)]])
+            #expect(try fixture.take(again).changes == 1)
+        }
+        #expect(try fixture.export()["X\(composed)"]["k"] == .string(decomposed))
+    }
+
     @Test(arguments: Removal.allCases)
     func `rows in quarantine are removed with their account`(removal: Removal) throws {
         let quarantined: [JSONValue] = [

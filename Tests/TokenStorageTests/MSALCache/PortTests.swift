@@ -39,6 +39,22 @@ struct PortTests {
         #expect(document["AccessToken"].object?.members.first?.name == "1-id.example-accesstoken-app-op-read")
     }
 
+    @Test func `a port that no ID token tells comes back`() throws {
+        let host: KeyValuePairs<String, JSONValue> = ["environment": "id.example:8443"]
+        let document = JSONValue.cache(
+            accessTokens: [.accessToken("a", "s1", host)],
+            refreshTokens: [.refreshToken("r", host)],
+            accounts: [.account(host)]
+        )
+        let export = try TestStore(document).export()
+        let copy = try TestStore(export)
+        for bucket in ["AccessToken", "RefreshToken", "Account"] {
+            let entries = export[bucket].object?.members ?? []
+            #expect(entries.map { $0.value["environment"].text } == ["id.example:8443"], "\(bucket)")
+        }
+        #expect(try copy.store.accounts().map(\.environment) == ["id.example:8443"])
+    }
+
     @Test func `a re-import changes nothing but the tokens that MSAL refreshed`() throws {
         let fixture = try Self.store(ports: 8_443)
         let document = try fixture.export()

@@ -20,4 +20,20 @@ struct RoundTripTests {
         #expect(try other.store.importMSALCache(document).accessTokens == 1)
         #expect(try other.store.accounts().map(\.id) == fixture.store.accounts().map(\.id))
     }
+
+    @Test func `a token of type DPoP that a document has comes back`() throws {
+        let token = JSONValue.accessToken("a", "s1", ["token_type": "DPoP", "key_id": "k"])
+        let fixture = try TestStore(.cache(accessTokens: [token], accounts: [.account()]))
+        #expect(try fixture.export()["AccessToken"].object?.members.map { $0.value["secret"] } == ["a"])
+    }
+
+    @Test(arguments: [false, true])
+    func `of the ID tokens of a document the one that was issued last is the newest`(isReversed: Bool) throws {
+        let tokens = [("old", 1_789_900_000), ("new", 1_789_999_990)].map { client, time in
+            JSONValue.idToken(Fixture.claims(["iat": .number(String(time))]), ["client_id": .string(client)])
+        }
+        let document = JSONValue.cache(idTokens: isReversed ? tokens.reversed() : tokens, accounts: [.account()])
+        let fixture = try TestStore(document)
+        #expect(try fixture.store.idTokens(of: Fixture.account).map(\.clientID) == ["new", "old"])
+    }
 }

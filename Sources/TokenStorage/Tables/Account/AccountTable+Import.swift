@@ -1,0 +1,51 @@
+import Database
+import OAuth
+import SQL
+
+extension StoreConnection {
+    /// The accounts with an id, however it is spelled.
+    func accounts(called homeAccountID: String) throws -> [(row: Int64, id: Account.ID)] {
+        let keys = Account.ID.keys(of: homeAccountID)
+        return try connection.all(
+            "SELECT id, authority, home_account_id FROM account WHERE account_key IN (?1, ?2)",
+            .text(keys[0]),
+            .text(keys[1])
+        ) { (row: $0.integer(0), id: Account.ID(issuer: $0.text(1), homeAccountID: $0.text(2))) }
+        .filter { $0.id.named(homeAccountID) == $0.id }
+    }
+
+    /// Calls `body` with the key and environment of each account whose environment has a port, and whether it has an ID
+    /// token.
+    func forEachEnvironmentWithPort(_ body: (_ key: String, _ environment: String, Bool) throws -> Void) throws {
+        try connection.forEach(
+            """
+            SELECT account_key, environment, EXISTS (SELECT 1 FROM id_token t WHERE t.account_id = a.id)
+            FROM account a WHERE environment LIKE '%:%'
+            """
+        ) { try body($0.text(0), $0.text(1), $0.bool(2)) }
+    }
+
+    func hasAccount(key: String, environment: String) throws -> Bool {
+        try connection.integer(
+            "SELECT 1 FROM account WHERE account_key = ?1 AND environment = ?2",
+            .text(key),
+            .text(environment)
+        ) != nil
+    }
+
+    /// The environments at `host`, with a port or without, of the accounts with a folded id.
+    func environments(host: String, ofAccount id: String) throws -> [String] {
+        let start = id + Account.ID.separator
+        return try connection.all(
+            """
+            SELECT DISTINCT environment FROM account
+            WHERE (account_key = ?1 OR account_key >= ?2 AND account_key < ?3)
+                AND (environment = ?4 OR substr(environment, 1, length(?4) + 1) = ?4 || ':')
+            """,
+            .text(id),
+            .text(start),
+            .text(start + "\u{10FFFF}"),
+            .text(host)
+        ) { $0.text(0) }
+    }
+}
