@@ -31,6 +31,9 @@ package final class Connection {
         /// Without locks, together with a log whose index this connection makes for itself, in memory; the log has to
         /// be there. Only for files that no program is writing.
         case privateIndex
+        /// For writing, without locks, with the index of the log in memory: only for a file that no other program can
+        /// open meanwhile.
+        case alone
         /// A private database in memory.
         case memory
     }
@@ -50,7 +53,7 @@ package final class Connection {
         SQLiteIgnoreTriggersAndViews(handle)
         busyHandler = BusyHandler(timeout: busyTimeout)
         busyHandler.install(on: handle)
-        if mode == .privateIndex {
+        if mode == .privateIndex || mode == .alone {
             SQLiteKeepLogOnClose(handle)
             // Set before the first look at the log: the index of its only user needs no shared memory.
             try execute("PRAGMA locking_mode = EXCLUSIVE")
@@ -113,7 +116,7 @@ package final class Connection {
     private static func flags(_ mode: Mode) -> CInt {
         let common = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_URI
         return switch mode {
-        case .readWrite: common | SQLITE_OPEN_READWRITE
+        case .readWrite, .alone: common | SQLITE_OPEN_READWRITE
         case .readOnly, .immutable, .privateIndex: common | SQLITE_OPEN_READONLY
         case .memory: common | SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY
         }
@@ -130,7 +133,7 @@ package final class Connection {
         case .immutable: uri + "?immutable=1"
         case .readOnly: uri + "?readonly_shm=1"
         // A file open for reading only cannot be locked for this connection alone, as the locking mode wants it.
-        case .privateIndex: uri + "?vfs=unix-none"
+        case .privateIndex, .alone: uri + "?vfs=unix-none"
         case .readWrite, .memory: uri
         }
     }

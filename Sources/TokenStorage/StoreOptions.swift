@@ -146,6 +146,9 @@ public struct StorePath: Hashable, Sendable {
     /// A database being made, which takes its name when it is whole.
     package var unfinished: String { database + ".new" }
 
+    /// Where SQLite would keep a rollback journal, which a store has none of.
+    var journal: String { database + "-journal" }
+
     /// The directory without symbolic links, as far as it exists.
     private static func resolved(_ directory: String) -> String {
         if let resolved = FileStatus.resolved(directory) { return resolved }

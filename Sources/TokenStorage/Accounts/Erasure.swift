@@ -23,6 +23,7 @@ extension StoreConnection {
     /// them in free pages, with an entry in the record of use that says so until the pages are given back: whoever
     /// opens or purges the store next finishes what a killed process, or a full disk, left undone.
     func erasure() throws -> Erasure {
+        removeDraft()
         guard try isErasureUnfinished() else { return try emptiedLog() }
         do {
             try giveBackPages()
@@ -43,6 +44,16 @@ extension StoreConnection {
         defer { connection.busyTimeout = timeout }
         // Where it is unfinished again, the entry that says so stays.
         _ = try erasure()
+    }
+
+    /// Removes the whole copy that a restore or a repair has left that was killed, unless one is at work.
+    private func removeDraft() {
+        guard let path = location.path, !FileStatus.isAbsent(path.unfinished), let lock = try? KernelLock(of: path),
+            (try? lock.tryLock(.schema, of: path)) ?? false
+        else { return }
+        // What does not show that it is ours stays.
+        try? StoreFiles(path, source: options.keySource).removeDraft(path.unfinished)
+        withExtendedLifetime(lock) {}
     }
 
     private func giveBackPages() throws {

@@ -95,7 +95,9 @@ final class SealedTable: Sendable {
     /// the note that its erasing is unfinished.
     func needsNoProof(_ row: Row) -> Bool {
         let kinds = [StoreEvent.Kind.purge, .erase].map(\.rawValue)
-        guard name == "event", kinds.contains(row.text(self["kind"])) else { return false }
+        // Behind the greatest id no other entry could be written.
+        guard name == "event", kinds.contains(row.text(self["kind"])), 0..<Int64.max - 1_000_000 ~= row.integer(0)
+        else { return false }
         return ["account_mark", "client_id", "fingerprint"].allSatisfy { row.isNull(self[$0]) }
     }
 

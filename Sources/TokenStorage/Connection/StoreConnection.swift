@@ -249,9 +249,10 @@ package final class StoreConnection {
 
     /// The recorded source, or the given one if it is of the same kind or has the store's key: a key may have been moved.
     func keySource() throws -> KeySource {
-        let recorded = try KeySource(parsing: header.keySource)
-        guard let given = options.keySource, given != recorded else { return recorded }
-        guard try given.kind == recorded.kind || opensKeys(given) else {
+        let recorded = Result { try KeySource(parsing: header.keySource) }
+        guard let given = options.keySource, given != (try? recorded.get()) else { return try recorded.get() }
+        guard try given.kind == (try? recorded.get())?.kind || opensKeys(given) else {
+            let recorded = try recorded.get()
             throw SealingError.keyUnavailable(
                 "the store's key comes from '\(recorded)', not from '\(given)'",
                 .moveKey(to: given.description)
@@ -274,8 +275,7 @@ package final class StoreConnection {
     ///
     /// - Throws: ``TokenStoreError/Code/damaged`` if there are sealed values, which lost their keys.
     private func makeKeys() throws -> KeyRing {
-        let recorded = try KeySource(parsing: header.keySource)
-        let source = options.keySource ?? recorded
+        let source = try options.keySource ?? KeySource(parsing: header.keySource)
         return try source.create(keyContext([:])) { key, parameters, use in
             try connection.write {
                 // Another process may have been first.

@@ -47,7 +47,7 @@ struct FilePermissions {
     }
 
     /// Requires a file that can be a store.
-    func checkDatabase() throws(TokenStoreError) {
+    func checkDatabase(mayBeEmpty: Bool = false) throws(TokenStoreError) {
         guard let status = FileStatus(path.database) else { throw failure("opened", path.database) }
         switch status.kind {
         case .regular: break
@@ -68,9 +68,7 @@ struct FilePermissions {
                 Remedy(.removeFile, "remove the other hard links")
             )
         }
-        guard status.size > 0 else {
-            throw .empty(path)
-        }
+        guard status.size > 0 || mayBeEmpty else { throw .empty(path) }
     }
 
     /// Removes the second name that a repair of an older version gave the file before it was killed.

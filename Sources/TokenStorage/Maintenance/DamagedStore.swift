@@ -69,20 +69,19 @@ struct DamagedStore {
         )
     }
 
-    /// What the file says of its version in two places; where they differ, the one whose tables are more like those
-    /// that are there.
+    /// The version whose tables are most like those that are there; of several, what the file says in two places.
     private static func version(of connection: Connection) throws -> Int {
         let numbers = [
             try? connection.recordedVersion(), try? connection.integer("PRAGMA user_version"),
         ]
         let known = 1...Schema.current.version
         let stored = numbers.compactMap { $0.flatMap { Int(exactly: $0) } }.filter(known.contains)
-        if stored.count == 2, stored[0] == stored[1] { return stored[0] }
         let found = try connection.columnNames()
         var best = (version: Schema.current.version, distance: Int.max)
-        for version in stored.isEmpty ? known.reversed() : stored {
+        for version in stored + known.reversed() {
             let distance = try found.symmetricDifference(Schema.model(of: version).columnNames()).count
             if distance < best.distance { best = (version, distance) }
+            if distance == 0 { break }
         }
         return best.version
     }

@@ -11,7 +11,9 @@ extension StoreReading {
     /// - Returns: what is wrong; empty if the store is sound.
     public func check(progress: TokenStore.ProgressHandler? = nil) throws -> [StoreProblem] {
         try read { session in
-            try session.readLong(of: connections) { try session.problems(progress) + session.answerProblems() }
+            try session.readLong(of: connections) {
+                try session.modeProblems() + session.problems(progress) + session.answerProblems()
+            }
         }
     }
 }
@@ -28,6 +30,15 @@ extension StoreConnection {
         second.help(with: pages)
         let found = try schemaProblems() + rowProblems(progress)
         return try pages.result(by: self) + found
+    }
+
+    /// Another program may have taken the database out of the mode in which a store is always.
+    fileprivate func modeProblems() -> [StoreProblem] {
+        // The header says so, by the versions of the file format that write and read it.
+        guard !connection.isServer, let versions = connection.bytes(at: 18, count: 2), versions != [2, 2] else {
+            return []
+        }
+        return [StoreProblem(location: "file", problem: "it is in no write-ahead-log mode, as a store always is")]
     }
 
     private func rowProblems(_ progress: TokenStore.ProgressHandler?) throws -> [StoreProblem] {

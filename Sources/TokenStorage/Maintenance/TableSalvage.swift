@@ -40,6 +40,11 @@ struct TableSalvage {
         }
     }
 
+    /// How many refresh tokens are known to be lost.
+    var lostRefreshTokens: Int {
+        lost.filter { $0.table == SealedTable.refreshToken.name }.reduce(0) { $0 + ($1.rows ?? 0) }
+    }
+
     /// How many rows of each table were saved.
     func saved() throws -> [(table: String, rows: Int)] {
         try fresh.tables().map { table in
@@ -55,6 +60,7 @@ struct TableSalvage {
     }
 
     private func requireKeys() throws {
+        try fresh.correctCurrentDataKey()
         let keys = try fresh.currentDataKeyCount()
         let headers = try fresh.headerCount()
         guard keys == 1, headers == 1 else {
@@ -73,22 +79,36 @@ struct TableSalvage {
             "INSERT OR IGNORE INTO \(table) (\(columns.joined(separator: ", "))) VALUES ("
                 + columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ") + ")"
         )
-        var rows = 0
+        let hasID = columns[0] == "id"
+        var (rows, refused) = (0, 0)
         var interruption: (any Error)?
         let isWhole = TableReader(damaged, table: table, columns: columns).read { values in
-            // A row that breaks a rule of the schema is damaged; the others are not its business.
-            guard (try? insert.run(values)) != nil, fresh.changes > 0 else { return }
-            rows += 1
-            guard rows.isMultiple(of: 1024), interruption == nil else { return }
+            guard interruption == nil else { return }
             do {
+                // No program gave such an id.
+                if hasID, case .integer(..<0)? = values.first {
+                    refused += 1
+                    return
+                }
+                try insert.run(values)
+                guard fresh.changes > 0 else { return }
+                rows += 1
+                guard rows.isMultiple(of: 1024) else { return }
                 try progress?(TokenStore.Progress(done: rows, total: nil, unit: "rows of \(table)"))
+            } catch let error as SQLiteError where [.constraint, Self.mismatch].contains(error.code.primary) {
+                // A row that breaks a rule of the schema is damaged; the others are not its business.
+                refused += 1
             } catch {
+                // A full disk, or a person who ends it, is no damage.
                 interruption = error
             }
         }
         if let interruption { throw interruption }
-        if !isWhole { lost.append((table, nil)) }
+        if !isWhole || refused > 0 { lost.append((table, isWhole ? refused : nil)) }
     }
+
+    /// A value of a type that the column does not have.
+    private static let mismatch = SQLiteError.Code(rawValue: 20)
 
     /// Deletes what does not open, and what belongs to a row that is gone.
     private mutating func dropUnreadable(_ session: StoreConnection) throws {

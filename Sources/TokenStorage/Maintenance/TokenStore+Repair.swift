@@ -26,6 +26,44 @@ extension TokenStore {
             try StoreRepair(path: path, options: options, progress: progress).run()
         }
     }
+
+    /// What a repair would save: everything is tried beside the store, which stays as it is.
+    ///
+    /// - Throws: as ``repair(at:options:progress:)``.
+    package static func planRepair(
+        at path: StorePath,
+        options: StoreOptions = StoreOptions(),
+        progress: TokenStore.ProgressHandler? = nil
+    ) throws -> RepairPlan {
+        try TokenStoreError.translating(at: path) {
+            try StoreRepair(path: path, options: options, progress: progress).plan()
+        }
+    }
+}
+
+/// What a repair saves, and what it cannot.
+package struct RepairPlan: Sendable {
+    /// Rows saved, by table.
+    package let salvaged: [(table: String, rows: Int)]
+
+    /// Rows known to be lost, by table; nil where some are lost and their number is not known.
+    package let lost: [(table: String, rows: Int?)]
+
+    /// The sign-ins that are lost, as far as anything in the damaged file still names them.
+    package let lostSignIns: [LostSignIn]
+
+    /// Whether other sign-ins may be lost besides, of which no trace could be read.
+    package let mayHaveLostOthers: Bool
+
+    package init(
+        salvaged: [(table: String, rows: Int)],
+        lost: [(table: String, rows: Int?)],
+        lostSignIns: [LostSignIn],
+        mayHaveLostOthers: Bool
+    ) {
+        (self.salvaged, self.lost) = (salvaged, lost)
+        (self.lostSignIns, self.mayHaveLostOthers) = (lostSignIns, mayHaveLostOthers)
+    }
 }
 
 /// What a repair saved, and what it could not.
@@ -74,6 +112,27 @@ private struct StoreRepair {
     private var copy: String { path.database + ".salvage" }
 
     func run() throws -> RepairReport {
+        try withUnusedStore {
+            let made = try makeFresh()
+            return RepairReport(
+                damagedCopy: try file.replaceDatabase(keeping: "damaged", at: options.seconds),
+                salvaged: made.salvaged,
+                lost: made.lost,
+                lostSignIns: made.lostSignIns,
+                mayHaveLostOthers: made.mayHaveLostOthers
+            )
+        }
+    }
+
+    func plan() throws -> RepairPlan {
+        try withUnusedStore {
+            defer { file.remove(path.unfinished) }
+            return try makeFresh()
+        }
+    }
+
+    /// Runs `body` while no other process uses the store.
+    private func withUnusedStore<Result>(_ body: () throws -> Result) throws -> Result {
         let files = FilePermissions(path: path, isInspection: false)
         try files.checkDirectory()
         try files.checkDatabase()
@@ -86,14 +145,7 @@ private struct StoreRepair {
         defer { withExtendedLifetime(access) {} }
         try StoreFiles(path, source: options.keySource).removeDraft(copy)
         defer { file.remove(copy) }
-        let made = try makeFresh()
-        return RepairReport(
-            damagedCopy: try file.replaceDatabase(keeping: "damaged", at: options.seconds),
-            salvaged: made.salvaged,
-            lost: made.lost,
-            lostSignIns: made.lostSignIns,
-            mayHaveLostOthers: !made.isComplete
-        )
+        return try body()
     }
 
     /// Refuses to rewrite a database that nothing is wrong with, because of files beside it that no repair touches.
@@ -119,20 +171,15 @@ private struct StoreRepair {
         }
     }
 
-    private struct Made {
-        var salvaged: [(table: String, rows: Int)]
-        var lost: [(table: String, rows: Int?)]
-        var lostSignIns: [LostSignIn]
-        var isComplete: Bool
-    }
-
     /// Makes the new database beside the damaged one: what can be read, migrated and checked.
-    private func makeFresh() throws -> Made {
+    private func makeFresh() throws -> RepairPlan {
         let damaged = try DamagedStore(copy: copy, of: path, restore: copyDamaged)
-        var made: Made?
+        var made: RepairPlan?
         try file.create(as: path.unfinished) { fresh in
             var tables = TableSalvage(from: damaged, to: fresh, progress: progress)
             let session = try tables.run { try StoreConnection.unlocked(fresh, at: path, options: options) }
+            // An unfinished rekey leaves values under an older key, while what is computed from them is under this one.
+            _ = try session.resealEverything(nil)
             if let problem = try session.problems(progress).first {
                 throw TokenStoreError.damaged(
                     "what can be read of \(path.database) does not make a sound store (\(problem.location): "
@@ -142,11 +189,12 @@ private struct StoreRepair {
             }
             // The connections have to be closed before their files take other names.
             let (signIns, isComplete) = try LostSignIns.found(in: damaged.connection, since: fresh)
-            made = Made(
+            made = RepairPlan(
                 salvaged: try tables.saved(),
                 lost: tables.lost,
                 lostSignIns: signIns,
-                isComplete: isComplete
+                // A refresh token that no longer says whose it was.
+                mayHaveLostOthers: !isComplete || tables.lostRefreshTokens > signIns.count
             )
         }
         guard let made else { throw TokenStoreError.storage("no new store was made", .retry) }

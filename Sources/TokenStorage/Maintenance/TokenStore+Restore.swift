@@ -20,13 +20,19 @@ package struct StoreRestore: Sendable {
 extension TokenStore {
     /// What ``restore(from:to:options:progress:)`` would do.
     ///
-    /// - Throws: ``TokenStoreError`` if the backup cannot be read.
+    /// - Throws: ``TokenStoreError`` if the backup cannot be read, or what is in the place of the store may not be
+    ///   replaced.
     package static func planRestore(
         from file: String,
         to path: StorePath,
         options: StoreOptions = StoreOptions()
     ) throws -> StoreRestore {
-        try Restoration(file: file, path: path, options: options, progress: nil).plan()
+        try TokenStoreError.translating(at: path) {
+            let restoration = Restoration(file: file, path: path, options: options, progress: nil)
+            let plan = try restoration.plan()
+            try restoration.checkPlace()
+            return plan
+        }
     }
 
     /// Puts a backup in the place of the store, of which a copy is kept.
@@ -75,24 +81,32 @@ private struct Restoration {
     func run() throws -> StoreRestore {
         var restore = try plan()
         if FileStatus(path.directory) == nil { try StoreOpener(path: path, options: options).createDirectory() }
-        let permissions = FilePermissions(path: path, isInspection: false)
-        try permissions.checkDirectory()
+        try FilePermissions(path: path, isInspection: false).checkDirectory()
         let lock = try KernelLock(.schema, of: path, timeout: options.busyTimeout)
         defer { withExtendedLifetime(lock) {} }
+        try checkPlace()
         guard isReplacing else {
-            try StoreOpener(path: path, options: options).refuseOrphanedLog()
             try makeFresh()
             try target.takeName()
             return restore
         }
-        try permissions.checkDatabase()
-        try StoreFiles(path, source: options.keySource).requireOwnDatabase()
         // What another connection committed while its file is being replaced would be lost.
         let access = try ExclusiveAccess.wait(for: path, timeout: options.busyTimeout)
         defer { withExtendedLifetime(access) {} }
         try makeFresh()
         restore.keptCopy = try target.replaceDatabase(keeping: "replaced", at: options.seconds)
         return restore
+    }
+
+    /// Requires that what is in the place of the store may be replaced: a store, however damaged, or an empty file.
+    func checkPlace() throws {
+        guard FileStatus(path.directory) != nil else { return }
+        let permissions = FilePermissions(path: path, isInspection: false)
+        try permissions.checkDirectory()
+        guard isReplacing else { return try StoreOpener(path: path, options: options).refuseOrphanedLog() }
+        try permissions.checkDatabase(mayBeEmpty: true)
+        guard let size = FileStatus(path.database)?.size, size > 0 else { return }
+        try StoreFiles(path, source: options.keySource).requireOwnDatabase()
     }
 
     /// Copies the backup to where a new database is made, opens it there, and looks at all of it.

@@ -255,6 +255,12 @@ extension Connection {
         try integer("SELECT count(*) FROM data_key WHERE is_current <> 0") ?? 0
     }
 
+    /// Makes the only data key the current one: another there is not.
+    func correctCurrentDataKey() throws {
+        guard try dataKeyCount() == 1, try currentDataKeyCount() == 0 else { return }
+        try run("UPDATE data_key SET is_current = 1")
+    }
+
     func currentDataKeyID() throws -> Int64? { try integer("SELECT id FROM data_key WHERE is_current = 1") }
 
     func lastDataKeyID() throws -> Int64 { try integer("SELECT max(id) FROM data_key") ?? 0 }

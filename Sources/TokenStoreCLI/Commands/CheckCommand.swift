@@ -22,7 +22,7 @@ struct CheckCommand: ParsableCommand {
     @Flag(help: "Copy every readable row into a new file.")
     var repair = false
 
-    @Flag(help: "With --repair: change nothing; print the problems.")
+    @Flag(help: "With --repair: change nothing; print the problems, and what would be saved.")
     var dryRun = false
 
     @Flag(help: "With --repair: go ahead without asking.")
@@ -40,7 +40,7 @@ struct CheckCommand: ParsableCommand {
         let (problems, obstacle) = try problems(console)
         if let obstacle {
             // A program gets its document all the same.
-            if arguments.json { try CheckReport(problems: problems, repair: nil).write(arguments, on: console) }
+            if arguments.json { try CheckReport(problems: problems).write(arguments, on: console) }
             throw obstacle
         }
         // What a repair does not touch has advice of its own.
@@ -48,7 +48,9 @@ struct CheckCommand: ParsableCommand {
         // A file that is not a token store is 6, as for every command, and no repair is offered.
         if repair, !problems.isEmpty, let path { try StoreFiles(path, source: arguments.key).requireOwnDatabase() }
         guard let path, repair, !dryRun, !mendable.isEmpty else {
-            try CheckReport(problems: problems, repair: nil).write(arguments, on: console)
+            let plan = try path.flatMap { repair && !mendable.isEmpty ? try planned($0, console) : nil }
+            let report = CheckReport(problems: problems, repair: plan.map { Repair(plan: $0, damagedCopy: nil) })
+            try report.write(arguments, on: console)
             guard problems.isEmpty else {
                 let message = "\(place) has \(problems.count.counting("problem"))"
                 let salvage = path == nil ? Remedy.recovery : Self.salvage
@@ -60,7 +62,8 @@ struct CheckCommand: ParsableCommand {
         let question = "\(place) has \(problems.count.counting("problem")). Replace it with its readable rows"
         try Confirmation(question: question).ask(arguments, isGiven: yes)
         let report = try repaired(path, console)
-        try CheckReport(problems: problems, repair: report).write(arguments, on: console)
+        let again = signInsAgain(report)
+        try CheckReport(problems: problems, repair: Repair(report), again: again).write(arguments, on: console)
         guard report.lostSignIns.isEmpty, !report.mayHaveLostOthers else {
             let count = report.lostSignIns.count
             let bound = report.mayHaveLostOthers ? "at least " : ""
@@ -68,14 +71,37 @@ struct CheckCommand: ParsableCommand {
             throw CommandFailure(
                 .storeDamaged,
                 "the store is repaired, but \(count == 0 ? "sign-ins may have been lost" : lost)",
-                "sign in again with '\(CommandFailure.login)'"
+                "sign in again with '\(again.first?.value ?? CommandFailure.login)'"
             )
         }
+    }
+
+    /// The commands that sign the accounts in again whose sessions are lost, as far as the store knows what they need.
+    private func signInsAgain(_ report: RepairReport) -> [LostSignIn: String] {
+        guard let store = try? arguments.inspect(arguments.console) else { return [:] }
+        var commands: [LostSignIn: String] = [:]
+        for signIn in report.lostSignIns {
+            guard let issuer = signIn.authority, let id = signIn.homeAccountID, let client = signIn.clientID,
+                let account = try? store.summary(of: Account.ID(issuer: issuer, homeAccountID: id))?.account
+            else { continue }
+            commands[signIn] = try? SignInAgain(account, client, nil, in: store, nil, arguments).command()
+        }
+        return commands
     }
 
     private static let salvage = "salvage it with 'tokenstore check --repair'"
 
     private static let restoring = "restore a backup with 'tokenstore restore FILE'"
+
+    /// What a repair would save.
+    private func planned(_ path: StorePath, _ console: Console) throws -> RepairPlan {
+        try arguments.unlocking { options in
+            let progress = ProgressLine("trying a repair", console) { _ in
+                ("nothing was changed", advice: "run it again")
+            }
+            return try progress.showing { try TokenStore.planRepair(at: path, options: options, progress: $0) }
+        }
+    }
 
     private func repaired(_ path: StorePath, _ console: Console) throws -> RepairReport {
         do {
@@ -134,10 +160,33 @@ struct CheckCommand: ParsableCommand {
     }
 }
 
+/// A repair that was made, or would be.
+private struct Repair {
+    let plan: RepairPlan
+
+    /// nil: nothing was changed.
+    let damagedCopy: String?
+}
+
+extension Repair {
+    init(_ report: RepairReport) {
+        plan = RepairPlan(
+            salvaged: report.salvaged,
+            lost: report.lost,
+            lostSignIns: report.lostSignIns,
+            mayHaveLostOthers: report.mayHaveLostOthers
+        )
+        damagedCopy = report.damagedCopy
+    }
+}
+
 /// What a check found, and what a repair made of it.
 private struct CheckReport {
     let problems: [StoreProblem]
-    let repair: RepairReport?
+    var repair: Repair?
+
+    /// The commands that sign in again.
+    var again: [LostSignIn: String] = [:]
 
     func write(_ arguments: StoreArguments, on console: Console) throws {
         if arguments.json { return try document(on: console) }
@@ -150,18 +199,25 @@ private struct CheckReport {
         try console.output.flush()
     }
 
-    private func text(_ repair: RepairReport, on console: Console) throws {
+    private func text(_ repair: Repair, on console: Console) throws {
+        let plan = repair.plan
+        let would = repair.damagedCopy == nil
         let saved = [("account", "account"), ("refresh_token", "refresh token"), ("access_token", "access token")]
-            .map { table, noun in (repair.salvaged.first { $0.table == table }?.rows ?? 0).counting(noun) }
-        try console.line("saved " + saved.joined(separator: ", "))
-        for signIn in repair.lostSignIns { try console.line("has to sign in again: \(name(of: signIn))".printable) }
-        if repair.mayHaveLostOthers {
+            .map { table, noun in (plan.salvaged.first { $0.table == table }?.rows ?? 0).counting(noun) }
+        try console.line((would ? "would save " : "saved ") + saved.joined(separator: ", "))
+        for signIn in plan.lostSignIns {
+            let command = again[signIn].map { ", with '\($0)'" } ?? ""
+            let line = "\(would ? "would have" : "has") to sign in again: \(name(of: signIn))\(command)"
+            try console.line(line.printable)
+        }
+        if plan.mayHaveLostOthers {
             try console.line("others may have to sign in again too: a list of accounts or sessions is damaged")
         }
-        for (table, rows) in repair.lost {
-            try console.line("lost \(rows.map { $0.counting("row") } ?? "an unknown number of rows") of \(table)")
+        for (table, rows) in plan.lost {
+            let count = rows.map { $0.counting("row") } ?? "an unknown number of rows"
+            try console.line("\(would ? "would lose" : "lost") \(count) of \(table)")
         }
-        try console.line("the damaged file is kept as \(repair.damagedCopy)".printable)
+        if let copy = repair.damagedCopy { try console.line("the damaged file is kept as \(copy)".printable) }
     }
 
     private func name(of signIn: LostSignIn) -> String {
@@ -178,15 +234,16 @@ private struct CheckReport {
                 }
             }
             guard let repair else { return $0.member("repair", JSONValue.null) }
+            let plan = repair.plan
             $0.object("repair") {
                 $0.member("damagedCopy", repair.damagedCopy)
-                $0.array("salvaged", repair.salvaged) { table, json in
+                $0.array("salvaged", plan.salvaged) { table, json in
                     json.object {
                         $0.member("table", table.table)
                         $0.member("rows", table.rows)
                     }
                 }
-                $0.array("lostSignIns", repair.lostSignIns) { signIn, json in
+                $0.array("lostSignIns", plan.lostSignIns) { signIn, json in
                     json.object {
                         $0.member("username", signIn.username)
                         $0.member("homeAccountId", signIn.homeAccountID)
@@ -194,8 +251,8 @@ private struct CheckReport {
                         $0.member("clientId", signIn.clientID)
                     }
                 }
-                $0.member("mayHaveLostOthers", repair.mayHaveLostOthers)
-                $0.array("lost", repair.lost) { table, json in
+                $0.member("mayHaveLostOthers", plan.mayHaveLostOthers)
+                $0.array("lost", plan.lost) { table, json in
                     json.object {
                         $0.member("table", table.table)
                         $0.member("rows", table.rows)

@@ -11,12 +11,12 @@ struct SignInAgain {
     /// What the token is for; empty: what the sign-in asks for by itself.
     let scope: Scope
 
-    /// What the token was to have besides, for which the person has to be asked.
-    let claims: JSONValue?
+    /// What the token was to have besides, or what the issuer wants, for which the person has to be asked.
+    private(set) var claims: JSONValue?
 
     /// Whether the session is bound to a key: the next one is to be no less.
     private let isBound: Bool
-    private let network: NetworkArguments
+    private let caFile: String?
     private let arguments: StoreArguments
 
     init(
@@ -24,7 +24,7 @@ struct SignInAgain {
         _ client: String,
         _ request: SilentRequest?,
         in store: some StoreReading,
-        _ network: NetworkArguments,
+        _ network: NetworkArguments?,
         _ arguments: StoreArguments
     ) {
         self.account = account
@@ -33,8 +33,15 @@ struct SignInAgain {
         claims = request?.claims
         // Where that cannot be read, the command is as good as it can be.
         isBound = (try? store.bindsAccessTokens(of: account.id, client: client)) ?? false
-        self.network = network
+        caFile = network?.caFile
         self.arguments = arguments
+    }
+
+    /// The same for a refusal that says what the next sign-in has to meet.
+    func meeting(_ refusal: OAuthError?) -> SignInAgain {
+        var again = self
+        again.claims = claims ?? refusal?.claims.flatMap { try? JSONValue(parsing: $0) }
+        return again
     }
 
     /// The failure, with the command behind advice to sign in.
@@ -57,7 +64,8 @@ struct SignInAgain {
         return "\(sentence) with '\(command)'"
     }
 
-    private func command(after advice: String) throws -> String {
+    /// The command that signs in; an error where the account says nothing of its authority.
+    func command(after advice: String = "") throws -> String {
         let authority = try Authority(of: account, requested: nil)
         var command = ProposedCommand("login")
         if let issuer = authority.issuer {
@@ -70,7 +78,7 @@ struct SignInAgain {
         for name in scope.tokens { command.add("--scope", name) }
         command.add("--claims", claims?.serialized)
         if isBound || advice.contains("with DPoP") { command.add("--dpop") }
-        command.add("--ca-file", network.caFile)
+        command.add("--ca-file", caFile)
         command.add(arguments)
         return command.text
     }

@@ -137,6 +137,29 @@ struct BackupWhileWritingTests {
         #expect(try store.accounts().count == 12)
     }
 
+    @Test func `a file that is no store is not replaced, and a plan says so`() throws {
+        let (copy, place) = (try Copy(), try TemporaryDirectory())
+        let path = StorePath(place.file("tokenstore.db"))
+        let text = Data("another program's".utf8)
+        #expect(FileManager.default.createFile(atPath: path.database, contents: text))
+        #expect(chmod(path.database, 0o600) == 0)
+        for body in [Self.plan, Self.restore] {
+            expectError(.damaged) { _ = try body(copy.path.database, path, copy.options) }
+        }
+        #expect(try DamagedFile(path.database).bytes() == Array("another program's".utf8))
+        withExtendedLifetime(copy) {}
+    }
+
+    @Test func `an empty file is replaced: there is nothing in it`() throws {
+        let copy = try Copy()
+        let fixture = try store(for: copy)
+        try DamagedFile(fixture.path.database).replace(with: [])
+        for name in ["-wal", "-shm"] { unlink(fixture.path.database + name) }
+        expectError(.damaged) { _ = try TokenStore.open(at: fixture.path, options: copy.options) }
+        for body in [Self.plan, Self.restore] { _ = try body(copy.path.database, fixture.path, copy.options) }
+        #expect(try TokenStore.open(at: fixture.path, options: copy.options).accounts().count == 1)
+    }
+
     @Test(.timeLimit(.minutes(1)))
     func `a pipe in the place of the store is refused and not waited for`() throws {
         let (copy, place) = (try Copy(), try TemporaryDirectory())

@@ -54,9 +54,20 @@ struct CheckCommandTests {
         let scratch = try ScratchDirectory()
         try scratch.fill(.mara, .ivo)
         try scratch.damageSession(of: "mara@example.net")
+        let names = try scratch.names
+        let plan = try scratch.run("check", "--repair", "--dry-run")
+        #expect(plan.status == 6)
+        #expect(plan.output.contains("would have to sign in again: mara@example.net (client "))
+        #expect(plan.output.contains("would lose 1 row of refresh_token"))
+        let document = try scratch.run("check", "--repair", "--dry-run", "--json").json
+        #expect((document["repair"] as? [String: Any])?["damagedCopy"] is NSNull)
+        #expect(try scratch.names == names)
         let repair = try scratch.run("check", "--repair", "--yes")
         #expect(repair.status == 6)
         #expect(repair.output.contains("has to sign in again: mara@example.net (client "))
+        let command = "'tokenstore login --authority https://harbor.b2clogin.com/"
+        #expect(repair.output.contains(command), "\(repair.output)")
+        #expect(repair.error.contains("sign in again with \(command)"), "\(repair.error)")
         #expect(!repair.output.contains("ivo@example.org"))
         #expect(repair.error.contains("the store is repaired, but 1 sign-in was lost"))
         #expect(try scratch.run("check").status == 0)

@@ -80,28 +80,3 @@ struct ErasureTests {
         }
     }
 }
-
-/// strace, which stops a program at a write, or has that write and all that follow fail.
-private enum Tracer {
-    static let isUsable = {
-        guard let strace = Tool(named: "strace").path, let scratch = try? ScratchDirectory() else { return false }
-        let trial = Command(arguments: ["-o", "/dev/null", "/bin/true"], program: strace)
-        return (try? trial.run(in: scratch).status) == 0
-    }()
-
-    static func run(
-        _ arguments: [String],
-        _ fault: ErasureTests.Fault,
-        at write: Int,
-        in scratch: ScratchDirectory
-    ) throws -> Command.Outcome {
-        let calls = "pwrite64,ftruncate,fdatasync,fsync"
-        let failing = fault == .fullDisk ? "pwrite64" : calls
-        let from = fault == .fullDisk ? "\(write)+" : "\(write)"
-        let options = ["-f", "-o", "/dev/null", "-e", "trace=\(calls)", "-e"]
-        let words = options + ["inject=\(failing):\(fault.rawValue):when=\(from)", Command.binary] + arguments
-        var command = Command(arguments: words, environment: ["TOKENSTORE_PATH": scratch.store])
-        command.program = Tool(named: "strace").path ?? "not installed"
-        return try command.run(in: scratch)
-    }
-}
