@@ -113,11 +113,21 @@ extension NativeAuthError {
         if refusal?.suberror == "provider_blocked_by_rep" {
             return Remedy(.answerAgain, "the method is blocked, choose another")
         }
+        if kind == .generalError, let code = refusal?.code, ofRegistration.contains(code) {
+            return Remedy(.checkRegistration, "correct the client id, the authority or the client's registration")
+        }
         switch kind {
         case .browserRequired: return Remedy(.useBrowser, kind.advice)
         case .generalError: return Remedy(.retry, kind.advice)
         default: return Remedy(.answerAgain, kind.advice)
         }
+    }
+}
+
+extension NativeAuthError {
+    /// What no other attempt changes.
+    private static var ofRegistration: [OAuthError.Code] {
+        [.invalidClient, .unauthorizedClient, OAuthError.Code(rawValue: "unsupported_challenge_type")]
     }
 }
 

@@ -106,11 +106,15 @@ private enum Revocation: Sendable {
 
     /// What became of the tokens, by client, folded; the first failure of a client is its report.
     func revoke(_ tokens: [StoredRefreshToken]) async -> [String: SignOutReport] {
+        // All at once: each may take as long as a request may take.
+        let outcomes = await withTaskGroup(of: (Int, SignOutReport).self) { group in
+            for (index, token) in tokens.enumerated() { group.addTask { (index, await revoke(token)) } }
+            return await group.reduce(into: [:]) { outcomes, outcome in outcomes[outcome.0] = outcome.1 }
+        }
         var reports: [String: SignOutReport] = [:]
-        for token in tokens {
-            let report = await revoke(token)
+        for (index, token) in tokens.enumerated() {
             if case .failed = reports[token.clientID.folded] { continue }
-            reports[token.clientID.folded] = report
+            reports[token.clientID.folded] = outcomes[index]
         }
         return reports
     }

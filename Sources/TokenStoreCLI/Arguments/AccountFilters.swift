@@ -197,8 +197,12 @@ extension CommandFailure {
     /// Several accounts fit: `accounts` are the first of `total`.
     init(ambiguous accounts: [Account], of total: Int, isNamed: Bool = true) {
         let message = "\(total.counting("account")) \(isNamed ? "fit" : "are in the store")"
-        self.init(.ambiguous, message, Self.choice(of: accounts, isNamed), candidates: accounts, of: total)
+        // Of those that are not listed nothing is known.
+        let advice = accounts.count == total ? Self.choice(of: accounts, isNamed) : Self.byID
+        self.init(.ambiguous, message, advice, candidates: accounts, of: total)
     }
+
+    private static let byID = "name one by its home account id"
 
     /// The option that tells the accounts apart, or the two: an id can be 90 letters long, or be that of both.
     private static func choice(of accounts: [Account], _ isNamed: Bool) -> String {
@@ -215,7 +219,7 @@ extension CommandFailure {
                 return advice(["--account", name], values)
             }
         }
-        return "name one by its home account id"
+        return byID
     }
 
     /// The values of the first account, where every account has some, and no two the same.

@@ -43,7 +43,7 @@ struct DockerCredentialCommand: ParsableCommand {
             try answer(on: console)
         } catch {
             // Docker shows what is on standard output.
-            let failure = CommandFailure(error)
+            let failure = CommandFailure(error).naming(store: console.store)
             try console.line(
                 failure.message == Self.notFound ? Self.notFound : "tokenstore: \(failure.sentence)".printable
             )

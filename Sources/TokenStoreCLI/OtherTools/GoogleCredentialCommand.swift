@@ -56,7 +56,7 @@ struct GoogleCredentialCommand: ParsableCommand {
                 $0.member("expiration_time", Int(token.end.epoch))
             }
         } catch {
-            let failure = PassphraseMemory.shared.failure ?? CommandFailure(error)
+            let failure = (PassphraseMemory.shared.failure ?? CommandFailure(error)).naming(store: console.store)
             json.object {
                 $0.member("version", 1)
                 $0.member("success", false)

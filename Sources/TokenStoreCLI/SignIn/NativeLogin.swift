@@ -102,6 +102,7 @@ struct NativeRun {
         command.add("--login-hint", username)
         command.add("--scope", request.scope.tokens.isEmpty ? nil : request.scope.text)
         command.add("--prompt", request.prompt?.rawValue)
+        command.add("--ca-file", network.caFile)
         command.add(arguments)
         let reason = refusal.reason.hasSuffix(".") ? String(refusal.reason.dropLast()) : refusal.reason
         return CommandFailure(.interactionRequired, reason, "go on in a browser: \(command.text)")

@@ -1,5 +1,6 @@
 import ArgumentParser
 import OAuth
+import OpenIDConnect
 import TokenManagement
 import TokenStorage
 
@@ -84,7 +85,8 @@ struct TokenAcquisition: ParsableArguments {
             // What was asked for.
             throw error
         } catch let error as AcquisitionError {
-            throw signInAgain(account, client, request, in: store).completing(CommandFailure(error))
+            let again = signInAgain(account, client, request, in: store).meeting(error.refusal)
+            throw again.completing(CommandFailure(error))
         }
     }
 

@@ -48,6 +48,16 @@ struct RegistryCredentialTests {
         #expect(outcome.output == Self.notFound + "\n")
     }
 
+    @Test(arguments: ["docker", "gcloud"])
+    func `advice on standard output names the store that was meant`(tool: String) throws {
+        let scratch = try ScratchDirectory()
+        let store = scratch.path("none")
+        let more = tool == "docker" ? ["--host", "r.example", "get"] : []
+        let arguments = ["credential", tool, "--scope", "s", "--store", store] + more
+        let outcome = try scratch.command(arguments, input: "r.example")
+        #expect(outcome.output.contains("--store \(store)"), "\(outcome.output)")
+    }
+
     @Test func `list names the registries, and version the program`() throws {
         let list = try run("list").json
         #expect(list as? [String: String] == ["registry.example.com": "oauth2", "localhost:5000": "oauth2"])
