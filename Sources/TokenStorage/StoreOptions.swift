@@ -149,6 +149,12 @@ public struct StorePath: Hashable, Sendable {
     /// Where SQLite would keep a rollback journal, which a store has none of.
     var journal: String { database + "-journal" }
 
+    /// Whether a file with something in it is there.
+    var hasJournal: Bool { FileStatus(journal).map { $0.size > 0 } ?? false }
+
+    /// Where a repair copies the damaged database to.
+    var salvage: String { database + ".salvage" }
+
     /// The directory without symbolic links, as far as it exists.
     private static func resolved(_ directory: String) -> String {
         if let resolved = FileStatus.resolved(directory) { return resolved }

@@ -32,6 +32,25 @@ struct FormParametersTests {
         #expect(form.redacting(form.encoded.reveal()) == "refresh_token=<redacted>")
     }
 
+    @Test(
+        arguments: [
+            "50%off Grüße!", "50%25off%20Gr%C3%BC%C3%9Fe%21", "50%2525off%2520Gr%25C3%25BC%C3%9Fe!",
+            #"50%off Gr\u00fc\u00DFe!"#, "50%off Gr&#252;&#xDF;e!",
+        ]
+    )
+    func `a percent sign and letters of other alphabets are redacted in any encoding`(echo: String) {
+        var form = FormParameters()
+        form.append("password", Secret("50%off Grüße!"))
+        #expect(form.redacting("no '\(echo)' here") == "no '<redacted>' here")
+    }
+
+    @Test func `texts that may be read in many ways take no longer for it`() {
+        var form = FormParameters()
+        form.append("refresh_token", Secret(String(repeating: "\\", count: 400) + "x"))
+        let text = String(repeating: "\\", count: 600)
+        #expect(form.redacting(text) == text)
+    }
+
     @Test(arguments: [#"a\"b\\c"#, "a&quot;b&#92;c", #"a\u0022b\u005Cc"#, #"a"b\c"#])
     func `a password that a page or a document repeats is redacted`(echo: String) {
         var form = FormParameters()

@@ -122,74 +122,91 @@ extension Secret {
 }
 
 extension ArraySlice<UInt8> {
-    /// How many bytes `secret` takes at the beginning, if it is there as a form, JSON or HTML may have it: with any bytes
-    /// encoded.
+    /// How many bytes `secret` takes at the beginning, if it is there as a form, JSON or HTML may have it: with any
+    /// characters encoded, once or more often.
     fileprivate func encodedLength(of secret: UnsafeRawBufferPointer) -> Int? {
-        var rest = self
-        for wanted in secret {
-            guard let byte = rest.first, let length = rest.length(of: wanted) ?? (byte == wanted ? 1 : nil) else {
-                return nil
+        var trials = 100
+        return encodedLength(of: secret, &trials)
+    }
+
+    /// The same with so many second ways to read a character at most: an issuer chooses both texts.
+    private func encodedLength(of secret: UnsafeRawBufferPointer, _ trials: inout Int) -> Int? {
+        var (left, rest) = (secret, self)
+        while !left.isEmpty {
+            var ways = rest.ways(toBegin: left)
+            guard let way = ways.popLast() else { return nil }
+            for other in ways where trials > 0 {
+                trials -= 1
+                let behind = UnsafeRawBufferPointer(rebasing: left[other.secret...])
+                if let length = rest.dropFirst(other.text).encodedLength(of: behind, &trials) {
+                    return count - rest.count + other.text + length
+                }
             }
-            rest = rest.dropFirst(length)
+            left = UnsafeRawBufferPointer(rebasing: left[way.secret...])
+            rest = rest.dropFirst(way.text)
         }
         return count - rest.count
     }
 
-    /// How many bytes stand at the beginning for `wanted`, if they do.
-    private func length(of wanted: UInt8) -> Int? {
-        switch first {
-        case UInt8(ascii: "%"): lengthInForm(of: wanted)
-        case UInt8(ascii: "+"): wanted == UInt8(ascii: " ") ? 1 : nil
-        case UInt8(ascii: "\\"): lengthInJSON(of: wanted)
-        case UInt8(ascii: "&"): lengthInHTML(of: wanted)
-        default: nil
+    /// How many bytes of `secret`, at its beginning, how many bytes here may stand for.
+    private func ways(toBegin secret: UnsafeRawBufferPointer) -> [(secret: Int, text: Int)] {
+        guard let byte = first else { return [] }
+        let plain = byte == secret[0] ? [(secret: 1, text: 1)] : []
+        switch byte {
+        case UInt8(ascii: "%"): return plain + lengthsInForm(of: secret[0]).map { (1, $0) }
+        case UInt8(ascii: "+"): return secret[0] == UInt8(ascii: " ") ? [(1, 1)] : plain
+        case UInt8(ascii: "\\"), UInt8(ascii: "&"):
+            guard let (scalar, length) = byte == UInt8(ascii: "&") ? scalarInHTML : scalarInJSON else { return plain }
+            let bytes = Array(String(scalar).utf8)
+            return plain + (secret.starts(with: bytes) ? [(bytes.count, length)] : [])
+        default: return plain
         }
     }
 
-    /// Two digits behind `%`, which may be encoded itself, once or more often.
-    private func lengthInForm(of wanted: UInt8) -> Int? {
-        var digits = dropFirst()
-        while true {
-            guard let high = digits.first?.hexadecimal, let low = digits.dropFirst().first?.hexadecimal else {
-                return nil
-            }
-            let byte = high << 4 | low
+    /// The lengths of two digits behind `%`, which may be encoded itself.
+    private func lengthsInForm(of wanted: UInt8) -> [Int] {
+        var (digits, lengths) = (dropFirst(), [Int]())
+        while let high = digits.first?.hexadecimal, let low = digits.dropFirst().first?.hexadecimal {
             digits = digits.dropFirst(2)
-            if byte == wanted { return count - digits.count }
-            guard byte == UInt8(ascii: "%") else { return nil }
+            let byte = high << 4 | low
+            if byte == wanted { lengths.append(count - digits.count) }
+            guard byte == UInt8(ascii: "%") else { break }
         }
+        return lengths
     }
 
-    private func lengthInJSON(of wanted: UInt8) -> Int? {
-        let letter = dropFirst().first
-        guard letter == UInt8(ascii: "u") else {
-            return letter == wanted || letter == Self.letters[wanted] ? 2 : nil
-        }
-        let digits = dropFirst(2).prefix(4)
-        return digits.count == 4 && digits.number(radix: 16) == UInt32(wanted) ? 6 : nil
+    private var scalarInJSON: (Unicode.Scalar, length: Int)? {
+        guard let letter = dropFirst().first else { return nil }
+        guard letter == UInt8(ascii: "u") else { return (Unicode.Scalar(Self.letters[letter] ?? letter), 2) }
+        guard let unit = dropFirst(2).prefix(4).number(radix: 16), dropFirst(2).prefix(4).count == 4 else { return nil }
+        if let scalar = Unicode.Scalar(unit) { return (scalar, 6) }
+        let next = dropFirst(6)
+        guard next.starts(with: "\\u".utf8), let second = next.dropFirst(2).prefix(4).number(radix: 16),
+            (0xD800..<0xDC00).contains(unit), (0xDC00..<0xE000).contains(second)
+        else { return nil }
+        return Unicode.Scalar(0x1_0000 + (unit - 0xD800) << 10 + (second - 0xDC00)).map { ($0, 12) }
     }
 
-    /// The letters that stand behind a backslash for white space.
+    /// What the letters behind a backslash stand for.
     private static let letters: [UInt8: UInt8] = [
-        0x08: UInt8(ascii: "b"), 0x09: UInt8(ascii: "t"), 0x0A: UInt8(ascii: "n"), 0x0C: UInt8(ascii: "f"),
-        0x0D: UInt8(ascii: "r"),
+        UInt8(ascii: "b"): 0x08, UInt8(ascii: "t"): 0x09, UInt8(ascii: "n"): 0x0A, UInt8(ascii: "f"): 0x0C,
+        UInt8(ascii: "r"): 0x0D,
     ]
 
-    private func lengthInHTML(of wanted: UInt8) -> Int? {
+    private var scalarInHTML: (Unicode.Scalar, length: Int)? {
         guard let end = prefix(10).firstIndex(of: UInt8(ascii: ";")) else { return nil }
         let name = self[startIndex + 1..<end]
         let length = end + 1 - startIndex
-        if name.first == UInt8(ascii: "#") {
-            let isHexadecimal = name.dropFirst().first.map { $0 | 0x20 == UInt8(ascii: "x") } ?? false
-            let number = name.dropFirst(isHexadecimal ? 2 : 1).number(radix: isHexadecimal ? 16 : 10)
-            return number == UInt32(wanted) ? length : nil
+        guard name.first == UInt8(ascii: "#") else {
+            return Self.entities[String(decoding: name, as: UTF8.self)].map { ($0, length) }
         }
-        return Self.entities[String(decoding: name, as: UTF8.self)] == wanted ? length : nil
+        let isHexadecimal = name.dropFirst().first.map { $0 | 0x20 == UInt8(ascii: "x") } ?? false
+        let number = name.dropFirst(isHexadecimal ? 2 : 1).number(radix: isHexadecimal ? 16 : 10)
+        return number.flatMap { Unicode.Scalar($0) }.map { ($0, length) }
     }
 
-    private static let entities: [String: UInt8] = [
-        "amp": UInt8(ascii: "&"), "lt": UInt8(ascii: "<"), "gt": UInt8(ascii: ">"), "quot": UInt8(ascii: "\""),
-        "apos": UInt8(ascii: "'"),
+    private static let entities: [String: Unicode.Scalar] = [
+        "amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'",
     ]
 
     private func number(radix: Int) -> UInt32? {

@@ -23,7 +23,7 @@ extension StoreConnection {
     /// them in free pages, with an entry in the record of use that says so until the pages are given back: whoever
     /// opens or purges the store next finishes what a killed process, or a full disk, left undone.
     func erasure() throws -> Erasure {
-        removeDraft()
+        removeDrafts()
         guard try isErasureUnfinished() else { return try emptiedLog() }
         do {
             try giveBackPages()
@@ -46,13 +46,14 @@ extension StoreConnection {
         _ = try erasure()
     }
 
-    /// Removes the whole copy that a restore or a repair has left that was killed, unless one is at work.
-    private func removeDraft() {
-        guard let path = location.path, !FileStatus.isAbsent(path.unfinished), let lock = try? KernelLock(of: path),
-            (try? lock.tryLock(.schema, of: path)) ?? false
+    /// Removes the whole copies that a restore or a repair has left that was killed, unless one is at work.
+    private func removeDrafts() {
+        guard let path = location.path else { return }
+        let drafts = [path.unfinished, path.salvage].filter { !FileStatus.isAbsent($0) }
+        guard !drafts.isEmpty, let lock = try? KernelLock(of: path), (try? lock.tryLock(.schema, of: path)) ?? false
         else { return }
         // What does not show that it is ours stays.
-        try? StoreFiles(path, source: options.keySource).removeDraft(path.unfinished)
+        for draft in drafts { try? StoreFiles(path, source: options.keySource).removeDraft(draft) }
         withExtendedLifetime(lock) {}
     }
 

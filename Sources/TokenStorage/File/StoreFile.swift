@@ -17,8 +17,8 @@ struct StoreFile {
     /// Opens for reading and writing.
     func openForWriting() throws -> Connection {
         try refuseUnknownFileSystem()
-        try refuseJournal()
         let connection = try Connection(path: path.database, mode: .readWrite, busyTimeout: timeout)
+        try refuseJournal(connection)
         connection.keepLogFiles()
         try Self.configure(connection)
         // With SQLite's 2 MB of pages, a store of a thousand accounts is read from the kernel at every lookup. An
@@ -40,18 +40,19 @@ struct StoreFile {
     /// Where no other program can be trusted to keep the files together, such as in a copy, they are read as they
     /// stand. When they change while they are read, a program came: ``StoreConnection/isOutdated`` says so.
     func openForInspection() throws -> (connection: Connection, mode: Connection.Mode, beside: LogState) {
-        try refuseJournal()
         let beside = LogState(path)
         let mode = try beside.inspectionMode(at: path)
         let connection = try Connection(path: path.database, mode: mode, busyTimeout: timeout)
+        try refuseJournal(connection)
         try Self.configure(connection)
         return (connection, mode, beside)
     }
 
-    /// Refuses the rollback journal of another database, which SQLite would play back into this one.
-    private func refuseJournal() throws {
-        guard let journal = FileStatus(path.journal), journal.size > 0 else { return }
-        throw TokenStoreError.damaged("\(path.journal) is there, which no store ever has", .repair)
+    /// Refuses a rollback journal beside a database that has a write-ahead log: it is another's, and SQLite would play it
+    /// back.
+    private func refuseJournal(_ connection: Connection) throws {
+        guard path.hasJournal, connection.bytes(at: 18, count: 2) == [2, 2] else { return }
+        throw StoreFiles.inTheWay(path.journal)
     }
 
     /// Gives the unfinished database, which is whole by now, its name.
@@ -156,68 +157,6 @@ struct StoreFile {
         guard descriptor >= 0, FileStatus(path.log)?.identity == log else { return true }
         guard ftruncate(descriptor, 0) == 0, fsync(descriptor) == 0 else { throw Self.failure("emptied", path.log) }
         return true
-    }
-
-    /// Puts the unfinished database in the place of the one that is there, of which a copy is kept, named for why.
-    ///
-    /// Killed at any moment this leaves the old file or the new one under the name, and what the other commands and a
-    /// repair need; an error leaves the old one with all that it had. The caller has kept every other connection out,
-    /// and has seen that the old file is ours: what SQLite keeps beside it is so too.
-    ///
-    /// - Returns: the copy.
-    func replaceDatabase(keeping reason: String, at seconds: Int64) throws -> String {
-        let name = "\(path.database).\(reason)-\(seconds)"
-        var kept = name
-        var number = 2
-        while FileStatus(kept) != nil || FileStatus(kept + "-wal") != nil {
-            kept = "\(name)-\(number)"
-            number += 1
-        }
-        do {
-            try keep(path.database, as: kept)
-            if FileStatus(path.log).map({ $0.size > 0 }) ?? false { try keep(path.log, as: kept + "-wal") }
-            try synchronize(path.directory)
-            try takePlace(keptLog: kept + "-wal")
-        } catch {
-            for name in [kept, path.unfinished] { remove(name) }
-            throw error
-        }
-        try synchronize(path.directory)
-        return kept
-    }
-
-    /// Puts the unfinished database under the name; the old log has to be gone by then, or it would be played into it.
-    private func takePlace(keptLog: String) throws {
-        // What only the log had is in the old file too from here on, where that is sound enough: it stays if this is
-        // killed before it is replaced.
-        try? foldLog()
-        do {
-            for name in [path.log, path.sharedMemory, path.journal] where unlink(name) != 0 && errno != ENOENT {
-                throw Self.failure("removed", name)
-            }
-            guard rename(path.unfinished, path.database) == 0 else { throw Self.failure("replaced", path.database) }
-        } catch {
-            if FileStatus.isAbsent(path.log), FileStatus(keptLog) != nil { try copy(keptLog, to: path.log) }
-            throw error
-        }
-    }
-
-    /// Writes the log's pages into the database, without a lock: the caller keeps every other connection out.
-    private func foldLog() throws {
-        guard let log = FileStatus(path.log), log.size > 0 else { return }
-        let connection = try Connection(path: path.database, mode: .alone, busyTimeout: .zero)
-        // Only a look at the database opens its log.
-        if try connection.headerCount() > 0 { _ = try connection.checkpointTruncating() }
-    }
-
-    private func keep(_ name: String, as kept: String) throws {
-        do {
-            try copy(name, to: kept)
-            try synchronize(kept)
-        } catch {
-            unlink(kept)
-            throw error
-        }
     }
 
     /// Whether two files hold the same bytes.

@@ -26,9 +26,8 @@ extension StoreFiles {
     /// An empty log is what a clean shutdown leaves; with another database it would be in the way. A journal is not
     /// removed, as no store has one, nor left to be played back into a new store.
     func removeLeftovers() throws(TokenStoreError) {
-        let journal = path.database + "-journal"
         try requireCompanions(of: path.database)
-        guard FileStatus(journal)?.size ?? 0 == 0 else { throw Self.inTheWay(journal) }
+        guard !path.hasJournal else { throw Self.inTheWay(path.journal) }
         unlink(path.log)
         unlink(path.sharedMemory)
     }

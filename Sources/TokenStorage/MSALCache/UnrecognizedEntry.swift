@@ -111,15 +111,18 @@ extension UnrecognizedEntry {
     }
 
     /// Whether the entry is of the account's hosts, or names no host; and of its very subject, where that matters.
-    func mayBelong(to account: Account.ID) -> Bool {
+    ///
+    /// `isAt` says whether an account of the same id is at a host without a port.
+    func mayBelong(to account: Account.ID, isAt: (_ host: String) throws -> Bool) rethrows -> Bool {
         let named = value.object?["home_account_id"]?.text ?? account.homeAccountID
         guard account.named(named) == account else { return false }
         // Where the host cannot be read, as in what was quarantined because of it, the id alone decides.
         guard let environment = value.object?["environment"]?.text, let place = Self.place(environment),
             let own = Self.place((try? Authority(issuer: account.issuer))?.environment ?? account.issuer)
         else { return true }
+        guard place.group == own.group, place.port != own.port else { return place.group == own.group }
         // MSAL for Python names no port.
-        return place.group == own.group && [443, own.port].contains(place.port)
+        return try place.port == 443 && !isAt(place.group)
     }
 
     /// The host that an environment names, also one that was written as an address; nil where it names none.

@@ -91,7 +91,10 @@ struct TableSalvage {
                     return
                 }
                 try insert.run(values)
-                guard fresh.changes > 0 else { return }
+                guard fresh.changes > 0 else {
+                    refused += 1
+                    return
+                }
                 rows += 1
                 guard rows.isMultiple(of: 1024) else { return }
                 try progress?(TokenStore.Progress(done: rows, total: nil, unit: "rows of \(table)"))
@@ -104,6 +107,7 @@ struct TableSalvage {
             }
         }
         if let interruption { throw interruption }
+        // Around damage some rows are read twice.
         if !isWhole || refused > 0 { lost.append((table, isWhole ? refused : nil)) }
     }
 

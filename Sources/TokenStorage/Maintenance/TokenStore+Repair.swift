@@ -109,7 +109,7 @@ private struct StoreRepair {
     let progress: TokenStore.ProgressHandler?
 
     private var file: StoreFile { StoreFile(path: path, timeout: options.busyTimeout) }
-    private var copy: String { path.database + ".salvage" }
+    private var copy: String { path.salvage }
 
     func run() throws -> RepairReport {
         try withUnusedStore {
@@ -207,6 +207,11 @@ private struct StoreRepair {
         try file.copy(path.database, to: copy)
         let log = FileStatus(path.log).map { $0.size > 0 } ?? false ? path.log : try interruptedLog()
         if let log { try file.copy(log, to: copy + "-wal") }
+        guard path.hasJournal else { return }
+        // Only a database without a write-ahead log has a journal of its own.
+        let header = try Connection(path: copy, mode: .immutable, busyTimeout: .zero).bytes(at: 18, count: 2)
+        guard header == [1, 1] else { throw StoreFiles.inTheWay(path.journal) }
+        try file.copy(path.journal, to: copy + "-journal")
     }
 
     /// The log that belongs to the damaged file, if a repair was killed after it had put the log aside.

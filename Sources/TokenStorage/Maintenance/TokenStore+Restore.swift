@@ -103,6 +103,8 @@ private struct Restoration {
         guard FileStatus(path.directory) != nil else { return }
         let permissions = FilePermissions(path: path, isInspection: false)
         try permissions.checkDirectory()
+        try StoreFiles(path).requireCompanions(of: path.database)
+        guard !path.hasJournal else { throw StoreFiles.inTheWay(path.journal) }
         guard isReplacing else { return try StoreOpener(path: path, options: options).refuseOrphanedLog() }
         try permissions.checkDatabase(mayBeEmpty: true)
         guard let size = FileStatus(path.database)?.size, size > 0 else { return }

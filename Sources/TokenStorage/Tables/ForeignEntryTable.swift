@@ -175,7 +175,10 @@ extension StoreConnection {
                 continue
             }
             let named = entry.homeAccountIDs.flatMap { forgotten[$0] ?? [] }
-            if named.contains(where: entry.mayBelong), entry.isOf(client) { deleted.append(row) }
+            let isNamed = try named.contains { account in
+                try entry.mayBelong(to: account) { try hasAccount(key: account.key, environment: $0) }
+            }
+            if isNamed, entry.isOf(client) { deleted.append(row) }
         }
         for row in deleted { try deleteUnrecognizedEntry(row) }
         for entry in changed { _ = try saveUnrecognizedEntry(entry) }

@@ -48,7 +48,7 @@ struct CheckCommand: ParsableCommand {
         // A file that is not a token store is 6, as for every command, and no repair is offered.
         if repair, !problems.isEmpty, let path { try StoreFiles(path, source: arguments.key).requireOwnDatabase() }
         guard let path, repair, !dryRun, !mendable.isEmpty else {
-            let plan = try path.flatMap { repair && !mendable.isEmpty ? try planned($0, console) : nil }
+            let plan = path.flatMap { repair && !mendable.isEmpty ? planned($0, console) : nil }
             let report = CheckReport(problems: problems, repair: plan.map { Repair(plan: $0, damagedCopy: nil) })
             try report.write(arguments, on: console)
             guard problems.isEmpty else {
@@ -93,13 +93,21 @@ struct CheckCommand: ParsableCommand {
 
     private static let restoring = "restore a backup with 'tokenstore restore FILE'"
 
-    /// What a repair would save.
-    private func planned(_ path: StorePath, _ console: Console) throws -> RepairPlan {
-        try arguments.unlocking { options in
-            let progress = ProgressLine("trying a repair", console) { _ in
-                ("nothing was changed", advice: "run it again")
+    /// What a repair would save; nil, after a line that says why, where that cannot be tried.
+    private func planned(_ path: StorePath, _ console: Console) -> RepairPlan? {
+        do {
+            return try arguments.unlocking { options in
+                var options = options
+                // The problems are known already, and no other program is to wait for a trial.
+                options.busyTimeout = min(options.busyTimeout, .seconds(1))
+                let progress = ProgressLine("trying a repair", console) { _ in
+                    ("nothing was changed", advice: "run it again")
+                }
+                return try progress.showing { try TokenStore.planRepair(at: path, options: options, progress: $0) }
             }
-            return try progress.showing { try TokenStore.planRepair(at: path, options: options, progress: $0) }
+        } catch {
+            console.note("what a repair would save is not known: \(CommandFailure(error).sentence)")
+            return nil
         }
     }
 

@@ -64,6 +64,23 @@ struct KeptAsideTests {
         #expect(try !fixture.store.exportedText().contains("\"q\""))
     }
 
+    @Test func `a row without a port is another account's where one is at the host`() throws {
+        func row(_ host: String) -> JSONValue { .account(["environment": .string(host), "home_account_id": "s1"]) }
+        let odd = JSONValue.accessToken(
+            "q",
+            "s1",
+            ["environment": "id.example", "home_account_id": "s1", "expires_on": nil]
+        )
+        let hosts = ["id.example", "id.example:8443"]
+        let fixture = try TestStore(.cache(accessTokens: [odd], accounts: hosts.map(row)))
+        for host in hosts.reversed() {
+            #expect(try fixture.store.exportedText().contains("\"q\""))
+            let account = try #require(try fixture.store.accounts().first { $0.environment == host })
+            try fixture.store.removeAccount(account.id)
+        }
+        #expect(try !fixture.store.exportedText().contains("\"q\""))
+    }
+
     @Test func `names that differ only in how a letter is spelled are kept apart`() throws {
         let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
         let token = JSONValue.refreshToken("r1", [composed: 1, decomposed: 2])

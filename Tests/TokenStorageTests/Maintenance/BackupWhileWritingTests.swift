@@ -150,6 +150,17 @@ struct BackupWhileWritingTests {
         withExtendedLifetime(copy) {}
     }
 
+    @Test func `a store is not restored beside the journal of another database`() throws {
+        let (copy, place) = (try Copy(), try TemporaryDirectory())
+        let path = StorePath(place.file("tokenstore.db"))
+        #expect(FileManager.default.createFile(atPath: path.database + "-journal", contents: Data("x".utf8)))
+        for body in [Self.plan, Self.restore] {
+            expectError(.failure) { _ = try body(copy.path.database, path, copy.options) }
+        }
+        #expect(!FileManager.default.fileExists(atPath: path.database))
+        withExtendedLifetime(copy) {}
+    }
+
     @Test func `an empty file is replaced: there is nothing in it`() throws {
         let copy = try Copy()
         let fixture = try store(for: copy)

@@ -110,15 +110,42 @@ extension RepairTests {
         #expect(try store.accounts().count == 60)
     }
 
-    @Test func `the journal of another database is not played back`() throws {
+    @Test func `the journal of another database is not played back, and stays`() throws {
         let fixture = try TestStore.closed(Self.crowd)
         let journal = fixture.path.database + "-journal"
         #expect(FileManager.default.createFile(atPath: journal, contents: Data(repeating: 7, count: 4096)))
-        expectError(.damaged) { _ = try TokenStore.open(at: fixture.path, options: fixture.options) }
-        expectError(.damaged) { _ = try TokenStore.inspect(at: fixture.path, options: fixture.options) }
-        let (report, store) = try repaired(fixture)
-        #expect(report.lost.isEmpty)
-        #expect(try store.accounts().count == 60)
-        #expect(!FileManager.default.fileExists(atPath: journal))
+        let before = try DirectorySnapshot(fixture.directory.path)
+        expectError(.failure) { _ = try TokenStore.open(at: fixture.path, options: fixture.options) }
+        expectError(.failure) { _ = try TokenStore.inspect(at: fixture.path, options: fixture.options) }
+        expectError(.failure) { _ = try TokenStore.repair(at: fixture.path, options: fixture.options) }
+        let after = try DirectorySnapshot(fixture.directory.path)
+        #expect(after.bytes("tokenstore.db-journal") == before.bytes("tokenstore.db-journal"))
+        #expect(after.bytes("tokenstore.db") == before.bytes("tokenstore.db"))
+        try FileManager.default.removeItem(atPath: journal)
+        #expect(try TokenStore.open(at: fixture.path, options: fixture.options).accounts().count == 60)
+    }
+
+    @Test func `a transaction without a write-ahead log that was cut off is rolled back by a repair`() throws {
+        let fixture = try TestStore.closed(Self.crowd)
+        let place = try TestStore.closed(["AccessToken": [:]])
+        let shell = try SQLiteShell(fixture.path.database)
+        try shell.run(
+            "PRAGMA journal_mode = DELETE; PRAGMA cache_size = 1; BEGIN; DELETE FROM refresh_token; "
+                + "DELETE FROM access_token; DELETE FROM id_token; CREATE TABLE x (y); "
+                + "INSERT INTO x SELECT randomblob(9000) FROM account;"
+        )
+        for name in ["tokenstore.db", "tokenstore.db-journal", "key"] {
+            let bytes = try Data(contentsOf: URL(fileURLWithPath: fixture.directory.file(name)))
+            #expect(FileManager.default.createFile(atPath: place.directory.file(name), contents: bytes))
+            #expect(chmod(place.directory.file(name), 0o600) == 0)
+        }
+        try shell.end()
+        for name in ["-wal", "-shm"] { unlink(place.path.database + name) }
+        let report = try TokenStore.repair(at: place.path, options: place.options)
+        #expect(report.lostSignIns.isEmpty)
+        let store = try TokenStore.open(at: place.path, options: place.options)
+        #expect(try store.status().refreshTokens == 60)
+        #expect(try store.check() == [])
+        #expect(FileManager.default.fileExists(atPath: report.damagedCopy + "-journal"))
     }
 }

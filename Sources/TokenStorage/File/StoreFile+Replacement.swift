@@ -1,0 +1,81 @@
+import Database
+import OAuth
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+extension StoreFile {
+    /// Puts the unfinished database in the place of the one that is there, of which a copy is kept, named for why.
+    ///
+    /// Killed at any moment this leaves the old file or the new one under the name, and what the other commands and a
+    /// repair need; an error leaves the old one with all that it had. The caller has kept every other connection out,
+    /// and has seen that the old file is ours: what SQLite keeps beside it is so too.
+    ///
+    /// - Returns: the copy.
+    func replaceDatabase(keeping reason: String, at seconds: Int64) throws -> String {
+        let name = "\(path.database).\(reason)-\(seconds)"
+        var kept = name
+        var number = 2
+        while FileStatus(kept) != nil || FileStatus(kept + "-wal") != nil {
+            kept = "\(name)-\(number)"
+            number += 1
+        }
+        do {
+            try keep(path.database, as: kept)
+            if FileStatus(path.log).map({ $0.size > 0 }) ?? false { try keep(path.log, as: kept + "-wal") }
+            try synchronize(path.directory)
+            try takePlace(keeping: kept)
+        } catch {
+            remove(path.unfinished)
+            // What could not be put back is only there.
+            let isBack = try FileStatus.isAbsent(kept + "-wal") || isSame(kept + "-wal", path.log)
+            if isBack { remove(kept) }
+            throw error
+        }
+        try synchronize(path.directory)
+        return kept
+    }
+
+    /// Puts the unfinished database under the name; the old log has to be gone by then, or it would be played into it.
+    private func takePlace(keeping kept: String) throws {
+        // What only the log had is in the old file too from here on, where that is sound enough: it stays if this is
+        // killed before it is replaced.
+        try? foldLog()
+        do {
+            for name in [path.log, path.sharedMemory] where unlink(name) != 0 && errno != ENOENT {
+                throw Self.failure("removed", name)
+            }
+            guard !path.hasJournal || rename(path.journal, kept + "-journal") == 0 else {
+                throw Self.failure("renamed", path.journal)
+            }
+            guard rename(path.unfinished, path.database) == 0 else { throw Self.failure("replaced", path.database) }
+        } catch {
+            if FileStatus(kept + "-journal") != nil { rename(kept + "-journal", path.journal) }
+            if FileStatus.isAbsent(path.log), FileStatus(kept + "-wal") != nil { try keep(kept + "-wal", as: path.log) }
+            throw error
+        }
+    }
+
+    /// Writes the log's pages into the database, without a lock: the caller keeps every other connection out.
+    private func foldLog() throws {
+        guard let log = FileStatus(path.log), log.size > 0 else { return }
+        let connection = try Connection(path: path.database, mode: .alone, busyTimeout: .zero)
+        // Only a look at the database opens its log.
+        if try connection.headerCount() > 0 { _ = try connection.checkpointTruncating() }
+    }
+
+    private func keep(_ name: String, as kept: String) throws {
+        do {
+            try copy(name, to: kept)
+            try synchronize(kept)
+        } catch {
+            unlink(kept)
+            throw error
+        }
+    }
+}
