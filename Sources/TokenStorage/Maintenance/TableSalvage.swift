@@ -102,7 +102,7 @@ struct TableSalvage {
                 // A row that breaks a rule of the schema is damaged; the others are not its business.
                 refused += 1
             } catch {
-                // A full disk, or a person who ends it, is no damage.
+                // A full disk is not damage, and neither is a person who ends it.
                 interruption = error
             }
         }

@@ -137,7 +137,7 @@ struct BackupWhileWritingTests {
         #expect(try store.accounts().count == 12)
     }
 
-    @Test func `a file that is no store is not replaced, and a plan says so`() throws {
+    @Test func `another program's file is not replaced, and a plan says so`() throws {
         let (copy, place) = (try Copy(), try TemporaryDirectory())
         let path = StorePath(place.file("tokenstore.db"))
         let text = Data("another program's".utf8)

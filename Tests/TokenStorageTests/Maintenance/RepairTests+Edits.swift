@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import TokenStorage
 
-/// A repair of what somebody wrote who does not have the key, and of what was left half done.
+/// A repair of a store that was edited without the key, or left in the middle of something.
 extension RepairTests {
     private func edit(_ fixture: TestStore, _ sql: String) throws {
         try Shell.run("/usr/bin/sqlite3", fixture.path.database, "PRAGMA foreign_keys = OFF; \(sql)")
