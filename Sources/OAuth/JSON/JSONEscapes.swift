@@ -61,7 +61,7 @@ struct JSONEscapes {
     }
 
     private func isHexadecimal(_ digits: Slice<UnsafeRawBufferPointer>) -> Bool {
-        digits.count == 4 && digits.allSatisfy { Character(Unicode.Scalar($0)).isHexDigit }
+        digits.count == 4 && digits.allSatisfy { $0.hexadecimal != nil }
     }
 
     private mutating func scalar() throws(JSONError) -> Unicode.Scalar {

@@ -54,15 +54,12 @@ package struct RepairPlan: Sendable {
 
     /// Whether other sign-ins may be lost besides, of which no trace could be read.
     package let mayHaveLostOthers: Bool
+}
 
-    package init(
-        salvaged: [(table: String, rows: Int)],
-        lost: [(table: String, rows: Int?)],
-        lostSignIns: [LostSignIn],
-        mayHaveLostOthers: Bool
-    ) {
-        (self.salvaged, self.lost) = (salvaged, lost)
-        (self.lostSignIns, self.mayHaveLostOthers) = (lostSignIns, mayHaveLostOthers)
+extension RepairReport {
+    /// The same without where the damaged file is kept.
+    package var plan: RepairPlan {
+        RepairPlan(salvaged: salvaged, lost: lost, lostSignIns: lostSignIns, mayHaveLostOthers: mayHaveLostOthers)
     }
 }
 

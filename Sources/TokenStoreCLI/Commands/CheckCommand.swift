@@ -63,7 +63,8 @@ struct CheckCommand: ParsableCommand {
         try Confirmation(question: question).ask(arguments, isGiven: yes)
         let report = try repaired(path, console)
         let again = signInsAgain(report)
-        try CheckReport(problems: problems, repair: Repair(report), again: again).write(arguments, on: console)
+        let made = Repair(plan: report.plan, damagedCopy: report.damagedCopy)
+        try CheckReport(problems: problems, repair: made, again: again).write(arguments, on: console)
         guard report.lostSignIns.isEmpty, !report.mayHaveLostOthers else {
             let count = report.lostSignIns.count
             let bound = report.mayHaveLostOthers ? "at least " : ""
@@ -71,7 +72,7 @@ struct CheckCommand: ParsableCommand {
             throw CommandFailure(
                 .storeDamaged,
                 "the store is repaired, but \(count == 0 ? "sign-ins may have been lost" : lost)",
-                "sign in again with '\(again.first?.value ?? CommandFailure.login)'"
+                "sign in again with '\(report.lostSignIns.lazy.compactMap { again[$0] }.first ?? CommandFailure.login)'"
             )
         }
     }
@@ -174,18 +175,6 @@ private struct Repair {
 
     /// nil: nothing was changed.
     let damagedCopy: String?
-}
-
-extension Repair {
-    init(_ report: RepairReport) {
-        plan = RepairPlan(
-            salvaged: report.salvaged,
-            lost: report.lost,
-            lostSignIns: report.lostSignIns,
-            mayHaveLostOthers: report.mayHaveLostOthers
-        )
-        damagedCopy = report.damagedCopy
-    }
 }
 
 /// What a check found, and what a repair made of it.
