@@ -11,7 +11,7 @@ struct SampleTests {
 
         var testDescription: String { "\(article): \(lines.first ?? "")" }
 
-        /// Lines of a manifest compile in no target; `.ci/outside` and `.ci/module-clash` resolve and build them.
+        /// Lines of a manifest compile in no target; `.ci/outside` resolves and builds them.
         var isOfManifest: Bool { lines.contains { $0.contains(".product(") } }
     }
 
