@@ -4,7 +4,8 @@ import PostgreSQL
 import TestSupport
 import TestTraits
 import Testing
-import TokenStorage
+
+@testable import TokenStorage
 
 /// What many nodes do at once, and what becomes of a transaction whose end nobody saw.
 @Suite(.ifServerIsInstalled)
@@ -30,6 +31,23 @@ struct ServerTransactionTests {
         #expect(try scene.count("SELECT count(*) FROM access_token") == 1)
         #expect(try scene.count("SELECT count(*) FROM event WHERE kind = 'sign_in'") == 16)
         #expect(try await nodes[2].check() == [])
+    }
+
+    @Test func `an account that another node makes while it is looked for is made once`() async throws {
+        let scene = try ServerScene()
+        try scene.create()
+        let (node, other) = (try scene.open(), try scene.open())
+        let saved = try await other.save(ServerScene.response("u1", token: "t1"), for: ServerScene.request())
+        let id = try #require(saved.account)
+        _ = try await other.removeAccount(id)
+        let row = try node.write { session in
+            #expect(try session.accountRow(id) == nil)
+            try other.save(ServerScene.response("u1", token: "t2"), for: ServerScene.request())
+            // Not the next one, under which the account would be there twice.
+            return try session.newAccountRow(id)
+        }
+        #expect(row == AccountRowID.first(id))
+        #expect(try await node.accountCount(matching: .all) == 1)
     }
 
     @Test func `first sign-ins of many accounts from several nodes are all stored`() async throws {

@@ -11,8 +11,12 @@ extension StoreConnection {
     func newAccountRow(_ id: Account.ID) throws -> Int64? {
         guard connection.isServer else { return nil }
         if presumption?.account == id { return AccountRowID.first(id, mask: options.accountRowMask) }
-        for candidate in AccountRowID.candidates(id, mask: options.accountRowMask) where try accountID(candidate) == nil
-        { return candidate }
+        for candidate in AccountRowID.candidates(id, mask: options.accountRowMask) {
+            guard let occupant = try accountID(candidate) else { return candidate }
+            // Another node has made this very account since it was looked for: with its row in the way, all of this begins
+            // again.
+            if occupant == id, try accountRow(id) != nil { return candidate }
+        }
         throw TokenStoreError.storage("no row of an account is free in \(location)", .retry)
     }
 }
