@@ -140,6 +140,43 @@ extension BrowserTests {
             }
         }
 
+        @Test(.timeLimit(.minutes(5)))
+        func `the page of a sign-in that is over is closed, and ends no other`() async throws {
+            try await NativeScene.open { scene in
+                let app = try application(scene, SystemBrowser(environment: [:]))
+                let opened = AsyncStream<Void>.makeStream()
+                let closed = AsyncStream<Void>.makeStream()
+                let parameters = webviewParameters()
+                parameters.session = { _, _ in
+                    opened.continuation.yield()
+                    try? await Task.sleep(for: .seconds(3_600))
+                    closed.continuation.yield()
+                    throw CancellationError()
+                }
+                let first = MSALInteractiveTokenParameters(scopes: Self.scopes, webviewParameters: parameters)
+                let ended = Task { _ = try await app.acquireToken(with: first) }
+                for await _ in opened.stream { break }
+                #expect(MSALPublicClientApplication.cancelCurrentWebAuthSession())
+                for await _ in closed.stream { break }
+                await #expect(throws: NSError.self) { try await ended.value }
+                // What the user does on a page of before concerns no other sign-in.
+                let browser = try ScriptedBrowser()
+                let next = webviewParameters()
+                next.session = { page, _ in
+                    app.application.cancelSignIn(atPage: "https://login.example.org/authorize?state=other")
+                    try await browser.open(page.absoluteString)
+                    try await browser.signIn(NativeScene.ana, NativeScene.anasPassword.reveal())
+                    return try #require(await URL(string: browser.address))
+                }
+                let second = MSALInteractiveTokenParameters(scopes: Self.scopes, webviewParameters: next)
+                let result = try await app.acquireToken(with: second)
+                #expect(result.account.username == NativeScene.ana)
+                var shown = ""
+                dump(result, to: &shown)
+                #expect(!shown.contains("eyJ"))
+            }
+        }
+
         @Test func `a sign-in under way is cancelled from anywhere, and a second one is refused meanwhile`()
             async throws
         {

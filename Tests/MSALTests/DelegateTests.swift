@@ -125,6 +125,29 @@ struct DelegateTests {
         }
     }
 
+    @Test func `a native application takes all that a configuration says`() async throws {
+        try await NativeScene.open { scene in
+            let configuration = MSALPublicClientApplicationConfig(
+                clientId: "app",
+                redirectUri: "msauth.com.example.app://auth",
+                authority: try MSALAuthority(scene.app("pwd-app").configuration.authority)
+            )
+            configuration.knownAuthorities = [configuration.authority]
+            configuration.extendedLifetimeEnabled = true
+            configuration.clientApplicationCapabilities = ["CP1"]
+            configuration.tokenExpirationBuffer = 60
+            let app = try Surroundings.$current.withValue(scene.surroundings) {
+                try MSALNativeAuthPublicClientApplication(configuration: configuration, challengeTypes: .password)
+            }
+            let kept = app.configuration
+            #expect(kept.redirectUri == configuration.redirectUri)
+            #expect(kept.knownAuthorities == configuration.knownAuthorities)
+            #expect(kept.extendedLifetimeEnabled)
+            #expect(kept.clientApplicationCapabilities == ["CP1"])
+            #expect(kept.tokenExpirationBuffer == 60)
+        }
+    }
+
     @Test func `the address of a server is no path`() throws {
         let configuration = try MSALNativeAuthPublicClientApplicationConfig(
             clientId: "app",

@@ -58,6 +58,18 @@ public class MSALPublicClientApplicationConfig {
         return options
     }
 
+    /// The client that the issuer's pages are opened for.
+    package func client() throws -> PublicClientConfiguration {
+        var client = try PublicClientConfiguration(
+            clientID: clientId,
+            redirectURI: try RedirectURI(address),
+            authority: authority.authority
+        )
+        client.knownAuthorities = knownAuthorities.map(\.authority)
+        client.tokenOptions = tokenOptions
+        return client
+    }
+
     /// Opens the store.
     package func openStore() throws -> TokenStore {
         let usual = Surroundings.current

@@ -39,15 +39,8 @@ public class MSALPublicClientApplication: @unchecked Sendable {
     private static func make(_ configuration: MSALPublicClientApplicationConfig) throws -> PublicClientApplication {
         do {
             let usual = Surroundings.current
-            var client = try PublicClientConfiguration(
-                clientID: configuration.clientId,
-                redirectURI: try RedirectURI(configuration.address),
-                authority: configuration.authority.authority
-            )
-            client.knownAuthorities = configuration.knownAuthorities.map(\.authority)
-            client.tokenOptions = configuration.tokenOptions
             return try PublicClientApplication(
-                client,
+                configuration.client(),
                 store: try configuration.openStore(),
                 transport: usual.transport,
                 userAgent: usual.userAgent
@@ -139,6 +132,7 @@ public class MSALPublicClientApplication: @unchecked Sendable {
         }
         return try await translatingErrors {
             let agent = session.map { SessionAgent(session: $0, application: application) }
+            defer { agent?.close() }
             return try MSALResult(await application.acquireToken(request, in: agent), correlationID: id)
         }
     }

@@ -6,9 +6,10 @@ import TokenManagement
 /// A token, and whose it is.
 public final class MSALResult: Sendable {
     private let token: TokenResult?
+    private let idTokenSecret: Secret?
 
     /// The newest ID token of the account, as the issuer signed it.
-    public let idToken: String?
+    public var idToken: String? { idTokenSecret?.reveal() }
 
     /// The account that the token is for.
     public let account: MSALAccount
@@ -59,7 +60,7 @@ public final class MSALResult: Sendable {
     ) throws {
         self.token = token
         self.account = MSALAccount(account, claims: idToken?.claims)
-        self.idToken = idToken?.secret.reveal()
+        idTokenSecret = idToken?.secret
         self.authority = try MSALAuthority(authority)
         correlationId = correlationID ?? UUID()
         let profile =

@@ -66,6 +66,8 @@ public final class MSALInteractiveTokenParameters: MSALTokenParameters {
         request.domainHint = domainHint
         request.claims = claimsRequest?.claims
         request.extraParameters = extraQueryParameters ?? [:]
+        // MSAL reports what the issuer did not grant as an error, with the result in the store.
+        request.requiresAllScopes = true
         return request
     }
 }
@@ -89,6 +91,7 @@ public final class MSALSilentTokenParameters: MSALTokenParameters {
         request.claims = claimsRequest?.claims
         request.forcesRefresh = forceRefresh
         request.loginHint = loginHint
+        request.requiresAllScopes = true
         return request
     }
 }

@@ -1,8 +1,11 @@
 public import Foundation
+import OAuth
 import SignIn
 
-/// What shows a page in the place of the system's browser, as `ASWebAuthenticationSession` does: it returns the address
-/// that the issuer's answer came to, which begins with `callbackScheme`, or throws when the user closes the page.
+/// What shows a page in the place of the system's browser, as `ASWebAuthenticationSession` does.
+///
+/// It returns the address that the issuer's answer came to, which begins with `callbackScheme`, or throws when the user
+/// closes the page. Its task is cancelled when the sign-in ends before; a page that is still shown then is to be closed.
 public typealias MSALWebSession = @MainActor @Sendable (_ page: URL, _ callbackScheme: String) async throws -> URL
 
 /// What MSAL takes view controllers for; the system's browser needs none, so any object will do.
@@ -43,22 +46,32 @@ public enum MSALWebviewType: Int, Sendable {
     case wkWebView
 }
 
-/// Shows pages in the app's own session, and hands the answer to the application.
-struct SessionAgent: UserAgent {
+/// Shows the page of one sign-in in the app's own session, and hands the answer to the application.
+final class SessionAgent: UserAgent {
     let session: MSALWebSession
     let application: PublicClientApplication
+    private let showing = LockedValue<Task<Void, Never>?>(nil)
+
+    init(session: @escaping MSALWebSession, application: PublicClientApplication) {
+        self.session = session
+        self.application = application
+    }
 
     func open(_ address: String) async throws {
         guard let page = URL(string: address) else { throw SignInError.noBrowser("the page is at no web address") }
         let scheme = String(application.configuration.redirectURI.text.prefix { $0 != ":" })
-        Task {
+        let task = Task { [session, application] in
             do {
                 let answer = try await session(page, scheme)
-                if !application.handle(redirect: answer.absoluteString) { application.cancelSignIn() }
+                if !application.handle(redirect: answer.absoluteString) { application.cancelSignIn(atPage: address) }
             } catch {
-                // The user closed the page; the sign-in says so.
-                application.cancelSignIn()
+                // The user closed the page; the sign-in says so, if it is not over and another one under way.
+                application.cancelSignIn(atPage: address)
             }
         }
+        showing.withLock { $0 = task }
     }
+
+    /// Ends the showing: the sign-in is over.
+    func close() { showing.withLock(\.self)?.cancel() }
 }

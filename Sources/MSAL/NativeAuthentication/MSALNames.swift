@@ -1,12 +1,8 @@
-// A step of native authentication is one type for both, so `MSAL.SignInStartError` is in this module too.
+// Microsoft's module brings Foundation along, and the code of its guides relies on that. A step of native authentication is
+// one type for both, so `MSAL.SignInStartError` is in this module too.
+@_exported public import Foundation
 @_exported public import NativeAuthentication
 import OAuth
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
 
 /// How the app can ask users to prove who they are.
 public typealias MSALNativeAuthChallengeTypes = ChallengeTypes
@@ -24,7 +20,6 @@ public typealias MSALNativeAuthRequiredAttribute = RequiredAttribute
 public typealias MSALAuthMethod = AuthMethod
 
 extension ChallengeTypes {
-    /// A code by e-mail or text message.
     // swift-format-ignore: AlwaysUseLowerCamelCase
     /// A code that is sent to the user, as older releases of MSAL spell it.
     public static let OOB = oob

@@ -31,6 +31,20 @@ public final class MSALNativeAuthPublicClientApplicationConfig: MSALPublicClient
         }
     }
 
+    /// What another configuration says, with challenge types.
+    convenience init(_ other: MSALPublicClientApplicationConfig, _ challengeTypes: MSALNativeAuthChallengeTypes) {
+        self.init(clientId: other.clientId, authority: other.authority, challengeTypes: challengeTypes)
+        redirectUri = other.redirectUri
+        knownAuthorities = other.knownAuthorities
+        extendedLifetimeEnabled = other.extendedLifetimeEnabled
+        clientApplicationCapabilities = other.clientApplicationCapabilities
+        tokenExpirationBuffer = other.tokenExpirationBuffer
+        storePath = other.storePath
+        guard let native = other as? MSALNativeAuthPublicClientApplicationConfig else { return }
+        capabilities = native.capabilities
+        requestInterceptor = native.requestInterceptor
+    }
+
     func native() throws -> NativeAuthConfiguration {
         var native = try NativeAuthConfiguration(
             clientID: clientId,

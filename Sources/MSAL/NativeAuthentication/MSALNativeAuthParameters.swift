@@ -95,7 +95,7 @@ public final class MSALNativeAuthGetAccessTokenParameters {
     /// The `claims` parameter.
     public var claimsRequest: MSALClaimsRequest?
 
-    /// What the requests are marked with; nil: a new id.
+    /// Without effect: the token comes from the store, or from a refresh that several calls may share.
     public var correlationId: UUID?
 
     /// Parameters with nothing else set.

@@ -2,7 +2,7 @@ public import Foundation
 import HTTPTransport
 import Logging
 import OAuth
-import SignIn
+package import SignIn
 import TokenManagement
 import TokenStorage
 
@@ -13,17 +13,12 @@ import TokenStorage
 public final class MSALNativeAuthPublicClientApplication: MSALPublicClientApplication, @unchecked Sendable {
     package let native: NativeAuthPublicClientApplication
 
-    package init(_ native: NativeAuthPublicClientApplication) throws {
+    /// `pages` is the client that the issuer's pages are opened for.
+    package init(_ native: NativeAuthPublicClientApplication, pages: PublicClientConfiguration) throws {
         self.native = native
-        var browser = try PublicClientConfiguration(
-            clientID: native.configuration.clientID,
-            redirectURI: native.configuration.redirectURI ?? .anyPort,
-            authority: native.configuration.authority
-        )
-        browser.tokenOptions = native.configuration.tokenOptions
         try super.init(
             PublicClientApplication(
-                browser,
+                pages,
                 store: native.store,
                 transport: native.transport,
                 userAgent: Surroundings.current.userAgent
@@ -39,7 +34,8 @@ public final class MSALNativeAuthPublicClientApplication: MSALPublicClientApplic
                     nativeAuthConfiguration.native(),
                     store: nativeAuthConfiguration.openStore(),
                     transport: Surroundings.current.transport
-                )
+                ),
+                pages: nativeAuthConfiguration.client()
             )
         } catch {
             throw NSError.msal(error)
@@ -51,14 +47,9 @@ public final class MSALNativeAuthPublicClientApplication: MSALPublicClientApplic
         configuration: MSALPublicClientApplicationConfig,
         challengeTypes: MSALNativeAuthChallengeTypes
     ) throws {
-        let native = MSALNativeAuthPublicClientApplicationConfig(
-            clientId: configuration.clientId,
-            authority: configuration.authority,
-            challengeTypes: challengeTypes
+        try self.init(
+            nativeAuthConfiguration: MSALNativeAuthPublicClientApplicationConfig(configuration, challengeTypes)
         )
-        native.redirectUri = configuration.redirectUri
-        native.storePath = configuration.storePath
-        try self.init(nativeAuthConfiguration: native)
     }
 
     /// The tenant `tenantSubdomain.ciamlogin.com`.

@@ -158,6 +158,15 @@ public final class PublicClientApplication: Sendable {
         return reception.cancel()
     }
 
+    /// Ends the sign-in whose page is at `address`, if it is under way still.
+    package func cancelSignIn(atPage address: String) {
+        let query = Substring(address.utf8.drop { $0 != UInt8(ascii: "?") }.dropFirst())
+        guard let reception = session.withLock(\.self),
+            AuthorizationResponse(query.utf8)["state"] == reception.state
+        else { return }
+        _ = reception.cancel()
+    }
+
     /// Calls a web API with tokens of an account.
     public func transport(to api: WebAPI, as account: Account) -> AuthorizedTransport {
         manager.authorized(api, account: account.id)

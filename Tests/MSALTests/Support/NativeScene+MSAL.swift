@@ -1,12 +1,20 @@
 import IssuerSupport
 import MSAL
 import NativeAuthentication
+import SignIn
 import TokenStorage
 
 extension NativeScene {
     /// An app of the tenant with MSAL's names.
     func msal(_ client: String = "otp-app", store: TokenStore? = nil) throws -> MSALNativeAuthPublicClientApplication {
-        try MSALNativeAuthPublicClientApplication(app(client, store: store))
+        let native = try app(client, store: store)
+        var pages = try PublicClientConfiguration(
+            clientID: native.configuration.clientID,
+            redirectURI: native.configuration.redirectURI ?? .anyPort,
+            authority: native.configuration.authority
+        )
+        pages.tokenOptions = native.configuration.tokenOptions
+        return try MSALNativeAuthPublicClientApplication(native, pages: pages)
     }
 
     /// Where applications that name no store work.
