@@ -43,7 +43,7 @@ public final class AsyncHTTPTransport: HTTPTransport {
                 group.addTask { try await Self.exchange(request, by: client, address, limits) }
                 // The client's own time limit ends with the head of the answer; a body may drip for ever.
                 group.addTask {
-                    try await Task.sleep(for: limits.total)
+                    try await Task.sleep(for: limits.total.sleepable)
                     throw HTTPTransportError.timedOut(host: address.name)
                 }
                 defer { group.cancelAll() }

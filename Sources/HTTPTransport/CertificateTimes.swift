@@ -62,6 +62,6 @@ struct CertificateTimes: Sendable {
     }
 
     private static func day(_ seconds: Int64) -> String {
-        Date(timeIntervalSince1970: TimeInterval(seconds)).formatted(.iso8601.year().month().day())
+        Date(unixSeconds: seconds).formatted(.iso8601.year().month().day())
     }
 }

@@ -1,6 +1,7 @@
 import HTTPTransport
 package import OAuth
 package import OpenIDConnect
+import TokenStorage
 
 extension Remedy {
     static let startAgain = Remedy.signIn("start again")
@@ -159,8 +160,12 @@ extension SignInError {
         }
     }
 
-    /// The sign-in error for any error of a step.
-    init(wrapping error: any Error) {
+    /// What a sign-in throws for any error of a step: the store's as it is, since no answer of an issuer is its cause.
+    static func thrown(for error: any Error) -> any Error {
+        error is TokenStoreError ? error : SignInError(wrapping: error)
+    }
+
+    private init(wrapping error: any Error) {
         self =
             switch error {
             case let error as SignInError: error

@@ -27,7 +27,8 @@ public struct IDToken: Equatable, Sendable {
         )
     }
 
-    private static func object(_ payload: [UInt8]) throws(IDTokenError) -> JSONValue.Object {
+    /// The claims in the payload, decoded from base64url.
+    package static func object(_ payload: [UInt8]) throws(IDTokenError) -> JSONValue.Object {
         let parsed = payload.withUnsafeBytes { bytes in
             Result { () throws(JSONError) in try JSONValue(parsing: bytes) }
         }

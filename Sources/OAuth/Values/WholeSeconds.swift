@@ -21,6 +21,9 @@ extension Date {
 }
 
 extension Duration {
+    /// As long, but no longer than a task can sleep: a hundred years stand for ever.
+    package var sleepable: Duration { min(self, .seconds(100 * 365 * 86_400)) }
+
     /// Whole seconds, rounded up, so that what must last so long does.
     package var secondsRoundedUp: Int64 {
         let (seconds, rest) = components

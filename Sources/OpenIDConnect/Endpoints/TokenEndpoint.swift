@@ -41,11 +41,8 @@ package struct TokenEndpoint: Sendable {
         // RFC 6749 §5.2: the status for an unknown client, whatever the body.
         guard response.status != 401 else { throw OAuthError(code: .invalidClient, status: 401) }
         // RFC 6749 §5.1 has 200 alone; but tokens that come with another success are in no other answer.
-        guard response.isSuccess, let tokens else {
+        guard response.isSuccess, let tokens, tokens.hasTokens else {
             throw UnusableAnswer(status: response.status, isJSON: object != nil)
-        }
-        guard response.status == 200 || tokens.hasTokens else {
-            throw UnusableAnswer(status: response.status, isJSON: true)
         }
         return try answer(response, tokens)
     }

@@ -30,7 +30,7 @@ struct CompactJWS: Sendable {
             return Array(bytes.prefix(texts[0].count + 1 + texts[1].count))
         }
         let header = try Self.object(parts[0])
-        claims = Claims(try Self.object(parts[1]))
+        claims = Claims(try Self.unambiguous(try? IDToken.object(parts[1])))
         signature = parts[2]
         // RFC 7515 §4.1.11: a critical header that is not understood makes the token invalid; none is understood here.
         guard header["crit"] == nil else { throw .criticalExtension }
@@ -50,7 +50,10 @@ struct CompactJWS: Sendable {
 
     private static func object(_ bytes: [UInt8]) throws(IDTokenFlaw) -> JSONValue.Object {
         // The position of a JSON error is of no use to the person who signs in.
-        let object = bytes.withUnsafeBytes { try? JSONValue(parsing: $0).object }
+        try unambiguous(bytes.withUnsafeBytes { try? JSONValue(parsing: $0).object })
+    }
+
+    private static func unambiguous(_ object: JSONValue.Object?) throws(IDTokenFlaw) -> JSONValue.Object {
         guard let object else { throw .unreadable }
         guard !object.repeatsName else { throw .repeatedMember }
         return object

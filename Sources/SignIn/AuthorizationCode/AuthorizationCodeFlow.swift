@@ -89,7 +89,7 @@ public struct AuthorizationCodeFlow: Sendable {
             await listener?.stop()
             return try await tokens(for: code, sent, issuer, of: request.account)
         } catch {
-            throw SignInError(wrapping: error)
+            throw SignInError.thrown(for: error)
         }
     }
 
@@ -184,7 +184,7 @@ private struct CodeExchange: Sendable {
         }
         let transport = sent.dpopKey?.proving(over: transport, now: now) ?? transport
         let endpoint = TokenEndpoint(sent.issuer.tokenEndpoint, transport: transport, limits: limits)
-        let answer = try await endpoint.send(.authorizationCode, form, now: Int64(now().timeIntervalSince1970))
+        let answer = try await endpoint.send(.authorizationCode, form, now: now().unixSeconds)
         var request = TokenRequest(
             clientID: sent.clientID,
             authority: authority,
@@ -214,7 +214,7 @@ private struct CodeExchange: Sendable {
         var validator = IDTokenValidator(issuer: sent.issuer.issuer, clientID: sent.clientID)
         validator.nonce = sent.nonce.reveal()
         validator.accessToken = answer.response.accessToken
-        let clocks = [Int64(now().timeIntervalSince1970), answer.issuerNow]
+        let clocks = [now().unixSeconds, answer.issuerNow]
         return try await issuer.checked(secret, by: validator, clocks: clocks)
     }
 }
@@ -222,6 +222,6 @@ private struct CodeExchange: Sendable {
 extension DPoPKey {
     /// A transport whose requests have proofs of the key.
     func proving(over transport: any HTTPTransport, now: @escaping @Sendable () -> Date) -> any HTTPTransport {
-        DPoPTransport(self, servers: DPoPServers(), transport: transport) { Int64(now().timeIntervalSince1970) }
+        DPoPTransport(self, servers: DPoPServers(), transport: transport) { now().unixSeconds }
     }
 }

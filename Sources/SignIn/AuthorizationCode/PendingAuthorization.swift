@@ -65,7 +65,7 @@ extension PendingAuthorization {
             (authority.issuer == nil ? "authority" : "issuer", .string(authority.url)),
             ("state", .string(state.reveal())), ("nonce", .string(nonce.reveal())),
             ("verifier", .string(verifier.reveal())), ("all", .bool(requiresAllScopes)),
-            ("end", .number("\(Int64(end.timeIntervalSince1970))")),
+            ("end", .number("\(end.unixSeconds)")),
         ])
         if let dpopKey {
             let number = dpopKey.secret.withUnsafeBytes { Base64URL.encode($0) }
@@ -95,7 +95,7 @@ extension PendingAuthorization {
         dpopKey = try Self.key(in: members)
         account = try Self.account(in: members)
         requiresAllScopes = members["all"] == .bool(true)
-        self.end = Date(timeIntervalSince1970: TimeInterval(end))
+        self.end = Date(unixSeconds: end)
     }
 
     private static func authority(in members: JSONValue.Object) -> Authority? {
@@ -150,14 +150,15 @@ extension AuthorizationCodeFlow {
             let end = now() + TimeInterval(request.timeLimit.components.seconds)
             return (try sent.address(request), PendingAuthorization(sent, request, at: authority, end: end))
         } catch {
-            throw SignInError(wrapping: error)
+            throw SignInError.thrown(for: error)
         }
     }
 
     /// Redeems the answer to a sign-in that this process or another began: the query of the redirect, or the form that
     /// was posted.
     ///
-    /// - Throws: ``SignInError``.
+    /// - Throws: ``SignInError``; `TokenStoreError` where the store has no room for the answer: the code is not spent
+    ///   then, and may be redeemed later.
     public func finish(_ pending: PendingAuthorization, answer: String) async throws -> SignedInTokens {
         try await OperationSpan.run(.signIn) { span in
             span.setServer(pending.authority.url)
@@ -168,7 +169,7 @@ extension AuthorizationCodeFlow {
                 let sent = try pending.request(to: issuer.metadata)
                 return try await tokens(for: sent.code(in: response), sent, issuer, of: pending.account)
             } catch {
-                throw SignInError(wrapping: error)
+                throw SignInError.thrown(for: error)
             }
         }
     }

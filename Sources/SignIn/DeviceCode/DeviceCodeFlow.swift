@@ -19,7 +19,7 @@ public import Foundation
 /// let flow = DeviceCodeFlow(clientID: "my-app", transport: transport)
 /// let device = try await flow.begin("api://todo/Read", at: authority)
 /// print("Open \(device.authorization.verificationURI) and enter \(device.authorization.userCode).")
-/// let account = try store.save(try await device.tokens()).account
+/// let account = try await store.save(try await device.tokens()).account
 /// ```
 public struct DeviceCodeFlow: Sendable {
     /// The client that signs people in.
@@ -51,7 +51,7 @@ public struct DeviceCodeFlow: Sendable {
     }
 
     /// The time in Unix seconds.
-    var seconds: Int64 { Int64(now().timeIntervalSince1970) }
+    var seconds: Int64 { now().unixSeconds }
 
     /// Asks the issuer for the codes; the scopes for an ID token and a refresh token are added to `scope`.
     ///
@@ -84,7 +84,7 @@ public struct DeviceCodeFlow: Sendable {
                 startedAt: now()
             )
         } catch {
-            throw SignInError(wrapping: error)
+            throw SignInError.thrown(for: error)
         }
     }
 }
@@ -94,7 +94,7 @@ public struct PendingDevice: Sendable {
     /// What to show.
     public let authorization: DeviceAuthorization
 
-    let flow: DeviceCodeFlow
+    package var flow: DeviceCodeFlow
     let issuer: Issuer
     let request: TokenRequest
 
@@ -115,7 +115,8 @@ public struct PendingDevice: Sendable {
     ///
     /// Cancelling the task ends the waiting.
     ///
-    /// - Throws: ``SignInError``.
+    /// - Throws: ``SignInError``; `TokenStoreError` where the store has no room for the answer, which is not asked for
+    ///   then.
     public func tokens() async throws -> SignedInTokens {
         do {
             var (answer, space) = try await decision()
@@ -135,7 +136,7 @@ public struct PendingDevice: Sendable {
                 throw error
             }
         } catch {
-            throw SignInError(wrapping: error)
+            throw SignInError.thrown(for: error)
         }
     }
 
@@ -242,6 +243,8 @@ private struct DevicePolling {
         case let error as OAuthError: return try delay(after: error)
         case let error as HTTPTransportError where error.isTransient: return backOff()
         case let error as IssuerUnavailable: return max(backOff(), error.retryAfter ?? .zero)
+        // The store has no room for the answer yet, and the person may need a while anyway.
+        case let error as TokenStoreError where [.busy, .unreachable].contains(error.code): return interval
         default: throw failure
         }
     }

@@ -87,7 +87,7 @@ package final class PendingRedirect: Sendable {
     /// - Throws: ``SignInError``.
     func answer(within limit: Duration) async throws -> AuthorizationResponse {
         let alarm = Task {
-            try await Task.sleep(for: limit)
+            try await Task.sleep(for: limit.sleepable)
             end(progress.withLock(\.sawForeign) ? .stateMismatch : .timedOut)
         }
         defer { alarm.cancel() }

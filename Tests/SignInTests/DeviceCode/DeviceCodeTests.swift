@@ -40,6 +40,31 @@ struct DeviceCodeTests {
         }
     }
 
+    @Test(arguments: [TokenStoreError.Code.busy, .file])
+    func `a store without room for the answer is waited for, or is the error`(code: TokenStoreError.Code) async throws {
+        try await DeviceScene.open { (scene: DeviceScene) async throws in
+            let looks = LockedValue(0)
+            var pending = try await scene.begin()
+            pending.flow.answerSpace = {
+                let look = looks.withLock { count in
+                    count += 1
+                    return count
+                }
+                if look == 2 { throw TokenStoreError(code, "the store has no room") }
+                return nil
+            }
+            let device = pending
+            scene.pauses.during(1) { try await Approver(DeviceScene.transport).approve(device) }
+            if code == .busy {
+                #expect(try await scene.signedIn(device).account.name == "Ana Rojas")
+            } else {
+                looks.withLock { $0 = 1 }
+                let error = await #expect(throws: TokenStoreError.self) { try await device.tokens() }
+                #expect(error?.code == .file)
+            }
+        }
+    }
+
     @Test func `a refused sign-in leaves nothing in the store`() async throws {
         try await DeviceScene.open { (scene: DeviceScene) async throws in
             let device = try await scene.begin()
