@@ -1,13 +1,18 @@
-// `prctl` takes a variable number of arguments, which Swift cannot pass; `pipe2` is not in Swift's view of the library.
+// `prctl` and `syscall` take a variable number of arguments, which Swift cannot pass; `pipe2` is not in Swift's view of
+// the library.
 #ifdef __linux__
 #define _GNU_SOURCE
 #endif
 #include "CProcess.h"
+#include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #ifdef __linux__
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #endif
 
 void CProcessForbidDumps(void) {
@@ -39,4 +44,22 @@ int CProcessIsDumpable(void) {
     struct rlimit limit;
     return getrlimit(RLIMIT_CORE, &limit) != 0 || limit.rlim_cur != 0;
 #endif
+}
+
+int CProcessRenameExclusively(const char *from, const char *to) {
+#if defined(__linux__) && defined(SYS_renameat2)
+    // RENAME_NOREPLACE is 1.
+    if (syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 1) == 0) return 0;
+    if (errno != EINVAL && errno != ENOSYS) return -1;
+#elif defined(RENAME_EXCL)
+    if (renamex_np(from, to, RENAME_EXCL) == 0) return 0;
+    if (errno != ENOTSUP && errno != EINVAL) return -1;
+#endif
+    // A file system that has no such renaming.
+    struct stat status;
+    if (lstat(to, &status) == 0) {
+        errno = EEXIST;
+        return -1;
+    }
+    return errno == ENOENT ? rename(from, to) : -1;
 }

@@ -1,3 +1,5 @@
+import CProcess
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -117,3 +119,6 @@ package final class DraftFile {
         return PathParts.join(parts.directory, ".\(parts.name).\(UInt64.random(in: 0 ... .max)).new")
     }
 }
+
+/// Gives a file another name, which nothing may have; false, with the reason in `errno`, if that cannot be.
+package func renameExclusively(_ name: String, to other: String) -> Bool { CProcessRenameExclusively(name, other) == 0 }

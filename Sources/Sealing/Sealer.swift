@@ -31,7 +31,7 @@ package struct Sealer: Sendable {
         try secret.withUnsafeBytes { bytes throws(SealingError) in try seal(bytes, as: location, with: clear) }
     }
 
-    /// Seals a value as `place`, such that it opens only together with `clear`, the clear columns of its row.
+    /// Seals a value as `location`, such that it opens only together with `clear`, the clear columns of its row.
     package func seal(
         _ plaintext: UnsafeRawBufferPointer,
         as location: SealedLocation,
@@ -67,7 +67,7 @@ package struct Sealer: Sendable {
         }
     }
 
-    /// The plaintext of `sealed`, which was sealed as `place` with `clear`.
+    /// The plaintext of `sealed`, which was sealed as `location` with `clear`.
     ///
     /// - Throws: ``SealingError/Code/unknownDataKey`` when another data key sealed it,
     ///   ``SealingError/Code/unknownFormat``, or ``SealingError/Code/damagedValue``.

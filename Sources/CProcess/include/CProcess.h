@@ -12,3 +12,8 @@ int CProcessPipe(int ends[2]);
 
 /// Whether the process may be dumped and debugged.
 int CProcessIsDumpable(void);
+
+/// Gives a file another name, which nothing may have.
+///
+/// Returns 0, or -1 with `errno` set: EEXIST if there is something under that name.
+int CProcessRenameExclusively(const char *from, const char *to);

@@ -52,14 +52,20 @@ struct CommandKey {
         return key
     }
 
-    private func run(_ work: String, _ input: Secret) throws(SealingError) -> Secret {
-        let program = HelperProgram(
+    /// Makes sure that the program is there, and that nobody else can change it.
+    func requireProgram() throws(SealingError) { try program.requireOwn() }
+
+    private var program: HelperProgram {
+        HelperProgram(
             path: path,
             environment: context.environment,
             patience: context.deadline,
             longestOutput: Self.longestText
         )
-        try program.requireOwn()
+    }
+
+    private func run(_ work: String, _ input: Secret) throws(SealingError) -> Secret {
+        try requireProgram()
         return try program.run(work, input)
     }
 

@@ -23,7 +23,18 @@ struct HelperProgram {
         var status = stat()
         guard stat(path, &status) == 0 else { throw failure("is not there") }
         guard status.st_mode & S_IFMT == S_IFREG, access(path, X_OK) == 0 else { throw failure("is not a program") }
-        var place = path
+        try requireOwn(path)
+        // Behind a symbolic link other directories lead to the program.
+        if let target = realpath(path, nil) {
+            defer { free(target) }
+            try requireOwn(String(cString: target))
+        }
+    }
+
+    /// Requires that nobody else can change a file or put another in its place.
+    private func requireOwn(_ file: String) throws(SealingError) {
+        var status = stat()
+        var place = file
         while true {
             guard stat(place, &status) == 0 else { throw failure("cannot be looked at") }
             let isShared = status.st_mode & 0o022 != 0
@@ -31,7 +42,7 @@ struct HelperProgram {
             let isSticky = status.st_mode & S_IFMT == S_IFDIR && status.st_mode & S_ISVTX != 0
             guard [0, getuid()].contains(status.st_uid), !isShared || isSticky else {
                 throw .keyInsecure(
-                    "others can change \(place == path ? "the program" : "the directory \(place) of the program") \(path)",
+                    "others can change \(place == file ? "the program" : "the directory \(place) of the program") \(path)",
                     .correct("make it yours or root's, and close it with chmod go-w")
                 )
             }

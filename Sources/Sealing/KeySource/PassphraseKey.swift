@@ -98,7 +98,9 @@ struct Passphrase {
     func obtain(confirm: Bool) throws(SealingError) -> Secret {
         let passphrase =
             if let descriptor {
-                try line(of: descriptor)
+                try ReadPassphrases.shared.passphrase(from: descriptor) { () throws(SealingError) in
+                    try line(of: descriptor)
+                }
             } else if let text = context.environment[Self.variable] {
                 Secret(text)
             } else if let ask = context.askPassphrase {
@@ -116,6 +118,15 @@ struct Passphrase {
             throw .keyMalformed("the passphrase is empty", .provideKey("give one that is not"))
         }
         return passphrase
+    }
+
+    /// Makes sure that there is one, or somebody to ask; reads nothing.
+    func requireGiven() throws(SealingError) {
+        if let descriptor {
+            guard fcntl(descriptor, F_GETFD) < 0 else { return }
+            throw unreadable(descriptor)
+        }
+        if context.environment[Self.variable] != nil || context.askPassphrase == nil { _ = try obtain(confirm: true) }
     }
 
     private func answer(
@@ -158,12 +169,50 @@ struct Passphrase {
             let count = read(descriptor, &byte, 1)
             if count >= 0 { return count == 0 ? nil : byte }
             if errno == EINTR { continue }
-            let reason = String(cString: strerror(errno)).lowercased()
-            throw .keyUnavailable(
-                "no passphrase can be read from file descriptor \(descriptor), \(reason)",
-                .provideKey("open it, as in '3< file'")
-            )
+            throw unreadable(descriptor)
         }
+    }
+
+    private func unreadable(_ descriptor: Int32) -> SealingError {
+        let reason = String(cString: strerror(errno)).lowercased()
+        return .keyUnavailable(
+            "no passphrase can be read from file descriptor \(descriptor), \(reason)",
+            .provideKey("open it, as in '3< file'")
+        )
+    }
+}
+
+/// The passphrases that were read from descriptors, which give them only once: a store may be opened again.
+private final class ReadPassphrases: Sendable {
+    static let shared = ReadPassphrases()
+
+    /// A descriptor of one number may be another's later.
+    private struct Place: Hashable {
+        let descriptor: Int32
+        let device: UInt64
+        let file: UInt64
+
+        init?(_ descriptor: Int32) {
+            var status = stat()
+            guard fstat(descriptor, &status) == 0 else { return nil }
+            self.descriptor = descriptor
+            device = UInt64(truncatingIfNeeded: status.st_dev)
+            file = UInt64(status.st_ino)
+        }
+    }
+
+    private let known = LockedValue<[Place: Secret]>([:])
+
+    /// What was read before, else what `read` does.
+    func passphrase(
+        from descriptor: Int32,
+        _ read: () throws(SealingError) -> Secret
+    ) throws(SealingError) -> Secret {
+        guard let place = Place(descriptor) else { return try read() }
+        if let passphrase = known.withLock({ $0[place] }) { return passphrase }
+        let passphrase = try read()
+        if passphrase.count > 0 { known.withLock { $0[place] = passphrase } }
+        return passphrase
     }
 }
 

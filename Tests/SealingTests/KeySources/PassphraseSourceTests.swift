@@ -34,6 +34,14 @@ struct PassphraseSourceTests {
         }
     }
 
+    @Test func `a descriptor gives its passphrase once, and the source again and again`() throws {
+        let pipe = try FilledPipe(holding: "correct horse\n")
+        let source = try KeySource(parsing: "passphrase:fd=\(pipe.descriptor)")
+        let (key, parameters) = try source.create(context(nil))
+        #expect(try source.load(context(nil, parameters)).id == key.id)
+        #expect(try source.load(context(nil, parameters)).id == key.id)
+    }
+
     @Test func `the same passphrase gives each store another key`() throws {
         let ids = try (0..<3).map { _ in try KeySource.passphrase.create(context("correct horse")).key.id }
         #expect(Set(ids).count == 3)

@@ -1,0 +1,48 @@
+import OAuth
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+// What is found out before a person signs in to a store that is yet to be made: a key that cannot be had afterwards
+// would cost the session.
+
+extension KeySource {
+    /// Makes sure, as far as it can be known, that ``create(_:)`` will have a key; makes none, asks nobody, and reads
+    /// nothing that can be read only once.
+    package func requireUsable(_ context: KeySourceContext) throws(SealingError) {
+        switch location {
+        case .file(let path):
+            let file = KeyFile(path: path ?? context.directory + "/key", timeout: context.lockTimeout, isTrusted: true)
+            try file.requireUsable(besideStoreIn: context.directory)
+        case .passphrase(let descriptor):
+            try Passphrase(descriptor: descriptor, context: context).requireGiven()
+        case .secretService, .keychain:
+            do throws(SealingError) {
+                _ = try load(context)
+            } catch let error where error.code == .keyAbsent {
+                // It is open, and has no key of a store that is not there.
+            }
+        case .credential, .environment: _ = try create(context)
+        case .command(let path): try CommandKey(path: path, context: context).requireProgram()
+        }
+    }
+}
+
+extension KeyFile {
+    /// Makes sure that there is a key, or a directory to make one in; that of the store is made with the store.
+    fileprivate func requireUsable(besideStoreIn directory: String) throws(SealingError) {
+        do throws(SealingError) {
+            _ = try load()
+        } catch let error where error.code == .keyAbsent {
+            let parent = PathParts(path).directory
+            guard !parent.utf8.elementsEqual(directory.utf8) else { return }
+            let absent = SealingError.keyAbsent("the directory \(parent) is missing", .createDirectory(parent))
+            _ = try OpenFile(parent, O_RDONLY | O_DIRECTORY, absent: absent)
+        }
+    }
+}
