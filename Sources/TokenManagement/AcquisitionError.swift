@@ -168,7 +168,7 @@ extension AcquisitionError {
             .signInAgain
         )
         error.failure = refusal.map { IssuerFailure(.refusal($0)) }
-        error.sentAt = Date(timeIntervalSince1970: TimeInterval(since))
+        error.sentAt = Date(unixSeconds: since)
         error.program = program
         error.events = events
         return error

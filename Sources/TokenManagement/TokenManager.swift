@@ -56,7 +56,8 @@ public final class TokenManager: Sendable {
     /// The new refresh token is on disk before any caller sees the new access token. Cancelling one caller does not
     /// cancel the refresh that others wait for.
     ///
-    /// - Throws: ``AcquisitionError``; `TokenStoreError`, which carries tokens that could not be stored.
+    /// - Throws: ``AcquisitionError``; `TokenStoreError`, which carries tokens that could not be stored;
+    ///   `CancellationError`, where the task was cancelled or the store takes no further answers.
     public func acquireTokenSilently(_ request: SilentRequest) async throws -> TokenResult {
         try await acquireTokenSilently(request, insteadOf: nil)
     }
@@ -118,7 +119,7 @@ public final class TokenManager: Sendable {
     }
 
     /// Unix seconds.
-    private var now: Int64 { Int64(store.options.now().timeIntervalSince1970) }
+    private var now: Int64 { store.options.now().unixSeconds }
 
     /// The shared refresh that answers `request`: one under way, or a new one.
     private func sharedRefresh(for request: SilentRequest, insteadOf refused: AccessToken?) -> SharedRefresh {

@@ -20,7 +20,7 @@ struct RefreshExchange: Sendable {
 
     var store: TokenStore { decider.store }
     var options: TokenManagerOptions { decider.options }
-    var now: Int64 { Int64(store.options.now().timeIntervalSince1970) }
+    var now: Int64 { store.options.now().unixSeconds }
 
     /// How many refresh tokens of one account are tried: its own, and those of an import or of its family.
     private static let attempts = 3
@@ -148,7 +148,7 @@ struct RefreshExchange: Sendable {
 
     private func proving(_ key: DPoPKey) -> any HTTPTransport {
         DPoPTransport(key, servers: dpopServers, transport: issuer.transport) { [options = store.options] in
-            Int64(options.now().timeIntervalSince1970)
+            options.now().unixSeconds
         }
     }
 

@@ -42,7 +42,7 @@ package final class SharedRefresh: Sendable {
             return state.lastWaiter
         }
         let alarm = Task {
-            try await Task.sleep(for: timeout)
+            try await Task.sleep(for: timeout.sleepable)
             leave(waiter, with: AcquisitionError.timedOut)
         }
         defer { alarm.cancel() }

@@ -57,7 +57,7 @@ package struct TokenDecider<Store: StoreReading>: Sendable {
         let known = options.dpop == .required ? allowed.filter { $0.key != nil } : allowed
         guard !known.isEmpty else { return failing(.dpop(.noKey)) }
         let live = known.filter { $0.attempt?.hasEnded != true }
-        let now = Int64(store.options.now().timeIntervalSince1970)
+        let now = store.options.now().unixSeconds
         guard let first = live.first else {
             // For a while the store knows more than that it has ended.
             let told = known.lazy.compactMap(\.throttle).map { AcquisitionError($0, now: now) }
@@ -69,6 +69,12 @@ package struct TokenDecider<Store: StoreReading>: Sendable {
         if let outage = throttled.first(where: \.isOutage) { return failing(outage) }
         let free = live.filter { $0.throttle == nil }
         guard free.isEmpty, let throttle = first.throttle else {
+            // The issuer may have seen this token, and end the session when it comes again.
+            if case .aging(let token) = fallback, free.contains(where: { $0.isInDoubt(at: now) }) {
+                var result = result(token, request)
+                result.freshness = .aging
+                return .serve(result)
+            }
             return .refresh(free, at: authority, fallback: fallback)
         }
         return failing(AcquisitionError(throttle, now: now))
@@ -100,6 +106,11 @@ package struct TokenDecider<Store: StoreReading>: Sendable {
     private func isAllowed(_ token: StoredRefreshToken) -> Bool {
         options.usesFamilyTokens || token.clientID.folded == clientID.folded
     }
+}
+
+extension RefreshCandidate {
+    /// Whether the token was sent a moment ago, and no answer was stored yet.
+    fileprivate func isInDoubt(at now: Int64) -> Bool { attempt.map { (0..<60).contains(now - $0.startedAt) } ?? false }
 }
 
 extension TokenDecider<TokenStore> {

@@ -91,7 +91,7 @@ public struct AuthorizedTransport: HTTPTransport {
             servers: manager.dpopServers,
             transport: transport,
             accessToken: token.secret,
-            now: { Int64(now().timeIntervalSince1970) }
+            now: { now().unixSeconds }
         )
         return (try await proving.send(request, limits: limits), token)
     }

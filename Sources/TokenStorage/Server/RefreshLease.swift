@@ -20,7 +20,7 @@ final class RefreshLease: Sendable {
     private let holder: [UInt8]
 
     private struct State {
-        /// By this machine's clock; nil once it is known to be lost or given back.
+        /// By this machine's clock; nil once it is known to be lost.
         var end: ContinuousClock.Instant?
         var isOver = false
         /// How long it is renewed at most.
@@ -190,13 +190,15 @@ extension TokenStore {
         """
         SELECT a.id, l.holder, l.host, l.process_id, l.started_at FROM account a
         LEFT JOIN refresh_lease l ON l.account_id = a.id AND l.client_fold = ?3 AND l.ends_at > clock_timestamp()
-            \(dialect.owned("l.account_id", rows: 4))
+            AND l.ends_at < clock_timestamp() + interval '2 minutes' \(dialect.owned("l.account_id", rows: 4))
         WHERE \(dialect.account("a", key: "?1", authority: "?2", rows: 4))
         """
     }
 
     /// The one clock that counts is that of the server which the statement is sent to, also where the row is on another
     /// machine: so a lease has ended when the new one would end so much later as it lasts.
+    ///
+    /// No lease lasts so long as one that ends a minute later: somebody has changed the row.
     ///
     /// One of the same holder is its own: the answer to the commit that took it was lost.
     private static let taking = SQL(
@@ -207,8 +209,8 @@ extension TokenStore {
         ON CONFLICT (account_id, client_fold) DO UPDATE SET holder = excluded.holder, fence = l.fence + 1,
             ends_at = excluded.ends_at, host = excluded.host, program = excluded.program,
             process_id = excluded.process_id, started_at = excluded.started_at
-        WHERE excluded.ends_at - l.ends_at >= CAST(?4 AS double precision) * interval '1 second'
-            OR l.holder = excluded.holder RETURNING fence
+        WHERE l.ends_at <= excluded.ends_at - CAST(?4 AS double precision) * interval '1 second'
+            OR l.ends_at > excluded.ends_at + interval '1 minute' OR l.holder = excluded.holder RETURNING fence
         """
     )
 
@@ -258,5 +260,6 @@ private let heldLease = SQL { dialect in
     SELECT l.host, l.process_id, l.started_at FROM refresh_lease l JOIN account a ON a.id = l.account_id
     WHERE \(dialect.account("a", key: "?1", authority: "?2", rows: 4, owners: ["l.account_id"]))
         AND l.client_fold = ?3 AND l.ends_at > clock_timestamp()
+        AND l.ends_at < clock_timestamp() + interval '2 minutes'
     """
 }

@@ -47,6 +47,22 @@ struct FleetRefreshTests {
         #expect(scene.tokenRequestCount == 1)
     }
 
+    @Test(arguments: ["'-infinity'", "'infinity'", "now() + interval '1 year'"])
+    func `a lease that was altered keeps nobody from a refresh`(end: String) async throws {
+        let scene = try scene()
+        scene.issuer.answer(.init(#"{"access_token":"at-1","refresh_token":"rt-1","expires_in":3600}"#))
+        let held = try await lock(scene.store, scene.account)
+        try scene.store.withWriter {
+            try $0.connection.execute("UPDATE refresh_lease SET ends_at = \(end), host = 'x', holder = ''")
+        }
+        scene.clock.seconds += 3_700
+        let manager = TokenManager(store: scene.store, clientID: OpenScene.client, transport: Scene.transport)
+        var request = SilentRequest(account: scene.account, scope: "read")
+        request.timeout = .seconds(120)
+        #expect(try await manager.acquireTokenSilently(request).accessToken.secret == Secret("at-1"))
+        await held.release()
+    }
+
     @Test func `a lease is had by one, and by the next when it is given back`() async throws {
         let scene = try scene()
         let other = try await another(scene)
@@ -114,7 +130,7 @@ struct FleetRefreshTests {
         // No process has the number that Linux never gives.
         try scene.store.withWriter {
             // Nobody waits for the end of such a lease.
-            let end = "statement_timestamp() + interval '1 hour'"
+            let end = "statement_timestamp() + interval '50 seconds'"
             try $0.connection.execute("UPDATE refresh_lease SET process_id = 4194305, ends_at = \(end)")
         }
         let second = try await lock(another(scene), scene.account)
