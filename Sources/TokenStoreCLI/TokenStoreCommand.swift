@@ -2,6 +2,14 @@ import ArgumentParser
 import CProcess
 import TokenStorage
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// The root of the command line.
 struct TokenStoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -186,6 +194,8 @@ package enum TokenStoreProgram {
         // Tokens and passphrases will be in memory.
         CProcessForbidDumps()
         IgnoredSignals.note()
+        // A file that may grow no further is an error like a full disk, and no end in the middle of a write.
+        signal(SIGXFSZ, SIG_IGN)
         TokenStore.ownSQLite()
         TokenStoreCommand.main()
     }

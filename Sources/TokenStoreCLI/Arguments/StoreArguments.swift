@@ -202,8 +202,9 @@ extension StoreArguments {
     /// Opens the store for writing; if there is none, it is created when there is something in it.
     func openOrDefer(_ console: Console) throws -> TokenStore {
         let location = try location
-        guard try isVacant else { return try open(console) }
+        guard let path = location.path, path.isVacant else { return try open(console) }
         var options = options()
+        try TokenStore.requireCreatable(at: path, options: options)
         // Asked for now, while nothing else reads from the terminal.
         if key == .passphrase, options.environment["TOKENSTORE_PASSPHRASE"] == nil, let ask = options.askPassphrase {
             let passphrase = try ask(true)

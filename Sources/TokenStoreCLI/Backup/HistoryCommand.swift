@@ -9,8 +9,9 @@ struct HistoryCommand: ParsableCommand {
         abstract: "Show who used the store, when and for what.",
         discussion: """
             The record of use, newest first: sign-ins, refreshes, refusals of an issuer, sign-outs, purges, imports and \
-            changes of keys, each with the program that did it. The last 2,000 entries are kept, without any secret. \
-            Handing out a stored token is not recorded.
+            changes of keys, each with the program that did it. A file keeps the last 2,000 entries, a server those of 30 \
+            days, without any secret; the last 2,000 are looked at, or as many as --limit says. Handing out a stored \
+            token is not recorded.
 
             EXAMPLES
               tokenstore history
@@ -36,7 +37,8 @@ struct HistoryCommand: ParsableCommand {
 
     @OptionGroup(title: "Options of every command") var arguments: StoreArguments
 
-    private static let recorded = 2_000
+    /// How many entries are looked at: all that a file keeps, and more of a server's where more are to be shown.
+    private var range: Int { max(limit, 2_000) }
 
     func validate() throws {
         guard limit >= 0 else { throw ValidationError("--limit is less than 0", hint: "give a number of entries") }
@@ -52,8 +54,8 @@ struct HistoryCommand: ParsableCommand {
             return try HistoryReport(events: [], total: 0, names: [:]).write(arguments, on: console)
         }
         let all =
-            try policy.map { try store.events(of: store.account($0).id, limit: Self.recorded) }
-            ?? store.events(limit: Self.recorded)
+            try policy.map { try store.events(of: store.account($0).id, limit: range) }
+            ?? store.events(limit: range)
         let start = since.map { console.now - $0.seconds } ?? .min
         let recent = all.filter { Timestamp($0.at).epoch >= start }
         let shown = Array(recent.prefix(limit))
@@ -67,7 +69,7 @@ struct HistoryCommand: ParsableCommand {
 private struct HistoryReport {
     let events: [StoreEvent]
 
-    /// How many there would be without a limit.
+    /// How many of those looked at there would be without a limit.
     let total: Int
 
     let names: [Account.ID: String]

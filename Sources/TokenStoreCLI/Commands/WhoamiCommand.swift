@@ -43,18 +43,24 @@ struct WhoamiCommand: ParsableCommand {
             return
         }
         let found = try store.account(choice)
+        guard let summary = try store.summary(of: found.id) else {
+            throw CommandFailure(.noMatch, "the account was just removed", "see the accounts with 'tokenstore list'")
+        }
         let guest = try filters.tenant.flatMap { _ in
             try store.idTokens(of: found.id).first { filters.includes(tenant: $0.tenantID) }
         }
-        try AccountReport(account: found, summary: store.summary(of: found.id), claims: guest?.idToken.claims)
+        try AccountReport(account: found, summary: summary, claims: guest?.idToken.claims)
             .writeName(asJSON: arguments.json, on: console)
     }
 }
 
-/// The name of an account.
+/// What a sign-in or `whoami` says of an account.
 struct AccountReport {
     let account: Account
-    let summary: AccountSummary?
+    let summary: AccountSummary
+
+    /// Why the store has nothing of the sign-in yet.
+    var pendingReason: String?
 
     /// Those of one tenant, if a tenant is named.
     var claims: Claims?
@@ -90,10 +96,10 @@ struct AccountReport {
     }
 
     private func document(on console: Console) throws {
-        guard let summary else { return try Self.noAccount(on: console) }
         try console.document {
             $0.member("displayName", name)
             $0.object("account") { $0.members(of: summary) }
+            if let pendingReason { $0.member("pending", pendingReason) }
         }
     }
 }

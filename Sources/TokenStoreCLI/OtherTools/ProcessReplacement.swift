@@ -8,7 +8,7 @@ import Darwin
 
 /// Another program in the place of this one, as it would be had it been started first.
 struct ProcessReplacement {
-    private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT]
+    private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT, SIGXFSZ]
 
     /// The files that this process was started with.
     private let inherited: Set<Int32>

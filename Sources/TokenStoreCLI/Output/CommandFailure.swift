@@ -55,7 +55,8 @@ package struct CommandFailure: Error {
     init(_ status: ExitStatus, _ error: any CodedError) { self.init(status, error.problem, error.remedy?.hint) }
 
     private init(_ error: TokenStoreError) {
-        switch error.code {
+        // Why tokens were not stored says how a program is to take it.
+        switch error.cause ?? error.code {
         case .ambiguousAccount: self.init(ambiguous: error.accounts, of: error.accountCount)
         case .busy: self.init(.storeBusy, error)
         case .damaged: self.init(.storeDamaged, error)

@@ -11,6 +11,12 @@ struct SignInAgain {
     /// What the token is for; empty: what the sign-in asks for by itself.
     let scope: Scope
 
+    /// What the session is for: the next one is to be for no less.
+    private let granted: Scope
+
+    /// Where the token was asked for, if not at home.
+    private let authority: Authority?
+
     /// What the token was to have besides, or what the issuer wants, for which the person has to be asked.
     private(set) var claims: JSONValue?
 
@@ -31,7 +37,9 @@ struct SignInAgain {
         self.client = client
         scope = request?.scope ?? Scope([])
         claims = request?.claims
+        authority = request?.authority
         // Where that cannot be read, the command is as good as it can be.
+        granted = (try? store.refreshTokens(of: account.id, client: client))?.first?.scope ?? Scope([])
         isBound = (try? store.bindsAccessTokens(of: account.id, client: client)) ?? false
         caFile = network?.caFile
         self.arguments = arguments
@@ -64,9 +72,14 @@ struct SignInAgain {
         return "\(sentence) with '\(command)'"
     }
 
+    /// The scopes to ask for: Microsoft's issuers take those of one API only.
+    private func wanted(at authority: Authority) -> Scope {
+        authority.issuer == nil ? scope : Scope(scope.tokens + granted.missing(from: scope).tokens)
+    }
+
     /// The command that signs in; an error where the account says nothing of its authority.
     func command(after advice: String = "") throws -> String {
-        let authority = try Authority(of: account, requested: nil)
+        let authority = try Authority(of: account, requested: authority)
         var command = ProposedCommand("login")
         if let issuer = authority.issuer {
             command.add("--issuer", issuer)
@@ -75,7 +88,7 @@ struct SignInAgain {
         }
         command.add("--client-id", client)
         command.add("--login-hint", account.username.isEmpty ? nil : account.username)
-        for name in scope.tokens { command.add("--scope", name) }
+        for name in wanted(at: authority).tokens { command.add("--scope", name) }
         command.add("--claims", claims?.serialized)
         if isBound || advice.contains("with DPoP") { command.add("--dpop") }
         command.add("--ca-file", caFile)

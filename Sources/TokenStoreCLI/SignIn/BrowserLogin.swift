@@ -5,6 +5,12 @@ import SignIn
 import TokenManagement
 import TokenStorage
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// A sign-in on the issuer's page, in a browser here or on another device.
 struct BrowserLogin {
     let clientID: String
@@ -35,8 +41,9 @@ struct BrowserLogin {
         }
         if let reason = result.pendingReason { console.notePending(reason) }
         if !result.declinedScope.isEmpty { console.note("the issuer did not grant \(result.declinedScope.text)") }
-        let summary = result.pendingReason == nil ? try store.summary(of: result.account.id) : nil
-        try AccountReport(account: result.account, summary: summary)
+        let stored = result.pendingReason == nil ? try store.summary(of: result.account.id) : nil
+        let summary = stored ?? AccountSummary(unstored: result.account, client: clientID, at: Date())
+        try AccountReport(account: result.account, summary: summary, pendingReason: result.pendingReason)
             .write("signed in", asJSON: arguments.json, on: console)
     }
 
@@ -139,8 +146,7 @@ private struct AnnouncedBrowser: UserAgent {
 
     /// On standard error, as standard output is for the answer.
     ///
-    /// A terminal is the person's own, unlike the arguments of
-    /// a program.
+    /// A terminal is the person's own, unlike the arguments of a program.
     private func announce(_ sentence: String, _ address: String) {
         StandardError.write("tokenstore: \(sentence):\n\(address.printable)\n")
     }

@@ -6,6 +6,12 @@ import SignIn
 import TokenManagement
 import TokenStorage
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// One run of a command of native authentication: the store, the application, and who is asked.
 struct NativeRun {
     let console: Console
@@ -52,8 +58,14 @@ struct NativeRun {
 
     /// Says who was signed in.
     func report(_ account: NativeAuthUserAccount, _ deed: String = "signed in") throws {
-        let summary = try application.store.summary(of: account.account.id)
-        try AccountReport(account: account.account, summary: summary).write(deed, asJSON: arguments.json, on: console)
+        let (account, client) = (account.account, application.configuration.clientID)
+        let stored = try application.store.summary(of: account.id)
+        var report = AccountReport(
+            account: account,
+            summary: stored ?? AccountSummary(unstored: account, client: client, at: Date())
+        )
+        if stored == nil { report.pendingReason = "the store could not take the tokens yet" }
+        try report.write(deed, asJSON: arguments.json, on: console)
     }
 
     /// Runs the flow; if the issuer requires a browser, the error says how to continue in one.

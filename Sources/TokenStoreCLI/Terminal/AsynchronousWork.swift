@@ -106,9 +106,10 @@ private final class EndingSignals: Sendable {
         self.throwsInterrupt = throwsInterrupt
         self.cancel = cancel
         for number in [SIGINT, SIGTERM, SIGHUP] {
-            // One that the program was started without, as by nohup, stays without effect.
-            let previous = signal(number, SIG_IGN)
-            if Self.isIgnored(previous), number != SIGINT { continue }
+            // One that the program was started without, as by nohup, stays without effect; but not the interrupt, which
+            // a script takes from every command that it starts in the background, and then sends to end it.
+            guard number == SIGINT || !IgnoredSignals.atStart.contains(number) else { continue }
+            signal(number, SIG_IGN)
             state.withLock { state in
                 let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
                 source.setEventHandler { [weak self] in self?.take(number) }
@@ -116,10 +117,6 @@ private final class EndingSignals: Sendable {
                 state.sources.append((number, source))
             }
         }
-    }
-
-    private static func isIgnored(_ handler: sighandler_t?) -> Bool {
-        unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 
     private func take(_ number: Int32) {

@@ -1,3 +1,4 @@
+import OAuth
 import TokenStorage
 
 #if canImport(FoundationEssentials)
@@ -20,7 +21,7 @@ struct Console {
     let terminal: Terminal
     let isQuiet: Bool
     let logLevel: LogLevel
-    let now = Int64(Date().timeIntervalSince1970)
+    let now = Date().unixSeconds
 
     /// The store as the arguments name it.
     var store: String?

@@ -9,7 +9,7 @@ import Darwin
 /// The signals that had no effect on this process when it was started, as `nohup` and shells arrange.
 enum IgnoredSignals {
     /// Known from the first look on, which has to come before anything changes what signals do.
-    static let atStart: [Int32] = [SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT, SIGTSTP].filter { number in
+    static let atStart: [Int32] = [SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT, SIGTSTP, SIGXFSZ].filter { number in
         var action = sigaction()
         guard sigaction(number, nil, &action) == 0 else { return false }
         #if canImport(Darwin)

@@ -118,13 +118,9 @@ private struct HeldSignals {
 
     init() {
         signalHasCome.store(false, ordering: .relaxed)
-        numbers = [SIGINT, SIGTERM, SIGHUP].filter { number in
-            // One that the program was started without, as by nohup, stays without effect.
-            let previous = signal(number, SIG_IGN)
-            if unsafeBitCast(previous, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { return false }
-            signal(number, noteSignal)
-            return true
-        }
+        // One that the program was started without, as by nohup, stays without effect.
+        numbers = [SIGINT, SIGTERM, SIGHUP].filter { !IgnoredSignals.atStart.contains($0) }
+        for number in numbers { signal(number, noteSignal) }
     }
 
     func release() {

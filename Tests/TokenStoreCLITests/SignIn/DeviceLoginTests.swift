@@ -95,6 +95,39 @@ struct DeviceLoginTests {
         #expect(try await login(second, try ScratchDirectory(), "--json").json["displayName"] as? String == name)
     }
 
+    @Test func `a name that was cut in the middle of a character keeps nobody out`() async throws {
+        let (issuer, scratch) = (try issuer(name: #"Mara \ud83d"#), try ScratchDirectory())
+        let outcome = try await login(issuer, scratch)
+        #expect(outcome.status == 0, "\(outcome.error)")
+        #expect(outcome.output.hasPrefix("signed in Mara"))
+    }
+
+    /// What the store's key is to come from, and cannot.
+    @Test(
+        arguments: [
+            ("environment", 7), ("passphrase", 7), ("passphrase:fd=77", 7), ("credential:none", 7),
+            ("command:/nonexistent/kms", 7), ("file:/nonexistent/key", 7),
+        ] as [(String, Int32)]
+    )
+    func `a key that cannot be had is known before the person signs in`(source: String, status: Int32) async throws {
+        let (issuer, scratch) = (try issuer(), try ScratchDirectory())
+        let outcome = try await login(issuer, scratch, "--key", source)
+        #expect(outcome.status == status, "\(outcome.error)")
+        #expect(issuer.forms("/op/device").isEmpty && issuer.forms().isEmpty)
+        #expect(!FileManager.default.fileExists(atPath: scratch.store))
+    }
+
+    @Test func `a directory that others may use is known before the person signs in`() async throws {
+        let (issuer, scratch) = (try issuer(), try ScratchDirectory())
+        let directory = scratch.path("open")
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
+        #expect(chmod(directory, 0o755) == 0)
+        let outcome = try await login(issuer, scratch, "--store", directory + "/s.db")
+        #expect(outcome.status == 1, "\(outcome.error)")
+        #expect(outcome.error.contains("its mode is 755"), "\(outcome.error)")
+        #expect(issuer.forms("/op/device").isEmpty)
+    }
+
     @Test(arguments: [("-5", 1), ("9223372036854775807", 3_600)])
     func `a Retry-After is told as a second to an hour`(wait: String, seconds: Int) async throws {
         let (issuer, scratch) = (try issuer(), try ScratchDirectory())
