@@ -1,4 +1,5 @@
 public import OAuth
+import PostgreSQL
 public import Sealing
 
 #if canImport(FoundationEssentials)
@@ -97,7 +98,7 @@ public struct StoreOptions: Sendable {
     }
 
     /// Unix seconds.
-    var seconds: Int64 { Int64(now().timeIntervalSince1970) }
+    var seconds: Int64 { now().unixSeconds }
 }
 
 /// Where a store is: a database file and the files beside it.
@@ -108,16 +109,47 @@ public struct StorePath: Hashable, Sendable {
     /// The database file, absolute.
     public let database: String
 
+    /// Why the text can be no path, which whoever opens the store is told.
+    private let flaw: Flaw?
+
+    private enum Flaw {
+        case empty, address, noWorkingDirectory
+    }
+
     /// Reads `path` as the database file, or as the directory that holds `tokenstore.db` where it is an existing
     /// directory or ends in a slash.
     public init(_ path: String) {
-        let absolute = Self.absolute(path)
+        let working = PathParts.isAbsolute(path) ? "/" : FileManager.default.currentDirectoryPath
+        flaw =
+            if path.isEmpty {
+                .empty
+            } else if ServerAddress.isMeant(by: path) {
+                .address
+            } else {
+                working.isEmpty ? .noWorkingDirectory : nil
+            }
+        let absolute = Self.absolute(path, in: working)
         let isDirectory = PathParts.endsInSlash(path) || FileStatus(following: absolute)?.kind == .directory
         let database = isDirectory ? PathParts.join(absolute, "tokenstore.db") : absolute
         let parts = PathParts(database)
         // SQLite refuses every symbolic link in a path; only the file itself may not be one.
         directory = Self.resolved(parts.directory)
         self.database = PathParts.join(directory, parts.name)
+    }
+
+    /// Requires that the path can be that of a file.
+    func requireFile() throws(TokenStoreError) {
+        switch flaw {
+        case nil: return
+        case .empty: throw .invalidArgument("the path of the store is empty", .correct("name a file"))
+        case .address:
+            throw .invalidArgument(
+                "the path of the store is the address of a server",
+                .correct("open it as a StoreLocation, or write ./ before the name of a file")
+            )
+        case .noWorkingDirectory:
+            throw .file("the working directory is gone", .correct("change to another, or name an absolute path"))
+        }
     }
 
     /// The path that `TOKENSTORE_PATH` names, else the place for this user's state.
@@ -163,10 +195,10 @@ public struct StorePath: Hashable, Sendable {
         return PathParts.join(resolved(parts.directory), parts.name)
     }
 
-    private static func absolute(_ path: String) -> String {
+    private static func absolute(_ path: String, in directory: String) -> String {
         var path = path
         while path.utf8.count > 1, PathParts.endsInSlash(path) { path.unicodeScalars.removeLast() }
-        return PathParts.isAbsolute(path) ? path : PathParts.join(FileManager.default.currentDirectoryPath, path)
+        return PathParts.isAbsolute(path) ? path : PathParts.join(directory, path)
     }
 
     private static func withoutExtension(_ path: String) -> String {

@@ -62,7 +62,7 @@ extension TokenStore {
         refreshing used: StoredRefreshToken? = nil,
         in space: AnswerSpace?
     ) async throws -> SavedTokens {
-        let answer = PendingAnswer(response: response, request: request, used: used, receivedAt: options.seconds)
+        let answer = PendingAnswer(response, for: request, refreshing: used, at: options.seconds)
         let start = ContinuousClock.now
         var waiter: Troubles.Waiter?
         while true {

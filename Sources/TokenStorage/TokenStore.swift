@@ -52,6 +52,13 @@ public final class TokenStore: StoreReading {
     /// Has a process that does nothing but use stores use SQLite for itself alone; before the first store is opened.
     package static func ownSQLite() { SQLite.Connection.leaveMemoryUncounted() }
 
+    /// Makes sure, as far as it can be known, that a store can be made where none is; nothing is made.
+    ///
+    /// - Throws: ``TokenStoreError``.
+    package static func requireCreatable(at path: StorePath, options: StoreOptions = StoreOptions()) throws {
+        try StoreOpener(path: path, options: options).requireCreatable()
+    }
+
     /// The store as it will be opened, or created, by the first call that needs it.
     package static func deferred(at path: StorePath, options: StoreOptions = StoreOptions()) -> TokenStore {
         deferred(at: StoreLocation(path), options: options)

@@ -98,6 +98,9 @@ public struct TokenStoreError: CodedError, Equatable {
     /// The user flow that the account signed in with.
     public private(set) var userFlow: String?
 
+    /// Why tokens were not stored.
+    package private(set) var cause: Code?
+
     /// Whether what was written may be there all the same: the answer to its commit was lost.
     var mayHaveHappened = false
 
@@ -164,12 +167,14 @@ extension TokenStoreError {
         return error
     }
 
-    package static func notStored(
-        _ response: TokenResponse,
-        reason: String,
-        _ remedy: Remedy? = nil
-    ) -> TokenStoreError {
-        var error = TokenStoreError(.notStored, "the tokens were received but not stored: \(reason)", remedy)
+    package static func notStored(_ response: TokenResponse, because cause: TokenStoreError) -> TokenStoreError {
+        var error = notStored(response, reason: cause.problem)
+        (error.remedy, error.cause) = (cause.remedy, cause.code)
+        return error
+    }
+
+    package static func notStored(_ response: TokenResponse, reason: String) -> TokenStoreError {
+        var error = TokenStoreError(.notStored, "the tokens were received but not stored: \(reason)")
         error.response = response
         return error
     }

@@ -137,11 +137,12 @@ public enum AccountOrder: String, Sendable, CaseIterable {
     case used
 }
 
-/// One thing that an account must be; texts are folded.
+/// One thing that an account must be; texts are folded, but those of an issuer and of `exactly`.
 indirect enum AccountCriterion: Hashable, Sendable {
     case identifier(String)
 
-    /// A home account id letter by letter, tried before a criterion that any spelling meets.
+    /// A home account id letter by letter, tried before a criterion that any spelling meets; where that names accounts in
+    /// other ways too, those as well.
     case exactly(String, AccountCriterion)
     case identifierPrefix(String)
     case username(String)

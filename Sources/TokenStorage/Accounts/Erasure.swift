@@ -22,17 +22,28 @@ extension StoreConnection {
     /// Single rows are overwritten as they are deleted, and only the log holds them still. A purge of everything leaves
     /// them in free pages, with an entry in the record of use that says so until the pages are given back: whoever
     /// opens or purges the store next finishes what a killed process, or a full disk, left undone.
-    func erasure() throws -> Erasure {
+    ///
+    /// Who writes waits for that no longer than a moment; `limit`: how long those who read the log may keep it.
+    func erasure(within limit: Duration) throws -> Erasure {
         removeDrafts()
-        guard try isErasureUnfinished() else { return try emptiedLog() }
         do {
-            try giveBackPages()
-            let erasure = try emptiedLog()
-            if erasure == .complete { try deleteErasure() }
-            return erasure
+            if try isErasureUnfinished() { try giveBackPages() }
         } catch let error as SQLiteError {
             return .unfinished(unfinished(error))
         }
+        return try erasureOfLog(within: limit)
+    }
+
+    /// Goes on with an erasure where nothing but the log was left.
+    func erasureOfLog(within limit: Duration) throws -> Erasure {
+        let erasure = try emptiedLog(within: limit)
+        guard try erasure == .complete && isErasureUnfinished() else { return erasure }
+        do {
+            try deleteErasure()
+        } catch let error as SQLiteError {
+            return .unfinished(unfinished(error))
+        }
+        return .complete
     }
 
     /// Goes on with an erasure that was interrupted; where it cannot be finished now, the next opening tries again.
@@ -43,7 +54,7 @@ extension StoreConnection {
         connection.busyTimeout = min(timeout, .milliseconds(200))
         defer { connection.busyTimeout = timeout }
         // Where it is unfinished again, the entry that says so stays.
-        _ = try erasure()
+        _ = try erasure(within: connection.busyTimeout)
     }
 
     /// Removes the whole copies that a restore or a repair has left that was killed, unless one is at work.
@@ -80,29 +91,51 @@ extension StoreConnection {
 
     /// Empties the write-ahead log, which holds old pages until then.
     func emptyLog() throws {
-        if case .unfinished(let error) = try emptiedLog() { throw error }
+        if case .unfinished(let error) = try emptiedLog(within: connection.busyTimeout) { throw error }
     }
 
-    /// Empties the log as soon as others let it, or gives up after the time limit.
-    ///
-    /// SQLite waits for readers by itself, and not for another connection that is emptying the log.
-    private func emptiedLog() throws -> Erasure {
+    /// Empties the log as soon as others let it, or gives up after `limit`.
+    private func emptiedLog(within limit: Duration) throws -> Erasure {
         // What a server keeps of deleted rows, in its log and in backups, nobody can empty.
-        guard !connection.isServer else { return .complete }
-        let start = ContinuousClock.now
-        while try !connection.checkpointTruncating() {
-            guard ContinuousClock.now - start < connection.busyTimeout else {
-                return .unfinished(
-                    .busy(
-                        "the change is made, but another process still reads the log of \(path.database), which holds "
-                            + "the old rows sealed",
-                        Remedy(.purge, "purge expired access tokens when that process has ended: that empties it too")
-                    )
-                )
+        guard let path = location.path else { return .complete }
+        let end = ContinuousClock.now + limit
+        var pauses = Pauses()
+        do {
+            while try !connection.triesToEmptyLog() {
+                guard ContinuousClock.now < end else { return .unfinished(.logIsRead(at: path)) }
+                pauses.next(until: end)
             }
-            var pause = timespec(tv_sec: 0, tv_nsec: Int.random(in: 500_000...5_000_000))
-            nanosleep(&pause, nil)
+        } catch let error as SQLiteError {
+            return .unfinished(
+                .storage(
+                    "the change is made, but the log of \(path.database), which holds the old rows sealed, could not be "
+                        + "emptied (\(error.message))",
+                    Remedy(.retry, "check the disk, and purge expired access tokens: that empties it too")
+                )
+            )
         }
         return .complete
+    }
+}
+
+extension Connection {
+    /// Empties the log; false if somebody still reads it.
+    ///
+    /// SQLite keeps every writer out for as long as it waits for readers, so it waits a moment at a time.
+    fileprivate func triesToEmptyLog() throws -> Bool {
+        let timeout = busyTimeout
+        busyTimeout = min(timeout, .milliseconds(10))
+        defer { busyTimeout = timeout }
+        return try checkpointTruncating()
+    }
+}
+
+extension TokenStoreError {
+    /// What was deleted is in the log, which cannot be emptied yet.
+    static func logIsRead(at path: StorePath) -> TokenStoreError {
+        .busy(
+            "the change is made, but the log of \(path.database), which holds the old rows sealed, is still being read",
+            Remedy(.purge, "purge expired access tokens when that has ended: that empties it too")
+        )
     }
 }

@@ -93,7 +93,8 @@ extension StoreReading {
         }
     }
 
-    /// The accounts that are signed in to `client` or have a token of it.
+    /// The accounts that are signed in to `client`: with a refresh token it may use, or marked as signed in, and never
+    /// signed out.
     public func signedInAccounts(client: String) async throws -> [Account] {
         try await reading { try $0.signedInAccounts(client: client) }
     }

@@ -144,6 +144,25 @@ public struct AccountSummary: Sendable {
     public var localAccountID: String? { account.tenantProfiles.first?.localAccountID }
 }
 
+extension AccountSummary {
+    /// Of an account that signed in to `client`, and of which nothing is in the store yet.
+    package init(unstored account: Account, client: String, at now: Date) {
+        self.init(
+            account: account,
+            isDefault: false,
+            clientIDs: [client],
+            signInState: .signedIn,
+            hasRefreshToken: false,
+            validCount: 0,
+            agingCount: 0,
+            expiredCount: 0,
+            nextExpiry: nil,
+            lastUsed: now,
+            accessTokens: []
+        )
+    }
+}
+
 /// An access token without its secret.
 public struct AccessTokenSummary: Sendable {
     /// The client that the token was issued to.

@@ -93,7 +93,7 @@ extension TokenStore {
             where file.storeID == session.header.storeID {
                 try file.destroy()
             }
-            return try session.erasure()
+            return try session.erasure(within: options.busyTimeout)
         }
         if case .unfinished(let error) = erasure { throw error }
     }

@@ -108,14 +108,28 @@ extension TokenStore {
         _ body: (StoreConnection) throws -> Result
     ) throws -> (Result, Erasure) {
         if takesIn { try takeInAnswers() }
-        return try withWriter { session in
+        var (result, erasure) = try withWriter { session in
             let result = try session.write {
                 // What is deleted here only would go on at the new place, or come there by a move that goes on.
                 try session.requirePlace()
                 return try body(session)
             }
-            return (result, try session.erasure())
+            return (result, try session.erasure(within: .zero))
         }
+        guard let path = location.path else { return (result, erasure) }
+        // Whoever reads keeps the log from being emptied, and others may write meanwhile.
+        let end = ContinuousClock.now + options.busyTimeout
+        var pauses = Pauses()
+        while erasure == .unfinished(.logIsRead(at: path)), ContinuousClock.now < end {
+            pauses.next(until: end)
+            do {
+                erasure = try withWriter { try $0.erasureOfLog(within: .zero) }
+            } catch let error as TokenStoreError {
+                // The change is made all the same.
+                return (result, .unfinished(error))
+            }
+        }
+        return (result, erasure)
     }
 }
 

@@ -1,66 +1,92 @@
 import Database
-import Dispatch
 public import OAuth
-import Sealing
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 
 extension TokenStore {
     /// What commits of this process and of others change from now on.
     ///
-    /// Waiting costs nothing: the file system wakes it up, or the server. A subscriber too slow for the record of use,
-    /// which keeps the last few thousand entries, is told ``StoreChange/many``. The sequence ends when its task is
-    /// cancelled or the store can no longer be read. On a server a change is told when no older transaction is open any
-    /// more, so that none is missed; while the server is away the sequence waits.
+    /// Waiting costs nothing: the file system wakes it up, or the server. A subscriber that leaves a thousand changes
+    /// unread, or is too slow for the record of use, which keeps the last few thousand entries, is told
+    /// ``StoreChange/many``. The sequence ends when its task is cancelled or the store can no longer be read; while
+    /// another process holds it, or the server is away, the sequence waits. On a server a change is told when no older
+    /// transaction is open any more, so that none is missed.
     public func changes() throws -> AsyncStream<StoreChange> {
         guard let path = location.path else { return try changesOnServer() }
         let watch = try CommitObserver(path)
         let (start, accounts) = try read { session in
             try session.connection.read { (try session.lastEvent(), try session.accountsByMark()) }
         }
-        let (stream, continuation) = AsyncStream.makeStream(of: StoreChange.self)
+        let (stream, continuation) = ChangeTeller.stream()
         continuation.onTermination = { _ in watch.stop() }
-        watch.start { [self] in report(from: start, about: accounts, to: continuation, waitingWith: watch) }
+        let teller = ChangeTeller(continuation, about: accounts)
+        watch.start { [self] in report(from: start, by: teller, waitingWith: watch) }
         return stream
     }
 
     /// Runs on the watch's thread until it is stopped.
-    private func report(
-        from start: Int64,
-        about known: [[UInt8]: Account.ID],
-        to continuation: AsyncStream<StoreChange>.Continuation,
-        waitingWith watch: CommitObserver
-    ) {
-        var last = start
-        // An account that is gone is in the record by its mark alone.
-        var known = known
-        var quietLooks = 0
+    private func report(from start: Int64, by teller: ChangeTeller, waitingWith watch: CommitObserver) {
+        var (last, teller, quietLooks) = (start, teller, 0)
         while true {
-            // A store that cannot be read any more has no changes to tell; reading it again says why.
-            guard let events = try? read({ try $0.events(after: last) }) else { break }
-            if let first = events.first, first.id > last + 1 { continuation.yield(.many) }
-            for event in events {
-                if let mark = event.accountMark, let account = event.account, known.count < StoreEvent.limit * 2 {
-                    known[mark] = account
-                }
-                continuation.yield(StoreChange(event, about: event.account ?? event.accountMark.flatMap { known[$0] }))
+            var wait: Int32
+            do {
+                let events = try read { try $0.events(after: last) }
+                teller.tell(events, areMany: events.first.map { $0.id > last + 1 } ?? false)
+                last = events.last?.id ?? last
+                wait = quietLooks < Self.looks.count ? Self.looks[quietLooks] : -1
+            } catch let error as TokenStoreError where error.code == .busy {
+                // What is committed meanwhile is told once the store can be read again.
+                wait = 1_000
+            } catch {
+                // A store that cannot be read any more has no changes to tell; reading it again says why.
+                break
             }
-            last = events.last?.id ?? last
-            let wake = watch.wait(quietLooks < Self.looks.count ? Self.looks[quietLooks] : -1)
+            let wake = watch.wait(wait)
             if wake == .stopped { break }
             quietLooks = wake == .quiet ? quietLooks + 1 : 0
         }
-        continuation.finish()
+        teller.finish()
     }
 
     /// After how many milliseconds to look again for a commit whose process was killed before it could announce it.
     private static let looks: [Int32] = [20, 200, 2_000]
+}
+
+/// Tells a subscriber what the entries of the record of use say.
+struct ChangeTeller {
+    private let continuation: AsyncStream<StoreChange>.Continuation
+
+    /// An account that is gone is in the record by its mark alone.
+    private var known: [[UInt8]: Account.ID]
+
+    /// How many changes may wait for a subscriber.
+    private static let limit = 1_000
+
+    init(_ continuation: AsyncStream<StoreChange>.Continuation, about known: [[UInt8]: Account.ID]) {
+        self.continuation = continuation
+        self.known = known
+    }
+
+    /// What a subscriber reads, which keeps the newest changes, and where to tell them.
+    static func stream() -> (AsyncStream<StoreChange>, AsyncStream<StoreChange>.Continuation) {
+        AsyncStream.makeStream(of: StoreChange.self, bufferingPolicy: .bufferingNewest(limit))
+    }
+
+    /// Tells what entries say; `areMany`: entries before them are not known.
+    mutating func tell(_ events: [StoreEvent], areMany: Bool) {
+        if areMany { tell(.many) }
+        for event in events {
+            if let mark = event.accountMark, let account = event.account, known.count < StoreEvent.limit * 2 {
+                known[mark] = account
+            }
+            tell(StoreChange(event, about: event.account ?? event.accountMark.flatMap { known[$0] }))
+        }
+    }
+
+    private func tell(_ change: StoreChange) {
+        // The oldest one gave way, and what it said is said by one that comes later.
+        if case .dropped = continuation.yield(change) { continuation.yield(.many) }
+    }
+
+    func finish() { continuation.finish() }
 }
 
 /// Something that a commit of this or another process changed.
@@ -88,108 +114,5 @@ public enum StoreChange: Hashable, Sendable {
             case (.signOut, let account?): .signedOut(account)
             default: .many
             }
-    }
-}
-
-/// Wakes a separate thread when the files of a store are written.
-final class CommitObserver: Sendable {
-    /// What events are read from, and the pipe whose closing ends the waiting.
-    private let events: Int32
-    private let stopReader: Int32
-    private let stopWriter: LockedValue<Int32>
-
-    /// - Throws: ``TokenStoreError/Code/file`` if the system has no more watches.
-    init(_ path: StorePath) throws(TokenStoreError) {
-        guard let pipe = PrivatePipe() else { throw StoreFile.failure("watched", path.directory) }
-        #if os(Linux)
-        let descriptor = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
-        let isWatching =
-            descriptor >= 0
-            && inotify_add_watch(descriptor, path.directory, UInt32(IN_MODIFY | IN_ATTRIB | IN_CREATE | IN_MOVED_TO))
-                >= 0
-        #else
-        let descriptor = kqueue()
-        let watched = open(path.log, O_EVTONLY | O_CLOEXEC)
-        var change = kevent(
-            ident: UInt(watched),
-            filter: Int16(EVFILT_VNODE),
-            flags: UInt16(EV_ADD | EV_CLEAR),
-            fflags: UInt32(NOTE_WRITE | NOTE_EXTEND | NOTE_ATTRIB),
-            data: 0,
-            udata: nil
-        )
-        let isWatching = kevent(descriptor, &change, 1, nil, 0, nil) >= 0
-        #endif
-        guard isWatching else {
-            let failure =
-                errno == EMFILE
-                ? TokenStoreError.file(
-                    "\(path.directory) cannot be watched, as this user watches too many places or has too many files open",
-                    Remedy(.retry, "end other watches, or have fs.inotify.max_user_instances raised")
-                ) : StoreFile.failure("watched", path.directory)
-            if descriptor >= 0 { close(descriptor) }
-            pipe.close()
-            throw failure
-        }
-        events = descriptor
-        stopReader = pipe.reading
-        stopWriter = LockedValue(pipe.writing)
-    }
-
-    deinit {
-        stop()
-        close(events)
-        close(stopReader)
-    }
-
-    /// Runs `body` on a separate thread, which may block.
-    func start(_ body: @escaping @Sendable () -> Void) {
-        DispatchQueue(label: "tokenstore.changes").async(execute: body)
-    }
-
-    /// Ends the waiting for good.
-    func stop() {
-        stopWriter.withLock { descriptor in
-            if descriptor >= 0 { close(descriptor) }
-            descriptor = -1
-        }
-    }
-
-    /// What ended a wait.
-    enum Wake {
-        case written, quiet, stopped
-    }
-
-    /// Tells the watches of this and other processes that a commit can be read now.
-    ///
-    /// SQLite writes a commit to the log before others can read it, so that what that wakes may come too early.
-    static func announceCommit(_ path: StorePath) {
-        // A log that cannot be touched is one of a store that is going away.
-        _ = utimensat(AT_FDCWD, path.log, nil, 0)
-    }
-
-    /// Waits until something may have been written, for no longer than some milliseconds unless that is negative.
-    func wait(_ milliseconds: Int32) -> Wake {
-        var polled = [
-            pollfd(fd: events, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: stopReader, events: Int16(POLLIN), revents: 0),
-        ]
-        var count = poll(&polled, 2, milliseconds)
-        while count < 0, errno == EINTR { count = poll(&polled, 2, milliseconds) }
-        if polled[1].revents != 0 { return .stopped }
-        if count == 0 { return .quiet }
-        drain()
-        return .written
-    }
-
-    private func drain() {
-        #if os(Linux)
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        while read(events, &buffer, buffer.count) > 0 {}
-        #else
-        var event = kevent()
-        var now = timespec()
-        while kevent(events, nil, 0, &event, 1, &now) > 0 {}
-        #endif
     }
 }

@@ -17,47 +17,36 @@ extension TokenStore {
             connections.unsubscribe(signal)
             throw error
         }
-        let (stream, continuation) = AsyncStream.makeStream(of: StoreChange.self)
+        let (stream, continuation) = ChangeTeller.stream()
         continuation.onTermination = { _ in signal.stop() }
+        let teller = ChangeTeller(continuation, about: start.accounts)
         DispatchQueue(label: "tokenstore.changes").async { [self] in
-            report(from: start.cursor, about: start.accounts, to: continuation, at: signal)
+            report(from: start.cursor, by: teller, at: signal)
             connections.unsubscribe(signal)
         }
         return stream
     }
 
     /// Runs on a thread of its own until the signal ends it.
-    private func report(
-        from start: EventCursor,
-        about known: [[UInt8]: Account.ID],
-        to continuation: AsyncStream<StoreChange>.Continuation,
-        at signal: ServerSignal
-    ) {
-        var (cursor, known, pause) = (start, known, Self.shortestPause)
+    private func report(from start: EventCursor, by teller: ChangeTeller, at signal: ServerSignal) {
+        var (cursor, teller, pause, wait) = (start, teller, Self.shortestPause, Self.longestPause)
         repeat {
-            let found: (events: [StoreEvent], areMany: Bool, cursor: EventCursor)
             do {
-                found = try read { try $0.events(from: cursor) }
+                let found = try read { try $0.events(from: cursor) }
+                cursor = found.cursor
+                teller.tell(found.events, areMany: found.areMany)
+                // What waits for an older transaction is looked at again soon.
+                pause = cursor.seen.isEmpty || !found.events.isEmpty ? Self.shortestPause : min(pause * 2, .seconds(1))
+                wait = cursor.seen.isEmpty ? Self.longestPause : pause
             } catch let error as TokenStoreError where [.busy, .unreachable].contains(error.code) {
                 // What is committed meanwhile is told once the server is there again.
-                pause = .seconds(1)
-                continue
+                wait = .seconds(1)
             } catch {
                 // A store that cannot be read any more has no changes to tell; reading it again says why.
                 break
             }
-            cursor = found.cursor
-            if found.areMany { continuation.yield(.many) }
-            for event in found.events {
-                if let mark = event.accountMark, let account = event.account, known.count < StoreEvent.limit * 2 {
-                    known[mark] = account
-                }
-                continuation.yield(StoreChange(event, about: event.account ?? event.accountMark.flatMap { known[$0] }))
-            }
-            // What waits for an older transaction is looked at again soon.
-            pause = cursor.seen.isEmpty || !found.events.isEmpty ? Self.shortestPause : min(pause * 2, .seconds(1))
-        } while signal.wait(cursor.seen.isEmpty ? Self.longestPause : pause)
-        continuation.finish()
+        } while signal.wait(wait)
+        teller.finish()
     }
 
     private static let shortestPause = Duration.milliseconds(5)

@@ -1,5 +1,6 @@
 import Database
 import OAuth
+import Synchronization
 
 #if canImport(Glibc)
 import Glibc
@@ -111,6 +112,26 @@ final class LockedConnection: @unchecked Sendable {
     private let lock = LockedValue<Void>(())
     private var session: StoreConnection?
 
+    /// The thread that has the session; nobody but that one finds itself here.
+    private let holder = Atomic<UInt>(0)
+
+    private static var thread: UInt {
+        #if canImport(Darwin)
+        UInt(bitPattern: pthread_self())
+        #else
+        UInt(pthread_self())
+        #endif
+    }
+
+    /// Refuses a call from inside a call that has the session, which would wait for itself.
+    private func refuseItself() throws(TokenStoreError) {
+        guard holder.load(ordering: .relaxed) == Self.thread else { return }
+        throw .invalidArgument(
+            "the store was called from a closure that it runs while it writes",
+            .correct("use what the closure gets, or call the store when it has returned")
+        )
+    }
+
     /// Runs `body` alone with the session, which `open` makes at the first call.
     ///
     /// It is made anew after it could not write: a connection that met an inspection of this process when it was
@@ -122,7 +143,8 @@ final class LockedConnection: @unchecked Sendable {
         or open: () throws -> StoreConnection,
         _ body: (StoreConnection) throws -> Result
     ) throws -> Result {
-        try lock.withLock { _ in try use(checking: check, or: open, body) }
+        try refuseItself()
+        return try lock.withLock { _ in try use(checking: check, or: open, body) }
     }
 
     /// As ``withSession(checking:or:_:)``; nil if another thread has the session all that time.
@@ -132,6 +154,7 @@ final class LockedConnection: @unchecked Sendable {
         or open: () throws -> StoreConnection,
         _ body: (StoreConnection) throws -> Result
     ) throws -> Result? {
+        try refuseItself()
         let start = ContinuousClock.now
         while true {
             if let result = try lock.withLockIfAvailable({ _ in try use(checking: check, or: open, body) }) {
@@ -148,6 +171,8 @@ final class LockedConnection: @unchecked Sendable {
         or open: () throws -> StoreConnection,
         _ body: (StoreConnection) throws -> Result
     ) throws -> Result {
+        holder.store(Self.thread, ordering: .relaxed)
+        defer { holder.store(0, ordering: .relaxed) }
         try session.map(check)
         let opened = try session ?? open()
         session = opened

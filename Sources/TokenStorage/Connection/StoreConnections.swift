@@ -47,7 +47,7 @@ public final class StoreConnections: Sendable {
 
     private init(_ location: StoreLocation, _ options: StoreOptions, _ engine: Engine, _ cache: AccessTokenCache) {
         opened = cache
-        let writers = if case .server = engine { options.poolSize } else { 1 }
+        let writers = if case .server = engine { max(1, options.poolSize) } else { 1 }
         self.location = location
         self.options = options
         self.engine = engine

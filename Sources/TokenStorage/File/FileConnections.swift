@@ -28,8 +28,8 @@ final class FileConnections: Sendable {
     /// The log of a file that was replaced while it was open here; nothing may be read together with it.
     private let replacedLog = LockedValue<FileStatus.Identity?>(nil)
 
-    /// The keys of a store opened for inspection.
-    private let inspectedKeys = LockedValue<KeyRing?>(nil)
+    /// The keys of the file that is open, and which one that is: fetching them twice could ask a person twice.
+    private let keys = LockedValue<(ring: KeyRing?, file: FileStatus.Identity?)>((nil, nil))
 
     init(path: StorePath, options: StoreOptions, isInspection: Bool) {
         self.path = path
@@ -43,7 +43,7 @@ final class FileConnections: Sendable {
     static func inspecting(_ path: StorePath, options: StoreOptions) throws -> FileConnections? {
         guard let session = try inspect(StoreOpener(path: path, options: options)) else { return nil }
         let connections = FileConnections(path: path, options: options, isInspection: true)
-        connections.inspectedKeys.withLock { $0 = session.keyRing }
+        connections.keys.withLock { $0 = (session.keyRing, nil) }
         if session.mayWait { connections.readers.add(session) }
         return connections
     }
@@ -165,7 +165,11 @@ final class FileConnections: Sendable {
     }
 
     private func withWritingSession<Result: Sendable>(_ body: (StoreConnection) throws -> Result) throws -> Result {
-        try writer.withSession(checking: { try $0.requireName() }, or: openWriter, body)
+        func remembering(_ session: StoreConnection) throws -> Result {
+            defer { keys.withLock { $0 = (session.keyRing, session.file) } }
+            return try body(session)
+        }
+        return try writer.withSession(checking: { try $0.requireName() }, or: openWriter, remembering)
     }
 
     private func openWriter() throws -> StoreConnection {
@@ -237,10 +241,16 @@ final class FileConnections: Sendable {
     /// Closes the connections for reading that are not in use.
     func closeReaders() { readers.removeAll() }
 
+    /// The keys of the file that has the name; a reader waits for a writer only where none has opened that file yet.
+    private func knownKeys() throws -> KeyRing? {
+        let known = keys.withLock(\.self)
+        let isCurrent = known.ring != nil && known.file == FileStatus(path.database)?.identity
+        return try isInspection || isCurrent ? known.ring : withWritingSession { $0.keyRing }
+    }
+
     private func openReader() throws -> StoreConnection {
         var options = options
-        // The key was fetched when the store was opened; asking twice would ask a person twice.
-        let keyRing = try isInspection ? inspectedKeys.withLock { $0 } : withWritingSession { $0.keyRing }
+        let keyRing = try knownKeys()
         if keyRing != nil { options.unlocks = false }
         let opener = StoreOpener(path: path, options: options)
         guard let session = try isInspection ? Self.inspect(opener) : opener.open() else {

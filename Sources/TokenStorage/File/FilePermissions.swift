@@ -156,6 +156,15 @@ struct FileStatus {
     /// Whether both are the same file, even under different names.
     func isSameFile(as other: FileStatus) -> Bool { identity == other.identity }
 
+    /// Of the path itself; nil only if there is nothing.
+    ///
+    /// - Throws: ``TokenStoreError/Code/file`` if it cannot be looked at: what is there then must not be replaced.
+    static func ifPresent(_ path: String) throws(TokenStoreError) -> FileStatus? {
+        if let status = FileStatus(path) { return status }
+        guard errno == ENOENT || errno == ENOTDIR else { throw StoreFile.failure("looked at", path) }
+        return nil
+    }
+
     /// Whether there is nothing at the path; what may not be looked at is not absent.
     static func isAbsent(_ path: String) -> Bool {
         var status = stat()

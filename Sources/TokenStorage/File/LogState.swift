@@ -77,7 +77,12 @@ struct LogState: Equatable {
     /// one that ends after its header, or that begins with something else, SQLite repeats its attempt to make the index
     /// for ten seconds.
     func inspectionMode(at path: StorePath) throws(TokenStoreError) -> Connection.Mode {
-        guard let size else { return .immutable }
+        guard let size else {
+            guard FileStatus.isAbsent(path.log) else {
+                throw .file("\(path.log) cannot be looked at", .checkPermissions)
+            }
+            return .immutable
+        }
         guard isRegular else {
             throw .insecure(
                 "\(path.log) is not a regular file",

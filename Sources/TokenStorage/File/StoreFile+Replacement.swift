@@ -21,7 +21,7 @@ extension StoreFile {
         let name = "\(path.database).\(reason)-\(seconds)"
         var kept = name
         var number = 2
-        while FileStatus(kept) != nil || FileStatus(kept + "-wal") != nil {
+        while !FileStatus.isAbsent(kept) || !FileStatus.isAbsent(kept + "-wal") {
             kept = "\(name)-\(number)"
             number += 1
         }

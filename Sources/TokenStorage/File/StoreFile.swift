@@ -1,5 +1,6 @@
 import Database
 import OAuth
+import Sealing
 
 #if canImport(Glibc)
 import Glibc
@@ -55,9 +56,13 @@ struct StoreFile {
         throw StoreFiles.inTheWay(path.journal)
     }
 
-    /// Gives the unfinished database, which is whole by now, its name.
+    /// Gives the unfinished database, which is whole by now, its name, which nothing else may have.
     func takeName() throws {
-        guard rename(path.unfinished, path.database) == 0 else { throw Self.failure("created", path.database) }
+        guard renameExclusively(path.unfinished, to: path.database) else {
+            guard errno == EEXIST else { throw Self.failure("created", path.database) }
+            remove(path.unfinished)
+            throw TokenStoreError.busy("another program has just put a file at \(path.database)", .retry)
+        }
         try synchronize(path.directory)
     }
 

@@ -22,7 +22,8 @@ struct StoreOpener {
     /// Opens the store for writing, creating it first if there is none.
     func open() throws -> StoreConnection {
         try TokenStoreError.translating(at: path) {
-            if FileStatus(path.directory) == nil { try createDirectory() }
+            try path.requireFile()
+            if FileStatus.isAbsent(path.directory) { try createDirectory() }
             let files = FilePermissions(path: path, isInspection: false)
             try files.checkDirectory()
             let (connection, identity, newKey) = try openDatabase(files)
@@ -44,7 +45,7 @@ struct StoreOpener {
         _ files: FilePermissions
     ) throws -> (Connection, FileStatus.Identity?, KeyEncryptionKey?) {
         while true {
-            let newKey = try FileStatus(path.database) == nil ? create() : nil
+            let newKey = try FileStatus.ifPresent(path.database) == nil ? create() : nil
             try files.checkDatabase()
             let identity = FileStatus(path.database)?.identity
             let connection = try file.openForWriting()
@@ -74,6 +75,7 @@ struct StoreOpener {
 
     /// Opens the store as it is at this moment, and says in `used` how, once it knows.
     private func inspect(_ used: inout Connection.Mode?) throws -> StoreConnection? {
+        try path.requireFile()
         guard !FileStatus.isAbsent(path.database) else {
             try refuseOrphanedLog()
             return nil
@@ -122,7 +124,7 @@ struct StoreOpener {
         try file.refuseUnknownFileSystem()
         let lock = try KernelLock(.schema, of: path, timeout: options.busyTimeout)
         defer { withExtendedLifetime(lock) {} }
-        guard FileStatus(path.database) == nil else { return nil }
+        guard try FileStatus.ifPresent(path.database) == nil else { return nil }
         try refuseOrphanedLog()
         try StoreFiles(path).removeLeftovers()
         let source = options.keySource ?? .file
@@ -171,14 +173,37 @@ struct StoreOpener {
         )
     }
 
-    /// Makes the directory of the store, and those above it that are missing.
-    func createDirectory() throws {
+    /// Makes sure, as far as it can be known, that a store can be made here, and makes nothing.
+    func requireCreatable() throws {
+        try TokenStoreError.translating(at: path) {
+            try path.requireFile()
+            let (missing, place) = missingDirectories()
+            if missing.isEmpty {
+                try FilePermissions(path: path, isInspection: false).checkDirectory()
+                try file.refuseUnknownFileSystem()
+            }
+            guard access(place, W_OK | X_OK) == 0 else { throw StoreFile.failure("written to", place) }
+            try refuseOrphanedLog()
+            let source = options.keySource ?? .file
+            try StoreFiles(path).requireSeparateKeyFile(source)
+            try source.requireUsable(options.keyContext(directory: path.directory, storeID: NewStore.randomID(), [:]))
+        }
+    }
+
+    /// The directories that are yet to be made, the lowest first, and the one that they are made in.
+    private func missingDirectories() -> (missing: [String], place: String) {
         var missing: [String] = []
         var directory = path.directory
         while directory != "/", FileStatus(following: directory) == nil {
             missing.append(directory)
             directory = PathParts(directory).directory
         }
+        return (missing, directory)
+    }
+
+    /// Makes the directory of the store, and those above it that are missing.
+    func createDirectory() throws {
+        let (missing, _) = missingDirectories()
         for directory in missing.reversed() { try Self.makeDirectory(directory) }
     }
 

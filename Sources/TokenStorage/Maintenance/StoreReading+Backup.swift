@@ -68,7 +68,7 @@ private struct BackupWriter {
     private var draft: String { target.unfinished }
     private var file: StoreFile { StoreFile(path: target, timeout: .zero) }
 
-    var isTaken: Bool { FileStatus(target.database) != nil }
+    var isTaken: Bool { !FileStatus.isAbsent(target.database) }
 
     init(_ file: String, of session: StoreConnection) throws {
         self.session = session

@@ -63,7 +63,7 @@ private struct Restoration {
 
     private var source: StorePath { StorePath(file) }
     private var target: StoreFile { StoreFile(path: path, timeout: options.busyTimeout) }
-    private var isReplacing: Bool { FileStatus(path.database) != nil }
+    private var isReplacing: Bool { get throws { try FileStatus.ifPresent(path.database) != nil } }
 
     func plan() throws -> StoreRestore {
         try readingBackup { backup in
@@ -80,12 +80,12 @@ private struct Restoration {
 
     func run() throws -> StoreRestore {
         var restore = try plan()
-        if FileStatus(path.directory) == nil { try StoreOpener(path: path, options: options).createDirectory() }
+        if FileStatus.isAbsent(path.directory) { try StoreOpener(path: path, options: options).createDirectory() }
         try FilePermissions(path: path, isInspection: false).checkDirectory()
         let lock = try KernelLock(.schema, of: path, timeout: options.busyTimeout)
         defer { withExtendedLifetime(lock) {} }
         try checkPlace()
-        guard isReplacing else {
+        guard try isReplacing else {
             try makeFresh()
             try target.takeName()
             return restore
@@ -100,12 +100,12 @@ private struct Restoration {
 
     /// Requires that what is in the place of the store may be replaced: a store, however damaged, or an empty file.
     func checkPlace() throws {
-        guard FileStatus(path.directory) != nil else { return }
+        guard !FileStatus.isAbsent(path.directory) else { return }
         let permissions = FilePermissions(path: path, isInspection: false)
         try permissions.checkDirectory()
         try StoreFiles(path).requireCompanions(of: path.database)
         guard !path.hasJournal else { throw StoreFiles.inTheWay(path.journal) }
-        guard isReplacing else { return try StoreOpener(path: path, options: options).refuseOrphanedLog() }
+        guard try isReplacing else { return try StoreOpener(path: path, options: options).refuseOrphanedLog() }
         try permissions.checkDatabase(mayBeEmpty: true)
         guard let size = FileStatus(path.database)?.size, size > 0 else { return }
         try StoreFiles(path, source: options.keySource).requireOwnDatabase()

@@ -20,6 +20,16 @@ struct PendingAnswer: Sendable {
     /// The last entry of the record of use before the request was sent.
     var lastEvent: Int64 = 0
 
+    /// Tokens that can be none are left out.
+    init(_ response: TokenResponse, for request: TokenRequest, refreshing used: StoredRefreshToken?, at now: Int64) {
+        var response = response
+        response.removeUnfitTokens()
+        self.response = response
+        self.request = request
+        self.used = used
+        receivedAt = now
+    }
+
     /// The bytes are not those of an answer.
     struct Malformed: Error {}
 

@@ -91,7 +91,7 @@ extension TokenStore {
             throw TokenStoreError.otherAccount(answer.response)
         } catch let error as TokenStoreError where error.code == .invalidArgument {
             // No store takes it, at no time.
-            throw TokenStoreError.notStored(answer.response, reason: error.problem, error.remedy)
+            throw TokenStoreError.notStored(answer.response, because: error)
         } catch let error as TokenStoreError {
             throw UncommittedAnswer(cause: error)
         } catch {
@@ -127,7 +127,7 @@ extension TokenStore {
         since start: ContinuousClock.Instant
     ) throws -> SavedTokens {
         guard let path = location.path else {
-            throw TokenStoreError.notStored(answer.response, reason: cause.problem, cause.remedy)
+            throw TokenStoreError.notStored(answer.response, because: cause)
         }
         do {
             // The file first: it is safe whatever happens to this process while it waits for the store.
@@ -138,7 +138,7 @@ extension TokenStore {
             if cause.code == .busy, let saved = try takeIn(file, of: path, since: start) { return saved }
             return try answer.pending(because: cause.problem)
         } catch {
-            throw TokenStoreError.notStored(answer.response, reason: cause.problem, cause.remedy)
+            throw TokenStoreError.notStored(answer.response, because: cause)
         }
     }
 

@@ -50,7 +50,7 @@ package final class RefreshLock: Sendable {
     /// Waits for a lock of the kernel.
     ///
     /// A holder that is alive is done within `patience`. One that is not done then has been stopped, and the next one
-    /// goes on without it, one at a time by a second byte of the lock file.
+    /// goes on without it, one at a time by a second byte of the lock file; when two were stopped the waiting ends.
     fileprivate static func acquire(
         _ first: KernelLock.Range,
         of path: StorePath,
@@ -62,10 +62,11 @@ package final class RefreshLock: Sendable {
         var pause = Duration.milliseconds(1)
         var isFirstTry = true
         while true {
-            let isOverdue = ContinuousClock.now - start >= patience
-            for range in ranges.prefix(isOverdue ? 2 : 1) where try lock.tryLock(range, of: path) {
+            let waited = ContinuousClock.now - start
+            for range in ranges.prefix(waited >= patience ? 2 : 1) where try lock.tryLock(range, of: path) {
                 return RefreshLock(.kernel(lock), wasWaitedFor: !isFirstTry)
             }
+            guard waited < patience * 3 else { throw isRefreshing }
             isFirstTry = false
             try await Task.sleep(for: pause * Double.random(in: 0.5...1.5))
             pause = min(pause * 2, .milliseconds(12))
@@ -97,14 +98,17 @@ package final class RefreshLock: Sendable {
                 case .held: break
                 }
             }
-            guard ContinuousClock.now < end else {
-                throw TokenStoreError.busy("another process refreshes the tokens of the account", .retryLater)
-            }
+            guard ContinuousClock.now < end else { throw isRefreshing }
             isFirstTry = false
             try await Task.sleep(for: pause * Double.random(in: 0.5...1.5))
             pause = min(pause * 2, .milliseconds(25))
         }
     }
+
+    private static let isRefreshing = TokenStoreError.busy(
+        "another process refreshes the tokens of the account",
+        .retryLater
+    )
 
     /// A byte far after those with a fixed meaning; even, so that the odd one after it belongs to it.
     fileprivate static func range(_ account: Account.ID, _ subject: Subject) -> KernelLock.Range {

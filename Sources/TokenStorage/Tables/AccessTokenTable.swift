@@ -57,7 +57,8 @@ extension StoreConnection {
 
     /// Stores a token in the place of those it overlaps.
     ///
-    /// Those are of the same client, tenant, type, key and variant, and have a scope in common. Fields not known here pass from one of the same scope to the new one.
+    /// Those are of the same client, tenant, type, key and variant, and have a scope in common. Fields not known here pass
+    /// from one of the same scope to the new one.
     func replaceAccessTokens(with token: AccessTokenRow, account: Int64?) throws {
         if let account, bareAccount == account { return try insertAccessToken(token, account: account) }
         var token = token
@@ -195,7 +196,7 @@ extension AccessTokenRow {
 extension AccessToken {
     /// The token that a row to be written holds.
     init(_ row: AccessTokenRow) {
-        func date(_ seconds: Int64?) -> Date? { seconds.map { Date(timeIntervalSince1970: TimeInterval($0)) } }
+        func date(_ seconds: Int64?) -> Date? { seconds.map { Date(unixSeconds: $0) } }
         self.init(
             secret: row.secret,
             clientID: row.clientID,
@@ -204,7 +205,7 @@ extension AccessToken {
             keyID: row.keyID.isEmpty ? nil : row.keyID,
             tenantID: row.realm,
             cachedAt: date(row.cachedAt),
-            expiresAt: Date(timeIntervalSince1970: TimeInterval(row.expiresOn)),
+            expiresAt: Date(unixSeconds: row.expiresOn),
             extendedExpiresAt: date(row.extendedExpiresOn),
             refreshAt: date(row.refreshOn)
         )

@@ -23,7 +23,7 @@ struct AppMetadataRow {
 }
 
 extension StoreConnection {
-    /// The family of a client: nil if it is known to be in none, `.some(nil)` if nothing is known.
+    /// What is known of the family that a client is in.
     func family(of client: String, environment: String) throws -> AppFamily {
         let group = Cloud.group(of: environment)
         var found: AppFamily?

@@ -93,6 +93,8 @@ struct NewStore {
     /// Is told before the store can have become lasting.
     let use: KeyUse
 
+    static func randomID() -> [UInt8] { (0..<16).map { _ in UInt8.random(in: .min ... .max) } }
+
     /// Asks the source for the key, and has `body` make the store; `directory` is that of the database file, empty on a
     /// server.
     ///
@@ -103,7 +105,7 @@ struct NewStore {
         _ options: StoreOptions,
         _ body: (NewStore) throws -> Result
     ) throws -> Result {
-        let id = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
+        let id = randomID()
         return try source.create(options.keyContext(directory: directory, storeID: id, [:])) { key, parameters, use in
             try body(NewStore(id: id, source: source, key: key, parameters: parameters, use: use))
         }

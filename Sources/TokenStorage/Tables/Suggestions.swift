@@ -87,7 +87,8 @@ extension StoreConnection {
     private func claimNames() throws -> [String] {
         try connection.all(Self.newestIDTokens) { row in
             let secret = try open(row, of: .idToken)
-            return try IDToken(decoding: secret).claims.payload.members.map(\.name)
+            // One that cannot be read is kept as it came, and has no names to suggest.
+            return (try? IDToken(decoding: secret))?.claims.payload.members.map(\.name) ?? []
         }.flatMap(\.self)
     }
 }

@@ -181,7 +181,7 @@ extension AccessTokenCache.Entry {
     fileprivate static func of(_ query: TokenQuery, _ token: AccessToken, now: Int64) -> AccessTokenCache.Entry? {
         let times = [token.expiresAt, token.refreshAt, token.cachedAt].compactMap { $0?.timeIntervalSince1970 }
         guard times.allSatisfy({ abs($0) < 1e15 }) else { return nil }
-        func seconds(_ date: Date) -> Int64 { Int64(date.timeIntervalSince1970) }
+        func seconds(_ date: Date) -> Int64 { date.unixSeconds }
         let expiresOn = seconds(token.expiresAt)
         let buffer = query.buffer.seconds(cachedAt: token.cachedAt.map(seconds), expiresOn: expiresOn)
         let last = expiresOn - max(buffer, 1)

@@ -43,12 +43,7 @@ extension TokenStore {
         refreshing used: StoredRefreshToken? = nil,
         in space: AnswerSpace?
     ) throws -> SavedTokens {
-        let answer = PendingAnswer(
-            response: response,
-            request: request,
-            used: used,
-            receivedAt: options.seconds
-        )
+        let answer = PendingAnswer(response, for: request, refreshing: used, at: options.seconds)
         return try keep(answer, in: space)
     }
 }

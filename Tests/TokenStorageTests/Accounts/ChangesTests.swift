@@ -5,7 +5,8 @@ import SQL
 import TestSupport
 import TestTraits
 import Testing
-import TokenStorage
+
+@testable import TokenStorage
 
 @Suite(.onBothEngines)
 struct ChangesTests {
@@ -33,6 +34,20 @@ struct ChangesTests {
         #expect(await next(&changes) == .signedOut(Fixture.account))
         try writer.take(JSONValue.standardCache(.accessToken("b", "s1")).serialized)
         #expect(await next(&changes) == .many)
+    }
+
+    @Test func `a subscriber that leaves too many changes unread is told that there were many`() async throws {
+        let (stream, continuation) = ChangeTeller.stream()
+        var teller = ChangeTeller(continuation, about: [:])
+        let fixture = try TestStore(.standardCache())
+        try fixture.signIn(.signIn())
+        let event = try #require(try await fixture.store.events(limit: 10).first { $0.kind == .signIn })
+        for _ in 0..<5_000 { teller.tell([event], areMany: false) }
+        teller.finish()
+        var changes: [StoreChange] = []
+        for await change in stream { changes.append(change) }
+        #expect(changes.count <= 1_000)
+        #expect(changes.last == .many)
     }
 
     @Test(.timeLimit(.minutes(5)))

@@ -76,6 +76,32 @@ struct PolicyTests {
         #expect(listed == names.map { $0[...] })
     }
 
+    @Test func `a subject that is another's username is ambiguous, and one in other case is not`() throws {
+        let fixture = try TestStore(Self.people)
+        let issuer = "https://other.example.org"
+        func signIn(_ subject: String) throws {
+            let claims: JSONValue = ["iss": .string(issuer), "sub": .string(subject), "aud": "cid", "name": "Other"]
+            let request = TokenRequest(
+                clientID: "cid",
+                authority: try Authority(issuer: issuer),
+                scope: "s1",
+                grant: .authorizationCode
+            )
+            var response = TokenResponse(accessToken: Secret("at"))
+            response.idToken = Secret(Fixture.idToken(claims))
+            try fixture.store.save(response, for: request)
+        }
+        try signIn("ada@example.net")
+        #expect(try fixture.store.accounts(matching: .identifier("ada@example.net")).count == 2)
+        let other = AccountPolicy.identifier("ada@example.net").and(.issuer(issuer))
+        #expect(try fixture.store.accounts(matching: other).map(\.id.homeAccountID) == ["ada@example.net"])
+        try signIn("Mara")
+        try signIn("mara")
+        let exact = try fixture.store.accounts(matching: .identifier("mara"))
+        #expect(exact.map(\.id.homeAccountID) == ["mara"])
+        #expect(try fixture.store.accounts(matching: .identifier("MARA")).count == 2)
+    }
+
     @Test func `criteria narrow each other, and fallbacks count only when nothing fits`() throws {
         let fixture = try TestStore(Self.people)
         func names(_ policy: AccountPolicy) throws -> [String] {

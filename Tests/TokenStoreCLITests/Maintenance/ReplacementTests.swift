@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import TestSupport
 import TestTraits
@@ -41,5 +42,50 @@ struct ReplacementTests {
         // What an error leaves is what was there before; what a killed one has kept, 'status' shows.
         let kept = try scratch.names.filter { $0.contains(".replaced-") || $0.contains(".damaged-") }
         #expect(kept.isEmpty == (fault == "error=EIO"), "\(kept)")
+    }
+
+    /// Promise 4: what cannot be looked at is not missing.
+    @Test(arguments: ["EIO", "EACCES"], [["tag", CachedUser.mara.username, "a=b"], ["restore", "--yes", "b.db"]])
+    func `a store that cannot be looked at is not taken for none`(error: String, command: [String]) throws {
+        let scratch = try Self.filled()
+        let arguments = command.map { $0 == "b.db" ? scratch.path("b.db") : $0 }
+        let fault = "newfstatat:error=\(error)"
+        let outcome = try Tracer.run(arguments, injecting: fault, into: "newfstatat", at: scratch.store, in: scratch)
+        #expect(outcome.status != 0)
+        #expect(try scratch.run("list", "-o", "tsv").lines.count == 3)
+        #expect(try scratch.run("check").output == "no problems\n")
+    }
+
+    /// A file that somebody puts there while a store is made.
+    @Test func `a new store takes the place of no other file`() throws {
+        let scratch = try ScratchDirectory()
+        let input = Data(try CachedUser.cache([.ivo]).utf8)
+        let fault = "renameat2:delay_enter=1500000"
+        let isOver = DispatchSemaphore(value: 0)
+        DispatchQueue(label: "other").async {
+            while !FileManager.default.fileExists(atPath: scratch.store + ".new") { usleep(2_000) }
+            usleep(300_000)
+            try? Data("another's".utf8).write(to: URL(filePath: scratch.store))
+            isOver.signal()
+        }
+        let outcome = try Tracer.run(["import"], injecting: fault, into: "renameat2", in: scratch, input: input)
+        isOver.wait()
+        #expect(outcome.status == 5, "\(outcome.error)")
+        #expect(try String(contentsOfFile: scratch.store, encoding: .utf8) == "another's")
+    }
+
+    @Test func `a log that cannot be emptied after a commit is no change that was not made`() throws {
+        var told = 0
+        for number in 1...12 {
+            let copy = try ScratchDirectory()
+            try copy.fill(.mara)
+            let command = ["purge", "--account", CachedUser.mara.username, "--yes"]
+            let fault = "fdatasync,ftruncate:error=EIO:when=\(number)"
+            let outcome = try Tracer.run(command, injecting: fault, into: "fdatasync,ftruncate", in: copy)
+            let isGone = try copy.run("list", "-o", "tsv").lines.count == 1
+            if isGone { #expect(!outcome.error.contains("nothing was changed"), "\(number): \(outcome.error)") }
+            if outcome.error.contains("the change is made, but") { told += 1 }
+        }
+        #expect(told > 0)
     }
 }

@@ -26,10 +26,11 @@ enum Tracer {
         _ arguments: [String],
         injecting fault: String,
         into calls: String,
+        at path: String? = nil,
         in scratch: ScratchDirectory,
         input: Data? = nil
     ) throws -> Command.Outcome {
-        let options = ["-f", "-o", "/dev/null", "-e", "trace=\(calls)", "-e"]
+        let options = ["-f", "-o", "/dev/null"] + (path.map { ["-P", $0] } ?? []) + ["-e", "trace=\(calls)", "-e"]
         let words = options + ["inject=\(fault)", Command.binary] + arguments
         var command = Command(arguments: words, environment: ["TOKENSTORE_PATH": scratch.store])
         command.input = input ?? Data()

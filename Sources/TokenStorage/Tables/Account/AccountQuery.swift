@@ -72,9 +72,7 @@ private struct SQLFragments {
                     UNION SELECT account_id FROM tenant_profile WHERE local_account_fold = \(place))
                 """
             )
-        case .exactly(let id, _):
-            let places = Account.ID.keys(of: id).map { bind(.text($0)) }.joined(separator: ", ")
-            conditions.append("a.account_key IN (\(places)) AND a.home_account_id = \(bind(.text(id)))")
+        case .exactly(let id, let criterion): addExactly(id, criterion)
         case .identifierPrefix(let text):
             let start = bind(.text(text))
             // The greatest Unicode scalar sorts after every text that goes on from the prefix.
@@ -98,6 +96,28 @@ private struct SQLFragments {
         case .claim(let claim): add(claim, sealers)
         case .tag(let tag): add(tag, sealers)
         }
+    }
+
+    /// Adds that an account has this home account id letter by letter; or that some account has it, and this one is called
+    /// so otherwise, where a person may have meant that.
+    private mutating func addExactly(_ id: String, _ criterion: AccountCriterion) {
+        let places = Account.ID.keys(of: id).map { bind(.text($0)) }.joined(separator: ", ")
+        let isExact = "account_key IN (\(places)) AND home_account_id = \(bind(.text(id)))"
+        guard case .identifier(let text) = criterion else {
+            conditions.append("a.id IN (SELECT id FROM account WHERE \(isExact))")
+            return
+        }
+        let (place, isOther) = (bind(.text(text)), "NOT \(homeAccount("n.account_key", is: text))")
+        let isKnown = "EXISTS (SELECT 1 FROM account WHERE \(isExact))"
+        conditions.append(
+            """
+            a.id IN (SELECT id FROM account WHERE \(isExact)
+                UNION SELECT n.id FROM account n
+                    WHERE n.username_fold = \(place) AND n.username_fold <> '' AND \(isOther) AND \(isKnown)
+                UNION SELECT n.id FROM tenant_profile p JOIN account n ON n.id = p.account_id
+                    WHERE p.local_account_fold = \(place) AND \(isOther) AND \(isKnown))
+            """
+        )
     }
 
     private mutating func addExpired(now: Int64) {

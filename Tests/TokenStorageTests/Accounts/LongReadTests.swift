@@ -1,0 +1,99 @@
+import Dispatch
+import OAuth
+import TestSupport
+import TestTraits
+import Testing
+
+@testable import TokenStorage
+
+/// A reader that takes its time, and what others do meanwhile.
+@Suite(.aboutFiles("a server has no log that a reader keeps"), .onWaitingThreads)
+struct LongReadTests {
+    /// Reads until it is let go.
+    private final class Reader: Sendable {
+        private let go = DispatchSemaphore(value: 0)
+        private let isOver = DispatchSemaphore(value: 0)
+
+        init(_ store: TokenStore) {
+            let isReading = DispatchSemaphore(value: 0)
+            DispatchQueue(label: "reader").async { [go, isOver] in
+                try? store.forEachAccount { _ in
+                    isReading.signal()
+                    go.wait()
+                    go.signal()
+                }
+                isOver.signal()
+            }
+            isReading.wait()
+        }
+
+        func letGo() {
+            go.signal()
+            isOver.wait()
+        }
+    }
+
+    @Test func `a removal whose old rows a reader keeps in the log keeps nobody from writing`() throws {
+        let fixture = try TestStore()
+        try fixture.signIn(.signIn())
+        try fixture.signIn(.signIn(["client_info": .string(Fixture.clientInfo("u7", "t1"))], without: "id_token"))
+        let store = fixture.store
+        let other = try #require(try store.accounts().first { $0.id != Fixture.account })
+        var hurried = fixture.options
+        hurried.busyTimeout = .seconds(2)
+        let writer = try TokenStore.open(at: fixture.location, options: hurried)
+        let reader = Reader(try fixture.another())
+        let removed = LockedValue<Erasure?>(nil)
+        let isRemoved = DispatchSemaphore(value: 0)
+        DispatchQueue(label: "removal").async {
+            let erasure = try? store.removeAccount(other.id)
+            removed.withLock { $0 = erasure }
+            isRemoved.signal()
+        }
+        while try writer.account(other.id) != nil { Pauses.wait(.milliseconds(5)) }
+        // In another connection, and in the one that removes.
+        try writer.setTags(["a": "1"], of: Fixture.account)
+        try fixture.store.setTags(["b": "2"], of: Fixture.account)
+        #expect(removed.withLock(\.self) == nil)
+        reader.letGo()
+        isRemoved.wait()
+        #expect(removed.withLock(\.self) == .complete)
+    }
+
+    @Test func `a read waits for no write, even where it needs another connection`() throws {
+        let fixture = try TestStore()
+        try fixture.signIn(.signIn())
+        let store = fixture.store
+        let isWriting = DispatchSemaphore(value: 0)
+        let go = DispatchSemaphore(value: 0)
+        let isOver = DispatchSemaphore(value: 0)
+        DispatchQueue(label: "writer").async {
+            try? store.connections.withWriter { _ in
+                isWriting.signal()
+                go.wait()
+            }
+            isOver.signal()
+        }
+        isWriting.wait()
+        store.connections.closeReaders()
+        #expect(try store.accounts().count == 1)
+        go.signal()
+        isOver.wait()
+    }
+
+    @Test func `a call from inside a closure that writes is an error, and no end of the process`() throws {
+        let fixture = try TestStore()
+        try fixture.signIn(.signIn())
+        let inner = LockedValue<TokenStoreError?>(nil)
+        let tags = try fixture.store.changeTags(of: Fixture.account) { tags in
+            do {
+                try fixture.store.setTags(["x": "1"], of: Fixture.account)
+            } catch {
+                inner.withLock { $0 = error as? TokenStoreError }
+            }
+            tags["y"] = "2"
+        }
+        #expect(tags == ["y": "2"])
+        #expect(inner.withLock(\.self)?.code == .invalidArgument)
+    }
+}
