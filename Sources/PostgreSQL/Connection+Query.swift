@@ -4,8 +4,6 @@ extension Connection {
     /// Asks without waiting for the answer, so that several questions take one round trip.
     package func ask(_ sql: StaticString, _ values: Value...) throws -> Answer { try ask(statement(sql), values) }
 
-    package func ask(_ sql: SQL, _ values: Value...) throws -> Answer { try ask(statement(sql), values) }
-
     /// Runs a literal statement, prepared once per connection.
     ///
     /// Inside a transaction it is not waited for, and its error is thrown by a later call.
@@ -31,10 +29,6 @@ extension Connection {
         try ask(statement(sql), values).forEach(body)
     }
 
-    package func forEach(_ sql: SQL, _ values: Value..., body: (Row) throws -> Void) throws {
-        try ask(statement(sql), values).forEach(body)
-    }
-
     package func forEach(_ sql: StaticString, _ values: [Value], body: (Row) throws -> Void) throws {
         try ask(statement(sql), values).forEach(body)
     }
@@ -48,20 +42,12 @@ extension Connection {
         try ask(statement(sql), values).all(body)
     }
 
-    package func all<Result>(_ sql: SQL, _ values: Value..., body: (Row) throws -> Result) throws -> [Result] {
-        try ask(statement(sql), values).all(body)
-    }
-
     /// What `body` makes of the first row, or nil if there is none.
     package func first<Result>(
         _ sql: StaticString,
         _ values: Value...,
         body: (Row) throws -> Result
     ) throws -> Result? {
-        try ask(statement(sql), values).first(body)
-    }
-
-    package func first<Result>(_ sql: SQL, _ values: Value..., body: (Row) throws -> Result) throws -> Result? {
         try ask(statement(sql), values).first(body)
     }
 

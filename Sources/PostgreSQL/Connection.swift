@@ -120,11 +120,6 @@ package final class Connection {
     /// Why the connection is gone; nil as long as it is not.
     package var loss: PostgreSQLError? { pipeline.loss }
 
-    /// The version of the server, for example 150018.
-    package var serverVersion: Int {
-        pipeline.handle.map { Int(pipeline.library.call.pointee.PQserverVersion($0)) } ?? 0
-    }
-
     /// The process of the server that serves this connection.
     package var serverProcess: Int32 {
         pipeline.handle.map { pipeline.library.call.pointee.PQbackendPID($0) } ?? 0

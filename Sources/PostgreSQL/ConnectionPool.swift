@@ -162,7 +162,7 @@ package final class ConnectionPool: Sendable {
 
     private func wait(_ waiter: Waiter, until deadline: ContinuousClock.Instant) -> Waiter.Gift? {
         let left = max(.zero, ContinuousClock.now.duration(to: deadline))
-        if waiter.semaphore.wait(timeout: .now() + .microseconds(Int(left / .microseconds(1)))) == .timedOut {
+        if waiter.semaphore.wait(timeout: .now() + .milliseconds(left.wholeMilliseconds)) == .timedOut {
             // Taken from the list under its lock: a gift that came in between is there to be used.
             withState { $0.waiting.removeAll { $0 === waiter } }
         }

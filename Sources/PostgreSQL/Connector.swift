@@ -140,7 +140,7 @@ struct Connector {
             ("application_name", options.applicationName), ("client_encoding", "UTF8"), ("dbname", address.database),
             ("gssencmode", "disable"), ("keepalives", "1"), ("keepalives_count", "3"), ("keepalives_idle", "5"),
             ("keepalives_interval", "2"), ("port", "\(host.port)"), ("target_session_attrs", target.rawValue),
-            ("tcp_user_timeout", "\(Int(options.patience / .milliseconds(1)))"),
+            ("tcp_user_timeout", "\(options.patience.wholeMilliseconds)"),
         ]
         if !host.name.isEmpty { parameters.append(("host", host.name)) }
         if let place { parameters.append(("hostaddr", place)) }
@@ -172,7 +172,7 @@ struct SessionSettings {
             ("row_security", "off"),
             // A plan for all values: the store's statements want the same index whatever is looked up.
             ("plan_cache_mode", plansForValues ? "auto" : "force_generic_plan"),
-            ("lock_timeout", "\(Int(options.lockPatience / .milliseconds(1)))"),
+            ("lock_timeout", "\(options.lockPatience.wholeMilliseconds)"),
             ("idle_in_transaction_session_timeout", "15000"),
             ("synchronous_commit", "on"),
         ]

@@ -39,3 +39,8 @@ enum Socket {
         return poll(&entry, 1, 0) != 0
     }
 }
+
+extension Duration {
+    /// Whole milliseconds, rounded up; of a longer time the most that libpq and the server take, 24 days.
+    var wholeMilliseconds: Int { Int(min(self / .milliseconds(1), Double(Int32.max)).rounded(.up)) }
+}

@@ -47,19 +47,6 @@ extension Connection {
 // MARK: - Statements that were put together
 
 extension Connection {
-    @discardableResult
-    package func run(_ sql: SQL, _ values: [Value]) throws -> Int {
-        try statement(sql).run(values)
-        return changes
-    }
-
-    @inlinable package func forEach(_ sql: SQL, _ values: Value..., body: (Row) throws -> Void) throws {
-        try statement(sql).forEach(values) {
-            try body($0)
-            return true
-        }
-    }
-
     @inlinable package func all<Result>(_ sql: SQL, _ values: Value..., body: (Row) throws -> Result) throws -> [Result]
     {
         var results: [Result] = []
@@ -68,12 +55,6 @@ extension Connection {
             return true
         }
         return results
-    }
-
-    @inlinable package func first<Result>(_ sql: SQL, _ values: Value..., body: (Row) throws -> Result) throws
-        -> Result?
-    {
-        try statement(sql).first(values, body)
     }
 }
 

@@ -11,7 +11,7 @@ public enum Fixture {
     public static let now: Int64 = 1_790_000_000
 
     /// The moment so many seconds after ``now``.
-    public static func date(_ seconds: Int64 = 0) -> Date { Date(timeIntervalSince1970: TimeInterval(now + seconds)) }
+    public static func date(_ seconds: Int64 = 0) -> Date { Date(unixSeconds: now + seconds) }
     public static let client = "cid"
     public static let secondClient = "cid2"
     public static let host = "login.microsoftonline.com"

@@ -45,7 +45,7 @@ struct SignInMeasurement {
     func run(rounds: Int, turns: Int) throws -> PairedMeasurement.Outcome {
         var responses: [TokenResponse] = []
         var signIns: [BaselineSignIn] = []
-        let now = Int64(Date().timeIntervalSince1970)
+        let now = Date().unixSeconds
         for piece in 0..<rounds * turns * Self.pieces {
             responses.append(SampleAccount(firstNumber + 2 * piece).response)
             signIns.append(BaselineSignIn(SampleAccount(firstNumber + 2 * piece + 1), now: now))

@@ -39,7 +39,7 @@ extension ProviderState {
         if let seconds = body["advance"]?.seconds {
             clock.advance(by: TimeInterval(seconds))
         } else if let now = body["now"]?.seconds {
-            clock.set(to: Date(timeIntervalSince1970: TimeInterval(now)))
+            clock.set(to: Date(unixSeconds: now))
         } else {
             throw ProtocolError.invalidParameter("advance")
         }

@@ -132,7 +132,7 @@ struct SignedClaims: JWTPayload, Sendable {
 
     func isValid(at now: Date) -> Bool {
         guard let expires = values["exp"]?.seconds, let start = values["nbf"]?.seconds else { return false }
-        return (start..<expires).contains(Int64(now.timeIntervalSince1970))
+        return (start..<expires).contains(now.unixSeconds)
     }
 
     static func unverified(_ token: String) async -> SignedClaims? {

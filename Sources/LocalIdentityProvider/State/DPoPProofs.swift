@@ -73,7 +73,7 @@ package final class DPoPProofs: Sendable {
             if state.settings.demandsNonce, proof.claims["nonce"]?.text != state.nonce {
                 throw ProtocolError.nonceDemanded
             }
-            guard abs(Date(timeIntervalSince1970: TimeInterval(issued)).timeIntervalSince(now)) <= Self.tolerance else {
+            guard abs(Date(unixSeconds: issued).timeIntervalSince(now)) <= Self.tolerance else {
                 throw ProtocolError.badProof("is too old or from the future")
             }
             state.seen = state.seen.filter { $0.value + 3 * Self.tolerance > now }

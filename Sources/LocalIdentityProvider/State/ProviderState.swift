@@ -103,7 +103,7 @@ package final class ProviderClock: Sendable {
 
     package var now: Date { source() + offset.withLock { $0 } }
 
-    /// Moves the time; it never goes back by less than a caller asks for.
+    /// Moves the time forward.
     package func advance(by seconds: TimeInterval) { offset.withLock { $0 += seconds } }
 
     package func set(to date: Date) { offset.withLock { $0 = date.timeIntervalSince(source()) } }

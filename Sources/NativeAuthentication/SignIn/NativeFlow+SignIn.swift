@@ -143,7 +143,7 @@ extension NativeFlow {
             guard let secret = response.idToken else { throw SignInError.noIDToken }
             var validator = IDTokenValidator(issuer: issuer.metadata.issuer, clientID: configuration.clientID)
             validator.accessToken = response.accessToken
-            let clocks = [Int64(application.now().timeIntervalSince1970), reply.issuerNow]
+            let clocks = [application.now().unixSeconds, reply.issuerNow]
             let idToken = try await issuer.checked(secret, by: validator, clocks: clocks)
             var request = TokenRequest(
                 clientID: configuration.clientID,
