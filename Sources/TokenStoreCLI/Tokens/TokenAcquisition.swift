@@ -33,7 +33,6 @@ struct TokenAcquisition: ParsableArguments {
     private func tell(_ result: TokenResult, _ console: Console) {
         if let reason = result.pendingReason { console.notePending(reason) }
         if result.refreshFailed { console.note("the refresh failed; the stored token is still valid") }
-        if result.interactionSoon { console.note("sign in again before this token expires") }
         let missing = result.declinedScope.text
         if !missing.isEmpty { console.note("the issuer did not grant \(missing)") }
     }
@@ -41,14 +40,14 @@ struct TokenAcquisition: ParsableArguments {
     /// An access token.
     private func result(on console: Console, isRepeated: Bool) throws -> (TokenResult, Account) {
         var standIn: (TokenResult, Account)?
-        if let stored = try stored(orElse: &standIn) { return stored }
+        if let stored = try stored(orElse: &standIn, console) { return stored }
         guard try !arguments.isVacant else { throw try CommandFailure.noStore(at: arguments.location) }
         do {
             let store = try arguments.open(console)
             defer { store.close() }
             guard !token.cached else { return try decided(in: store) }
             let (account, client) = try store.account(filters, byClient: !token.familyTokens)
-            return (try acquire(of: account, client, in: store, isRepeated: isRepeated), account)
+            return (try acquire(of: account, client, in: store, isRepeated: isRepeated, console), account)
         } catch let error where Self.mayPass(error) {
             guard let standIn else { throw error }
             return standIn
@@ -65,7 +64,8 @@ struct TokenAcquisition: ParsableArguments {
         of account: Account,
         _ client: String,
         in store: TokenStore,
-        isRepeated: Bool
+        isRepeated: Bool,
+        _ console: Console
     ) throws -> TokenResult {
         let manager = network.manager(store, client: client, token.options(network, arguments))
         var request = try request(account, of: client, in: store)
@@ -75,9 +75,11 @@ struct TokenAcquisition: ParsableArguments {
         request.keepsWaits = isRepeated
         let unhurried = request
         do {
-            return try AsynchronousWork.run(keepingAnswersOf: store, within: time) {
+            let result = try AsynchronousWork.run(keepingAnswersOf: store, within: time) {
                 try await manager.acquireTokenSilently(unhurried)
             }
+            warn(of: result, signInAgain(account, client, request, in: store), console)
+            return result
         } catch is CancellationError {
             try store.requireNoHolder()
             throw AcquisitionError.timedOut
@@ -88,6 +90,12 @@ struct TokenAcquisition: ParsableArguments {
             let again = signInAgain(account, client, request, in: store).meeting(error.refusal)
             throw again.completing(CommandFailure(error))
         }
+    }
+
+    /// Says that the session has ended although the token is good for a while.
+    private func warn(of result: TokenResult, _ again: @autoclosure () -> SignInAgain, _ console: Console) {
+        guard result.interactionSoon else { return }
+        console.note("\(again().completing("sign in again")) before this token expires")
     }
 
     private func signInAgain(
@@ -109,12 +117,17 @@ struct TokenAcquisition: ParsableArguments {
 extension TokenAcquisition {
     /// The answer where the store alone has it, found without opening the store for writing; or else what may stand in
     /// where it cannot be opened for that.
-    private func stored(orElse standIn: inout (TokenResult, Account)?) throws -> (TokenResult, Account)? {
+    private func stored(
+        orElse standIn: inout (TokenResult, Account)?,
+        _ console: Console
+    ) throws -> (TokenResult, Account)? {
         do {
             guard let store = try arguments.inspected(), let (account, client) = try selected(store) else { return nil }
             let request = try request(account, of: client, in: store)
             switch try decide(request, client, in: store) {
-            case .serve(let result): return (result, account)
+            case .serve(let result):
+                warn(of: result, signInAgain(account, client, request, in: store), console)
+                return (result, account)
             case let other where token.cached:
                 throw signInAgain(account, client, request, in: store).completing(Self.refusal(other))
             case .refresh(_, at: _, let fallback):
@@ -219,7 +232,7 @@ extension TokenAcquisition {
         // Meant for the ID token, not for the access token that comes with it.
         renewing.token.minTTL = 0
         do {
-            let result = try renewing.acquire(of: account, client, in: store, isRepeated: isRepeated)
+            let result = try renewing.acquire(of: account, client, in: store, isRepeated: isRepeated, console)
             tell(result, console)
             return result.idToken
         } catch let error as AcquisitionError where error.idToken != nil {
