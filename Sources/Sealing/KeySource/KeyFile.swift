@@ -156,10 +156,11 @@ struct CredentialFile {
             )
         }
         // Root may own it and a group may read it: that is how systemd hands credentials to a service.
-        guard status.st_mode & 0o007 == 0 else {
+        guard status.st_mode & 0o027 == 0 else {
+            let isForEveryone = status.st_mode & 0o007 != 0
             throw .keyInsecure(
-                "everyone may use the credential \(path)",
-                isTrusted ? .restrictAccess(to: path, mode: "o-rwx") : .unsureFile
+                "\(isForEveryone ? "everyone may use" : "a group may change") the credential \(path)",
+                isTrusted ? .restrictAccess(to: path, mode: isForEveryone ? "o-rwx" : "g-w") : .unsureFile
             )
         }
         guard let contents = try file.contents(limit: 1024),

@@ -40,9 +40,23 @@ extension KeyFile {
             _ = try load()
         } catch let error where error.code == .keyAbsent {
             let parent = PathParts(path).directory
-            guard !parent.utf8.elementsEqual(directory.utf8) else { return }
+            let place = Self.resolved(parent)
+            // What is missing of the store's path is made with the store.
+            let isOfStore = (directory + "/").utf8.starts(with: (place == "/" ? place : place + "/").utf8)
+            if isOfStore, access(place, F_OK) != 0 { return }
             let absent = SealingError.keyAbsent("the directory \(parent) is missing", .createDirectory(parent))
             _ = try OpenFile(parent, O_RDONLY | O_DIRECTORY, absent: absent)
         }
+    }
+
+    /// The directory without symbolic links, as far as it exists.
+    private static func resolved(_ directory: String) -> String {
+        if let path = realpath(directory, nil) {
+            defer { free(path) }
+            return String(cString: path)
+        }
+        guard directory != "/" else { return directory }
+        let parts = PathParts(directory)
+        return PathParts.join(resolved(parts.directory), parts.name)
     }
 }

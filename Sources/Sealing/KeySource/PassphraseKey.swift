@@ -98,8 +98,8 @@ struct Passphrase {
     func obtain(confirm: Bool) throws(SealingError) -> Secret {
         let passphrase =
             if let descriptor {
-                try ReadPassphrases.shared.passphrase(from: descriptor) { () throws(SealingError) in
-                    try line(of: descriptor)
+                try ReadPassphrases.shared.passphrase(of: context.storeID, from: descriptor, isNew: confirm) {
+                    () throws(SealingError) in try line(of: descriptor)
                 }
             } else if let text = context.environment[Self.variable] {
                 Secret(text)
@@ -182,20 +182,22 @@ struct Passphrase {
     }
 }
 
-/// The passphrases that were read from descriptors, which give them only once: a store may be opened again.
+/// The passphrases that were read from descriptors, which give each only once: a store may be opened again.
 private final class ReadPassphrases: Sendable {
     static let shared = ReadPassphrases()
 
-    /// A descriptor of one number may be another's later.
+    /// A descriptor of one number may be another's later, and have the passphrases of several stores, a line each.
     private struct Place: Hashable {
         let descriptor: Int32
         let device: UInt64
         let file: UInt64
+        let store: [UInt8]
 
-        init?(_ descriptor: Int32) {
+        init?(_ descriptor: Int32, _ store: [UInt8]) {
             var status = stat()
             guard fstat(descriptor, &status) == 0 else { return nil }
             self.descriptor = descriptor
+            self.store = store
             device = UInt64(truncatingIfNeeded: status.st_dev)
             file = UInt64(status.st_ino)
         }
@@ -203,13 +205,15 @@ private final class ReadPassphrases: Sendable {
 
     private let known = LockedValue<[Place: Secret]>([:])
 
-    /// What was read before, else what `read` does.
+    /// What was read for the store before, unless a new passphrase is wanted; else what `read` does.
     func passphrase(
+        of store: [UInt8],
         from descriptor: Int32,
+        isNew: Bool,
         _ read: () throws(SealingError) -> Secret
     ) throws(SealingError) -> Secret {
-        guard let place = Place(descriptor) else { return try read() }
-        if let passphrase = known.withLock({ $0[place] }) { return passphrase }
+        guard let place = Place(descriptor, store) else { return try read() }
+        if !isNew, let passphrase = known.withLock({ $0[place] }) { return passphrase }
         let passphrase = try read()
         if passphrase.count > 0 { known.withLock { $0[place] = passphrase } }
         return passphrase

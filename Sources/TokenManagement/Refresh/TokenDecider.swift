@@ -69,12 +69,6 @@ package struct TokenDecider<Store: StoreReading>: Sendable {
         if let outage = throttled.first(where: \.isOutage) { return failing(outage) }
         let free = live.filter { $0.throttle == nil }
         guard free.isEmpty, let throttle = first.throttle else {
-            // The issuer may have seen this token, and end the session when it comes again.
-            if case .aging(let token) = fallback, free.contains(where: { $0.isInDoubt(at: now) }) {
-                var result = result(token, request)
-                result.freshness = .aging
-                return .serve(result)
-            }
             return .refresh(free, at: authority, fallback: fallback)
         }
         return failing(AcquisitionError(throttle, now: now))
@@ -106,11 +100,6 @@ package struct TokenDecider<Store: StoreReading>: Sendable {
     private func isAllowed(_ token: StoredRefreshToken) -> Bool {
         options.usesFamilyTokens || token.clientID.folded == clientID.folded
     }
-}
-
-extension RefreshCandidate {
-    /// Whether the token was sent a moment ago, and no answer was stored yet.
-    fileprivate func isInDoubt(at now: Int64) -> Bool { attempt.map { (0..<60).contains(now - $0.startedAt) } ?? false }
 }
 
 extension TokenDecider<TokenStore> {

@@ -23,7 +23,7 @@ extension StoreConnection {
     /// them in free pages, with an entry in the record of use that says so until the pages are given back: whoever
     /// opens or purges the store next finishes what a killed process, or a full disk, left undone.
     ///
-    /// Who writes waits for that no longer than a moment; `limit`: how long those who read the log may keep it.
+    /// Who writes waits for that no longer than a second at a time; `limit`: how long those who read the log may keep it.
     func erasure(within limit: Duration) throws -> Erasure {
         removeDrafts()
         do {
@@ -34,9 +34,9 @@ extension StoreConnection {
         return try erasureOfLog(within: limit)
     }
 
-    /// Goes on with an erasure where nothing but the log was left.
-    func erasureOfLog(within limit: Duration) throws -> Erasure {
-        let erasure = try emptiedLog(within: limit)
+    /// Goes on with an erasure where nothing but the log was left; `patience`: how long the first try may take.
+    func erasureOfLog(within limit: Duration, patience: Duration = shortestTry) throws -> Erasure {
+        let erasure = try emptiedLog(within: limit, patience)
         guard try erasure == .complete && isErasureUnfinished() else { return erasure }
         do {
             try deleteErasure()
@@ -94,16 +94,23 @@ extension StoreConnection {
         if case .unfinished(let error) = try emptiedLog(within: connection.busyTimeout) { throw error }
     }
 
+    /// How long the first try to empty the log takes.
+    static let shortestTry = Duration.milliseconds(10)
+
+    /// The next try outlasts readers that this one did not; what is between two tries is for those who write.
+    static func longerTry(than patience: Duration) -> Duration { min(patience * 2, .seconds(1)) }
+
     /// Empties the log as soon as others let it, or gives up after `limit`.
-    private func emptiedLog(within limit: Duration) throws -> Erasure {
+    private func emptiedLog(within limit: Duration, _ patience: Duration = shortestTry) throws -> Erasure {
         // What a server keeps of deleted rows, in its log and in backups, nobody can empty.
         guard let path = location.path else { return .complete }
         let end = ContinuousClock.now + limit
-        var pauses = Pauses()
+        var patience = patience
         do {
-            while try !connection.triesToEmptyLog() {
+            while try !connection.triesToEmptyLog(for: patience) {
                 guard ContinuousClock.now < end else { return .unfinished(.logIsRead(at: path)) }
-                pauses.next(until: end)
+                Pauses.wait(patience * Double.random(in: 0.5...1))
+                patience = Self.longerTry(than: patience)
             }
         } catch let error as SQLiteError {
             return .unfinished(
@@ -121,10 +128,10 @@ extension StoreConnection {
 extension Connection {
     /// Empties the log; false if somebody still reads it.
     ///
-    /// SQLite keeps every writer out for as long as it waits for readers, so it waits a moment at a time.
-    fileprivate func triesToEmptyLog() throws -> Bool {
+    /// SQLite keeps every writer out for as long as it waits for readers, so it waits for a time only.
+    fileprivate func triesToEmptyLog(for patience: Duration) throws -> Bool {
         let timeout = busyTimeout
-        busyTimeout = min(timeout, .milliseconds(10))
+        busyTimeout = min(timeout, patience)
         defer { busyTimeout = timeout }
         return try checkpointTruncating()
     }

@@ -119,11 +119,12 @@ extension TokenStore {
         guard let path = location.path else { return (result, erasure) }
         // Whoever reads keeps the log from being emptied, and others may write meanwhile.
         let end = ContinuousClock.now + options.busyTimeout
-        var pauses = Pauses()
+        var patience = StoreConnection.shortestTry
         while erasure == .unfinished(.logIsRead(at: path)), ContinuousClock.now < end {
-            pauses.next(until: end)
+            Pauses.wait(patience * Double.random(in: 0.5...1))
+            patience = StoreConnection.longerTry(than: patience)
             do {
-                erasure = try withWriter { try $0.erasureOfLog(within: .zero) }
+                erasure = try withWriter { [patience] in try $0.erasureOfLog(within: .zero, patience: patience) }
             } catch let error as TokenStoreError {
                 // The change is made all the same.
                 return (result, .unfinished(error))

@@ -90,7 +90,8 @@ extension StoreConnection {
             .text(query.keyID ?? ""),
             .text(query.requestedClaims == nil ? "" : TokenVariant(requestedClaims: query.requestedClaims).text),
             .text(Self.firstToken(of: scope)),
-            .optional(acceptsDeclined ? scope : nil),
+            // What was granted for `.default` has other names.
+            .optional(acceptsDeclined || scope.contains("/.default") ? scope : nil),
             of: query.account
         )
         func visit(_ row: Row) throws -> Bool {
@@ -181,7 +182,9 @@ struct AccessTokenCandidate {
     init?(_ row: Row, scope: String, acceptsDeclined: Bool = false, buffer: ExpiryBuffer, now: Int64) {
         if let surplus = Self.surplus(of: row.bytes(AccessTokenColumn.scopeFold), beyond: scope) {
             self.surplus = surplus
-        } else if acceptsDeclined, row.optionalText(AccessTokenColumn.askedFold) == scope {
+        } else if row.optionalText(AccessTokenColumn.askedFold) == scope,
+            acceptsDeclined || Self.isGranted(row, scope)
+        {
             surplus = Self.declined
         } else {
             return nil
@@ -194,6 +197,11 @@ struct AccessTokenCandidate {
         // A clock that ran ahead when the token was stored makes its end unknowable.
         let isFromTheFuture = cachedAt.map { $0 > now + 60 } ?? false
         isUsable = !isFromTheFuture && buffer.isBehind(now, cachedAt: cachedAt, expiresOn: expiresOn)
+    }
+
+    /// Whether the issuer gave all of `scope`, by other names: `.default` is never granted by its own.
+    private static func isGranted(_ row: Row, _ scope: String) -> Bool {
+        Scope(scope).missing(from: Scope(row.text(AccessTokenColumn.target))).isEmpty
     }
 
     /// Whether this one is the better answer.

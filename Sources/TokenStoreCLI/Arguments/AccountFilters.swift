@@ -1,5 +1,6 @@
 import ArgumentParser
 import OAuth
+import Sealing
 import TokenStorage
 
 /// The selector and the filters that say which accounts are meant.
@@ -219,7 +220,18 @@ extension CommandFailure {
                 return advice(["--account", name], values)
             }
         }
-        return byID
+        return claim(of: accounts) ?? byID
+    }
+
+    /// The claim that tells an account of a provider from one whose username is its subject.
+    private static func claim(of accounts: [Account]) -> String? {
+        let subjects = Set(accounts.map { $0.id.homeAccountID.lowercased() })
+        let isMixed = accounts.contains { account in
+            let name = account.username.lowercased()
+            return name != account.id.homeAccountID.lowercased() && subjects.contains(name)
+        }
+        guard isMixed, let account = accounts.first(where: { $0.issuer != nil }) else { return nil }
+        return "name one by a claim, as --where \("sub=\(account.id.homeAccountID)".shellWord) does"
     }
 
     /// The values of the first account, where every account has some, and no two the same.

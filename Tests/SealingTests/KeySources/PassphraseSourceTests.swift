@@ -42,6 +42,17 @@ struct PassphraseSourceTests {
         #expect(try source.load(context(nil, parameters)).id == key.id)
     }
 
+    @Test func `a new key has the next passphrase of a descriptor`() throws {
+        let pipe = try FilledPipe(holding: "old horse\nnew horse\n")
+        let source = try KeySource(parsing: "passphrase:fd=\(pipe.descriptor)")
+        let (_, parameters) = try KeySource.passphrase.create(context("old horse"))
+        let old = try KeySource.passphrase.load(context("old horse", parameters)).id
+        #expect(try source.load(context(nil, parameters)).id == old)
+        let (key, changed) = try source.create(context(nil))
+        #expect(try KeySource.passphrase.load(context("new horse", changed)).id == key.id)
+        #expect(try source.load(context(nil, changed)).id == key.id)
+    }
+
     @Test func `the same passphrase gives each store another key`() throws {
         let ids = try (0..<3).map { _ in try KeySource.passphrase.create(context("correct horse")).key.id }
         #expect(Set(ids).count == 3)

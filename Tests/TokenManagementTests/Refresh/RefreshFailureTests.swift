@@ -54,23 +54,6 @@ struct RefreshFailureTests {
         }
     }
 
-    @Test func `a token that may be spent is not sent again while another serves`() async throws {
-        try await Self.aging { (scene: Scene) async throws in
-            scene.provider.faults.add(.lostResponse(at: "token", times: 2))
-            let manager = try scene.manager()
-            #expect(try await manager.acquireTokenSilently(scene.request()).refreshFailed)
-            let count = scene.tokenRequestCount
-            for _ in 0..<3 {
-                #expect(try await manager.acquireTokenSilently(scene.request()).freshness == .aging)
-                scene.clock.advance(by: 15)
-            }
-            #expect(scene.tokenRequestCount == count)
-            scene.clock.advance(by: 16)
-            _ = try await manager.acquireTokenSilently(scene.request())
-            #expect(scene.tokenRequestCount > count)
-        }
-    }
-
     @Test func `C64: the stored token is returned while the issuer throttles`() async throws {
         try await Self.aging { (scene: Scene) async throws in
             scene.provider.faults.add(.tooManyRequests(seconds: 30, at: "token"))

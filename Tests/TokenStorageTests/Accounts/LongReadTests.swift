@@ -60,6 +60,33 @@ struct LongReadTests {
         #expect(removed.withLock(\.self) == .complete)
     }
 
+    /// Promise 8 under load: a try to empty the log outlasts them once.
+    @Test func `short reads and writes without a pause keep no removal from its end`() throws {
+        let fixture = try TestStore()
+        try fixture.signIn(.signIn())
+        try fixture.signIn(.signIn(["client_info": .string(Fixture.clientInfo("u7", "t1"))], without: "id_token"))
+        let other = try #require(try fixture.store.accounts().first { $0.id != Fixture.account })
+        let isOver = LockedValue(false)
+        let group = DispatchGroup()
+        for _ in 0..<4 {
+            let store = try fixture.another()
+            DispatchQueue(label: "reader").async(group: group) {
+                while !isOver.withLock(\.self) { try? store.forEachAccount { _ in Pauses.wait(.milliseconds(50)) } }
+            }
+        }
+        let writer = try fixture.another()
+        DispatchQueue(label: "writer").async(group: group) {
+            while !isOver.withLock(\.self) {
+                try? writer.setTags(["n": "\(Int.random(in: 0...9))"], of: Fixture.account)
+                Pauses.wait(.milliseconds(20))
+            }
+        }
+        let erasure = try fixture.store.removeAccount(other.id)
+        isOver.withLock { $0 = true }
+        group.wait()
+        #expect(erasure == .complete)
+    }
+
     @Test func `a read waits for no write, even where it needs another connection`() throws {
         let fixture = try TestStore()
         try fixture.signIn(.signIn())
