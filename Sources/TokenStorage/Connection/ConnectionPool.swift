@@ -116,10 +116,10 @@ final class LockedConnection: @unchecked Sendable {
     private let holder = Atomic<UInt>(0)
 
     private static var thread: UInt {
-        #if canImport(Darwin)
-        UInt(bitPattern: pthread_self())
-        #else
+        #if canImport(Glibc)
         UInt(pthread_self())
+        #else
+        UInt(bitPattern: pthread_self())
         #endif
     }
 
