@@ -95,7 +95,8 @@ struct TokenAcquisition: ParsableArguments {
     /// Says that the session has ended although the token is good for a while.
     private func warn(of result: TokenResult, _ again: @autoclosure () -> SignInAgain, _ console: Console) {
         guard result.interactionSoon else { return }
-        console.note("\(again().completing("sign in again")) before this token expires")
+        let command = (try? again().command()).map { ", with '\($0)'" } ?? ""
+        console.note("sign in again before this token expires\(command)")
     }
 
     private func signInAgain(
