@@ -133,7 +133,7 @@ public struct StorePath: Hashable, Sendable {
         let database = isDirectory ? PathParts.join(absolute, "tokenstore.db") : absolute
         let parts = PathParts(database)
         // SQLite refuses every symbolic link in a path; only the file itself may not be one.
-        directory = Self.resolved(parts.directory)
+        directory = PathParts.partlyResolved(parts.directory)
         self.database = PathParts.join(directory, parts.name)
     }
 
@@ -186,14 +186,6 @@ public struct StorePath: Hashable, Sendable {
 
     /// Where a repair copies the damaged database to.
     var salvage: String { database + ".salvage" }
-
-    /// The directory without symbolic links, as far as it exists.
-    private static func resolved(_ directory: String) -> String {
-        if let resolved = FileStatus.resolved(directory) { return resolved }
-        guard directory != "/" else { return directory }
-        let parts = PathParts(directory)
-        return PathParts.join(resolved(parts.directory), parts.name)
-    }
 
     private static func absolute(_ path: String, in directory: String) -> String {
         var path = path

@@ -25,10 +25,7 @@ struct HelperProgram {
         guard status.st_mode & S_IFMT == S_IFREG, access(path, X_OK) == 0 else { throw failure("is not a program") }
         try requireOwn(path)
         // Behind a symbolic link other directories lead to the program.
-        if let target = realpath(path, nil) {
-            defer { free(target) }
-            try requireOwn(String(cString: target))
-        }
+        if let target = PathParts.resolved(path) { try requireOwn(target) }
     }
 
     /// Requires that nobody else can change a file or put another in its place.

@@ -83,7 +83,7 @@ extension KeySource {
         filePath(directory: directory).flatMap { try? KeyFile(path: $0).load().id }
     }
 
-    private func keyFile(_ path: String?, _ context: KeySourceContext, isNew: Bool = false) -> KeyFile {
+    func keyFile(_ path: String?, _ context: KeySourceContext, isNew: Bool = false) -> KeyFile {
         let file = path ?? context.directory + "/key"
         return KeyFile(path: file, timeout: context.lockTimeout, isTrusted: isNew || isTrusted(file, context))
     }
@@ -95,7 +95,7 @@ extension KeySource {
         context.namedSource == self || PathParts(path).directory.utf8.elementsEqual(context.directory.utf8)
     }
 
-    private func passphraseKey(_ descriptor: Int32?, _ context: KeySourceContext) -> PassphraseKey {
+    func passphraseKey(_ descriptor: Int32?, _ context: KeySourceContext) -> PassphraseKey {
         PassphraseKey(passphrase: Passphrase(descriptor: descriptor, context: context), context: context)
     }
 }

@@ -17,10 +17,8 @@ extension KeySource {
     package func requireUsable(_ context: KeySourceContext) throws(SealingError) {
         switch location {
         case .file(let path):
-            let file = KeyFile(path: path ?? context.directory + "/key", timeout: context.lockTimeout, isTrusted: true)
-            try file.requireUsable(besideStoreIn: context.directory)
-        case .passphrase(let descriptor):
-            try Passphrase(descriptor: descriptor, context: context).requireGiven()
+            try keyFile(path, context, isNew: true).requireUsable(besideStoreIn: context.directory)
+        case .passphrase(let descriptor): try passphraseKey(descriptor, context).passphrase.requireGiven()
         case .secretService, .keychain:
             do throws(SealingError) {
                 _ = try load(context)
@@ -40,23 +38,12 @@ extension KeyFile {
             _ = try load()
         } catch let error where error.code == .keyAbsent {
             let parent = PathParts(path).directory
-            let place = Self.resolved(parent)
+            let place = PathParts.partlyResolved(parent)
             // What is missing of the store's path is made with the store.
             let isOfStore = (directory + "/").utf8.starts(with: (place == "/" ? place : place + "/").utf8)
             if isOfStore, access(place, F_OK) != 0 { return }
             let absent = SealingError.keyAbsent("the directory \(parent) is missing", .createDirectory(parent))
             _ = try OpenFile(parent, O_RDONLY | O_DIRECTORY, absent: absent)
         }
-    }
-
-    /// The directory without symbolic links, as far as it exists.
-    private static func resolved(_ directory: String) -> String {
-        if let path = realpath(directory, nil) {
-            defer { free(path) }
-            return String(cString: path)
-        }
-        guard directory != "/" else { return directory }
-        let parts = PathParts(directory)
-        return PathParts.join(resolved(parts.directory), parts.name)
     }
 }

@@ -162,6 +162,21 @@ package struct PathParts: Hashable, Sendable {
     package static func join(_ directory: String, _ name: String) -> String {
         endsInSlash(directory) ? directory + name : directory + "/" + name
     }
+
+    /// The path without symbolic links; nil if it leads nowhere.
+    package static func resolved(_ path: String) -> String? {
+        guard let resolved = realpath(path, nil) else { return nil }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+
+    /// The path without symbolic links as far as it exists, and what is missing behind that.
+    package static func partlyResolved(_ path: String) -> String {
+        if let resolved = resolved(path) { return resolved }
+        let parts = PathParts(path)
+        guard parts.directory != path else { return path }
+        return join(partlyResolved(parts.directory), parts.name)
+    }
 }
 
 extension String {

@@ -26,7 +26,7 @@ extension TokenStore {
     private func report(from start: Int64, by teller: ChangeTeller, waitingWith watch: CommitObserver) {
         var (last, teller, quietLooks) = (start, teller, 0)
         while true {
-            var wait: Int32
+            let wait: Int32
             do {
                 let events = try read { try $0.events(after: last) }
                 teller.tell(events, areMany: events.first.map { $0.id > last + 1 } ?? false)

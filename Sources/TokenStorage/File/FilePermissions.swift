@@ -54,7 +54,7 @@ struct FilePermissions {
         case .symbolicLink:
             throw .insecure(
                 "\(path.database) is a symbolic link",
-                FileStatus.resolved(path.database).map { .choosePath($0) } ?? .choosePath
+                PathParts.resolved(path.database).map { .choosePath($0) } ?? .choosePath
             )
         case .directory: throw .damaged("\(path.database) is a directory and no store", .choosePath)
         case .other:
@@ -187,13 +187,6 @@ struct FileStatus {
             device: UInt64(truncatingIfNeeded: status.st_dev),
             inode: UInt64(truncatingIfNeeded: status.st_ino)
         )
-    }
-
-    /// The path without symbolic links; nil if it leads nowhere.
-    static func resolved(_ path: String) -> String? {
-        guard let resolved = realpath(path, nil) else { return nil }
-        defer { free(resolved) }
-        return String(cString: resolved)
     }
 }
 

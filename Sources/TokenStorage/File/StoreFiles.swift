@@ -48,7 +48,7 @@ package struct StoreFiles {
     /// Whether `file` is one of the store's own files, or has the name of one.
     package func isOwn(_ file: String) -> Bool {
         let parts = PathParts(file)
-        let isBeside = FileStatus.resolved(parts.directory) == path.directory
+        let isBeside = PathParts.resolved(parts.directory) == path.directory
         if isBeside, owns(parts.name) || keyFile == PathParts.join(path.directory, parts.name) { return true }
         guard let status = FileStatus(file) else { return false }
         let own = names + [keyFile].compactMap(\.self)
@@ -59,7 +59,7 @@ package struct StoreFiles {
     func requireSeparateKeyFile(_ source: KeySource) throws(TokenStoreError) {
         guard let file = source.filePath(directory: path.directory) else { return }
         let parts = PathParts(file)
-        guard FileStatus.resolved(parts.directory) != path.directory || !owns(parts.name) else {
+        guard PathParts.resolved(parts.directory) != path.directory || !owns(parts.name) else {
             throw .invalidArgument(
                 "\(file) is a name of the store's own files",
                 .correct("keep the key under another one")
