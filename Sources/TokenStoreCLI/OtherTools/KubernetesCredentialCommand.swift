@@ -1,3 +1,4 @@
+import ArgumentParser
 import OAuth
 
 #if canImport(FoundationEssentials)
@@ -5,6 +6,42 @@ import FoundationEssentials
 #else
 import Foundation
 #endif
+
+struct KubernetesCredentialCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "kubernetes",
+        _superCommandName: "tokenstore credential",
+        abstract: "Be a credential plugin of kubectl and other Kubernetes clients.",
+        discussion: """
+            Prints an ExecCredential in the version that KUBERNETES_EXEC_INFO asks for: v1 or v1beta1. A cluster that \
+            knows its users by OpenID Connect wants the ID token (--id-token).
+
+            ~/.kube/config
+              users:
+              - name: mara
+                user:
+                  exec:
+                    apiVersion: client.authentication.k8s.io/v1
+                    command: tokenstore
+                    args: [credential, kubernetes, --account, mara@example.net, --id-token]
+                    interactiveMode: Never
+
+            EXAMPLES
+              tokenstore credential kubernetes --account mara@example.net --id-token
+            """
+    )
+
+    @OptionGroup var acquisition: TokenAcquisition
+
+    func run() throws {
+        let console = acquisition.arguments.console
+        let request = try KubernetesExecution.requested()
+        let token = try acquisition.token(on: console)
+        try token.requireUnbound()
+        try console.line(request.credential(token))
+        try console.output.flush()
+    }
+}
 
 /// What a Kubernetes client asks of a credential plugin, in `KUBERNETES_EXEC_INFO`
 /// ([client authentication](https://kubernetes.io/docs/reference/config-api/client-authentication.v1/)).
