@@ -69,7 +69,8 @@ extension Connection {
 
     /// Calls `body` with each row of a whole table, in order; memory does not grow with the table.
     ///
-    /// A file gives the rows as they are wanted, a server some hundred at a time. Other statements may be run meanwhile.
+    /// A file gives the rows as they are wanted, a server some hundred at a time. Other statements may be run
+    /// meanwhile.
     package func walk(_ sql: SQL, _ values: Value..., body: (Row) throws -> Void) throws {
         switch engine {
         case .file(let connection):

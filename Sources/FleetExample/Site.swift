@@ -36,7 +36,8 @@ struct Site: Sendable {
         return Page(title: "Signed in as \(account.name ?? account.username)", body: form, node: node).response()
     }
 
-    /// Sends the browser to the issuer; what the way back needs goes along in a cookie, whichever process that leads to.
+    /// Sends the browser to the issuer; what the way back needs goes along in a cookie, whichever process that leads
+    /// to.
     private func login() async throws -> Response {
         var request = InteractiveRequest(scope: api.scope)
         request.timeLimit = Self.signInTime

@@ -33,7 +33,8 @@ struct ChallengeInput: FuzzInput {
     }
 }
 
-/// A server that answers requests with proofs: a URL on the first line, and behind it an answer as other issuers give it.
+/// A server that answers requests with proofs: a URL on the first line, and behind it an answer as other issuers give
+/// it.
 struct DPoPInput: FuzzInput {
     private let key: DPoPKey
 

@@ -71,8 +71,8 @@ final class ScratchStore: Sendable {
 
 /// The pages of a database, changed.
 ///
-/// The first byte selects the operation to try besides reading. Each further five bytes (operation, three for the place,
-/// value) change one place.
+/// The first byte selects the operation to try besides reading. Each further five bytes (operation, three for the
+/// place, value) change one place.
 struct DatabaseInput: FuzzInput {
     private let scratch: ScratchStore
     private let account = Account.ID(issuer: "https://id.example", homeAccountID: "mara")

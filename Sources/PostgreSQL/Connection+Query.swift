@@ -113,7 +113,8 @@ extension Connection {
         transaction?.ahead[Question(sql: statement.text, values: values)] = answer
     }
 
-    /// Tells the server something for others' sake once the transaction is committed: if it fails, that matters to nobody.
+    /// Tells the server something for others' sake once the transaction is committed: if it fails, that matters to
+    /// nobody.
     ///
     /// It is sent with the commit, as a transaction of its own, and not waited for.
     package func tellAfterCommit(_ sql: StaticString, _ values: Value...) {

@@ -12,7 +12,8 @@ package final class ConnectionPool: Sendable {
     private let state = Mutex(State())
 
     #if DEBUG
-    /// How often the state was used: as with `LockedValue`, it gives the thread sanitizer the order of those who waited.
+    /// How often the state was used: as with `LockedValue`, it gives the thread sanitizer the order of those who
+    /// waited.
     private let uses = Atomic<Int>(0)
     #endif
 

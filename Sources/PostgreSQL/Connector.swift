@@ -156,8 +156,8 @@ struct Connector {
 }
 
 extension ServerAddress {
-    /// The store's schema, and temporary tables last: left out they would come first, and behind a pooler another client
-    /// of the role may have made some of the same names.
+    /// The store's schema, and temporary tables last: left out they would come first, and behind a pooler another
+    /// client of the role may have made some of the same names.
     package var searchPath: String { "\(schema),pg_temp" }
 }
 
@@ -180,8 +180,8 @@ struct SessionSettings {
 
     /// By which the server looks whether the other machine is there.
     ///
-    /// In the middle of a batch nothing else limits how long it waits for the rest, holding locks. Between a pooler and the
-    /// server that is not this program's matter.
+    /// In the middle of a batch nothing else limits how long it waits for the rest, holding locks. Between a pooler and
+    /// the server that is not this program's matter.
     private static let liveness = [
         ("tcp_keepalives_idle", "5"), ("tcp_keepalives_interval", "2"), ("tcp_keepalives_count", "3"),
         ("tcp_user_timeout", "15000"),

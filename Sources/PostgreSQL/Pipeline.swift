@@ -137,8 +137,8 @@ final class Pipeline {
 
     // MARK: - Reading
 
-    /// Sends what waits and reads every open answer, or those up to `answer`; the first failure among them is thrown when
-    /// they are read.
+    /// Sends what waits and reads every open answer, or those up to `answer`; the first failure among them is thrown
+    /// when they are read.
     func settle(for answer: Answer? = nil) throws(PostgreSQLError) {
         try synchronize()
         guard firstOpen < steps.count else { return }

@@ -125,7 +125,8 @@ package struct Row {
         call.pointee.PQfname(result, column).map { String(cString: $0) } ?? ""
     }
 
-    /// A `numeric` without its fraction: 16-bit count of digits, weight, sign and scale, then digits to the base 10,000.
+    /// A `numeric` without its fraction: 16-bit count of digits, weight, sign and scale, then digits to the base
+    /// 10,000.
     private static func integer(ofNumeric bytes: UnsafeRawBufferPointer) -> Int64 {
         func field(_ index: Int) -> Int16 {
             Int16(bigEndian: bytes.loadUnaligned(fromByteOffset: index * 2, as: Int16.self))

@@ -17,7 +17,7 @@ package struct ServerAddress: Hashable, Sendable {
     /// The schema that holds the store's tables.
     package let schema: String
     package let pooler: Pooler
-    package let target: Target
+    package private(set) var target: Target
     /// How long one host may take to accept a connection.
     package let connectPatience: Duration
     /// Settings of libpq that are passed on as they are.
@@ -86,6 +86,13 @@ package struct ServerAddress: Hashable, Sendable {
         settings["sslmode"] = try Self.transportSecurity(settings.take("sslmode"), modeName, hosts)
         secrets = settings.takeSecrets()
         self.settings = settings.values
+    }
+
+    /// The address for a program that writes, too, to which a standby is of no use.
+    package var forWriting: ServerAddress {
+        var address = self
+        if target == .preferStandby { address.target = .readWrite }
+        return address
     }
 
     /// Whether every host is this machine.

@@ -39,7 +39,8 @@ extension SignInError {
         .signIn("nothing was stored, start again when you like")
     )
 
-    /// The person cancelled, or the issuer refused: it has one code for both, and only its words tell (RFC 6749 §4.1.2.1).
+    /// The person cancelled, or the issuer refused: it has one code for both, and only its words tell (RFC 6749
+    /// §4.1.2.1).
     package static func cancelled(_ refusal: OAuthError) -> SignInError {
         let words = refusal.serverDescription?.lowercased() ?? ""
         let isByPerson = ["cancel", "closed", "declined", "refused"].contains { words.firstRange(of: $0) != nil }

@@ -4,8 +4,8 @@ import Tracing
 
 /// One operation as a tracer sees it, with OpenTelemetry's names for what HTTP knows.
 ///
-/// Its attributes name no account and hold no secret. Of an error there is the kind alone, as its text may name a person.
-/// Without a tracer a span costs next to nothing.
+/// Its attributes name no account and hold no secret. Of an error there is the kind alone, as its text may name a
+/// person. Without a tracer a span costs next to nothing.
 package struct OperationSpan: Sendable {
     /// What is done.
     package enum Operation: String, Sendable {

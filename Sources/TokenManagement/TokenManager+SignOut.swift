@@ -7,9 +7,10 @@ package import TokenStorage
 extension TokenManager {
     /// Signs an account out of this client: revokes its refresh tokens at the issuer, then removes them.
     ///
-    /// It waits for a refresh under way, and revokes the new tokens too. Doing it twice is not an error. A sign-out from
-    /// this device alone does not contact the issuer and waits for no refresh, which does not restore the account. Both
-    /// wait, up to `StoreOptions.busyTimeout`, for who reads the file just then, so that the old rows are in no log.
+    /// It waits for a refresh under way, and revokes the new tokens too. Doing it twice is not an error. A sign-out
+    /// from this device alone does not contact the issuer and waits for no refresh, which does not restore the account.
+    /// Both wait, up to `StoreOptions.busyTimeout`, for who reads the file just then, so that the old rows are in no
+    /// log.
     ///
     /// - Returns: the result of the revocation, whatever it is; the account is removed.
     /// - Throws: `TokenStoreError` where the store cannot be written, `CancellationError` where the task was cancelled

@@ -11,7 +11,8 @@ public struct TokenManagerOptions: Sendable {
     /// Whether a token past its end may serve while the issuer cannot be reached, where the issuer allows it.
     public var allowsExtendedLifetime = false
 
-    /// How long after a person signed in tokens are handed out without a person; nil: for as long as the issuer goes on.
+    /// How long after a person signed in tokens are handed out without a person; nil: for as long as the issuer goes
+    /// on.
     ///
     /// It counts from the sign-in that this store recorded, not from refreshes, and a clock that was set back does not
     /// make it longer. After that, ``AcquisitionError`` asks for a sign-in and the refresh token is not spent. A token

@@ -39,8 +39,8 @@ public struct StoreOptions: Sendable {
     /// Whether the key is needed at once; without it, rows can be counted and deleted, not read.
     public var unlocks = true
 
-    /// Whether tokens that were opened stay in memory, which takes a connection that notices commits; a program that asks
-    /// once has no use for it.
+    /// Whether tokens that were opened stay in memory, which takes a connection that notices commits; a program that
+    /// asks once has no use for it.
     package var keepsTokensInMemory = true
 
     /// Whether an inspection opens its file once and not for each read; this process cannot write to it meanwhile.
@@ -70,12 +70,12 @@ public struct StoreOptions: Sendable {
     /// Of how many writes to a server one is followed by the deletion of what has served its time.
     package var janitorChance = 100
 
-    /// How many rows one transaction of a rekey takes: few enough that writers wait for a tenth of a second at most, and
-    /// so many that the disk is not waited for most of the time.
+    /// How many rows one transaction of a rekey takes: few enough that writers wait for a tenth of a second at most,
+    /// and so many that the disk is not waited for most of the time.
     package var resealBatch = 2_048
 
-    /// From how many accounts on a second connection helps to read a file; nil: from so many on that it brings more than
-    /// it costs, if there is another core for it.
+    /// From how many accounts on a second connection helps to read a file; nil: from so many on that it brings more
+    /// than it costs, if there is another core for it.
     package var accountsForTwoReaders: Int64?
 
     /// What the computed ids of accounts on a server are cut down to; tests make it smaller.

@@ -53,8 +53,8 @@ extension TokenStore {
 
     /// Stores a response in room that was taken before its request was sent.
     ///
-    /// Answers have a queue of their own: they do not wait behind a rekey or a purge, and one that the store cannot take
-    /// leaves the queue for a file.
+    /// Answers have a queue of their own: they do not wait behind a rekey or a purge, and one that the store cannot
+    /// take leaves the queue for a file.
     @discardableResult
     package func save(
         _ response: TokenResponse,

@@ -42,12 +42,15 @@ struct RefusalAdviceTests {
         #expect(try issuer.isUntouched)
     }
 
-    @Test func `only what describes an error is mended where its encoding is wrong`() {
+    @Test func `only what decides nothing is mended where its encoding is wrong`() {
         let mended = AuthorizationResponse("error=server_error&error_description=caf%e9+100%&state=s".utf8)
         #expect(mended.flaw == nil)
         #expect(mended.refusal?.serverDescription == "caf\u{FFFD} 100%")
         #expect(mended["state"]?.reveal() == "s")
-        for text in ["error=%ff&state=s", "code=%ff&state=s", "code=c&state=%zz", "code=c&state=s&x=%"] {
+        let foreign = AuthorizationResponse("code=c&state=s&name=Jos%e9&x=%&caf%e9=1".utf8)
+        #expect(foreign.flaw == nil)
+        #expect(foreign["code"]?.reveal() == "c")
+        for text in ["error=%ff&state=s", "code=%ff&state=s", "code=c&state=%zz", "code=c&state=s&iss=%ff"] {
             #expect(AuthorizationResponse(text.utf8).flaw == "is not encoded as it should be")
         }
     }

@@ -10,7 +10,8 @@ import TokenStorage
 
 @Suite(.onBothEngines)
 struct TokenRefresherTests {
-    /// The seconds that were waited, by which the clock of the scene is set forward; the wait after the last one ends it.
+    /// The seconds that were waited, by which the clock of the scene is set forward; the wait after the last one ends
+    /// it.
     private final class Waits: Sendable {
         private let waited = LockedValue<[Double]>([])
         let limit: Int

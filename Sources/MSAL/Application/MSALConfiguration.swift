@@ -12,8 +12,8 @@ public class MSALPublicClientApplicationConfig {
     /// The id that the app is registered with.
     public var clientId: String
 
-    /// Where the issuer sends the browser; nil: `msauth.BUNDLE-ID://auth`, or any free port of this machine for a program
-    /// that has no bundle.
+    /// Where the issuer sends the browser; nil: `msauth.BUNDLE-ID://auth`, or any free port of this machine for a
+    /// program that has no bundle.
     public var redirectUri: String?
 
     /// Where users sign in unless a request says otherwise.

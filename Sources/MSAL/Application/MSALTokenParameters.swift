@@ -83,7 +83,8 @@ public final class MSALSilentTokenParameters: MSALTokenParameters {
         self.account = account
     }
 
-    /// - Throws: `NSError` with ``MSALInternalError/accountRequired`` if ``MSALTokenParameters/account`` was set to nil.
+    /// - Throws: `NSError` with ``MSALInternalError/accountRequired`` if ``MSALTokenParameters/account`` was set to
+    ///   nil.
     func request() throws -> SilentRequest {
         guard let account else { throw NSError.msal(.accountRequired, "no account was given; give one, or sign in") }
         var request = SilentRequest(account: account.account.id, scope: Scope(scopes))

@@ -5,7 +5,8 @@ import SignIn
 /// What shows a page in the place of the system's browser, as `ASWebAuthenticationSession` does.
 ///
 /// It returns the address that the issuer's answer came to, which begins with `callbackScheme`, or throws when the user
-/// closes the page. Its task is cancelled when the sign-in ends before; a page that is still shown then is to be closed.
+/// closes the page. Its task is cancelled when the sign-in ends before; a page that is still shown then is to be
+/// closed.
 public typealias MSALWebSession = @MainActor @Sendable (_ page: URL, _ callbackScheme: String) async throws -> URL
 
 /// What MSAL takes view controllers for; the system's browser needs none, so any object will do.

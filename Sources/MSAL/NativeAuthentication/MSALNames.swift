@@ -1,5 +1,5 @@
-// Microsoft's module brings Foundation along, and the code of its guides relies on that. A step of native authentication is
-// one type for both, so `MSAL.SignInStartError` is in this module too.
+// Microsoft's module brings Foundation along, and the code of its guides relies on that. A step of native
+// authentication is one type for both, so `MSAL.SignInStartError` is in this module too.
 @_exported public import Foundation
 @_exported public import NativeAuthentication
 import OAuth

@@ -6,8 +6,8 @@ package import SignIn
 import TokenManagement
 import TokenStorage
 
-/// An app that signs users up and in on its own pages, and keeps their sessions; with a redirect URI it can also open the
-/// issuer's pages.
+/// An app that signs users up and in on its own pages, and keeps their sessions; with a redirect URI it can also open
+/// the issuer's pages.
 ///
 /// `@unchecked Sendable`, as its superclass is: the one property that it adds is a constant of a `Sendable` type.
 public final class MSALNativeAuthPublicClientApplication: MSALPublicClientApplication, @unchecked Sendable {

@@ -102,8 +102,8 @@ extension JSONValue.Object: Hashable {
 }
 
 extension JSONValue: Hashable {
-    /// Whether both say the same; texts do where their bytes are the same, as two spellings of a letter are two texts to
-    /// who compares them elsewhere ([RFC 8259 §8.3](https://www.rfc-editor.org/rfc/rfc8259#section-8.3)).
+    /// Whether both say the same; texts do where their bytes are the same, as two spellings of a letter are two texts
+    /// to who compares them elsewhere ([RFC 8259 §8.3](https://www.rfc-editor.org/rfc/rfc8259#section-8.3)).
     public static func == (lhs: Self, rhs: Self) -> Bool {
         switch (lhs, rhs) {
         case (.null, .null): true
@@ -179,9 +179,9 @@ extension JSONValue {
 
     /// Reads as much of one JSON document as possible: a fault in one value does not affect the others.
     ///
-    /// Half of a character, and bytes that are not UTF-8, become U+FFFD; values that JSON does not have become null. One
-    /// that `forgives` also takes what other readers refuse, such as a line break in a text, a comma too many, or what
-    /// stands behind the document.
+    /// Half of a character, and bytes that are not UTF-8, become U+FFFD; values that JSON does not have become null.
+    /// One that `forgives` also takes what other readers refuse, such as a line break in a text, a comma too many, or
+    /// what stands behind the document.
     package init(mending bytes: UnsafeRawBufferPointer, forgives: Bool = false) throws(JSONError) {
         do {
             self = try Self.mended(bytes, forgives)

@@ -1,7 +1,7 @@
 /// A set of scope tokens ([RFC 6749 §3.3](https://www.rfc-editor.org/rfc/rfc6749#section-3.3)).
 ///
-/// Tokens are compared without regard to case, and their order and repetition carry no meaning; the text keeps their case
-/// and their order.
+/// Tokens are compared without regard to case, and their order and repetition carry no meaning; the text keeps their
+/// case and their order.
 public struct Scope: Sendable {
     /// The scope tokens in the order they were given, without repetition.
     public let tokens: [String]
@@ -52,8 +52,8 @@ public struct Scope: Sendable {
     /// Whether every token of `other` is in this set; reserved tokens take no part.
     public func covers(_ other: Scope) -> Bool { folded.isSuperset(of: other.folded) }
 
-    /// The tokens that `granted` lacks; reserved ones take no part, nor does Microsoft's `.default`, which stands for what
-    /// was consented to and is never granted by that name.
+    /// The tokens that `granted` lacks; reserved ones take no part, nor does Microsoft's `.default`, which stands for
+    /// what was consented to and is never granted by that name.
     package func missing(from granted: Scope) -> Scope {
         let known = granted.folded
         return Scope(

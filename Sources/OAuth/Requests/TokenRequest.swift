@@ -142,8 +142,8 @@ public struct TokenResponse: Equatable, Sendable {
         familyID = object["foci"]?.text.flatMap { $0.isEmpty || $0.hasControlCharacters ? nil : $0 }
     }
 
-    /// Leaves out an empty token, and a refresh token that RFC 6749 does not allow, as reading an answer does: a program
-    /// has set them, and they would take the place of good ones.
+    /// Leaves out an empty token, and a refresh token that RFC 6749 does not allow, as reading an answer does: a
+    /// program has set them, and they would take the place of good ones.
     package mutating func removeUnfitTokens() {
         if accessToken?.count == 0 { accessToken = nil }
         if idToken?.count == 0 { idToken = nil }

@@ -15,8 +15,8 @@ package struct DeviceAuthorizationEndpoint: Sendable {
 
     /// Asks for codes; `parameters` are the client and the scope, `now` is the caller's clock in Unix seconds.
     ///
-    /// - Throws: `OAuthError` for a refusal, ``IssuerUnavailable`` for 408, 429 and 5xx, ``DeviceAuthorizationError`` for
-    ///   any other answer, `HTTPTransportError`.
+    /// - Throws: `OAuthError` for a refusal, ``IssuerUnavailable`` for 408, 429 and 5xx, ``DeviceAuthorizationError``
+    ///   for any other answer, `HTTPTransportError`.
     package func send(_ parameters: FormParameters, now: Int64) async throws -> DeviceAuthorization {
         let response = try await transport.send(.form(parameters, to: url), limits: limits)
         if IssuerUnavailable.isMeant(by: response.status) { throw IssuerUnavailable(response, now: now) }

@@ -1,7 +1,8 @@
 package import HTTPTransport
 public import OAuth
 
-/// The issuer cannot serve now: it answered 408, 429 or 5xx, said so in an error, or asked to be left alone for a while.
+/// The issuer cannot serve now: it answered 408, 429 or 5xx, said so in an error, or asked to be left alone for a
+/// while.
 public struct IssuerUnavailable: CodedError, Hashable {
     /// Which problem it is; a new version may add codes.
     public struct Code: ErrorCode {

@@ -15,8 +15,8 @@ package struct TokenEndpoint: Sendable {
 
     /// Sends a token request, once: `parameters` are all but `grant_type`, `now` is the caller's clock in Unix seconds.
     ///
-    /// - Throws: `OAuthError` for a refusal, ``IssuerUnavailable`` for 408, 429, 5xx and `Retry-After` without a refusal,
-    ///   ``UnusableAnswer`` for any other answer, `HTTPTransportError`.
+    /// - Throws: `OAuthError` for a refusal, ``IssuerUnavailable`` for 408, 429, 5xx and `Retry-After` without a
+    ///   refusal, ``UnusableAnswer`` for any other answer, `HTTPTransportError`.
     package func send(_ grant: Grant, _ parameters: FormParameters, now: Int64) async throws -> TokenEndpointAnswer {
         var form = parameters
         form.append("grant_type", grant.rawValue)

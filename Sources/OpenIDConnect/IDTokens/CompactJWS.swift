@@ -77,7 +77,8 @@ extension JSONValue.Object {
 
 /// The algorithms that an ID token may be signed with ([RFC 7518
 /// §3.1](https://www.rfc-editor.org/rfc/rfc7518#section-3.1), [RFC 8037](https://www.rfc-editor.org/rfc/rfc8037), [RFC
-/// 9864](https://www.rfc-editor.org/rfc/rfc9864)): only those with a key pair, so that a public key cannot be used to sign.
+/// 9864](https://www.rfc-editor.org/rfc/rfc9864)): only those with a key pair, so that a public key cannot be used to
+/// sign.
 enum SignatureAlgorithm: String, Sendable {
     case rs256 = "RS256"
     case rs384 = "RS384"

@@ -81,8 +81,8 @@ public struct KeySource: Hashable, Sendable {
         return KeySource(location: .credential(nameOrPath))
     }
 
-    /// A program, by its absolute path, that wraps and unwraps the key: `wrap` and `unwrap` are its argument, the key in
-    /// base64 or what it made of it its input, and the other its output.
+    /// A program, by its absolute path, that wraps and unwraps the key: `wrap` and `unwrap` are its argument, the key
+    /// in base64 or what it made of it its input, and the other its output.
     ///
     /// So the key that wraps can stay in a key management service. A store that records a program runs it only for
     /// those who name it, or have its path in `TOKENSTORE_KEY_COMMAND`.

@@ -7,17 +7,20 @@ package struct AuthorizationResponse: Sendable {
     /// Why it cannot be used, if it is not encoded as it should be or has a parameter twice.
     package private(set) var flaw: String?
 
-    /// What does not change what an answer means, and is mended where it is malformed: the error behind it is not lost.
-    private static let textsForPeople: Set = ["error_description", "error_uri"]
+    /// The parameters that decide something.
+    ///
+    /// Others count for nothing (RFC 6749 §4.1.2), and are mended where they are malformed, as a text for people in
+    /// another character set is.
+    private static let meaningful: Set = ["code", "error", "error_subcode", "iss", "state"]
 
     /// Reads `application/x-www-form-urlencoded`, as a query and a form have it.
     package init(_ text: some Sequence<UInt8>) {
         var names: Set<String> = []
         for pair in Array(text).split(separator: UInt8(ascii: "&")) {
             let equals = pair.firstIndex(of: UInt8(ascii: "=")) ?? pair.endIndex
-            let name = Self.decoded(pair[..<equals])
-            let isForPeople = name.map(Self.textsForPeople.contains) ?? false
-            let value = Self.decoded(pair[equals...].dropFirst(), mending: isForPeople)
+            let name = Self.decoded(pair[..<equals], mending: true)
+            let isMended = name.map { !Self.meaningful.contains($0) } ?? true
+            let value = Self.decoded(pair[equals...].dropFirst(), mending: isMended)
             guard let name, let value else {
                 flaw = "is not encoded as it should be"
                 continue

@@ -3,8 +3,8 @@ import PostgreSQL
 
 /// A coordinator of Citus and two workers, each a server of the tests.
 ///
-/// With `TOKENSTORE_TEST_CITUS=1` the tests' shared server is the coordinator, and their stores are spread over the workers.
-/// The extension has to be installed; nothing else needs it.
+/// With `TOKENSTORE_TEST_CITUS=1` the tests' shared server is the coordinator, and their stores are spread over the
+/// workers. The extension has to be installed; nothing else needs it.
 package final class TestCluster: Sendable {
     package static let isWanted = ProcessInfo.processInfo.environment["TOKENSTORE_TEST_CITUS"] == "1"
 

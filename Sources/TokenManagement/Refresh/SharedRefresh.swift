@@ -35,7 +35,8 @@ package final class SharedRefresh: Sendable {
 
     /// Waits until the shared refresh lands.
     ///
-    /// - Throws: what ended the shared refresh, ``AcquisitionError/Code/timedOut`` after `timeout`, `CancellationError`.
+    /// - Throws: what ended the shared refresh, ``AcquisitionError/Code/timedOut`` after `timeout`,
+    ///   `CancellationError`.
     func result(within timeout: Duration) async throws -> TokenResult {
         let waiter = state.withLock { state in
             state.lastWaiter += 1

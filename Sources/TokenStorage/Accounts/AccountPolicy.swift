@@ -32,7 +32,8 @@ public struct AccountPolicy: Hashable, Sendable {
     /// Of the accounts that fit, the one last signed in, refreshed or imported.
     public static let mostRecentlyUsed = AccountPolicy(alternatives: [Alternative(prefersMostRecent: true)])
 
-    /// Of the accounts that fit, the default account (`TokenStore.setDefaultAccount(_:)`) if it is one of them, else all.
+    /// Of the accounts that fit, the default account (`TokenStore.setDefaultAccount(_:)`) if it is one of them, else
+    /// all.
     public static let defaultAccount = AccountPolicy(alternatives: [Alternative(prefersDefault: true)])
 
     /// What a person typed: a home account id, a username or a local account id, else a prefix (of at least four
@@ -141,8 +142,8 @@ public enum AccountOrder: String, Sendable, CaseIterable {
 indirect enum AccountCriterion: Hashable, Sendable {
     case identifier(String)
 
-    /// A home account id letter by letter, tried before a criterion that any spelling meets; where that names accounts in
-    /// other ways too, those as well.
+    /// A home account id letter by letter, tried before a criterion that any spelling meets; where that names accounts
+    /// in other ways too, those as well.
     case exactly(String, AccountCriterion)
     case identifierPrefix(String)
     case username(String)

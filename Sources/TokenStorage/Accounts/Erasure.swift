@@ -23,7 +23,8 @@ extension StoreConnection {
     /// them in free pages, with an entry in the record of use that says so until the pages are given back: whoever
     /// opens or purges the store next finishes what a killed process, or a full disk, left undone.
     ///
-    /// Who writes waits for that no longer than a second at a time; `limit`: how long those who read the log may keep it.
+    /// Who writes waits for that no longer than a second at a time; `limit`: how long those who read the log may keep
+    /// it.
     func erasure(within limit: Duration) throws -> Erasure {
         removeDrafts()
         do {

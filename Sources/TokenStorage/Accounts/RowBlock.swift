@@ -18,8 +18,8 @@ struct RowBlock<Read: Sendable> {
 
     init(reading read: @escaping @Sendable (StoreConnection, Int64) throws -> Read) { self.read = read }
 
-    /// Adds a row, and once the block is full calls `body` with each row of the one before and with what was read of it,
-    /// in the order they came.
+    /// Adds a row, and once the block is full calls `body` with each row of the one before and with what was read of
+    /// it, in the order they came.
     ///
     /// - Returns: false once `body` did.
     mutating func add(
@@ -41,7 +41,8 @@ struct RowBlock<Read: Sendable> {
         _ = try last?.forEach(by: session, body)
     }
 
-    /// Begins to read the rows that have come, and calls `body` with those before them; without a second reader with them.
+    /// Begins to read the rows that have come, and calls `body` with those before them; without a second reader with
+    /// them.
     private mutating func pass(by session: StoreConnection, _ body: (Int64, Read) throws -> Bool) throws -> Bool {
         let new = SharedReading(rows, read)
         rows.removeAll(keepingCapacity: true)

@@ -37,8 +37,8 @@ extension TokenStore {
 
     /// Deletes everything in the store on a server, or in the file, at `location`; needs no key.
     ///
-    /// Of a server the data keys stay, as programs may not make new ones there; what its log and its backups keep of the
-    /// rows opens with them alone.
+    /// Of a server the data keys stay, as programs may not make new ones there; what its log and its backups keep of
+    /// the rows opens with them alone.
     ///
     /// - Returns: what was deleted.
     public static func purgeAll(

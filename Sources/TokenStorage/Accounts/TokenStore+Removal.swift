@@ -51,8 +51,8 @@ extension TokenStore {
     /// Deletes the accounts that `policy` leaves with all their tokens and claims.
     ///
     /// In a file all of them go in one commit, or none. On a server they go some hundred at a time, so that sign-ins
-    /// need not wait for the rest; each is looked at again once nobody else can change it, and one that does not fit any
-    /// more stays.
+    /// need not wait for the rest; each is looked at again once nobody else can change it, and one that does not fit
+    /// any more stays.
     public func purge(
         _ policy: AccountPolicy,
         progress: TokenStore.ProgressHandler? = nil

@@ -55,7 +55,8 @@ public struct StoreEvent: Hashable, Sendable, Identifiable {
         /// Somebody signed out.
         public static let signOut = Kind(rawValue: "sign_out")
 
-        /// The issuer answered a refresh with an error; ``StoreEvent/outcome`` is its code, or what became of the token.
+        /// The issuer answered a refresh with an error; ``StoreEvent/outcome`` is its code, or what became of the
+        /// token.
         public static let refused = Kind(rawValue: "refused")
 
         /// Accounts were purged.

@@ -14,8 +14,8 @@ extension String {
     /// The most bytes of a text that rows are found by: a server's index takes three of them in one entry.
     private static let longestKey = 800
 
-    /// Why a server takes no such text as one that rows are found by, and so no store does, as each can be copied to the
-    /// other; nil where it does.
+    /// Why a server takes no such text as one that rows are found by, and so no store does, as each can be copied to
+    /// the other; nil where it does.
     var keyFlaw: String? { keyFlaw(longest: Self.longestKey) }
 
     fileprivate func keyFlaw(longest: Int) -> String? {

@@ -89,8 +89,8 @@ final class ConnectionPool: Sendable {
 }
 
 extension ConnectionPool {
-    /// Runs `body` with a session for a caller that has one already: an idle one, or what `open` makes; nil if neither is
-    /// to be had.
+    /// Runs `body` with a session for a caller that has one already: an idle one, or what `open` makes; nil if neither
+    /// is to be had.
     ///
     /// The session is kept for the next reader where `body` leaves it fit.
     func withSecondSession<Result>(
@@ -115,7 +115,7 @@ final class LockedConnection: @unchecked Sendable {
     /// The thread that has the session; nobody but that one finds itself here.
     private let holder = Atomic<UInt>(0)
 
-    private static var thread: UInt {
+    static var thread: UInt {
         #if canImport(Glibc)
         UInt(pthread_self())
         #else
@@ -125,8 +125,11 @@ final class LockedConnection: @unchecked Sendable {
 
     /// Refuses a call from inside a call that has the session, which would wait for itself.
     private func refuseItself() throws(TokenStoreError) {
-        guard holder.load(ordering: .relaxed) == Self.thread else { return }
-        throw .invalidArgument(
+        if holder.load(ordering: .relaxed) == Self.thread { throw Self.calledFromInside }
+    }
+
+    static var calledFromInside: TokenStoreError {
+        .invalidArgument(
             "the store was called from a closure that it runs while it writes",
             .correct("use what the closure gets, or call the store when it has returned")
         )

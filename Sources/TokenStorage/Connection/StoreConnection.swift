@@ -17,8 +17,8 @@ import Darwin
 package final class StoreConnection {
     /// On a server another takes its place where it was lost.
     ///
-    /// Nothing checks at run time that nobody changes it while another reads it: every statement would pay for that, and
-    /// one caller at a time has a session.
+    /// Nothing checks at run time that nobody changes it while another reads it: every statement would pay for that,
+    /// and one caller at a time has a session.
     @exclusivity(unchecked)
     package internal(set) var connection: Connection
     let location: StoreLocation
@@ -61,8 +61,8 @@ package final class StoreConnection {
     /// The accounts whose rows were made in this transaction.
     var newAccounts: Set<Int64> = []
 
-    /// The account that a sign-in on a server has made and that nothing else in the store belongs to, so that nothing is
-    /// asked about it.
+    /// The account that a sign-in on a server has made and that nothing else in the store belongs to, so that nothing
+    /// is asked about it.
     var bareAccount: Int64?
 
     /// The rows of accounts that this transaction has locked on a server.
@@ -247,7 +247,7 @@ package final class StoreConnection {
         return .wrongPassphrase(wanted: error.wantedKeyID, found: error.foundKeyID)
     }
 
-    /// The recorded source, or the given one if it is of the same kind or has the store's key: a key may have been moved.
+    /// The recorded source, or the given one if it is of the same kind or has the key, which may have been moved.
     func keySource() throws -> KeySource {
         let recorded = Result { try KeySource(parsing: header.keySource) }
         guard let given = options.keySource, given != (try? recorded.get()) else { return try recorded.get() }

@@ -9,7 +9,8 @@ final class Troubles: Sendable {
 
     private let state = LockedValue(State())
 
-    /// What concerns all who ask the server; one that finds a row locked waits for another process and not for the server.
+    /// What concerns all who ask the server; one that finds a row locked waits for another process and not for the
+    /// server.
     var ofServer: TokenStoreError? {
         state.withLock { state in
             state.errors.values.first { $0.code == .unreachable || $0.remedy?.code == .freeSpace }

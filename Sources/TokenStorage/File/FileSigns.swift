@@ -2,8 +2,8 @@ import Database
 
 /// What the bytes of a file say of the program that wrote it.
 ///
-/// SQLite puts an application's id at byte 68 of its first page. Where that page is damaged, a page of the schema, or the
-/// row that names the store's key, says as much: both are on the first pages of every store.
+/// SQLite puts an application's id at byte 68 of its first page. Where that page is damaged, a page of the schema, or
+/// the row that names the store's key, says as much: both are on the first pages of every store.
 struct FileSigns {
     /// Whether the first page names this program.
     private let hasApplicationID: Bool

@@ -40,7 +40,8 @@ extension StoreFile {
 
     /// `O_PATH`, which Swift does not import.
     ///
-    /// To close such a descriptor takes no locks from the connections of this process, as to close one for reading would.
+    /// To close such a descriptor takes no locks from the connections of this process, as to close one for reading
+    /// would.
     private static let pathOnly: Int32 = 0x20_0000
 
     /// The mount that a file or directory is seen through, in the words of the kernel; nil where it does not say.

@@ -49,8 +49,8 @@ struct StoreFile {
         return (connection, mode, beside)
     }
 
-    /// Refuses a rollback journal beside a database that has a write-ahead log: it is another's, and SQLite would play it
-    /// back.
+    /// Refuses a rollback journal beside a database that has a write-ahead log: it is another's, and SQLite would play
+    /// it back.
     private func refuseJournal(_ connection: Connection) throws {
         guard path.hasJournal, connection.bytes(at: 18, count: 2) == [2, 2] else { return }
         throw StoreFiles.inTheWay(path.journal)

@@ -83,8 +83,8 @@ extension StoreFiles {
         return start.starts(with: version) || size <= Int64(indexSize) && start.allSatisfy { $0 == 0 }
     }
 
-    /// A journal begins with eight fixed bytes and a count, which are zeros until it is on the disk; the sizes of sectors
-    /// and pages follow.
+    /// A journal begins with eight fixed bytes and a count, which are zeros until it is on the disk; the sizes of
+    /// sectors and pages follow.
     private static func isJournal(_ start: [UInt8]) -> Bool {
         if start.starts(with: [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]) { return true }
         guard start.count >= 28, start.prefix(12).allSatisfy({ $0 == 0 }) else { return false }

@@ -123,7 +123,8 @@ package struct StoreFiles {
         for name in [name] + Self.companions.map({ name + $0 }) { unlink(name) }
     }
 
-    /// The token stores beside the database and beside `keyFile`, copies included, whose keys are wrapped under this one.
+    /// The token stores beside the database and beside `keyFile`, copies included, whose keys are wrapped under this
+    /// one.
     ///
     /// One that cannot be read may be sealed under it, and counts.
     func stores(sealedUnder keyID: String, besides keyFile: String) -> [String] {

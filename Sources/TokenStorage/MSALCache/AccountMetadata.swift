@@ -4,8 +4,9 @@ import OAuth
 /// The member of a record that holds its accounts.
 private let accountMap = "account_metadata_map"
 
-/// MSAL's `AccountMetadataMap`: for each client its accounts, whether each is signed in, and which authorities stood for
-/// which. It is kept as it came; what it says is also taken into `account_state` and `authority_map`, which go on from there.
+/// MSAL's `AccountMetadataMap`: for each client its accounts, whether each is signed in, and which authorities stood
+/// for which. It is kept as it came; what it says is also taken into `account_state` and `authority_map`, which go on
+/// from there.
 extension StoreConnection {
     static let accountMetadataBucket = "AccountMetadataMap"
 

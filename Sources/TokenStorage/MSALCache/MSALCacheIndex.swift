@@ -117,8 +117,8 @@ extension [MSALCacheIndex.Entry] {
     /// The entries that count, and those behind them by lower-cased key: of two whose keys differ only in case, the
     /// lower-cased one counts.
     ///
-    /// Keys are compared byte by byte. Early releases of MSAL Go wrote mixed-case keys beside which a later one left the
-    /// current row.
+    /// Keys are compared byte by byte. Early releases of MSAL Go wrote mixed-case keys beside which a later one left
+    /// the current row.
     var currentAndOlder: (current: Self, older: [[UInt8]: Self]) {
         let mixed = filter { $0.key != $0.key.lowercased() }
         guard !mixed.isEmpty else { return (self, [:]) }

@@ -61,8 +61,8 @@ extension TokenStore {
         }
     }
 
-    /// Throws what ``importMSALCache(_:isKnownFormat:progress:)`` would throw for a document that is not a cache, so that no
-    /// store need be made for one.
+    /// Throws what ``importMSALCache(_:isKnownFormat:progress:)`` would throw for a document that is not a cache, so
+    /// that no store need be made for one.
     package static func requireMSALCache(_ document: UnsafeRawBufferPointer, isKnownFormat: Bool) throws {
         _ = try MSALCacheIndex(document, isKnownFormat: isKnownFormat)
     }

@@ -67,8 +67,8 @@ extension StoreConnection {
         return resealed
     }
 
-    /// - Returns: how many rows were looked at, how many values were sealed anew, and the last row; nil at the end of the
-    ///   table.
+    /// - Returns: how many rows were looked at, how many values were sealed anew, and the last row; nil at the end of
+    ///   the table.
     private func resealBatch(
         of table: SealedTable,
         after last: RowPlace

@@ -151,8 +151,8 @@ package final class UnfinishedAnswers: Sendable {
 
     /// Room beside a store: what the request before this one left, or new room.
     ///
-    /// One is kept for as long as the store is open. Taking it and giving it back takes milliseconds where the file system
-    /// tells the disk of it, which would be a part of every refresh.
+    /// One is kept for as long as the store is open. Taking it and giving it back takes milliseconds where the file
+    /// system tells the disk of it, which would be a part of every refresh.
     func room(at path: StorePath) throws -> AnswerRoom {
         let kept = spare.withLock { spare in
             defer { spare = nil }

@@ -107,8 +107,8 @@ extension TokenStore {
 
     /// Whether an answer that a server did not take is tried again in a moment.
     ///
-    /// Without the answer to a refresh the session is lost; who signs in is there to be told, and to do it again. One that
-    /// may have been stored would look as if another had spent its refresh token.
+    /// Without the answer to a refresh the session is lost; who signs in is there to be told, and to do it again. One
+    /// that may have been stored would look as if another had spent its refresh token.
     func isTriedAgain(
         _ answer: PendingAnswer,
         after error: UncommittedAnswer,

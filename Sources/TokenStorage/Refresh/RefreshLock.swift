@@ -75,8 +75,8 @@ package final class RefreshLock: Sendable {
 
     /// Waits for a lease of the server, unless its holder leaves the answer.
     ///
-    /// A holder that is alive is done within `patience`, and renews its lease no longer than that, unless it has an answer
-    /// that the server does not take.
+    /// A holder that is alive is done within `patience`, and renews its lease no longer than that, unless it has an
+    /// answer that the server does not take.
     fileprivate static func lease<Answer>(
         _ account: Account.ID,
         _ subject: Subject,

@@ -4,9 +4,9 @@ import SQL
 
 /// What a sign-in on a server takes for granted, so that all of it is sent at once and the commit alone is waited for.
 ///
-/// The account is new, and what the store says of itself, of its keys and of the client is what it said last. The server
-/// looks whether that is so, in the same transaction, and refuses all of it if not. Then the sign-in begins again, and
-/// asks before it writes.
+/// The account is new, and what the store says of itself, of its keys and of the client is what it said last. The
+/// server looks whether that is so, in the same transaction, and refuses all of it if not. Then the sign-in begins
+/// again, and asks before it writes.
 struct Presumption {
     let account: Account.ID
 

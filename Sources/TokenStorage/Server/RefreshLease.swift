@@ -5,8 +5,8 @@ import OAuth
 /// The right to refresh, as a row on the server that ends by the server's clock.
 ///
 /// It is replicated like the tokens, so that a failover takes it from nobody. Its holder renews it while a refresh is
-/// under way. What no lease can do is to stop a holder that was suspended just before it sent the request: what it meant
-/// to do is committed before, and tells the next one.
+/// under way. What no lease can do is to stop a holder that was suspended just before it sent the request: what it
+/// meant to do is committed before, and tells the next one.
 final class RefreshLease: Sendable {
     /// How long a lease lasts that is not renewed.
     static let length = Duration.seconds(6)

@@ -20,11 +20,15 @@ final class ServerConnections: Sendable {
 
     let troubles = Troubles()
 
+    /// The threads that write, none of which can wait for itself.
+    private let writers = LockedValue<Set<UInt>>([])
+
     /// Held while the keys are fetched: a person is asked for a passphrase once.
     private let fetching = LockedValue<Void>(())
 
     init(to address: ServerAddress, options: StoreOptions, isInspection: Bool, cache: AccessTokenCache) {
         location = StoreLocation(address)
+        let address = isInspection ? address : address.forWriting
         self.address = address
         self.options = options
         self.isInspection = isInspection
@@ -123,6 +127,9 @@ final class ServerConnections: Sendable {
         let end = ContinuousClock.now + limit
         var pauses = Pauses()
         var waiter: Troubles.Waiter?
+        let thread = LockedConnection.thread
+        guard writers.withLock({ $0.insert(thread).inserted }) else { throw LockedConnection.calledFromInside }
+        defer { writers.withLock { _ = $0.remove(thread) } }
         defer { janitor.comeBy { [weak self] in try self?.withWriter(within: $0, $1) } }
         return try TokenStoreError.translating(at: location) {
             while true {

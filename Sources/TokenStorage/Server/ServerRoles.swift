@@ -106,9 +106,9 @@ extension Connection {
         )
     }
 
-    /// Who can make something in a schema or has made something in it, also a trigger at one of its tables or a member of
-    /// an extension, and is neither the owner of the store's tables (or who is about to make them) nor somebody above
-    /// that role.
+    /// Who can make something in a schema or has made something in it, also a trigger at one of its tables or a member
+    /// of an extension, and is neither the owner of the store's tables (or who is about to make them) nor somebody
+    /// above that role.
     ///
     /// Each operator and function is the one of `pg_catalog` by the very types of what it is given: one for types that
     /// had to be converted could be a stranger's.

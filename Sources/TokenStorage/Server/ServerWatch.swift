@@ -199,8 +199,8 @@ final class ServerWatch: Sendable {
         }
         var (oldest, changes, isTold) = (lowest, [ServerChange](), true)
         try ear.use { connection in
-            // In this order, and not in one statement: the server knows which transactions are open, and not each machine
-            // that has rows.
+            // In this order, and not in one statement: the server knows which transactions are open, and not each
+            // machine that has rows.
             let open = try connection.ask(Self.oldest)
             let recent = try connection.ask(Self.recent, .text("\(lowest)"), .integer(Self.longestLook + 1))
             oldest = try open.integer() ?? lowest

@@ -88,8 +88,8 @@ extension StoreConnection {
     /// How often a row may be in the way of another; who only waits for each other tries until the time is up.
     private static let collisionLimit = 8
 
-    /// Has the other nodes told what was changed, behind the commit: in it, all commits of the server would wait for each
-    /// other.
+    /// Has the other nodes told what was changed, behind the commit: in it, all commits of the server would wait for
+    /// each other.
     private func tellAfterCommit() {
         guard !witness.changes.isEmpty, case .server(let server) = connection.engine else { return }
         server.tellAfterCommit(

@@ -103,7 +103,8 @@ private struct ServerMigration {
 
     private func connection() throws -> Connection {
         var settings = PostgreSQL.Connection.Options()
-        // A step may fill a column of a large table. One that waits for a lock would keep the programs waiting behind it.
+        // A step may fill a column of a large table. One that waits for a lock would keep the programs waiting behind
+        // it.
         settings.patience = .seconds(3_600)
         settings.lockPatience = min(.seconds(5), options.busyTimeout)
         settings.applicationName = options.program

@@ -44,7 +44,8 @@ extension StoreConnection {
     }
 
     private static func isCandidate(_ dialect: Dialect) -> String {
-        // On a file a parameter that is absent spares the column; a server cannot tell the type of one that stands alone.
+        // On a file a parameter that is absent spares the column; a server cannot tell the type of one that stands
+        // alone.
         let (realm, asked) =
             switch dialect {
             case .sqlite: ("(?4 IS NULL OR t.realm_fold = ?4)", "?9 IS NOT NULL AND t.asked_fold = ?9")

@@ -57,8 +57,8 @@ extension StoreConnection {
 
     /// Stores a token in the place of those it overlaps.
     ///
-    /// Those are of the same client, tenant, type, key and variant, and have a scope in common. Fields not known here pass
-    /// from one of the same scope to the new one.
+    /// Those are of the same client, tenant, type, key and variant, and have a scope in common. Fields not known here
+    /// pass from one of the same scope to the new one.
     func replaceAccessTokens(with token: AccessTokenRow, account: Int64?) throws {
         if let account, bareAccount == account { return try insertAccessToken(token, account: account) }
         var token = token

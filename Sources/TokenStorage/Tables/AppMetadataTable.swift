@@ -60,8 +60,8 @@ extension StoreConnection {
             experience?.learn(known, sealed: stored.sealed)
             return false
         }
-        // All sign-ins of a client read it, and hardly one changes it: it is locked for that alone. Another node may have
-        // been first.
+        // All sign-ins of a client read it, and hardly one changes it: it is locked for that alone. Another node may
+        // have been first.
         let isShared = connection.isServer && stored != nil
         let known =
             try isShared ? metadata(Self.lockedMetadataAlike, client: client, environment: environment) : stored

@@ -166,8 +166,8 @@ extension StoreConnection {
         try connection.askAhead(Self.tokensOfAccount, .integer(account), .null)
     }
 
-    /// The ID tokens of an account, the one that was issued last first; those that are damaged are an error, or are left
-    /// out.
+    /// The ID tokens of an account, the one that was issued last first; those that are damaged are an error, or are
+    /// left out.
     ///
     /// An import stores them all in one second, and older ones behind newer ones.
     func idTokens(

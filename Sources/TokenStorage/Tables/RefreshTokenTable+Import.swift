@@ -14,8 +14,8 @@ extension StoreConnection {
 
     /// Takes in a refresh token unless the store has the same one under the same identity, or one that may be newer.
     ///
-    /// Most libraries write no time beside it; `age` is that of the ID token beside it, or of access tokens by the `time`
-    /// of the newest.
+    /// Most libraries write no time beside it; `age` is that of the ID token beside it, or of access tokens by the
+    /// `time` of the newest.
     func importRefreshToken(
         _ token: RefreshTokenRow,
         age: ImportedAge?,

@@ -15,7 +15,8 @@ struct ClaimIndex {
 
     /// Claims that differ in every token and that no application looks for.
     ///
-    /// Indexing them would rewrite the index on every refresh. A question about one of them is answered by opening the tokens.
+    /// Indexing them would rewrite the index on every refresh. A question about one of them is answered by opening the
+    /// tokens.
     static let unindexed: Set<String> = [
         "aio", "at_hash", "auth_time", "c_hash", "exp", "iat", "jti", "nbf", "nonce", "rat", "rh", "s_hash", "uti",
     ]

@@ -16,8 +16,8 @@ struct ResponseIdentity {
     /// The user flow that the session belongs to.
     let userFlow: String?
 
-    /// - Throws: `IDTokenError` if the response has an ID token that cannot be decoded, ``MismatchedAccount`` if that and
-    ///   the `client_info` name two users, ``UnfitText`` if a name by which rows are found cannot be stored.
+    /// - Throws: `IDTokenError` if the response has an ID token that cannot be decoded, ``MismatchedAccount`` if that
+    ///   and the `client_info` name two users, ``UnfitText`` if a name by which rows are found cannot be stored.
     init(_ response: TokenResponse, request: TokenRequest) throws {
         let idToken = try response.idToken.map { secret throws(IDTokenError) in try IDToken(decoding: secret) }
         let clientInfo = ClientInfo(response, to: request, claims: idToken?.claims)
@@ -33,6 +33,9 @@ struct ResponseIdentity {
         realm =
             namedTenant ?? tenant
             ?? request.authority.issuer.map(Self.firstPathSegment) ?? ""
+        if account?.homeAccountID.isEmpty == true, request.grant != .refreshToken {
+            throw UnfitText("id of the user", "is empty")
+        }
         try Self.requireFit(account?.homeAccountID, "id of the user")
         try Self.requireFit(account?.issuer, "issuer")
         try Self.requireFit(realm, "tenant")
@@ -68,8 +71,8 @@ struct ResponseIdentity {
 
     /// What the account row is to say after a refresh.
     ///
-    /// Its ID token may have fewer claims than that of the sign-in. The claims that serve where there is no username, such
-    /// as `email`, do not rename the account.
+    /// Its ID token may have fewer claims than that of the sign-in. The claims that serve where there is no username,
+    /// such as `email`, do not rename the account.
     var renewedAccount: AccountProfile {
         let username = ["preferred_username", "upn"].lazy.compactMap { claims?.payload[$0]?.text }.first { !$0.isEmpty }
         return AccountProfile(

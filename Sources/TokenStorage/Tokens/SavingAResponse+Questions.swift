@@ -1,8 +1,8 @@
 import Database
 import OAuth
 
-/// What storing an answer asks about an account that is there, asked at once: each question that waits for the one before
-/// it costs the way to the server and back.
+/// What storing an answer asks about an account that is there, asked at once: each question that waits for the one
+/// before it costs the way to the server and back.
 extension StoreConnection {
     /// Asks a server what a sign-in will ask about an account in a row that it has found.
     func askAhead(about identity: ResponseIdentity, in row: Int64, _ response: TokenResponse, _ request: TokenRequest)

@@ -2,8 +2,8 @@ import Database
 import OAuth
 
 extension StoreConnection {
-    /// Stores the response of a sign-in, or of a request for the client's own token, in the transaction that is open; who
-    /// it is about may be known already.
+    /// Stores the response of a sign-in, or of a request for the client's own token, in the transaction that is open;
+    /// who it is about may be known already.
     func save(
         _ response: TokenResponse,
         for request: TokenRequest,
@@ -160,11 +160,11 @@ extension StoreConnection {
 
     /// The scope of a refreshed token; nil: that of the token before it.
     ///
-    /// It is what a request without a `scope` gets. An issuer may grant less than before, and then the new token is worth
-    /// less for good. One that grants more to a request that named more may give that alone: the next request without
-    /// a `scope` gets what the person signed in for (RFC 6749 §6). Microsoft's answers name the scope of one API only,
-    /// and its refresh tokens are good for all. What asks for a refresh token or an ID token is left out of many answers
-    /// without being lost.
+    /// It is what a request without a `scope` gets. An issuer may grant less than before, and then the new token is
+    /// worth less for good. One that grants more to a request that named more may give that alone: the next request
+    /// without a `scope` gets what the person signed in for (RFC 6749 §6). Microsoft's answers name the scope of one
+    /// API only, and its refresh tokens are good for all. What asks for a refresh token or an ID token is left out of
+    /// many answers without being lost.
     private func successorTarget(
         of used: StoredRefreshToken,
         _ response: TokenResponse,

@@ -71,8 +71,8 @@ struct LogoutCommand: ParsableCommand {
         let store = try arguments.open(console)
         defer { store.close() }
         let plan = try plan(in: store)
-        // A script that names an account means it, while a filter may fit another one by tomorrow; a person at a terminal
-        // may have mistyped, and does not see which account is the default one.
+        // A script that names an account means it, while a filter may fit another one by tomorrow; a person at a
+        // terminal may have mistyped, and does not see which account is the default one.
         let isMeant = choice.name != nil && !arguments.mayAsk
         try Confirmation(question: plan.question).ask(arguments, isGiven: yes || isMeant)
         let account = plan.account

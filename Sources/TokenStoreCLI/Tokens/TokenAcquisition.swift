@@ -137,8 +137,8 @@ extension TokenAcquisition {
             case .fail: return nil
             }
         } catch let error as TokenStoreError where [.storeBusy, .failure].contains(CommandFailure(error).status) {
-            // A file that another process opened meanwhile, or one of an older version, is opened for writing instead; a
-            // server would not answer sooner.
+            // A file that another process opened meanwhile, or one of an older version, is opened for writing instead;
+            // a server would not answer sooner.
             guard try arguments.location.path != nil else { throw error }
             return nil
         }
@@ -253,8 +253,8 @@ extension TokenArguments {
     /// An ID token with less time than this is renewed before it is handed on, so that it arrives in time.
     private static let transit: Int64 = 60
 
-    /// The newest ID token that the store has of an account, with its end, if it is good for as long as is asked for and
-    /// for `seconds`; nil: for as long as it takes to arrive.
+    /// The newest ID token that the store has of an account, with its end, if it is good for as long as is asked for
+    /// and for `seconds`; nil: for as long as it takes to arrive.
     func storedIDToken(
         of account: Account,
         _ client: String,

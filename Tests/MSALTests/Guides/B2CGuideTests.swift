@@ -10,7 +10,8 @@ import TokenManagement
 import TokenStorage
 
 extension BrowserTests {
-    /// The guide "Enable authentication in your own iOS Swift app by using Azure AD B2C", as it stands there, with a user.
+    /// The guide "Enable authentication in your own iOS Swift app by using Azure AD B2C", as it stands there, with a
+    /// user.
     @MainActor
     struct B2CGuideTests {
         @Test func `S08 to S30: sign-in, an API, a silent token, an edited profile, sign-out`() async throws {

@@ -286,28 +286,4 @@ struct DeviceCodeTests {
             #expect(scene.provider.audit.count(of: "revoke") == 1)
         }
     }
-
-    @Test func `an issuer without a device endpoint is an error that says so`() async throws {
-        try await DeviceScene.open { (scene: DeviceScene) async throws in
-            let issuer = try HandmadeIssuer()
-            issuer.publish(JSONValue.Object([("jwks_uri", .string(issuer.issuer + "/keys"))]))
-            issuer.answer(.init(#"{"keys":[]}"#), at: "/op/keys")
-            let error = SignInError.noDeviceEndpoint(issuer.issuer)
-            await #expect(throws: error) { try await scene.begin(at: Authority(issuer: issuer.issuer)) }
-            #expect("\(error)" == "\(issuer.issuer) offers no sign-in with a device code; sign in with a browser")
-        }
-    }
-
-    @Test func `an unknown client or scope is an error with the issuer's description`() async throws {
-        try await DeviceScene.open { (scene: DeviceScene) async throws in
-            for (client, scope) in [("nobody", "read"), (DeviceScene.client, "api://todolist/Nothing")] {
-                let error = await #expect(throws: SignInError.self) {
-                    try await scene.begin(client, scope: Scope(scope))
-                }
-                guard error?.code == .refused else {
-                    throw ExpectationFailure("a refusal, not \(String(describing: error))")
-                }
-            }
-        }
-    }
 }

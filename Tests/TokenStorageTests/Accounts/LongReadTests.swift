@@ -107,20 +107,4 @@ struct LongReadTests {
         go.signal()
         isOver.wait()
     }
-
-    @Test func `a call from inside a closure that writes is an error, and no end of the process`() throws {
-        let fixture = try TestStore()
-        try fixture.signIn(.signIn())
-        let inner = LockedValue<TokenStoreError?>(nil)
-        let tags = try fixture.store.changeTags(of: Fixture.account) { tags in
-            do {
-                try fixture.store.setTags(["x": "1"], of: Fixture.account)
-            } catch {
-                inner.withLock { $0 = error as? TokenStoreError }
-            }
-            tags["y"] = "2"
-        }
-        #expect(tags == ["y": "2"])
-        #expect(inner.withLock(\.self)?.code == .invalidArgument)
-    }
 }

@@ -44,6 +44,22 @@ struct TagTests {
         #expect(try fixture.store.check() == [])
     }
 
+    @Test func `a call from inside a closure that writes is an error, and no end of the process`() throws {
+        let fixture = try Self.tagged()
+        let inner = LockedValue<TokenStoreError?>(nil)
+        let tags = try fixture.store.changeTags(of: Fixture.account) { tags in
+            do {
+                try fixture.store.setTags(["x": "1"], of: Self.other)
+            } catch {
+                inner.withLock { $0 = error as? TokenStoreError }
+            }
+            tags = ["y": "2"]
+        }
+        #expect(tags == ["y": "2"])
+        #expect(inner.withLock(\.self)?.code == .invalidArgument)
+        try fixture.store.setTags(["x": "1"], of: Self.other)
+    }
+
     @Test func `accounts are found by a tag, its value in any case, and with other criteria`() throws {
         let fixture = try Self.tagged()
         try fixture.store.setTags(["team": "sales"], of: Self.other)

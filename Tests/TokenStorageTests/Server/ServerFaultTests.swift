@@ -132,6 +132,26 @@ struct ServerFaultTests {
         #expect(error?.problem.contains("it is not known whether") == true, "\(error?.problem ?? "")")
     }
 
+    @Test(.disabled(if: TestCluster.isWanted, "one server of its own tells as much"))
+    func `a program that writes passes over the standby that its address prefers`() throws {
+        let primary = try TestServer()
+        let standby = try TestServer(isStandby: true)
+        defer {
+            primary.stop()
+            standby.stop()
+        }
+        var scene = try ServerScene(on: primary)
+        scene.options.busyTimeout = .seconds(2)
+        try scene.create(granting: ServerRoles(application: "trusted"))
+        let hosts = "127.0.0.1:\(standby.port),127.0.0.1:\(primary.port)"
+        let location = try StoreLocation(
+            "postgresql://trusted@\(hosts)/tests?schema=\(scene.schema)&target_session_attrs=prefer-standby"
+        )
+        let store = try TokenStore.open(at: location, options: scene.options)
+        try store.save(ServerScene.response("u1", token: "a"), for: ServerScene.request())
+        #expect(try store.accounts().count == 1)
+    }
+
     @Test func `a server that another has taken the place of is refused`() throws {
         // Promoted, it is on a timeline of its own.
         let (standby, old) = (try TestServer(isStandby: true), try TestServer())

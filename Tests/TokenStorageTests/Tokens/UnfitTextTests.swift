@@ -53,6 +53,14 @@ struct UnfitTextTests {
         #expect(try fixture.store.check() == [])
     }
 
+    @Test func `a sign-in of a user without an id is refused with the reason`() throws {
+        let fixture = try TestStore()
+        let error = expectError(.failure) { try openSignIn(fixture, ["sub": ""]) }
+        #expect(error?.code == .notStored)
+        #expect(error?.problem.contains("the id of the user is empty") == true, "\(error?.problem ?? "")")
+        #expect(try fixture.store.accounts().isEmpty)
+    }
+
     @Test(arguments: Flaw.allCases)
     func `a sign-in of an account that cannot be stored is refused with the reason`(flaw: Flaw) throws {
         let text = flaw.text

@@ -6,7 +6,8 @@ import Testing
 
 @testable import TokenStorage
 
-/// What other roles of a database have made in the store's schema, or hide there: it is refused before any of it is run.
+/// What other roles of a database have made in the store's schema, or hide there: it is refused before any of it is
+/// run.
 @Suite(
     .ifServerIsInstalled,
     .disabled(if: TestCluster.isWanted, "Citus carries roles to its machines in its own time"),

@@ -99,8 +99,8 @@ struct StoreCopying {
         return try TokenStore.inspect(at: source, options: options)
     }
 
-    /// The id of the source and whether all of it was moved, if a move to the same target was begun before; nil if programs
-    /// may write to it.
+    /// The id of the source and whether all of it was moved, if a move to the same target was begun before; nil if
+    /// programs may write to it.
     private func frozenSource() throws -> (id: String, isFinished: Bool)? {
         do {
             guard let inspection = try inspectSource() else { throw TokenStoreError.noStore(at: source) }

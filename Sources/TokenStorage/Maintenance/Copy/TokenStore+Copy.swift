@@ -11,8 +11,8 @@ extension TokenStore {
     ///
     /// From the beginning nothing is written any more where the store was: of two stores that use the same refresh
     /// tokens one would end the sessions of the other. A move that is killed at any moment goes on when it runs again,
-    /// and ``undoMove(at:options:dryRun:)`` takes it back. A copy that `keepsSource` leaves the source as it is, for a trial
-    /// or an archive; one that was cut off is made again, in an empty store.
+    /// and ``undoMove(at:options:dryRun:)`` takes it back. A copy that `keepsSource` leaves the source as it is, for a
+    /// trial or an archive; one that was cut off is made again, in an empty store.
     ///
     /// Programs may use the target before all is there. An account comes once: what they have changed or signed out
     /// there stays so. Where all of it came before, nothing is written: see ``CopyReport/wasDone``.

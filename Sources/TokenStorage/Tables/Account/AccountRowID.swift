@@ -13,8 +13,8 @@ extension StoreConnection {
         if presumption?.account == id { return AccountRowID.first(id, mask: options.accountRowMask) }
         for candidate in AccountRowID.candidates(id, mask: options.accountRowMask) {
             guard let occupant = try accountID(candidate) else { return candidate }
-            // Another node has made this very account since it was looked for: with its row in the way, all of this begins
-            // again.
+            // Another node has made this very account since it was looked for: with its row in the way, all of this
+            // begins again.
             if occupant == id, try accountRow(id) != nil { return candidate }
         }
         throw TokenStoreError.storage("no row of an account is free in \(location)", .retry)

@@ -56,8 +56,8 @@ extension StoreConnection {
 
     func clientIDs(_ account: Int64) throws -> [String] { try holdings(account).clientIDs }
 
-    /// Of a file from indexes alone but for the refresh tokens, whose rows a list reads anyway; of a server with all that
-    /// would be asked next.
+    /// Of a file from indexes alone but for the refresh tokens, whose rows a list reads anyway; of a server with all
+    /// that would be asked next.
     private static let holdings = SQL { dialect in
         let client = dialect == .sqlite ? "NULL" : "client_id"
         return """
@@ -173,8 +173,8 @@ private struct Holdings {
 // MARK: - Purges
 
 extension StoreConnection {
-    /// What a server keeps of an account without a reference to it, so that the owner 0 can stand for none: the record of
-    /// use goes on with the account's mark alone.
+    /// What a server keeps of an account without a reference to it, so that the owner 0 can stand for none: the record
+    /// of use goes on with the account's mark alone.
     private func deleteWhatHasNoReference(to row: Int64) throws {
         try connection.run("DELETE FROM access_token WHERE account_id = ?1", .integer(row))
         try connection.run(

@@ -30,8 +30,8 @@ extension TokenStore {
     /// They are sealed as tokens are, found by ``AccountPolicy/tag(_:equals:)``, and go with the account. An export in
     /// MSAL's format has no place for them.
     ///
-    /// - Throws: ``TokenStoreError`` with the code `invalidArgument` if a name is empty or holds `=`, if a name or value
-    ///   is too long, or if the account is not stored.
+    /// - Throws: ``TokenStoreError`` with the code `invalidArgument` if a name is empty or holds `=`, if a name or
+    ///   value is too long, or if the account is not stored.
     public func setTags(_ tags: [String: String], of account: Account.ID) throws {
         try changeTags(of: account) { $0 = tags }
     }

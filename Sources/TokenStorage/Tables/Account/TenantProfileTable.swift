@@ -150,8 +150,8 @@ extension StoreConnection {
 
     /// Adds or replaces a profile; fields of the old one that the new one lacks are kept.
     ///
-    /// One of a document that is older than what is there only fills gaps. So does one that calls its tenant by a word such
-    /// as `organizations`, where the other names it: a document may have both.
+    /// One of a document that is older than what is there only fills gaps. So does one that calls its tenant by a word
+    /// such as `organizations`, where the other names it: a document may have both.
     @discardableResult
     func saveTenantProfile(
         _ profile: TenantProfileRow,

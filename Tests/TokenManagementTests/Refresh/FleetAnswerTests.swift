@@ -1,0 +1,135 @@
+import Database
+import Foundation
+import HTTPTransport
+import IssuerSupport
+import OAuth
+import TestSupport
+import Testing
+import TokenManagement
+import TokenStorage
+
+/// The answer to a refresh, where the server cannot take it.
+@Suite(.enabled(if: TestServer.isInstalled, "PostgreSQL and libpq5 are installed"))
+struct FleetAnswerTests {
+    private func scene() throws -> OpenScene { try StoreEngine.$current.withValue(.server) { try OpenScene() } }
+
+    /// What keeps a server from taking a refresh token.
+    enum Trouble: CaseIterable {
+        case locked, full, starting
+
+        /// Rows that are spread over machines have no triggers.
+        static let here = TestCluster.isWanted ? [Trouble.locked] : allCases
+
+        /// Makes the trouble, calls `body`, and ends it.
+        func last(on connection: Connection, _ body: () -> Void) throws {
+            guard self != .locked else {
+                return try connection.write {
+                    try connection.execute("LOCK TABLE refresh_token IN ACCESS EXCLUSIVE MODE")
+                    _ = try connection.integer("SELECT count(*) FROM refresh_token")
+                    body()
+                }
+            }
+            let condition = self == .full ? "disk_full" : "cannot_connect_now"
+            try connection.write {
+                try connection.execute(
+                    """
+                    CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS
+                        $$ BEGIN RAISE EXCEPTION 'a test' USING ERRCODE = '\(condition)'; END $$;
+                    CREATE TRIGGER fail BEFORE INSERT OR UPDATE ON refresh_token EXECUTE FUNCTION fail()
+                    """
+                )
+            }
+            body()
+            try connection.write {
+                try connection.execute("DROP TRIGGER fail ON refresh_token; DROP FUNCTION fail()")
+            }
+        }
+    }
+
+    /// A refresh whose answer meets a server in trouble.
+    private final class TroubledRefresh: Sendable {
+        private static let busyTimeout = Duration.seconds(1)
+
+        private let scene: OpenScene
+        private let isOver = LockedValue(false)
+        let store: TokenStore
+
+        init(_ scene: OpenScene, waiting patience: Duration? = nil) async throws {
+            self.scene = scene
+            scene.issuer.answer(.init(#"{"access_token":"at-1","refresh_token":"rt-1","expires_in":3600}"#))
+            scene.clock.seconds += 3_700
+            var options = scene.store.options
+            options.busyTimeout = Self.busyTimeout
+            options.serverAnswerWait = patience ?? options.serverAnswerWait
+            store = try await TokenStore.open(at: scene.store.location, options: options)
+        }
+
+        /// The trouble begins with the request, and lasts until it is ended.
+        func run(in trouble: Trouble) async throws -> Secret {
+            let transport = InterceptingTransport(Scene.transport) { [self] request in
+                guard request.url.hasSuffix("/token") else { return }
+                let hasBegun = LockedValue(false)
+                Task {
+                    try await scene.store.perform { store in
+                        try store.withWriter { session in
+                            try trouble.last(on: session.connection) {
+                                hasBegun.withLock { $0 = true }
+                                while !self.isOver.withLock(\.self) { Thread.sleep(forTimeInterval: 0.01) }
+                            }
+                        }
+                    }
+                }
+                while !hasBegun.withLock(\.self) { try await Task.sleep(for: .milliseconds(5)) }
+            }
+            let manager = TokenManager(store: store, clientID: OpenScene.client, transport: transport)
+            var request = SilentRequest(account: scene.account, scope: "read")
+            request.timeout = .seconds(120)
+            return try await manager.acquireTokenSilently(request).accessToken.secret
+        }
+
+        /// Ends the trouble, after `time` once the issuer has answered.
+        func end(after time: Duration = .zero) async throws {
+            while time > .zero, scene.tokenRequestCount == 0 { try await Task.sleep(for: .milliseconds(5)) }
+            try await Task.sleep(for: time)
+            isOver.withLock { $0 = true }
+        }
+    }
+
+    @Test(arguments: Trouble.here)
+    func `the answer to a refresh waits for a server that cannot take it yet`(trouble: Trouble) async throws {
+        let scene = try scene()
+        let refresh = try await TroubledRefresh(scene)
+        async let token = refresh.run(in: trouble)
+        // Longer than anything else waits for the server.
+        try await refresh.end(after: .seconds(2))
+        #expect(try await token == Secret("at-1"))
+        #expect(scene.tokenRequestCount == 1)
+        #expect(try scene.refreshTokens.map(\.secret) == [Secret("rt-1")])
+    }
+
+    @Test(arguments: Trouble.here)
+    func `an answer that waits no longer is given back`(trouble: Trouble) async throws {
+        let refresh = try await TroubledRefresh(scene(), waiting: .zero)
+        let error = await #expect(throws: TokenStoreError.self) { _ = try await refresh.run(in: trouble) }
+        try await refresh.end()
+        #expect(error?.code == .notStored)
+        #expect(error?.response?.refreshToken == Secret("rt-1"))
+    }
+
+    @Test(.enabled(if: !TestCluster.isWanted, "rows that are spread over machines have no triggers"))
+    func `while an answer waits, the store says what for`() async throws {
+        let refresh = try await TroubledRefresh(scene())
+        try refresh.store.requireNoHolder()
+        async let token = refresh.run(in: .starting)
+        var reason: TokenStoreError?
+        while reason == nil {
+            try await Task.sleep(for: .milliseconds(5))
+            do { try refresh.store.requireNoHolder() } catch let error as TokenStoreError { reason = error }
+        }
+        #expect(reason?.code == .unreachable)
+        #expect(reason?.problem.contains("a test") == true)
+        try await refresh.end()
+        #expect(try await token == Secret("at-1"))
+        try refresh.store.requireNoHolder()
+    }
+}
