@@ -1,7 +1,6 @@
 import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
-import NIOSSL
 import OAuth
 
 #if canImport(Glibc)
@@ -10,12 +9,6 @@ import Glibc
 import Musl
 #else
 import Darwin
-#endif
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
 #endif
 
 /// HTTP over the network, by async-http-client.
@@ -38,9 +31,10 @@ public final class AsyncHTTPTransport: HTTPTransport {
             throw HTTPTransportError.invalidURL(request.description)
         }
         let client = try client(for: address)
+        let body = request.body.map(OutgoingBody.init)
         do {
             return try await withThrowingTaskGroup(of: HTTPResponse.self) { group in
-                group.addTask { try await Self.exchange(request, by: client, address, limits) }
+                group.addTask { try await Self.exchange(request, body, by: client, address, limits) }
                 // The client's own time limit ends with the head of the answer; a body may drip for ever.
                 group.addTask {
                     try await Task.sleep(for: limits.total.sleepable)
@@ -52,15 +46,17 @@ public final class AsyncHTTPTransport: HTTPTransport {
             }
         } catch {
             try Task.checkCancellation()
-            throw await failure(HTTPTransportError(error, host: address.name), at: address)
+            throw await failure(error, at: address, isSent: body?.isAskedFor)
         }
     }
 
-    /// The failure with what only the transport knows of it.
-    private func failure(_ failure: HTTPTransportError, at address: WebAddress) async -> HTTPTransportError {
-        let proxy = clients.withLock { $0?.proxyName(for: address) }
-        guard proxy == nil, failure.code == .notTrusted, let host = failure.host else {
-            return failure.by(proxy: proxy)
+    /// What `error` means, with what only the transport knows of it.
+    private func failure(_ error: any Error, at address: WebAddress, isSent: Bool?) async -> HTTPTransportError {
+        let way = clients.withLock { $0?.proxy(for: address) }
+        if let refusal = way?.refusal(error, to: address.name) { return refusal }
+        let failure = HTTPTransportError(error, host: address.name, isSent: isSent)
+        guard way == nil, failure.code == .notTrusted, let host = failure.host else {
+            return failure.by(proxy: way?.name)
         }
         let flaw = await CertificateTimes.shown(at: address)?.flaw(at: Int64(time(nil)))
         return flaw.map { .outdated(host: host, flaw: $0) } ?? failure
@@ -68,21 +64,22 @@ public final class AsyncHTTPTransport: HTTPTransport {
 
     private static func exchange(
         _ request: HTTPRequest,
+        _ body: OutgoingBody?,
         by client: HTTPClient,
         _ address: WebAddress,
         _ limits: HTTPLimits
     ) async throws -> HTTPResponse {
-        let response = try await head(of: request, by: client, before: .now() + TimeAmount(limits.head))
-        var body: ByteBuffer
+        let response = try await head(of: request, body, by: client, before: .now() + TimeAmount(limits.head))
+        var received: ByteBuffer
         do {
-            body = try await response.body.collect(upTo: limits.bodySize)
+            received = try await response.body.collect(upTo: limits.bodySize)
         } catch is NIOTooManyBytesError {
             throw HTTPTransportError.tooLarge(host: address.name, limit: limits.bodySize)
         }
         let answer = HTTPResponse(
             status: Int(response.status.code),
             headers: HTTPHeaders(response.headers.map { (name: $0.name, value: $0.value) }),
-            body: body.withUnsafeMutableReadableBytes { bytes in
+            body: received.withUnsafeMutableReadableBytes { bytes in
                 defer { wipe(bytes) }
                 return Secret(copying: UnsafeRawBufferPointer(bytes))
             }
@@ -98,10 +95,11 @@ public final class AsyncHTTPTransport: HTTPTransport {
     /// sender knows whether it may go twice.
     private static func head(
         of request: HTTPRequest,
+        _ body: OutgoingBody?,
         by client: HTTPClient,
         before deadline: NIODeadline
     ) async throws -> HTTPClientResponse {
-        let outgoing = outgoing(request)
+        let outgoing = outgoing(request, body)
         do {
             return try await client.execute(outgoing, deadline: deadline)
         } catch  where request.mayBeRepeated && isClosing(error) {
@@ -118,7 +116,7 @@ public final class AsyncHTTPTransport: HTTPTransport {
         }
     }
 
-    private static func outgoing(_ request: HTTPRequest) -> HTTPClientRequest {
+    private static func outgoing(_ request: HTTPRequest, _ body: OutgoingBody?) -> HTTPClientRequest {
         var outgoing = HTTPClientRequest(url: request.url)
         outgoing.method = HTTPMethod(rawValue: request.method)
         for (name, value) in request.headers.fields { outgoing.headers.add(name: name, value: value) }
@@ -126,17 +124,15 @@ public final class AsyncHTTPTransport: HTTPTransport {
         if request.headers["accept-encoding"] == nil {
             outgoing.headers.add(name: "accept-encoding", value: "identity")
         }
-        if let body = request.body {
-            outgoing.body = .bytes(body.withUnsafeBytes { ByteBuffer(bytes: $0) })
-        }
+        outgoing.body = body.map { .bytes($0, length: .known(Int64($0.count))) }
         return outgoing
     }
 
     private func client(for address: WebAddress) throws -> HTTPClient {
         try clients.withLock { clients in
-            let started = try clients ?? HTTPClients(options)
-            clients = started
-            return started.client(for: address)
+            var started = try clients ?? HTTPClients(options)
+            defer { clients = started }
+            return try started.client(for: address)
         }
     }
 }
@@ -148,78 +144,34 @@ extension TimeAmount {
     }
 }
 
-/// The clients of one transport: one that goes straight, and one that goes through the proxy if there is one.
-private struct HTTPClients: Sendable {
-    private let direct: HTTPClient
-    private let proxied: HTTPClient?
-    private let proxies: ProxySettings
+/// The body of a request, copied only when a connection asks for it: before that, nothing of it has left this machine.
+private final class OutgoingBody: Collection, Sendable {
+    private let body: Secret
+    private let asked = LockedValue(false)
 
-    init(_ options: HTTPTransportOptions) throws(HTTPTransportError) {
-        proxies = try ProxySettings(environment: options.environment)
-        var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
-        configuration.timeout.connect = TimeAmount(options.connectTimeout)
-        configuration.tlsConfiguration = try Self.tls(options)
-        configuration.httpVersion = .http1Only
-        // A refused handshake would otherwise be repeated until the time to connect is over.
-        configuration.connectionPool.retryConnectionEstablishment = false
-        configuration.connectionPool.idleTimeout = .seconds(20)
-        direct = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-        guard let proxy = proxies.proxy else {
-            proxied = nil
-            return
-        }
-        configuration.proxy = proxy
-        proxied = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    init(_ body: Secret) { self.body = body }
+
+    /// Whether a connection has asked for it, so that the server may have it; nil if there is nothing to ask for.
+    var isAskedFor: Bool? {
+        guard !isEmpty else { return nil }
+        let isAsked: Bool = asked.withLock(\.self)
+        return isAsked
     }
 
-    func client(for address: WebAddress) -> HTTPClient {
-        guard let proxied, proxies.applies(to: address) else { return direct }
-        return proxied
+    let startIndex = 0
+    var endIndex: Int { body.count }
+
+    func index(after index: Int) -> Int { index + 1 }
+
+    subscript(position: Int) -> UInt8 {
+        asked.withLock { $0 = true }
+        return body.withUnsafeBytes { $0[position] }
     }
 
-    /// The proxy on the way to `address`, without its password.
-    func proxyName(for address: WebAddress) -> String? {
-        guard let proxy = proxies.proxy, proxies.applies(to: address) else { return nil }
-        return "\(proxy.host):\(proxy.port)"
-    }
-
-    func shutdown() {
-        for client in [direct, proxied].compactMap(\.self) { client.shutdown { _ in } }
-    }
-
-    private static func tls(_ options: HTTPTransportOptions) throws(HTTPTransportError) -> TLSConfiguration {
-        var tls = TLSConfiguration.makeClientConfiguration()
-        // RFC 8996 and RFC 9700 (section 2.6): older versions do not protect a token.
-        tls.minimumTLSVersion = .tlsv12
-        guard let path = options.caFile ?? options.environment["SSL_CERT_FILE"], !path.isEmpty else { return tls }
-        let file = options.caFile == nil ? "\(path), named by SSL_CERT_FILE," : "the CA file \(path)"
-        guard access(path, R_OK) == 0 else {
-            let reason = String(cString: strerror(errno)).lowercased()
-            throw .configuration("\(file) cannot be read (\(reason))", "name a file that can")
-        }
-        do {
-            tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(path))
-        } catch {
-            throw .configuration("\(file) holds no certificates in PEM", "name a file that does")
-        }
-        return tls
-    }
-}
-
-/// How requests reach the network.
-public struct HTTPTransportOptions: Sendable {
-    /// How long to wait for a connection.
-    public var connectTimeout: Duration = .seconds(5)
-
-    /// A PEM file of the certificate authorities to trust; nil: `SSL_CERT_FILE`, else the system's.
-    public var caFile: String?
-
-    /// Where `SSL_CERT_FILE` and the proxies are looked up.
-    public var environment: [String: String]
-
-    /// Options with a file of certificates to trust beside the system's, in PEM; nil: the system's alone.
-    public init(caFile: String? = nil) {
-        self.caFile = caFile
-        environment = ProcessInfo.processInfo.environment
+    func withContiguousStorageIfAvailable<Result>(
+        _ use: (UnsafeBufferPointer<UInt8>) throws -> Result
+    ) rethrows -> Result? {
+        asked.withLock { $0 = true }
+        return try body.withUnsafeBytes { try $0.withMemoryRebound(to: UInt8.self) { try use($0) } }
     }
 }

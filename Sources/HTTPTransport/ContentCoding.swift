@@ -110,6 +110,7 @@ extension HTTPResponse {
         let names = headers.values(of: "content-encoding").joined(separator: ",").lowercased().split(separator: ",")
             .map { String($0.filter { $0 != " " && $0 != "\t" }) }.filter { !$0.isEmpty && $0 != "identity" }
         guard !names.isEmpty, body.count > 0 else { return self }
+        if body.beginsAsObject { return holding(body) }
         var body = body
         for name in names.reversed() {
             let shown = String(name.filter { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }.prefix(20))
@@ -125,10 +126,26 @@ extension HTTPResponse {
                 }
             }
         }
+        return holding(body)
+    }
+
+    /// The same with a body that is not compressed.
+    private func holding(_ body: Secret) -> HTTPResponse {
         var headers = headers
         // Both are about what was sent.
         headers["content-encoding"] = nil
         headers["content-length"] = nil
         return HTTPResponse(status: status, headers: headers, body: body)
+    }
+}
+
+extension Secret {
+    /// Whether it begins as an object of JSON does, perhaps behind a byte order mark: what is compressed begins with
+    /// other bytes, so a header that calls this compressed is wrong.
+    fileprivate var beginsAsObject: Bool {
+        withUnsafeBytes { bytes in
+            let text = bytes.dropFirst(bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0)
+            return text.first { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: "{")
+        }
     }
 }

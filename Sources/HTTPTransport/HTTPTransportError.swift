@@ -1,16 +1,4 @@
-import AsyncHTTPClient
-package import NIOCore
-import NIOPosix
-import NIOSSL
 public import OAuth
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 
 /// Why a complete answer was not received.
 public struct HTTPTransportError: CodedError, Hashable {
@@ -24,7 +12,7 @@ public struct HTTPTransportError: CodedError, Hashable {
 
         /// The text is not an `https` URL; plain `http` is for loopback addresses.
         public static let invalidURL = Code(rawValue: "invalid_url")
-        /// The configured CA file or proxy is invalid.
+        /// The configured CA file or proxy is invalid, or the proxy wants another user name or password.
         public static let configuration = Code(rawValue: "configuration")
         /// No connection came about, so nothing was sent.
         public static let notConnected = Code(rawValue: "not_connected")
@@ -110,6 +98,15 @@ extension HTTPTransportError {
         ).about(host, reason)
     }
 
+    /// What a proxy answered that makes no connection; a later answer of it may be another.
+    static func refused(host: String, proxy: String) -> HTTPTransportError {
+        HTTPTransportError(
+            .notConnected,
+            "the proxy \(proxy) refused the connection to \(host)",
+            Remedy(.checkNetwork, "check the proxy and try again")
+        ).about(host, "refused by the proxy \(proxy)")
+    }
+
     package static func notTrusted(host: String, reason: String) -> HTTPTransportError {
         HTTPTransportError(
             .notTrusted,
@@ -123,6 +120,14 @@ extension HTTPTransportError {
             .notTrusted,
             "the certificate of \(host) is for another name",
             Remedy(.checkSource, "check the address, and any proxy in front of it")
+        ).about(host)
+    }
+
+    static func noName(host: String) -> HTTPTransportError {
+        HTTPTransportError(
+            .notTrusted,
+            "the certificate of \(host) has no name in its subjectAltName",
+            Remedy(.checkSource, "have it issued with one")
         ).about(host)
     }
 
@@ -198,52 +203,5 @@ extension HTTPTransportError {
         case .timedOut: return .timedOut(host: host, proxy: proxy)
         default: return self
         }
-    }
-}
-
-extension HTTPTransportError {
-    /// Translates an error of the HTTP client for the caller.
-    init(_ error: any Error, host: String) {
-        switch error {
-        case let error as HTTPTransportError: self = error
-        case let error as HTTPClientError: self.init(error, at: host)
-        case let error as NIOConnectionError:
-            let reason = error.connectionErrors.first.map { Self.reason(of: $0.error) } ?? "its name is unknown"
-            self = .notConnected(host: host, reason: reason)
-        case is SocketAddressError: self = .notConnected(host: host, reason: "its name is unknown")
-        case let error as NIOSSLError: self.init(error, at: host)
-        case let error as NIOSSLExtraError: self.init(error, at: host)
-        case let error as IOError where error.errnoCode == ECONNREFUSED:
-            self = .notConnected(host: host, reason: error.words)
-        case let error as IOError: self = .interrupted(host: host, reason: error.words)
-        default: self = .interrupted(host: host, reason: Self.short("\(error)"))
-        }
-    }
-
-    private init(_ error: HTTPClientError, at host: String) {
-        switch error {
-        case .connectTimeout: self = .notConnected(host: host, reason: "no answer in time")
-        case .deadlineExceeded, .readTimeout, .writeTimeout: self = .timedOut(host: host)
-        case .httpProxyHandshakeTimeout, .socksHandshakeTimeout, .tlsHandshakeTimeout, .proxyAuthenticationRequired:
-            self = .notConnected(host: host, reason: error.shortDescription)
-        default: self = .interrupted(host: host, reason: Self.short(error.shortDescription))
-        }
-    }
-
-    private static func reason(of error: any Error) -> String {
-        (error as? IOError)?.words ?? short("\(error)")
-    }
-
-    /// Errors of the layers below can be long, and they repeat what the sentence says already.
-    static func short(_ reason: String) -> String {
-        let line = reason.prefix { !$0.isNewline }
-        return line.count > 120 ? line.prefix(117) + "..." : String(line)
-    }
-}
-
-extension IOError {
-    /// What the system says, without what the client adds to it.
-    package var words: String {
-        errnoCode == ECONNREFUSED ? "refused" : String(cString: strerror(errnoCode)).lowercased()
     }
 }

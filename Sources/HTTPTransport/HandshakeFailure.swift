@@ -28,9 +28,23 @@ package struct HandshakeFailure {
         }
     }
 
+    /// Whether the server refused what this side showed of itself, or that it showed nothing.
+    ///
+    /// In TLS 1.3 it says so when the client has already begun to send, and it does not read what was sent.
+    package var isRefusalOfClient: Bool {
+        names.contains { name in
+            name.contains("_ALERT_")
+                && ["CERTIFICATE", "UNKNOWN_CA", "ACCESS_DENIED", "HANDSHAKE_FAILURE"].contains { name.contains($0) }
+        }
+    }
+
+    /// The last error in words, which is what failed by the others.
+    fileprivate var reason: String {
+        HTTPTransportError.short((names.last ?? "no reason").lowercased().replacing("_", with: " "))
+    }
+
     /// The error, which the same handshake meets again however often it is repeated.
     package func error(at host: String) -> HTTPTransportError {
-        let reason = HTTPTransportError.short((names.last ?? "no reason").lowercased().replacing("_", with: " "))
         if isAboutCertificate { return .notTrusted(host: host, reason: reason) }
         if names.contains(where: Self.aboutVersions.contains) { return .oldTLS(host: host, reason: reason) }
         // What came has no record of TLS at its beginning.
@@ -57,6 +71,18 @@ extension HTTPTransportError {
         case .unableToValidateCertificate, .cannotFindPeerIP:
             self = .notTrusted(host: host, reason: "it cannot be checked")
         case .cannotMatchULabel: self = .otherName(host: host)
+        default: self = .interrupted(host: host, reason: Self.short("\(error)"))
+        }
+    }
+
+    /// An error of TLS that came after the handshake, as this side saw it.
+    init(_ error: BoringSSLError, at host: String, isSent: Bool?) {
+        switch error {
+        case .sslError(let errors), .unknownError(let errors):
+            let failure = HandshakeFailure(errors.map { "\($0)" })
+            self =
+                failure.isRefusalOfClient || isSent == false
+                ? failure.error(at: host) : .interrupted(host: host, reason: failure.reason)
         default: self = .interrupted(host: host, reason: Self.short("\(error)"))
         }
     }

@@ -5,25 +5,42 @@ import OAuth
 ///
 /// Plain `http` is for loopback, which never goes through a proxy, so `http_proxy` plays no part.
 struct ProxySettings: Sendable {
-    let proxy: HTTPClient.Configuration.Proxy?
+    private let named: Result<NamedProxy?, HTTPTransportError>
     private let exceptions: [String]
 
-    /// - Throws: ``HTTPTransportError/Code/configuration`` if the environment names a proxy that cannot be used.
-    init(environment: [String: String]) throws(HTTPTransportError) {
-        let names = ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
-        let named = names.lazy.compactMap { name in environment[name].map { (name, $0) } }.first { !$0.1.isEmpty }
-        proxy = try named.map { (name, url) throws(HTTPTransportError) in try Self.proxy(url, from: name) }
+    init(environment: [String: String]) {
+        named = Self.named(in: environment)
         let list = environment["no_proxy"] ?? environment["NO_PROXY"] ?? ""
         exceptions = list.split(whereSeparator: { $0 == "," || $0.isWhitespace }).map { $0.lowercased() }
     }
 
-    /// Whether `host` is reached through the proxy.
-    func applies(to address: WebAddress) -> Bool {
-        guard proxy != nil, !address.isLoopback else { return false }
-        return !exceptions.contains { exception in
-            let domain = exception.hasPrefix(".") ? String(exception.dropFirst()) : exception
-            return exception == "*" || address.host == domain || address.host.hasSuffix("." + domain)
-                || exception == address.name
+    /// The proxy through which `address` is reached; nil if it is reached without one.
+    ///
+    /// - Throws: ``HTTPTransportError/Code/configuration`` if the environment names one that cannot be used.
+    func proxy(for address: WebAddress) throws(HTTPTransportError) -> NamedProxy? {
+        guard !address.isLoopback, !exceptions.contains(where: { Self.covers($0, address) }) else { return nil }
+        return try named.get()
+    }
+
+    /// Whether an entry of `NO_PROXY` is about `address`: a host or a domain, with or without a port.
+    private static func covers(_ exception: String, _ address: WebAddress) -> Bool {
+        if exception == "*" { return true }
+        let star = exception.hasPrefix("*.") ? exception.dropFirst() : exception[...]
+        let domain = star.hasPrefix(".") ? star.dropFirst() : star
+        guard !domain.isEmpty else { return false }
+        let shown = address.host.contains(":") ? "[\(address.host)]" : address.host
+        return [address.host, shown, "\(shown):\(address.port)"].contains { $0 == domain || $0.hasSuffix("." + domain) }
+    }
+
+    private static func named(in environment: [String: String]) -> Result<NamedProxy?, HTTPTransportError> {
+        let names = ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
+        guard let name = names.first(where: { environment[$0]?.isEmpty == false }), let url = environment[name] else {
+            return .success(nil)
+        }
+        do throws(HTTPTransportError) {
+            return .success(NamedProxy(proxy: try proxy(url, from: name), variable: name))
+        } catch {
+            return .failure(error)
         }
     }
 
@@ -78,5 +95,30 @@ struct ProxySettings: Sendable {
             )
         }
         return .basic(username: texts[0], password: texts.count > 1 ? texts[1] : "")
+    }
+}
+
+/// A proxy, and the variable of the environment that names it.
+struct NamedProxy: Sendable {
+    let proxy: HTTPClient.Configuration.Proxy
+    let variable: String
+
+    /// Where it is, without its password.
+    var name: String { "\(proxy.host):\(proxy.port)" }
+
+    /// What the proxy answered instead of making a connection; nil if `error` is something else.
+    func refusal(_ error: any Error, to host: String) -> HTTPTransportError? {
+        guard let error = error as? HTTPClientError else { return nil }
+        if error == .invalidProxyResponse { return .refused(host: host, proxy: name) }
+        guard error == .proxyAuthenticationRequired else { return nil }
+        return proxy.authorization == nil
+            ? .configuration(
+                "the proxy \(name) wants a user name and a password",
+                "write them in \(variable), such as http://user:password@\(name)"
+            )
+            : .configuration(
+                "the proxy \(name) does not accept the user name and the password in \(variable)",
+                "correct them"
+            )
     }
 }

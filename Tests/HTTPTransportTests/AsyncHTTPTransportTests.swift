@@ -91,6 +91,20 @@ struct AsyncHTTPTransportTests {
         #expect(error?.mayHaveTakenEffect == false)
     }
 
+    @Test func `a time limit before a connection is made leaves a request without effect`() async throws {
+        for (scheme, mayHaveTakenEffect) in [("https", false), ("http", true)] {
+            let server = try RawServer("", .hangs)
+            defer { server.stop() }
+            var request = HTTPRequest("POST", "\(scheme)://127.0.0.1:\(server.port)/")
+            request.body = Secret("a=b")
+            let error = await #expect(throws: HTTPTransportError.self) {
+                try await Self.transport.send(request, limits: Self.short)
+            }
+            #expect(error?.mayHaveTakenEffect == mayHaveTakenEffect, "\(String(describing: error))")
+            #expect(error?.isTransient == true)
+        }
+    }
+
     @Test func `a refused connection has the same error text for every address tried`() async throws {
         let port = try UnusedPort().number
         for place in ["https://127.0.0.1", "https://localhost", "http://localhost"] {

@@ -9,9 +9,13 @@ struct HandshakeTests {
     private static let limits = HTTPLimits(head: .seconds(40), total: .seconds(40), bodySize: 100_000)
 
     /// The error of a request to a port of this machine, where the authority of `caFile` is trusted.
-    private func error(_ port: Int, trusting caFile: String? = nil) async throws -> HTTPTransportError {
+    private func error(
+        _ port: Int,
+        host: String = "127.0.0.1",
+        trusting caFile: String? = nil
+    ) async throws -> HTTPTransportError {
         let transport = AsyncHTTPTransport(options: HTTPTransportOptions(caFile: caFile))
-        let request = HTTPRequest("GET", "https://127.0.0.1:\(port)/")
+        let request = HTTPRequest("GET", "https://\(host):\(port)/")
         let error = await #expect(throws: HTTPTransportError.self) {
             try await transport.send(request, limits: Self.limits)
         }
@@ -59,6 +63,35 @@ struct HandshakeTests {
         #expect(error.code == .notTrusted)
         #expect(error.problem == "the certificate of 127.0.0.1:\(server.port) is for another name")
         #expect(error.remedy?.code == .checkSource)
+    }
+
+    @Test(.enabled(if: PrivateAuthority.isAvailable, "needs openssl"))
+    func `a certificate for the address of a server is not one for its name`() async throws {
+        let server = try await TLSServer.start { try PrivateAuthority(names: "IP:127.0.0.1") }
+        defer { server.stop() }
+        let error = try await error(server.port, host: "localhost", trusting: server.authority.path)
+        #expect(error.code == .notTrusted, "\(error)")
+        #expect(error.problem == "the certificate of localhost:\(server.port) is for another name")
+        #expect(!error.mayHaveTakenEffect)
+        #expect(!error.isTransient)
+    }
+
+    @Test(.enabled(if: PrivateAuthority.isAvailable, "needs openssl"))
+    func `a certificate for the name or the address asked for is accepted`() async throws {
+        let server = try await TLSServer.start()
+        defer { server.stop() }
+        let transport = AsyncHTTPTransport(options: HTTPTransportOptions(caFile: server.authority.path))
+        for host in ["localhost", "127.0.0.1", "localhost"] {
+            let request = HTTPRequest("GET", "https://\(host):\(server.port)/")
+            #expect(try await transport.send(request, limits: Self.limits).status == 200)
+        }
+    }
+
+    @Test(arguments: ["TLSV1_ALERT_CERTIFICATE_REQUIRED", "TLSV1_ALERT_UNKNOWN_CA", "SSLV3_ALERT_HANDSHAKE_FAILURE"])
+    func `an alert about what the client showed is a refusal, and other errors are none`(alert: String) {
+        let prefix = "Error: 1 error:1:SSL routines:OPENSSL_internal:"
+        #expect(HandshakeFailure(["\(prefix)\(alert) at a.cc:1"]).isRefusalOfClient)
+        #expect(!HandshakeFailure(["\(prefix)BAD_DECRYPT at a.cc:1"]).isRefusalOfClient)
     }
 
     @Test func `an answer without TLS is refused for good`() async throws {

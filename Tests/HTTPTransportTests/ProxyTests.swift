@@ -70,4 +70,58 @@ struct ProxyTests {
         #expect(sentence.contains("ALL_PROXY has a user for a SOCKS proxy"), "\(sentence)")
         #expect(!sentence.contains("secret"), "\(sentence)")
     }
+
+    private static func error(_ environment: [String: String]) async throws -> HTTPTransportError {
+        var options = HTTPTransportOptions()
+        options.environment = environment
+        let transport = AsyncHTTPTransport(options: options)
+        let error = await #expect(throws: HTTPTransportError.self) {
+            try await transport.send(HTTPRequest("GET", "https://issuer.invalid/"), limits: Self.limits)
+        }
+        return try #require(error)
+    }
+
+    @Test(arguments: ["403 Forbidden", "502 Bad Gateway", "503 Service Unavailable"])
+    func `a proxy that makes no connection is named, and nothing was sent`(status: String) async throws {
+        let proxy = try RawServer("HTTP/1.1 \(status)\r\nContent-Length: 0\r\n\r\n")
+        defer { proxy.stop() }
+        let error = try await Self.error(["HTTPS_PROXY": "http://127.0.0.1:\(proxy.port)"])
+        #expect(error.problem == "the proxy 127.0.0.1:\(proxy.port) refused the connection to issuer.invalid")
+        #expect(error.code == .notConnected)
+        #expect(!error.mayHaveTakenEffect)
+    }
+
+    @Test(arguments: [("", "wants a user name and a password"), ("user:secret@", "does not accept the user name")])
+    func `a proxy that asks for a password says which variable to correct`(user: String, words: String) async throws {
+        let proxy = try RawServer("HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n")
+        defer { proxy.stop() }
+        let error = try await Self.error(["HTTPS_PROXY": "http://\(user)127.0.0.1:\(proxy.port)"])
+        #expect(error.problem.hasPrefix("the proxy 127.0.0.1:\(proxy.port) \(words)"), "\(error)")
+        let sentence = "\(error.problem) \(error.remedy?.advice ?? "")"
+        #expect(sentence.contains("HTTPS_PROXY"))
+        #expect(!"\(error)".contains("secret"))
+        #expect(!error.isTransient)
+    }
+
+    @Test func `a proxy that cannot be used does no harm where it is not used`() async throws {
+        let server = try RawServer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        defer { server.stop() }
+        var options = HTTPTransportOptions()
+        options.environment = ["HTTPS_PROXY": "https://proxy.invalid:8080"]
+        let transport = AsyncHTTPTransport(options: options)
+        #expect(try await transport.send(HTTPRequest("GET", server.url), limits: Self.limits).status == 200)
+        #expect(try await Self.error(options.environment).code == .configuration)
+    }
+
+    @Test(arguments: ["issuer.invalid:443", "*.invalid", "invalid:443", "*.invalid:443", "*", "x, .invalid"])
+    func `a host that NO_PROXY lists, with its port or a star, is reached directly`(list: String) async throws {
+        let error = try await Self.error(["HTTPS_PROXY": "https://proxy.invalid:8080", "NO_PROXY": list])
+        #expect(error.code == .notConnected, "\(error)")
+    }
+
+    @Test(arguments: ["issuer.invalid:8443", "nissuer.invalid", "uer.invalid", ".", "*."])
+    func `a host that NO_PROXY does not list goes through the proxy`(list: String) async throws {
+        let error = try await Self.error(["HTTPS_PROXY": "https://proxy.invalid:8080", "NO_PROXY": list])
+        #expect(error.code == .configuration, "\(error)")
+    }
 }
