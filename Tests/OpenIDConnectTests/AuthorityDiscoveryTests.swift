@@ -21,6 +21,18 @@ struct AuthorityDiscoveryTests {
         )
     }
 
+    @Test func `an authorization endpoint with a fragment is refused`() throws {
+        var document = JSONValue.Object([
+            ("issuer", "https://i.example"), ("token_endpoint", "https://i.example/token"),
+            ("authorization_endpoint", "https://i.example/a?b=c"),
+        ])
+        #expect(try IssuerMetadata(document).authorizationEndpoint == "https://i.example/a?b=c")
+        document["authorization_endpoint"] = "https://i.example/a#b"
+        #expect(throws: MetadataError.incomplete("an authorization_endpoint without a fragment")) {
+            try IssuerMetadata(document)
+        }
+    }
+
     @Test(arguments: [
         ("\(entra)/common", "\(entra)/{tenantid}/v2.0"),
         ("\(entra)/organizations", "\(entra)/{tenantid}/v2.0"),

@@ -62,6 +62,8 @@ struct DeviceAuthorizationEndpointTests {
         )
         #expect(authorization.verificationURI == "https://i.example/d")
         #expect(authorization.verificationURIComplete == complete)
+        let both = try await answer(body(["verification_uri": .null, "verification_url": "https://i.example/d"]))
+        #expect(both.verificationURI == "https://i.example/d")
         let unfit = try await answer(body(["verification_uri_complete": "javascript:alert(1)"]))
         #expect(unfit.verificationURIComplete == nil)
     }

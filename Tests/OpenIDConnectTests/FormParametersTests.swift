@@ -44,11 +44,31 @@ struct FormParametersTests {
         #expect(form.redacting("no '\(echo)' here") == "no '<redacted>' here")
     }
 
-    @Test func `texts that may be read in many ways take no longer for it`() {
+    @Test(arguments: ["a", "\\", "%25", "&amp;"])
+    func `a text that takes too long to compare with a secret is left out`(part: String) {
         var form = FormParameters()
-        form.append("refresh_token", Secret(String(repeating: "\\", count: 400) + "x"))
-        let text = String(repeating: "\\", count: 600)
-        #expect(form.redacting(text) == text)
+        form.append("refresh_token", Secret(String(repeating: part, count: 2_000) + "x"))
+        let text = String(repeating: String(repeating: part, count: 1_999) + "b", count: 400)
+        #expect(form.redacting(text) == "<redacted>")
+        var error = OAuthError(code: .invalidGrant, suberror: text)
+        error.serverDescription = text
+        error.claims = text
+        #expect(form.redacting(error) == OAuthError(code: .invalidGrant))
+    }
+
+    @Test func `of a long text the beginning is kept, and a secret at its end is redacted whole`() {
+        var form = FormParameters()
+        form.append("code", Secret("first+secret"))
+        form.append("refresh_token", Secret("second/secret"))
+        let filler = String(repeating: "é ", count: 1_364)
+        for echo in ["second/secret", "second%2Fsecret", "second&#x2F;secret", #"second\/secret"#] {
+            #expect(form.redacting(filler + echo + filler) == filler + "<redacted>", "\(echo)")
+        }
+        let long = String(repeating: "é", count: 3_000)
+        #expect(form.redacting("x" + long) == "x" + String(long.prefix(2_048)))
+        var error = OAuthError(code: .invalidGrant)
+        error.claims = filler + filler
+        #expect(form.redacting(error) == error)
     }
 
     @Test(arguments: [#"a\"b\\c"#, "a&quot;b&#92;c", #"a\u0022b\u005Cc"#, #"a"b\c"#])

@@ -39,6 +39,24 @@ struct TokenEndpointTests {
         await #expect(throws: UnusableAnswer(status: 202, isJSON: isJSON)) { try await answer(body, status: 202) }
     }
 
+    @Test func `a refusal that repeats a token of the same answer is shown without it`() async {
+        let expected = OAuthError(code: .invalidGrant, serverDescription: "See <redacted> for more")
+        let text = #""error_description":"See own-token-1 for more""#
+        await #expect(throws: expected) {
+            try await answer(#"{"error":"invalid_grant",\#(text),"access_token":"own-token-1"}"#, status: 400)
+        }
+    }
+
+    @Test(arguments: ["<html>", "Unauthorized"])
+    func `a page with status 401 is not reported as a refusal of the client`(body: String) async {
+        await #expect(throws: UnusableAnswer(status: 401, isJSON: false)) { try await answer(body, status: 401) }
+    }
+
+    @Test(arguments: ["", "{}"])
+    func `status 401 without a page is a refusal of the client`(body: String) async {
+        await #expect(throws: OAuthError(code: .invalidClient, status: 401)) { try await answer(body, status: 401) }
+    }
+
     @Test func `a refusal behind a byte order mark is one`() async {
         await #expect(throws: OAuthError(code: .invalidGrant)) {
             try await answer("\u{FEFF}" + #"{"error":"invalid_grant"}"#, status: 400)

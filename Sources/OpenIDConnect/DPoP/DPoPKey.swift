@@ -202,7 +202,10 @@ extension DPoPError {
         var error = DPoPError(
             .refusedProof,
             refusal.problem,
-            Remedy(.correctClock, "check the clock of this machine, then try again")
+            // A nonce was sent, and has nothing to do with the time.
+            refusal.code == .useDPoPNonce
+                ? Remedy(.askOperator, "ask the operator of the issuer why it takes no DPoP nonce")
+                : Remedy(.correctClock, "check the clock of this machine, then try again")
         )
         error.refusal = refusal
         return error

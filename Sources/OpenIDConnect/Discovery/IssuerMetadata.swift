@@ -10,11 +10,16 @@ package struct IssuerMetadata: Hashable, Sendable {
     package let issuer: String
     package let tokenEndpoint: String
 
-    /// - Throws: ``MetadataError/incomplete(_:)`` if the issuer or its token endpoint is missing.
+    /// - Throws: ``MetadataError/incomplete(_:)`` if the issuer or its token endpoint is missing, or its
+    ///   authorization endpoint has a fragment.
     package init(_ document: JSONValue.Object) throws(MetadataError) {
         guard let issuer = document["issuer"]?.text, !issuer.isEmpty else { throw .incomplete("issuer") }
         guard let tokenEndpoint = Self.endpoint("token_endpoint", in: document) else {
             throw .incomplete("token_endpoint")
+        }
+        // RFC 6749 §3.1. What is added to the query would be part of the fragment, and would not be sent.
+        guard Self.endpoint("authorization_endpoint", in: document)?.utf8.contains(UInt8(ascii: "#")) != true else {
+            throw .incomplete("an authorization_endpoint without a fragment")
         }
         self.document = document
         self.issuer = issuer

@@ -66,8 +66,8 @@ public struct DeviceAuthorization: Sendable {
         guard let userCode = object["user_code"]?.text, !userCode.isEmpty, userCode.utf8.count <= Self.longestUserCode,
             userCode.utf8.allSatisfy({ (0x20..<0x7F).contains($0) })
         else { throw .incomplete("user_code") }
-        // Some issuers still use the name of a draft.
-        guard let address = (object["verification_uri"] ?? object["verification_url"])?.text,
+        // Some issuers still use the name of a draft, and some write null for the other.
+        guard let address = object["verification_uri"]?.text ?? object["verification_url"]?.text,
             WebAddress(secure: address) != nil
         else { throw .incomplete("verification_uri") }
         self.deviceCode = Secret(deviceCode)

@@ -30,7 +30,8 @@ package struct TokenEndpoint: Sendable {
         let tokens = object.map { TokenResponse($0) }
         // Some issuers send errors with status 200; beside tokens that are nowhere else, `error` says nothing.
         let hasTokens = response.isSuccess && tokens?.hasTokens ?? false
-        if !hasTokens, var refusal = object.flatMap({ OAuthError($0, status: response.status) }) {
+        if !hasTokens, let object, var refusal = OAuthError(object, status: response.status) {
+            form.conceal(object.answeredTokens)
             refusal.retryAfter = response.retryAfter(now: now)
             throw form.redacting(refusal)
         }
@@ -38,8 +39,10 @@ package struct TokenEndpoint: Sendable {
         guard response.isSuccess || response.headers["retry-after"] == nil else {
             throw IssuerUnavailable(response, now: now)
         }
-        // RFC 6749 §5.2: the status for an unknown client, whatever the body.
-        guard response.status != 401 else { throw OAuthError(code: .invalidClient, status: 401) }
+        // RFC 6749 §5.2: the status for an unknown client. A page is what a proxy sends, too.
+        guard response.status != 401 || object == nil && response.body.count > 0 else {
+            throw OAuthError(code: .invalidClient, status: 401)
+        }
         // RFC 6749 §5.1 has 200 alone; but tokens that come with another success are in no other answer.
         guard response.isSuccess, let tokens, tokens.hasTokens else {
             throw UnusableAnswer(status: response.status, isJSON: object != nil)
