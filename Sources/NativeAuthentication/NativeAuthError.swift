@@ -34,6 +34,8 @@ public struct NativeAuthError<Kind: NativeAuthErrorKind>: CodedError {
     public let reason: String
 
     /// What the requests of the flow are marked with, here and at the issuer.
+    ///
+    /// Requests for access tokens have no mark: the id of a ``RetrieveAccessTokenError`` is known only here.
     public let correlationID: UUID
 
     /// Microsoft's numbers; the first one counts.

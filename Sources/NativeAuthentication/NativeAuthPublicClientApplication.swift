@@ -212,7 +212,10 @@ extension NativeAuthPublicClientApplication {
     ) throws -> NativeAuthUserAccount {
         if !configuration.allowsSeveralAccounts {
             do {
+                // Of several that sign in at once the last one stays.
+                let own = try lastSignIn(of: result.account.id, in: store)
                 for other in try ownAccounts(in: store) where other.id != result.account.id {
+                    guard try lastSignIn(of: other.id, in: store) <= own else { continue }
                     try store.removeAccount(other.id, client: configuration.clientID)
                 }
             } catch {
@@ -220,14 +223,33 @@ extension NativeAuthPublicClientApplication {
                 configuration.logger.warning("an account was not signed out", metadata: ["reason": "\(error)"])
             }
         }
-        return NativeAuthUserAccount(application: self, account: result.account, idToken: result.idToken, scope: scope)
+        return NativeAuthUserAccount(
+            application: self,
+            account: result.account,
+            idToken: result.idToken,
+            scope: scope,
+            pendingReason: result.pendingReason,
+            declinedScope: result.declinedScope
+        )
     }
 
     /// The accounts that came by native authentication or its browser: user flows have accounts of their own.
     private func ownAccounts(in store: TokenStore) throws -> [Account] {
-        let authority = Cloud.group(of: configuration.authority.environment)
-        return try store.signedInAccounts(client: configuration.clientID).filter {
-            $0.userFlow == nil && $0.id.issuer == authority
+        try store.signedInAccounts(client: configuration.clientID).filter {
+            $0.userFlow == nil && isOwn($0)
         }
+    }
+
+    /// Whether this issuer vouches for the account: by its host, or by the name that its ID tokens have.
+    private func isOwn(_ account: Account) -> Bool {
+        configuration.authority.vouches(for: account.id)
+            || account.id.hasIssuer && account.environment == configuration.authority.environment
+    }
+
+    /// The entry of the record of use that tells of the account's last sign-in; 0 where none is left.
+    private func lastSignIn(of account: Account.ID, in store: TokenStore) throws -> Int64 {
+        let client = configuration.clientID.lowercased()
+        let event = try store.events(of: account).first { $0.kind == .signIn && $0.clientID?.lowercased() == client }
+        return event?.id ?? 0
     }
 }

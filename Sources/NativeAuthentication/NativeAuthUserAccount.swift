@@ -16,8 +16,23 @@ public final class NativeAuthUserAccount: Sendable {
     /// What the sign-in asked for.
     let signInScope: Scope
 
-    init(application: NativeAuthPublicClientApplication, account: Account, idToken: IDToken, scope: Scope) {
+    /// Why the tokens of the sign-in are kept in a file beside the store; nil: they are in the store.
+    package let pendingReason: String?
+
+    /// What the sign-in asked for and the issuer did not grant.
+    package let declinedScope: Scope
+
+    init(
+        application: NativeAuthPublicClientApplication,
+        account: Account,
+        idToken: IDToken,
+        scope: Scope,
+        pendingReason: String? = nil,
+        declinedScope: Scope = Scope([])
+    ) {
         self.application = application
+        self.pendingReason = pendingReason
+        self.declinedScope = declinedScope
         current = LockedValue((account, idToken))
         signInScope = scope
     }

@@ -172,4 +172,41 @@ struct AnswerTests {
             #expect(scene.pauses.all.isEmpty)
         }
     }
+
+    @Test func `a poll that repeats the code and the new password shows neither`() async throws {
+        try await NativeScene.open { scene in
+            let start = try await scene.app("pwd-app").resetPassword(username: NativeScene.ana)
+            let code = try scene.code(to: NativeScene.ana)
+            let state = try await start.submitCode(code)
+            let text = "Cordillera-8-Sur is banned, and \(code.reveal()) is spent"
+            let body = #"{"error":"invalid_grant","suberror":"password_banned","error_description":"\#(text)"}"#
+            scene.provider.faults.add(.answer(status: 400, body: body, at: "resetpassword/poll_completion"))
+            let error = try await failure(of: state.submitPassword, Secret("Cordillera-8-Sur"))
+            #expect(error.isInvalidPassword)
+            #expect(error.reason.hasSuffix("<redacted> is banned, and <redacted> is spent"), "\(error.reason)")
+        }
+    }
+
+    @Test(arguments: ["continuation_token", "access_token", "refresh_token", "id_token"])
+    func `an error that repeats a token of its own answer is shown without it`(name: String) async throws {
+        try await NativeScene.open { scene in
+            let state = try await scene.app().signIn(SignInParameters(username: NativeScene.bo)).codeState
+            let error = #""error":"invalid_request","error_description":"See own-token-1 for more""#
+            scene.provider.faults.add(.answer(body: #"{"\#(name)":"own-token-1",\#(error)}"#, at: "token"))
+            let refusal = try await failure(of: state.submitCode, scene.code())
+            #expect(refusal.reason.hasSuffix("See <redacted> for more"), "\(refusal.reason)")
+        }
+    }
+
+    @Test func `a code whose target has a null label goes to its target`() async throws {
+        try await NativeScene.open { scene in
+            let transport = EchoingTransport(route: "/challenge") { _ in
+                let target = #""challenge_target_label":null,"challenge_target":"b***o@example.org""#
+                return #"{\#(Self.challenge),\#(target),"code_length":8}"#
+            }
+            let app = try scene.app(transport: transport)
+            let state = try await app.signIn(SignInParameters(username: NativeScene.bo)).codeState
+            #expect(state.delivery.sentTo == "b***o@example.org")
+        }
+    }
 }

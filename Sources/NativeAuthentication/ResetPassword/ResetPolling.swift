@@ -1,5 +1,5 @@
 import HTTPTransport
-import OAuth
+package import OAuth
 import OpenIDConnect
 import TokenManagement
 
@@ -67,8 +67,12 @@ struct ResetPolling: Sendable {
         switch reply.object["status"]?.text {
         case "succeeded": return SignInAfterResetPasswordState(flow: flow, token: reply.optionalToken)
         case "failed":
-            let reason = PasswordRequiredError(reply.unexpected("says that the password was not set"), in: flow)
-            throw StepError(reason, reply.optionalToken.map(state))
+            guard let next = reply.optionalToken else {
+                let failure = reply.unexpected("says that the password was not set")
+                throw StepError(PasswordRequiredError(failure, in: flow), nil)
+            }
+            let flaw = "the issuer's answer says that the password was not set"
+            throw StepError(PasswordRequiredError(.invalidPassword, flaw, reply.correlationID), state(next))
         case "in_progress", "not_started": throw undecided(reply, "says that the password is not set yet")
         default: throw undecided(reply, "has no status")
         }
@@ -97,7 +101,7 @@ struct ResetPolling: Sendable {
 
 extension Remedy {
     /// What to do after a new password was submitted, if nothing is known of it.
-    static let signInAfterSubmission = Remedy.signIn(
+    package static let signInAfterSubmission = Remedy.signIn(
         "the new password was submitted and may be in force, sign in with it"
     )
 }

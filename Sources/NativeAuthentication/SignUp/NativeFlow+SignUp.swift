@@ -1,4 +1,4 @@
-import OAuth
+package import OAuth
 import OpenIDConnect
 
 extension NativeFlow {
@@ -48,6 +48,17 @@ extension NativeFlow {
 extension NativeRequestFailure {
     /// Whether the state from before the request is as good as it was, because the request was never sent.
     var keepsState: Bool { isUnsent && !endsFlow }
+
+    /// The same with the advice to sign in, where the answer to what may have made the account was lost.
+    func advisingSignInAfterSignUp() -> NativeRequestFailure {
+        // What ends the flow was answered, by a request for more.
+        endpoint == .signUpContinue && !endsFlow && mayHaveTakenEffect ? advising(.signInAfterLostSignUp) : self
+    }
+}
+
+extension Remedy {
+    /// What to do after a step of a sign-up, if nothing is known of its result.
+    package static let signInAfterLostSignUp = Remedy.signIn("the account may exist by now, sign in to find out")
 }
 
 /// Something that the tenant wants to know of a person who signs up (MSAL's `MSALNativeAuthRequiredAttribute`).

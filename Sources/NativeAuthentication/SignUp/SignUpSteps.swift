@@ -54,7 +54,7 @@ public struct SignUpCodeRequiredState: Sendable {
         do throws(NativeRequestFailure) {
             return try await verify(code)
         } catch {
-            let reason = VerifyCodeError(error, in: flow) { failure in
+            let reason = VerifyCodeError(error.advisingSignInAfterSignUp(), in: flow) { failure in
                 let refusal = failure.refusal(at: .signUpContinue)
                 return refusal?.isInvalidCode == true || refusal?.isInvalidPassword == true ? .invalidCode : nil
             }
@@ -122,7 +122,7 @@ public struct SignUpPasswordRequiredState: Sendable {
                 throw flow.unexpected("asks for the password again", at: .signUpContinue).ending()
             }
         } catch {
-            let reason = PasswordRequiredError(error, in: flow) {
+            let reason = PasswordRequiredError(error.advisingSignInAfterSignUp(), in: flow) {
                 $0.refusal?.isInvalidPassword == true ? .invalidPassword : nil
             }
             throw StepError(reason, reason.isInvalidPassword || error.keepsState ? self : nil)
@@ -170,7 +170,8 @@ public struct SignUpAttributesRequiredState: Sendable {
         } catch {
             let names = error.invalidAttributes
             if error.refusal?.isInvalidAttributes(names) == true { return .attributesInvalid(names, self) }
-            throw StepError(AttributesRequiredError(error, in: flow), error.keepsState ? self : nil)
+            let reason = AttributesRequiredError(error.advisingSignInAfterSignUp(), in: flow)
+            throw StepError(reason, error.keepsState ? self : nil)
         }
     }
 }

@@ -83,6 +83,8 @@ struct NativeConnection: Sendable {
         }
         // Only an object says anything; everything else is judged by its status.
         let object = response.jsonObject(mending: true)
+        var form = form
+        form.conceal(object?.answeredTokens ?? [])
         switch response.status {
         case 200:
             guard let object else { throw failure(.unexpected("is not JSON")) }

@@ -22,6 +22,9 @@ struct NativeFlow: Sendable {
     /// The parameters of a page for new accounts.
     var isSignUp = false
 
+    /// What the requests sent so far; every state of the flow adds to it.
+    private let sent = SentSecrets()
+
     init(_ application: NativeAuthPublicClientApplication, username: String, correlationID: UUID? = nil) {
         self.application = application
         self.username = username
@@ -43,7 +46,10 @@ struct NativeFlow: Sendable {
         _ form: FormParameters,
         within limit: Duration? = nil
     ) async throws(NativeRequestFailure) -> NativeResponse {
-        try await application.connection.send(endpoint, form, correlationID, within: limit)
+        var form = form
+        // An issuer may repeat what an earlier step sent it.
+        form.conceal(sent.add(form.secrets))
+        return try await application.connection.send(endpoint, form, correlationID, within: limit)
     }
 
     /// Begins a flow at the endpoint for it.
@@ -116,6 +122,20 @@ struct NativeFlow: Sendable {
         request.claims = claims
         request.prompt = isSignUp ? .create : nil
         return request
+    }
+}
+
+/// The passwords, codes and tokens that a flow has sent, which none of its answers may show.
+private final class SentSecrets: Sendable {
+    private let secrets = LockedValue<[Secret]>([])
+
+    /// Adds those of the next request, and returns those of the requests before it.
+    func add(_ added: [Secret]) -> [Secret] {
+        secrets.withLock { secrets in
+            let earlier = secrets
+            secrets += added.filter { !earlier.contains($0) }
+            return earlier
+        }
     }
 }
 

@@ -76,7 +76,7 @@ public struct CodeDelivery: Hashable, Sendable {
     public let resendInterval: Duration?
 
     init?(_ object: JSONValue.Object) {
-        guard let target = (object["challenge_target_label"] ?? object["challenge_target"])?.text,
+        guard let target = object["challenge_target_label"]?.text ?? object["challenge_target"]?.text,
             let channel = object["challenge_channel"]?.text, let length = object["code_length"]?.seconds,
             (0...1_000).contains(length)
         else { return nil }

@@ -9,6 +9,9 @@ extension FormParameters {
         "invalid_attributes",
     ]
 
+    /// Members of those that are sent back: a code that is in one by chance stays.
+    private static let returnedMembers: Set<String> = ["id"]
+
     /// `object` without the secrets of this form in what is shown of it.
     func redactingShown(_ object: JSONValue.Object) -> JSONValue.Object {
         JSONValue.Object(
@@ -29,7 +32,17 @@ extension FormParameters {
         switch value {
         case .string(let text): .string(redacting(text))
         case .array(let values): .array(values.map { redacting($0) })
-        case .object(let object): .object(JSONValue.Object(object.members.map { ($0, redacting($1)) }))
+        case .object(let object):
+            .object(
+                JSONValue.Object(
+                    object.members.map { name, value in
+                        guard Self.returnedMembers.contains(name), let text = value.text else {
+                            return (name, redacting(value))
+                        }
+                        return (name, .string(redactingName(text)))
+                    }
+                )
+            )
         default: value
         }
     }

@@ -121,8 +121,9 @@ struct ResetPasswordTests {
             let state = try await passwordStep(scene)
             let (body, route) = (#"{"status":"failed","continuation_token":"next"}"#, "resetpassword/poll_completion")
             scene.provider.faults.add(.answer(body: body, at: route))
-            let again = try #require(try await failure(of: state.submitPassword, Self.new).state)
-            try await scene.givesPasswordAgain(again)
+            let error = try await failure(of: state.submitPassword, Self.new)
+            #expect(error.isInvalidPassword)
+            try await scene.givesPasswordAgain(#require(error.state))
         }
     }
 

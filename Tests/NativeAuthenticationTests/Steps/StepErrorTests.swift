@@ -164,4 +164,16 @@ struct StepErrorTests {
             #expect("\(second.kind)" == kind)
         }
     }
+
+    @Test(arguments: [FlowStep.signUpCode, .signUpPassword, .signUpAttributes])
+    func `a sign-up whose answer was lost advises to sign in`(step: FlowStep) async throws {
+        try await NativeScene.open { scene in
+            for fault in [Fault.status(503, at: step.route), .lostResponse(at: step.route)] {
+                let failed = try await step.fail(in: scene) { scene.provider.faults.add(fault) }
+                let advice = "; the account may exist by now, sign in to find out"
+                #expect(failed.description.hasSuffix(advice), "\(failed.description)")
+                scene.provider.faults.removeAll()
+            }
+        }
+    }
 }
