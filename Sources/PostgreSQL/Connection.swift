@@ -172,7 +172,7 @@ package final class Connection {
         guard address.pooler == .transaction else {
             return try pipeline.send(statement, values, role: .commit, number: 1, answer: answer)
         }
-        try begin(self.statement("BEGIN"))
+        try begin(self.statement(Self.beginning))
         defer { transaction = nil }
         try pipeline.send(statement, values, role: .statement, number: 1, answer: answer)
         try pipeline.send(self.statement("COMMIT"), [], role: .commit, number: nil, answer: nil)

@@ -175,19 +175,24 @@ struct SessionSettings {
             ("lock_timeout", "\(options.lockPatience.wholeMilliseconds)"),
             ("idle_in_transaction_session_timeout", "15000"),
             ("synchronous_commit", "on"),
+            // The server's own words for an index are compared with the store's.
+            ("quote_all_identifiers", "off"),
         ]
     }
 
-    /// By which the server looks whether the other machine is there.
+    /// Of sessions that no pooler shares.
     ///
-    /// In the middle of a batch nothing else limits how long it waits for the rest, holding locks. Between a pooler and
-    /// the server that is not this program's matter.
-    private static let liveness = [
+    /// A statement outside a transaction has the level of the session; behind a pooler each is in one that begins with
+    /// its level. By the others the server looks whether the other machine is there: in the middle of a batch nothing
+    /// else limits how long it waits for the rest, holding locks. Between a pooler and the server that is not this
+    /// program's matter.
+    private static let ofOwnSession = [
+        ("default_transaction_isolation", #"read\ committed"#),
         ("tcp_keepalives_idle", "5"), ("tcp_keepalives_interval", "2"), ("tcp_keepalives_count", "3"),
         ("tcp_user_timeout", "15000"),
     ]
 
-    var startup: String { (values + Self.liveness).map { "-c \($0)=\($1)" }.joined(separator: " ") }
+    var startup: String { (values + Self.ofOwnSession).map { "-c \($0)=\($1)" }.joined(separator: " ") }
 
     var ofTransaction: String {
         "SELECT " + values.map { "set_config('\($0.name)', '\($0.value)', true)" }.joined(separator: ", ")

@@ -91,8 +91,7 @@ final class Pipeline {
         if statement.isKept, statement.name == nil || !statement.fits(values) {
             try prepare(statement, values, role == .hint ? .hint : .statement, number)
         }
-        let isSent = statement.send(values, on: handle, library)
-        guard isSent else { throw lose() }
+        guard statement.send(values, on: handle, library) else { throw lose() }
         steps.append(Step(kind: .execute, role: role, statement: statement, number: number, answer: answer))
         isSynchronized = false
         batch += 1
@@ -108,8 +107,7 @@ final class Pipeline {
             try send(deallocation, [], role: role, number: number, answer: nil)
         }
         lastName += 1
-        let isSent = statement.prepare(as: CString("t\(lastName)"), values, on: try open(), library)
-        guard isSent else { throw lose() }
+        guard try statement.prepare(as: CString("t\(lastName)"), values, on: open(), library) else { throw lose() }
         steps.append(Step(kind: .parse, role: role, statement: statement, number: number))
     }
 
@@ -178,12 +176,15 @@ final class Pipeline {
     }
 
     private func readStep(_ deadline: ContinuousClock.Instant) throws(PostgreSQLError) {
-        guard let result = try nextResult(deadline) else { throw lose("the server's answers are out of step") }
+        guard let result = try nextResult(deadline) else { throw outOfStep() }
         let step = steps[firstOpen]
         let status = library.call.pointee.PQresultStatus(result)
         if step.kind == .synchronize {
-            library.call.pointee.PQclear(result)
-            guard status == PGRES_PIPELINE_SYNC else { throw lose("the server's answers are out of step") }
+            defer { library.call.pointee.PQclear(result) }
+            guard status == PGRES_PIPELINE_SYNC else {
+                if library.field("C", of: result) != nil { try fail(step, result) }
+                throw outOfStep()
+            }
             firstOpen += 1
             return
         }
@@ -212,11 +213,12 @@ final class Pipeline {
         let code = library.field("C", of: result)
         let text = library.field("M", of: result)
         guard let code, let text else { throw lose() }
-        let severity = library.field("V", of: result)
+        // A pooler names it in the one way alone.
+        let severity = library.field("V", of: result) ?? library.field("S", of: result)
         let isGone = severity == "FATAL" || severity == "PANIC"
         let lost: PostgreSQLError.ConnectionState = step.role == .commit ? .lostAfterCommit : .lost
         let error = PostgreSQLError(
-            PostgreSQLError.Code(rawValue: code),
+            PostgreSQLError.meaning(code, text),
             PostgreSQLError.message(code, text),
             statement: step.number,
             sql: step.statement?.text,
@@ -264,6 +266,9 @@ final class Pipeline {
             )
         )
     }
+
+    /// What the server said before tells more.
+    private func outOfStep() -> PostgreSQLError { lose(failure?.message ?? "the server's answers are out of step") }
 
     private func tooLate() -> PostgreSQLError {
         drop(

@@ -61,6 +61,8 @@ extension PostgreSQLError {
         package static let setting = Code(rawValue: "setting")
         /// No connection of the pool became free in time.
         package static let poolExhausted = Code(rawValue: "pool exhausted")
+        /// A pooler that gives each statement another session, so that there are no transactions.
+        package static let statementPooler = Code(rawValue: "statement pooler")
         /// An answer that did not come in time.
         package static let timedOut = Code(rawValue: "timed out")
         /// A server that nothing answers for.
@@ -75,6 +77,7 @@ extension PostgreSQLError {
         package static let deadlockDetected = Code(rawValue: "40P01")
         package static let divisionByZero = Code(rawValue: "22012")
         package static let diskFull = Code(rawValue: "53100")
+        package static let duplicateObject = Code(rawValue: "42710")
         package static let duplicateStatement = Code(rawValue: "42P05")
         package static let duplicateTable = Code(rawValue: "42P07")
         package static let failedTransaction = Code(rawValue: "25P02")
@@ -98,6 +101,12 @@ extension PostgreSQLError {
 
         /// Whether the same transaction may succeed when it runs again from its start.
         package var isRetryable: Bool { self == .serializationFailure || self == .deadlockDetected }
+    }
+
+    /// What `sqlState` means; a pooler gives one code to most of what it refuses.
+    static func meaning(_ sqlState: String, _ text: String) -> Code {
+        let code = Code(rawValue: sqlState)
+        return code == .protocolViolation && text.contains("transaction blocks not allowed") ? .statementPooler : code
     }
 
     /// What the server says of `sqlState`; its sentence is left out where it quotes a value.

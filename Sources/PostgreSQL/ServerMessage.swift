@@ -10,9 +10,7 @@ struct ServerMessage {
     init(_ reported: String) {
         var state: String?
         var sentences: [String] = []
-        // What is indented is libpq's guess at the cause.
-        for line in reported.split(whereSeparator: \.isNewline) where !line.hasPrefix("LOCATION:") && line.first != "\t"
-        {
+        for line in reported.split(whereSeparator: \.isNewline) where !Self.isLeftOut(line) {
             var sentence = String(line)
             if let code = line.firstMatch(of: #/[^ :]+:  ([0-9A-Z]{5}): /#) {
                 state = String(code.output.1)
@@ -24,6 +22,11 @@ struct ServerMessage {
         }
         sqlState = state
         text = sentences.map { $0.trimmingPrefix(while: \.isWhitespace) }.joined(separator: "; ")
+    }
+
+    /// What is indented is libpq's guess at the cause; and it advises to do without a proof of who the server is.
+    private static func isLeftOut(_ line: Substring) -> Bool {
+        line.first == "\t" || line.hasPrefix("LOCATION:") || line.contains("to disable server certificate verification")
     }
 }
 

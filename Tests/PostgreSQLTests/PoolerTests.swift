@@ -73,4 +73,16 @@ struct PoolerTests {
         let error = #expect(throws: PostgreSQLError.self) { _ = try bouncer.connect("") }
         #expect(error?.message.contains("pooler=transaction") == true)
     }
+
+    @Test func `a pooler that allows no transactions says so, and the answers are not out of step`() throws {
+        let bouncer = try Bouncer(try TestServer.shared.get(), mode: "statement")
+        let connection = try bouncer.connect()
+        #expect(try connection.integer("SELECT 1") == 1)
+        let error = #expect(throws: PostgreSQLError.self) {
+            try connection.write { _ = try connection.integer("SELECT 1") }
+        }
+        #expect(error?.code == .statementPooler)
+        #expect(error?.state == .lost)
+        #expect(error?.message == "transaction blocks not allowed in statement pooling mode")
+    }
 }

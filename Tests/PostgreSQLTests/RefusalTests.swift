@@ -186,6 +186,17 @@ struct EncryptionTests {
         #expect(unknown?.code == .certificate)
     }
 
+    @Test func `a file of authorities that is missing is named, without advice to do without it`() throws {
+        let fixture = try Fixture(days: 2)
+        defer { fixture.server.stop() }
+        let query = "&sslmode=verify-full&sslrootcert=/absent/root.pem"
+        let error = #expect(throws: PostgreSQLError.self) {
+            _ = try Connection(to: fixture.server.remoteAddress("127.0.0.1", query))
+        }
+        #expect(error?.code == .certificate)
+        #expect(error?.message.hasSuffix("root certificate file \"/absent/root.pem\" does not exist") == true)
+    }
+
     @Test func `an expired certificate is refused`() throws {
         let fixture = try Fixture(days: 0)
         defer { fixture.server.stop() }

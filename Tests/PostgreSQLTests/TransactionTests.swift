@@ -141,4 +141,25 @@ struct TransactionTests {
         }
         #expect(error?.code == .readOnlyTransaction)
     }
+
+    @Test func `the isolation of a transaction is not the standard of the database or the role`() throws {
+        let role = "r\(UInt32.random(in: 0...UInt32.max))"
+        let owner = try server.connect()
+        try owner.execute(
+            """
+            CREATE ROLE \(role) LOGIN;
+            ALTER ROLE \(role) SET default_transaction_isolation = 'serializable';
+            ALTER ROLE \(role) SET default_transaction_deferrable = on;
+            ALTER ROLE \(role) SET quote_all_identifiers = on
+            """
+        )
+        defer { #expect(throws: Never.self) { try owner.execute("DROP ROLE \(role)") } }
+        let connection = try server.connect(user: role)
+        defer { connection.close() }
+        func level() throws -> String? { try connection.first("SHOW transaction_isolation") { $0.text(0) } }
+        #expect(try level() == "read committed")
+        #expect(try connection.write { try level() } == "read committed")
+        #expect(try connection.read { try level() } == "repeatable read")
+        #expect(try connection.first("SHOW quote_all_identifiers") { $0.text(0) } == "off")
+    }
 }

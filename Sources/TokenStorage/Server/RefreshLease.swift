@@ -200,13 +200,16 @@ extension TokenStore {
     ///
     /// No lease lasts so long as one that ends a minute later: somebody has changed the row.
     ///
+    /// No fence is so high as one that has no next: somebody has changed it.
+    ///
     /// One of the same holder is its own: the answer to the commit that took it was lost.
     private static let taking = SQL(
         """
         INSERT INTO refresh_lease AS l
             (account_id, client_fold, holder, fence, ends_at, host, program, process_id, started_at)
         VALUES (?1, ?2, ?3, 1, clock_timestamp() + CAST(?4 AS double precision) * interval '1 second', ?5, ?6, ?7, ?8)
-        ON CONFLICT (account_id, client_fold) DO UPDATE SET holder = excluded.holder, fence = l.fence + 1,
+        ON CONFLICT (account_id, client_fold) DO UPDATE SET holder = excluded.holder,
+            fence = CASE WHEN l.fence < 9223372036854775807 THEN l.fence + 1 ELSE 1 END,
             ends_at = excluded.ends_at, host = excluded.host, program = excluded.program,
             process_id = excluded.process_id, started_at = excluded.started_at
         WHERE l.ends_at <= excluded.ends_at - CAST(?4 AS double precision) * interval '1 second'

@@ -98,14 +98,15 @@ final class ServerConnections: Sendable {
     /// Waits before the next try.
     ///
     /// - Throws: `error` where there is to be none: it does not pass, the time is up, or the server was never reached,
-    ///   whose address may be wrong.
+    ///   whose address may be wrong, and did not answer that it is full or starting.
     private func wait(
         after error: PostgreSQLError,
         until limit: ContinuousClock.Instant,
         _ pauses: inout Pauses,
         _ waiter: inout Troubles.Waiter?
     ) throws {
-        guard error.isPassing, ContinuousClock.now < limit, known.withLock({ $0 != nil }) else {
+        let isThere = error.isOfBusyServer || known.withLock { $0 != nil }
+        guard error.isPassing, isThere, ContinuousClock.now < limit else {
             throw mayBeRead(error) ? TokenStoreError(onlyReadable: error, at: location) : error
         }
         meet(error, &waiter)

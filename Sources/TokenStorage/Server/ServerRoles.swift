@@ -18,10 +18,17 @@ public struct ServerRoles: Hashable, Sendable {
 }
 
 extension ServerRoles {
-    /// Lets nobody make something in a schema who is not named.
+    /// Lets nobody make something in a schema who is not named, and nobody else change its rights before the end of the
+    /// transaction: of two that do at once, the server refuses one.
     static func takeSchema(_ schema: String, by connection: Connection) throws {
+        try connection.run(lockOfRights, .text(schema))
         try connection.execute("REVOKE CREATE ON SCHEMA \(quoted(schema)) FROM PUBLIC")
     }
+
+    private static let lockOfRights: StaticString = """
+        SELECT pg_catalog.pg_advisory_xact_lock(
+            pg_catalog.hashtextextended('store '::text || ?1::text, 0::bigint))
+        """
 
     /// Lets the roles use the tables: programs their rows, an audit what is not sealed.
     func grant(on schema: String, by connection: Connection) throws {
@@ -72,17 +79,37 @@ extension ServerRoles {
         "\"" + name.replacing("\"", with: "\"\"") + "\""
     }
 
-    /// Makes sure that the roles are there, before anything is made for them.
-    func requireRoles(_ connection: Connection, at location: StoreLocation) throws {
+    /// Makes sure that the roles are there, before anything is made for them, and that none is the tables' owner.
+    func requireRoles(_ connection: Connection, on schema: String, at location: StoreLocation) throws {
         for role in [application, audit].compactMap(\.self) {
-            let isThere = try connection.integer("SELECT 1 FROM pg_roles WHERE rolname = ?1", .text(role)) != nil
-            guard !isThere else { continue }
-            throw TokenStoreError.invalidArgument(
-                "there is no role \(role) at \(location)",
-                .correct("have it made with CREATE ROLE, or name another")
-            )
+            let values: [Value] = [.text(role), .text(schema)]
+            guard let isOwner = try connection.first(Self.ownership, values, body: { $0.bool(0) }) else {
+                throw TokenStoreError.invalidArgument(
+                    "there is no role \(role) at \(location)",
+                    .correct("have it made with CREATE ROLE, or name another")
+                )
+            }
+            guard !isOwner else { throw Self.refusedOwner(role, at: location) }
         }
     }
+
+    /// It would be left with the rights of a program, or of an audit.
+    private static func refusedOwner(_ role: String, at location: StoreLocation) -> TokenStoreError {
+        .invalidArgument(
+            "the role \(role) makes or owns the tables at \(location), and would lose its own rights to them",
+            .correct("name another role for programs and for an audit, and have it made with CREATE ROLE")
+        )
+    }
+
+    /// Whether a role is the one that is connected, or owns something of a schema.
+    private static let ownership = SQL(
+        """
+        SELECT CASE WHEN r.rolname = current_user OR EXISTS (
+            SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+            WHERE n.nspname::text = ?2::text AND c.relowner = r.oid) THEN 1::bigint ELSE 0::bigint END
+        FROM pg_roles r WHERE r.rolname::text = ?1::text
+        """
+    )
 }
 
 extension Connection {

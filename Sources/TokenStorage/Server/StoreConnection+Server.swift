@@ -215,6 +215,19 @@ extension StoreConnection {
         )
     }
 
+    /// Has the server look, in the transaction that is open, whether rows of a sign-in may be added: it checks rights,
+    /// policies and tables also of a statement that adds none.
+    ///
+    /// Where rows are spread over machines, what every transaction asks first has to do.
+    func rehearseSignIn() throws {
+        guard case .server(let server) = connection.engine, !server.spreadsRows else { return }
+        try connection.execute(Self.signInOfNobody)
+    }
+
+    private static let signInOfNobody: String = [
+        "account", "access_token", "refresh_token", "id_token", "app_metadata", "event",
+    ].map { "INSERT INTO \($0) (id) SELECT id FROM \($0) WHERE false" }.joined(separator: "; ")
+
     /// Runs `body`, of which one statement may be about all rows of a table: a server gets some minutes for each.
     func withLongStatements<Result>(_ body: () throws -> Result) throws -> Result {
         guard connection.isServer else { return try body() }
@@ -243,8 +256,11 @@ extension PostgreSQLError {
 
     /// Whether the server may be had again in a moment: it restarts, another takes its place, or it is busy.
     var isPassing: Bool {
-        state != .usable || Self.passing.contains(code) || code.category == "57"
+        code != .statementPooler && (state != .usable || Self.passing.contains(code) || code.category == "57")
     }
+
+    /// Whether a server has answered that it is full, or starts, so that its address is not wrong.
+    var isOfBusyServer: Bool { code == .tooManyConnections || code == .cannotConnectNow }
 
     private static let passing: Set<Code> = [
         .connectionLost, .unreachable, .timedOut, .cannotConnectNow, .readOnlyTransaction, .wrongKindOfServer,

@@ -50,10 +50,12 @@ private struct ServerCreation {
         var settings = PostgreSQL.Connection.Options()
         // The tables are made in one transaction.
         settings.patience = .seconds(60)
+        // Another may be making the same ones.
+        settings.lockPatience = .seconds(30)
         let connection = Connection(.server(try PostgreSQL.Connection(to: address, options: settings)))
         try connection.requireTrustedSchema(address.schema, at: location, grants: false)
         try requireUnicode(connection)
-        try roles.requireRoles(connection, at: location)
+        try roles.requireRoles(connection, on: address.schema, at: location)
         if try isThere(connection) { return try leave(connection) }
         if isDistributed { try requireCitus(connection) }
         guard let source = options.keySource else {
@@ -63,19 +65,31 @@ private struct ServerCreation {
             )
         }
         try source.requireReachable(fromAnyMachine: location)
-        return try NewStore.make(source, in: "", options) { store in
+        return try NewStore.make(source, in: "", options) { store in try makeOrLeave(store, connection) }
+    }
+
+    /// Makes the store, if no other is first; what is in the way and is no store is another program's.
+    private func makeOrLeave(_ store: NewStore, _ connection: Connection) throws -> Bool {
+        var isSecond = false
+        while true {
             do {
                 try make(store, connection)
+                return true
             } catch let error as PostgreSQLError where Self.isOvertaken.contains(error.code) {
-                // Another was first, or the tables are another program's; or the schema alone was made meanwhile.
                 if try isThere(connection) { return try leave(connection) }
-                try make(store, connection)
+                // The schema alone may have been made meanwhile.
+                guard isSecond else {
+                    isSecond = true
+                    continue
+                }
+                guard error.code != .uniqueViolation else { throw error }
+                throw TokenStoreError.foreignTables(in: address.schema, at: location)
             }
-            return true
         }
     }
 
-    private static let isOvertaken: Set<PostgreSQLError.Code> = [.duplicateTable, .uniqueViolation]
+    /// A type has the name of a table, and a sequence the place of one.
+    private static let isOvertaken: Set<PostgreSQLError.Code> = [.duplicateTable, .duplicateObject, .uniqueViolation]
 
     /// Makes everything, or nothing.
     private func make(_ store: NewStore, _ connection: Connection) throws {

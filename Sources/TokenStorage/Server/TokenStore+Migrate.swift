@@ -33,7 +33,11 @@ extension TokenStore {
         options: StoreOptions,
         dryRun: Bool
     ) throws -> MigrationReport {
+        try path.requireFile()
         guard !FileStatus.isAbsent(path.database) else { throw TokenStoreError.noStore(at: StoreLocation(path)) }
+        let permissions = FilePermissions(path: path, isInspection: true)
+        try permissions.checkDirectory()
+        try permissions.checkDatabase()
         let file = StoreFile(path: path, timeout: options.busyTimeout)
         let header = try StoreHeader(try file.openForInspection().connection, at: path)
         let steps = try options.schema.pending(header, forWriting: true)

@@ -90,6 +90,11 @@ extension TokenStoreError {
                     "\(location) is behind a pooler that shares sessions, it seems (\(error.message))",
                     .correct("add pooler=transaction to the address, and have the pooler close its sessions once")
                 )
+            case .statementPooler:
+                .invalidArgument(
+                    "\(location) is behind a pooler that allows no transactions (\(error.message))",
+                    .correct("set pool_mode = transaction for the database in the pooler")
+                )
             case .undefinedTable, .undefinedColumn:
                 .damaged("the tables at \(location) are not as they were made (\(error.message))", .restoreDatabase)
             case .diskFull:
@@ -117,7 +122,9 @@ extension TokenStoreError {
         TokenStoreError(
             .noStore,
             "\(location) has no token store",
-            Remedy(.initialize, "make one with a role that may create tables, or correct the address")
+            location.path == nil
+                ? Remedy(.initialize, "make one with a role that may create tables, or correct the address")
+                : .choosePath
         ).at(location)
     }
 

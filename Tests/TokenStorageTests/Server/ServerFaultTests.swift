@@ -82,6 +82,7 @@ struct ServerFaultTests {
             (.serializationFailure, .busy), (.permission, .access), (.address, .invalidArgument),
             (.noEncryption, .access), (.passwordFile, .access), (.setting, .invalidArgument),
             (.undefinedTable, .damaged), (.characterNotInRepertoire, .invalidArgument), (.failedTransaction, .storage),
+            (.statementPooler, .invalidArgument),
         ] as [(PostgreSQLError.Code, TokenStoreError.Code)]
     )
     func `every failure of the binding has a code of the store and a remedy`(
@@ -150,6 +151,73 @@ struct ServerFaultTests {
         let store = try TokenStore.open(at: location, options: scene.options)
         try store.save(ServerScene.response("u1", token: "a"), for: ServerScene.request())
         #expect(try store.accounts().count == 1)
+    }
+
+    @Test(
+        .disabled(if: TestCluster.isWanted, "the tables of a cluster are not changed so"),
+        arguments: [
+            ("UPDATE store SET moved_to = 'postgresql://other.example/db'", .moved),
+            ("REVOKE INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA SCHEMA FROM trusted", .access),
+            ("ALTER TABLE account ENABLE ROW LEVEL SECURITY", .access),
+            ("ALTER TABLE refresh_token RENAME TO elsewhere", .damaged),
+        ] as [(String, TokenStoreError.Code)]
+    )
+    func `a server that would not store a sign-in says so before`(change: String, code: TokenStoreError.Code) throws {
+        var scene = try ServerScene()
+        scene.options.busyTimeout = .seconds(2)
+        try scene.create(granting: ServerRoles(application: "trusted"))
+        let store = try TokenStore.open(at: scene.location(as: "trusted"), options: scene.options)
+        try store.requireSavable()
+        #expect(try scene.count("SELECT count(*) FROM event") == 0)
+        try scene.sql(change.replacing("SCHEMA SCHEMA", with: "SCHEMA \(scene.schema)"))
+        expectCode(code) { try store.requireSavable() }
+    }
+
+    @Test func `a full server is waited for at the first connection, too`() async throws {
+        let server = try TestServer()
+        defer { server.stop() }
+        let scene = try ServerScene(on: server)
+        try server.connect().execute("CREATE ROLE crowd LOGIN CONNECTION LIMIT 2")
+        try scene.create(granting: ServerRoles(application: "crowd"))
+        let holders = try (0..<2).map { _ in try server.connect(user: "crowd") }
+        let location = StoreLocation(try server.address(user: "crowd", schema: scene.schema))
+        let store = TokenStore.deferred(at: location, options: scene.options)
+        let count = Task { try await store.performRead { try $0.accounts().count } }
+        try await eventually {
+            do { try store.requireNoHolder() } catch { return true }
+            return false
+        }
+        for holder in holders { holder.close() }
+        #expect(try await count.value == 0)
+    }
+
+    @Test func `a store that has lost its data keys says so to all who open it`() throws {
+        let scene = try ServerScene()
+        try scene.createdStore().save(ServerScene.response("u1", token: "a"), for: ServerScene.request())
+        try scene.sql("DELETE FROM data_key")
+        let attempts: [() throws -> Void] = [
+            { _ = try scene.open() },
+            { _ = try TokenStore.inspect(at: scene.location, options: scene.options)?.accounts() },
+            { _ = try TokenStore.inspect(at: scene.location, options: scene.options)?.check() },
+        ]
+        for attempt in attempts {
+            let error = #expect(throws: TokenStoreError.self) { try attempt() }
+            #expect(error?.code == .damaged)
+            #expect(error?.problem.contains("has lost its data keys") == true, "\(error?.problem ?? "")")
+        }
+    }
+
+    @Test(.enabled(if: Bouncer.program != nil, "pgbouncer is installed"))
+    func `a pooler that allows no transactions is not waited for`() throws {
+        let scene = try ServerScene()
+        try scene.create()
+        let bouncer = try Bouncer(scene.server, mode: "statement")
+        let location = StoreLocation(try bouncer.address(schema: scene.schema))
+        let error = #expect(throws: TokenStoreError.self) {
+            _ = try TokenStore.open(at: location, options: scene.options)
+        }
+        #expect(error?.code == .invalidArgument, "\(error?.problem ?? "")")
+        #expect(error?.remedy?.advice.contains("pool_mode = transaction") == true)
     }
 
     @Test func `a server that another has taken the place of is refused`() throws {

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import OAuth
 import PostgreSQL
@@ -147,6 +148,31 @@ struct ServerStoreTests {
         #expect(try scene.count("SELECT count(*) FROM pg_tables WHERE schemaname = '\(scene.schema)'") == 1)
     }
 
+    @Test(arguments: ["SEQUENCE S.account", "TYPE S.event AS ENUM ('a')"])
+    func `what another program has under the name of a table is left alone`(object: String) throws {
+        let scene = try ServerScene()
+        let object = object.replacing("S.", with: scene.schema + ".")
+        try scene.server.connect().execute("CREATE SCHEMA \(scene.schema); CREATE \(object)")
+        let error = #expect(throws: TokenStoreError.self) { try scene.create() }
+        #expect(error?.code == .damaged)
+        #expect(error?.problem.contains("tables of another program") == true, "\(error?.problem ?? "")")
+        #expect(try scene.count("SELECT count(*) FROM pg_tables WHERE schemaname = '\(scene.schema)'") == 0)
+        #expect(!FileManager.default.fileExists(atPath: scene.directory.file("key")))
+    }
+
+    @Test func `several may grant rights to the same roles at once`() throws {
+        let scene = try ServerScene()
+        try scene.create()
+        let roles = ServerRoles(application: "trusted", audit: "certified")
+        let outcomes = LockedValue<[Result<Bool, any Error>]>([])
+        DispatchQueue.concurrentPerform(iterations: 12) { _ in
+            let outcome = Result { try scene.create(granting: roles) }
+            outcomes.withLock { $0.append(outcome) }
+        }
+        let isNew = try outcomes.withLock { $0 }.map { try $0.get() }
+        #expect(isNew == Array(repeating: false, count: 12))
+    }
+
     @Test func `a store of a newer version is not written, and neither is one that was moved`() throws {
         let scene = try ServerScene()
         try scene.create()
@@ -190,6 +216,22 @@ struct ServerStoreTests {
             }
             #expect(error?.code == .permission, "\(statement)")
         }
+    }
+
+    @Test(arguments: [ServerRoles(application: "owner"), ServerRoles(audit: "owner")])
+    func `the role that owns the tables is granted nothing, and loses nothing`(roles: ServerRoles) throws {
+        let scene = try ServerScene()
+        expectCode(.invalidArgument) { try scene.create(granting: roles) }
+        #expect(try scene.count("SELECT count(*) FROM pg_namespace WHERE nspname = '\(scene.schema)'") == 0)
+        try scene.create()
+        let error = #expect(throws: TokenStoreError.self) { try scene.create(granting: roles) }
+        #expect(error?.code == .invalidArgument)
+        #expect(error?.problem.contains("the role owner makes or owns the tables") == true, "\(error?.problem ?? "")")
+        // Another administrator is connected, and the tables have an owner.
+        let owner = "o" + scene.schema
+        try scene.sql("CREATE ROLE \(owner); ALTER TABLE store OWNER TO \(owner)")
+        expectCode(.invalidArgument) { try scene.create(granting: ServerRoles(application: owner)) }
+        #expect(try scene.count("SELECT has_table_privilege('\(owner)', 'store', 'TRUNCATE')::int") == 1)
     }
 
     @Test(.disabled(if: TestCluster.isWanted, "the database has Citus"))
