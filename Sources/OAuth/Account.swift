@@ -150,7 +150,7 @@ package struct AccountIdentity: Hashable, Sendable {
 
     /// The same for what its `client_info` says, where that counts and does not contradict the claims.
     package init?(_ clientInfo: ClientInfo?, to request: TokenRequest, claims: Claims?) {
-        guard let homeAccountID = clientInfo?.homeAccountID ?? claims?.subject else { return nil }
+        guard let homeAccountID = clientInfo?.homeAccountID ?? claims?.userID else { return nil }
         self.homeAccountID = homeAccountID
         environment = request.authority.environment
         issuer = Self.authority(
@@ -184,17 +184,18 @@ package struct AccountIdentity: Hashable, Sendable {
 
     private static func authority(environment: String, isClientInfo: Bool, issuer: String?) -> String {
         if Cloud.contains(environment) { return Cloud.group(of: environment) }
-        guard isClientInfo else { return issuer ?? environment.folded }
+        guard isClientInfo else {
+            // A text that is no address names no issuer, and could be the name of a group of hosts.
+            guard let issuer, Account.ID(issuer: issuer, homeAccountID: "").hasIssuer else { return environment.folded }
+            return issuer
+        }
         // MSAL for Python drops the port of a host, which its issuer still names.
         let host = issuer?.parts(separatedBy: "/").dropFirst().first?.lowercased() ?? environment.folded
         return host.hasPrefix(environment.folded + ":") ? host : environment.folded
     }
 
     /// The Azure AD B2C user flow behind the user's id, such as `b2c_1_signin` of `GUID-b2c_1_signin`.
-    package var userFlowOfUID: String? {
-        guard let uid = uid?.folded, let range = uid.firstRange(of: "-b2c_1") else { return nil }
-        return String(uid[uid.index(after: range.lowerBound)...])
-    }
+    package var userFlowOfUID: String? { uid.flatMap(ClientInfo.userFlow(ofUID:)) }
 }
 
 /// An account as one tenant knows it.

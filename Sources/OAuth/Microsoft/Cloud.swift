@@ -93,6 +93,12 @@ package struct ClientInfo: Hashable, Sendable {
         return uid.folded != object && !uid.folded.utf8.starts(with: "\(object)-".utf8)
     }
 
+    /// The Azure AD B2C user flow behind a user's id, such as `b2c_1_signin` of `GUID-b2c_1_signin`.
+    static func userFlow(ofUID uid: String) -> String? {
+        let uid = uid.folded
+        return uid.firstRange(of: "-b2c_1").map { String(uid[uid.index(after: $0.lowerBound)...]) }
+    }
+
     /// The parts of an id, which is split at its last dot.
     static func parts(of homeAccountID: String) -> (uid: String, utid: String)? {
         guard let dot = homeAccountID.utf8.lastIndex(of: UInt8(ascii: ".")) else { return nil }

@@ -111,6 +111,14 @@ public struct Claims: Hashable, Sendable {
     /// `sub`: the user, as this issuer names the user to this client.
     public var subject: String? { payload["sub"]?.text }
 
+    /// What tells the user from all others of the issuer; nil if nothing does.
+    ///
+    /// Azure AD B2C can be set to name everybody alike in `sub`; `oid` is who it is then.
+    package var userID: String? {
+        guard let subject, !subject.hasSameBytes(as: "Not supported currently. Use oid claim.") else { return objectID }
+        return subject
+    }
+
     /// `oid`: the user's object in a Microsoft tenant.
     public var objectID: String? { payload["oid"]?.text }
 

@@ -227,6 +227,7 @@ extension TokenStore {
 
     private func result(of saved: SavedTokens, _ tokens: SignedInTokens) throws -> AuthenticationResult {
         guard let account = try saved.described ?? saved.account.flatMap({ try account($0) }) else {
+            guard saved.account == nil else { throw AcquisitionError.interactionRequired(.signedOut) }
             throw SignInError.noIDToken
         }
         return AuthenticationResult(saved, of: account, tokens)

@@ -97,10 +97,14 @@ extension Authority {
             try self.init(issuer: account.id.issuer)
             return
         }
+        // A host that shares accounts with no other names its port, where an imported row may have dropped it. One that
+        // is of another group was in a row that came from elsewhere.
+        let isOfGroup = Cloud.group(of: account.environment) == account.id.issuer
+        let host = isOfGroup && Cloud.contains(account.id.issuer) ? account.environment : account.id.issuer
         // Only a development issuer on loopback is without TLS, and its tokens say so.
-        let scheme = account.issuer?.lowercased().hasPrefix("http://") == true ? "http" : "https"
-        // A host that shares accounts with no other names its port, where an imported row may have dropped it.
-        let host = Cloud.contains(account.id.issuer) ? account.environment : account.id.issuer
+        let isOpen = account.issuer?.lowercased().hasPrefix("http://") == true
+        let isLoopback = HostAndPort(host, usualPort: 443)?.isLoopback ?? false
+        let scheme = isOpen && isLoopback ? "http" : "https"
         let base = "\(scheme)://\(host)"
         let tenant = account.utid ?? account.tenantProfiles.first?.tenantID
         if let tenant, let userFlow = account.userFlow {

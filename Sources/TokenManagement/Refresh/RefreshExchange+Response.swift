@@ -20,10 +20,11 @@ extension RefreshExchange {
                 )
             }
         } catch let error as TokenStoreError where error.code == .otherAccount {
-            await revoke(answered.answer.response.refreshToken)
+            await revokeOthers(answered)
             throw AcquisitionError.accountMismatch
         }
         if case .discarded = saved.outcome {
+            if let newer = try await tokenOfNewSession() { return newer }
             await revoke(answered.answer.response.refreshToken)
             throw AcquisitionError.interactionRequired(.signedOut)
         }
@@ -91,9 +92,31 @@ extension RefreshExchange {
             try await store.keepRefreshToken(of: response, for: request, refreshing: token, in: space)
         } catch let error as TokenStoreError where error.code == .otherAccount {
             // Nothing in the answer is this user's.
-            await revoke(response.refreshToken)
+            await revokeOthers(answered)
             throw AcquisitionError.accountMismatch
         }
+    }
+
+    /// The token that a sign-in stored which overtook this refresh; nil where the account has signed out.
+    ///
+    /// The old session's token is not revoked then: some issuers would end the new session with it.
+    private func tokenOfNewSession() async throws -> TokenResult? {
+        let found = try await store.performRead { [decider, request] store in
+            try store.sessionTimes(of: request.account, client: decider.clientID).map { _ in
+                try store.cachedToken(for: decider.query(request))
+            }
+        }
+        switch found {
+        case nil: return nil
+        case .usable(let token, _)?: return TokenResult(token, account: request.account, source: .cache)
+        default: throw TokenStoreError.overtaken(at: store.location)
+        }
+    }
+
+    /// Ends the session of another user that an answer is of; the token that was sent, given again, is this user's.
+    private func revokeOthers(_ answered: RefreshResponse) async {
+        let token = answered.answer.response.refreshToken
+        if token != answered.token.secret { await revoke(token) }
     }
 
     /// Ends a session that was signed out while it was being refreshed; the sign-out has succeeded all the same.

@@ -25,7 +25,7 @@ extension StoreConnection {
             try writeAccessToken(token, account: account, id: id)
             return true
         }
-        guard stored.isReplaceable(by: token) else { return false }
+        guard stored.isReplaceable(by: token, now: now) else { return false }
         var merged = token
         merged.extra = stored.extra.merging(token.extra)
         if merged == stored { return false }
@@ -91,8 +91,13 @@ extension AccessTokenRow {
     ///
     /// Of two that were cached in one second the first one stays, or two rows of one document would take turns; but a
     /// tenant that is named counts for more than a word such as "organizations" in its place.
-    fileprivate func isReplaceable(by token: AccessTokenRow) -> Bool {
-        let (own, other) = ((cachedAt ?? 0, expiresOn), (token.cachedAt ?? 0, token.expiresOn))
+    ///
+    /// A time that is yet to come makes a token older than any other.
+    fileprivate func isReplaceable(by token: AccessTokenRow, now: Int64) -> Bool {
+        func time(_ row: AccessTokenRow) -> Int64 {
+            row.cachedAt.flatMap { $0 <= now + MSALEntity.clockDifference ? $0 : nil } ?? 0
+        }
+        let (own, other) = ((time(self), expiresOn), (time(token), token.expiresOn))
         guard own == other, secret != token.secret else { return own <= other }
         return realm.isWordFor(token.realm)
     }

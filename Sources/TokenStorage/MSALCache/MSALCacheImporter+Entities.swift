@@ -124,16 +124,17 @@ extension MSALCacheImporter {
         let environment = try entity.environment()
         let client = try entity.requiredKey("client_id")
         let homeAccountID = try entity.requiredKey("home_account_id")
-        let token = RefreshTokenRow(
+        var token = RefreshTokenRow(
             clientID: client,
             familyID: entity.text("family_id").flatMap { $0.isEmpty ? nil : $0 },
             environment: environment,
             target: entity.text("target"),
             credentialType: entity.text("credential_type") ?? "RefreshToken",
-            modifiedAt: entity.seconds("last_modification_time") ?? 0,
-            extra: entity.rest,
+            modifiedAt: entity.pastSeconds("last_modification_time", now: session.now) ?? 0,
+            extra: JSONValue.Object(),
             secret: secret
         )
+        token.extra = entity.rest
         let account = try accountRow(homeAccountID, environment, realm: nil, client: client, claims: nil)
         let time = times[account]?[client.folded]
         let age = ages[account]?[client.folded] ?? time?.age
@@ -163,7 +164,8 @@ extension MSALCacheImporter {
     private mutating func noteTime(of token: AccessTokenRow, account: Int64) throws {
         let client = token.clientID.folded
         // A token of a partition is renewed by itself, and a time that is yet to come is none.
-        guard token.variant.isEmpty, let cachedAt = token.cachedAt, cachedAt <= session.now,
+        guard token.variant.isEmpty, let cachedAt = token.cachedAt,
+            cachedAt <= session.now + MSALEntity.clockDifference,
             ages[account]?[client] == nil, !session.newAccounts.contains(account)
         else { return }
         var time =
@@ -215,7 +217,8 @@ extension MSALCacheImporter {
                 username: claims?.username ?? "",
                 policy: identity.userFlowOfUID ?? claims?.addressableUserFlow
                     ?? claims?.issuer.flatMap(Self.policy(in:)),
-                issuer: claims?.issuer,
+                // A text that is no address could be taken for the name of another issuer.
+                issuer: claims?.issuer.flatMap { WebAddress($0) == nil ? nil : $0 },
                 name: claims?.name
             )
         )

@@ -26,6 +26,9 @@ struct MSALCacheImporter {
     var described: [DescribedTenant] = []
     private var changedAccounts: Set<Int64> = []
 
+    /// Those whose ID tokens in the document are of other ports than the store knows, by id and host.
+    private var atOtherPorts: Set<Account.ID> = []
+
     /// The rows that the store had quarantined before this import, and those whose entry was taken in now.
     private var quarantined: [UnrecognizedEntry.Path: Int64]
     private var mended: [UnrecognizedEntry.Path: Int64] = [:]
@@ -80,7 +83,7 @@ struct MSALCacheImporter {
             let path = UnrecognizedEntry.Path(bucket: found.name, key: nil)
             return try reject(path, value, value.oddity ?? "the bucket is \(value.json.kind), not an object")
         }
-        let (current, older) = entries.currentAndOlder
+        let (current, older) = try entries.currentAndOlder { try isSameEntity($0, $1, bytes) }
         report.unchanged += entries.count - current.count
         for entry in current {
             let isTaken = try take(bucket, entry, bytes)
@@ -90,6 +93,26 @@ struct MSALCacheImporter {
             report.unchanged -= behind.count
             for entry in behind { _ = try take(bucket, entry, bytes) }
         }
+    }
+
+    /// Whether two entries whose keys differ only in case are one: at other issuers than Microsoft's two subjects may.
+    private func isSameEntity(
+        _ first: MSALCacheIndex.Entry,
+        _ second: MSALCacheIndex.Entry,
+        _ bytes: UnsafeRawBufferPointer
+    ) throws -> Bool {
+        let values = (try value(bytes, at: first.offset).json, try value(bytes, at: second.offset).json)
+        func id(_ value: JSONValue) -> Account.ID {
+            let environment = value.object?["environment"]?.text ?? ""
+            return Account.ID(
+                issuer: Cloud.group(of: environment),
+                homeAccountID: value.object?["home_account_id"]?.text ?? ""
+            )
+        }
+        return id(values.0) == id(values.1)
+            && ["environment", "client_id", "realm", "target"].allSatisfy {
+                values.0.object?[$0]?.text?.folded == values.1.object?[$0]?.text?.folded
+            }
     }
 
     /// - Returns: whether it was taken; otherwise it is quarantined.
@@ -124,7 +147,7 @@ struct MSALCacheImporter {
     }
 
     private mutating func take(_ bucket: MSALBucket, _ value: JSONValue) throws {
-        let entity = try MSALEntity(session.namingPort(value))
+        let entity = try MSALEntity(namingPort(value, bucket))
         switch bucket {
         case .idToken: try takeIDToken(entity)
         case .account: try takeAccount(entity)
@@ -132,6 +155,23 @@ struct MSALCacheImporter {
         case .refreshToken: try takeRefreshToken(entity)
         case .appMetadata: try takeAppMetadata(entity)
         }
+    }
+
+    /// The entity with the port of its host, unless the document has an ID token of another port of that host.
+    private mutating func namingPort(_ value: JSONValue, _ bucket: MSALBucket) throws -> JSONValue {
+        let named = try session.namingPort(value)
+        guard named != value, let host = value.object?["environment"]?.text,
+            let id = value.object?["home_account_id"]?.text,
+            let place = named.object?["environment"]?.text.flatMap({ HostAndPort($0, usualPort: 443) })
+        else { return named }
+        let account = Account.ID(issuer: host.folded, homeAccountID: id)
+        if bucket == .idToken, let token = value.object?["secret"]?.text.map({ Secret($0) }),
+            let issuer = (try? IDToken(decoding: token))?.claims.issuer.flatMap({ WebAddress($0) }),
+            issuer.host == place.host, issuer.port != place.port
+        {
+            atOtherPorts.insert(account)
+        }
+        return atOtherPorts.contains(account) ? value : named
     }
 
     /// A value of the document.
@@ -204,67 +244,5 @@ extension MSALCacheImporter {
             }
             try progress.advance()
         }
-    }
-}
-
-/// How old what a document has is beside what the store had.
-enum ImportedAge {
-    case newer
-    case older
-}
-
-/// When the newest access token of an account and client was stored, here and in a document; Unix seconds.
-struct ImportedTime {
-    let stored: Int64?
-    var imported: Int64
-
-    var age: ImportedAge? {
-        guard let stored, stored != imported else { return nil }
-        return imported > stored ? .newer : .older
-    }
-}
-
-/// A tenant that an ID token of an account is of.
-struct DescribedTenant {
-    let account: Int64
-    let token: IDTokenRow
-    let localAccountID: String
-}
-
-/// Which account row each identity of a document belongs to.
-///
-/// A cache names an account by id and host alone; only its ID tokens tell issuers apart that share a host.
-struct ImportedAccounts {
-    private struct Candidate: Equatable {
-        let row: Int64
-        let realm: String
-        let client: String
-    }
-
-    private var candidates: [Account.ID: [Candidate]] = [:]
-
-    mutating func add(_ row: Int64, homeAccountID: String, environment: String, realm: String?, client: String?) {
-        let key = Account.ID(issuer: environment.folded, homeAccountID: homeAccountID)
-        let candidate = Candidate(row: row, realm: realm?.folded ?? "", client: client?.folded ?? "")
-        if candidates[key]?.contains(candidate) != true { candidates[key, default: []].append(candidate) }
-    }
-
-    /// The row for an entry: of several the one of the same tenant and client, as far as the entry names them.
-    ///
-    /// - Throws: ``MSALRejection`` where two accounts fit alike: the wrong one's issuer would get the token.
-    func row(homeAccountID: String, environment: String, realm: String?, client: String?) throws -> Int64? {
-        let key = Account.ID(issuer: environment.folded, homeAccountID: homeAccountID)
-        guard let known = candidates[key] else { return nil }
-        guard known.contains(where: { $0.row != known[0].row }) else { return known[0].row }
-        let greatest = known.map { score($0, realm, client) }.max()
-        let rows = Set(known.filter { score($0, realm, client) == greatest }.map(\.row))
-        guard rows.count == 1 else {
-            throw MSALRejection("accounts of several issuers at its host have its id, and nothing tells which it is of")
-        }
-        return rows.first
-    }
-
-    private func score(_ candidate: Candidate, _ realm: String?, _ client: String?) -> Int {
-        (candidate.realm == realm?.folded ? 2 : 0) + (candidate.client == client?.folded ? 1 : 0)
     }
 }

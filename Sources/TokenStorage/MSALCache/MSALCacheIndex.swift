@@ -114,19 +114,28 @@ private final class ReadingProgress {
 }
 
 extension [MSALCacheIndex.Entry] {
-    /// The entries that count, and those behind them by lower-cased key: of two whose keys differ only in case, the
-    /// lower-cased one counts.
+    /// The entries that count, and those behind them by lower-cased key: of two whose keys differ only in case, and
+    /// that are the same entity, the lower-cased one counts.
     ///
     /// Keys are compared byte by byte. Early releases of MSAL Go wrote mixed-case keys beside which a later one left
     /// the current row.
-    var currentAndOlder: (current: Self, older: [[UInt8]: Self]) {
+    func currentAndOlder(
+        _ isSame: (Element, Element) throws -> Bool
+    ) rethrows -> (current: Self, older: [[UInt8]: Self]) {
         let mixed = filter { $0.key != $0.key.lowercased() }
         guard !mixed.isEmpty else { return (self, [:]) }
         func lowered(_ entry: Element) -> [UInt8] { [UInt8](entry.key.lowercased().utf8) }
-        let current = Set(self.lazy.filter { $0.key == $0.key.lowercased() }.map { [UInt8]($0.key.utf8) })
-        func isOlder(_ entry: Element) -> Bool {
-            entry.key != entry.key.lowercased() && current.contains(lowered(entry))
+        let lowerCased = filter { $0.key == $0.key.lowercased() }
+        let standing = Dictionary(lowerCased.map { (lowered($0), $0) }, uniquingKeysWith: { first, _ in first })
+        var current: Self = []
+        var older: [[UInt8]: Self] = [:]
+        for entry in self {
+            if entry.key != entry.key.lowercased(), let other = standing[lowered(entry)], try isSame(entry, other) {
+                older[lowered(entry), default: []].append(entry)
+            } else {
+                current.append(entry)
+            }
         }
-        return (filter { !isOlder($0) }, Dictionary(grouping: mixed.filter(isOlder), by: lowered))
+        return (current, older)
     }
 }

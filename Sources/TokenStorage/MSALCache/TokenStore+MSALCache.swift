@@ -249,6 +249,15 @@ struct MSALEntity {
         return seconds
     }
 
+    /// The same of a time at which something was written; one that is yet to come says nothing, and stays where it is.
+    mutating func pastSeconds(_ name: String, now: Int64) -> Int64? {
+        guard let seconds = rest[name]?.seconds, seconds <= now + Self.clockDifference else { return nil }
+        return self.seconds(name)
+    }
+
+    /// Seconds that the clock of another program may be ahead, as Kerberos allows too.
+    static let clockDifference: Int64 = 300
+
     /// Drops a field.
     mutating func drop(_ name: String) { rest[name] = nil }
 }

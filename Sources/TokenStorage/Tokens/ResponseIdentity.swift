@@ -23,6 +23,12 @@ struct ResponseIdentity {
         let clientInfo = ClientInfo(response, to: request, claims: idToken?.claims)
         if let clientInfo, clientInfo.isContradicted(by: idToken?.claims) { throw MismatchedAccount() }
         account = AccountIdentity(clientInfo, to: request, claims: idToken?.claims)
+        // Each user flow has accounts of its own. Where the ID token is of the one that was asked, so is the account.
+        if let asked = request.authority.userFlow?.folded, let named = account?.userFlowOfUID, named != asked,
+            idToken?.claims.addressableUserFlow == asked
+        {
+            throw MismatchedAccount()
+        }
         self.idToken = idToken
         self.clientInfo = clientInfo
         let tenant = request.authority.isTenantless ? nil : request.authority.tenant

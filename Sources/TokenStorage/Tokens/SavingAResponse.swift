@@ -63,6 +63,9 @@ extension StoreConnection {
         let identity = try ResponseIdentity(response, request: request)
         guard try isAbout(used.account, row: account, identity) else { throw MismatchedAccount() }
         let isNewest = try rotate(used, with: response, for: request, account: account)
+        if try (!isNewest || response.refreshToken == nil) && isOfEarlierSession(used) {
+            return outcome(.discarded, response, request, used.account, accessToken: nil)
+        }
         try deleteAttempt(used)
         try liftThrottles(account: account, client: request.clientID)
         let tenant = try identity.namedTenant ?? refreshedTenant(request, account: used.account, row: account)
@@ -83,6 +86,15 @@ extension StoreConnection {
         )
     }
 
+    /// Whether the person has signed in anew since the token was stored: what is there now is of another session, and
+    /// newer than the answer.
+    private func isOfEarlierSession(_ used: StoredRefreshToken) throws -> Bool {
+        guard try !isReplaceable(used), let stored = used.modifiedAt?.unixSeconds,
+            let times = try sessionTimes(of: used.account, client: used.clientID)
+        else { return false }
+        return times.signIn > stored
+    }
+
     /// Puts the refresh token of an answer, where it has one, in the place of `used`; false where a newer one is there.
     private func rotate(
         _ used: StoredRefreshToken,
@@ -101,6 +113,8 @@ extension StoreConnection {
     /// Whether a refresh was answered for the account it was asked for; an answer that names no account was.
     func isAbout(_ account: Account.ID, row: Int64, _ identity: ResponseIdentity) throws -> Bool {
         guard let named = identity.account, account.named(named.homeAccountID) != account else { return true }
+        // An earlier version took whatever `sub` said.
+        if let subject = identity.claims?.subject, account.named(subject) == account { return true }
         // Without client_info the answer names the user by other claims than the id was made of.
         let isSubject = account.hasIssuer && !ClientInfo.isShaped(account.homeAccountID)
         guard !isSubject, identity.clientInfo == nil, let local = identity.claims?.localAccountID else { return false }

@@ -48,6 +48,13 @@ extension TokenStore {
     }
 }
 
+extension TokenStoreError {
+    /// A refresh ended after a new sign-in, whose tokens are not those that are asked for.
+    package static func overtaken(at location: StoreLocation) -> TokenStoreError {
+        .busy("the account signed in anew while its tokens were refreshed", .retry).at(location)
+    }
+}
+
 /// What became of a token response.
 public struct SavedTokens: Sendable {
     /// The account it was about; nil for a token of the client itself.

@@ -83,6 +83,7 @@ struct DPoPNonceTests {
                 Issue.record("\(String(describing: error))")
                 return
             }
+            #expect(error?.remedy?.code == .askOperator)
             #expect(counter.withLock(\.self) == 2)
             let query = TokenQuery(account: account.id, clientID: "b2c-app", scope: SignInScene.toDo)
             let state = try scene.store.silentState(for: query, authority: "a")

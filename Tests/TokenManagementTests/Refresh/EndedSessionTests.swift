@@ -1,3 +1,4 @@
+import HTTPTransport
 import IssuerSupport
 import OAuth
 import OpenIDConnect
@@ -95,5 +96,27 @@ struct EndedSessionTests {
         try scene.store.endRefresh(with: token, of: query, authority: scene.authority.url, consequence)
         #expect(try Self.summary(scene).hasRefreshToken)
         await #expect(try scene.store.signInState(of: scene.account, client: OpenScene.client) == .signedIn)
+    }
+
+    @Test func `a refresh that a new sign-in overtakes gives the token of the new session, and ends nothing`()
+        async throws
+    {
+        let scene = try OpenScene()
+        scene.issuer.publish(
+            JSONValue.Object([("revocation_endpoint", .string(scene.issuer.issuer + "/revoke"))])
+        )
+        scene.issuer.answer(.init(""), at: "/op/revoke")
+        scene.issuer.answer(.init(#"{"access_token":"late","refresh_token":"rt-late","expires_in":3600}"#))
+        scene.clock.seconds += 3_700
+        let transport = InterceptingTransport(Scene.transport) { request in
+            guard request.url.hasSuffix("/token") else { return }
+            try await scene.store.perform { _ in try scene.signIn(refreshToken: "rt-9") }
+        }
+        let manager = TokenManager(store: scene.store, clientID: OpenScene.client, transport: transport)
+        var request = SilentRequest(account: scene.account, scope: "read")
+        request.timeout = .seconds(300)
+        #expect(try await manager.acquireTokenSilently(request).accessToken.secret == Secret("at-9"))
+        #expect(scene.issuer.forms("/op/revoke").isEmpty)
+        #expect(try scene.refreshTokens.map(\.secret) == [Secret("rt-9")])
     }
 }

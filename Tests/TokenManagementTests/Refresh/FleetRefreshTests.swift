@@ -151,6 +151,18 @@ struct FleetRefreshTests {
         try await second.requireHeld()
     }
 
+    @Test func `a lease is taken also where its number has no next`() async throws {
+        let scene = try scene()
+        let first = try await lock(scene.store, scene.account)
+        try scene.store.withWriter {
+            try $0.connection.execute("UPDATE refresh_lease SET fence = 9223372036854775807")
+        }
+        await first.release()
+        let second = try await lock(another(scene), scene.account)
+        try await second.requireHeld()
+        #expect(try fence(scene.store) == 1)
+    }
+
     @Test func `who has an answer keeps the right to refresh for as long as it may wait`() async throws {
         let scene = try scene()
         let lock = try await scene.store.refreshLock(

@@ -117,4 +117,24 @@ struct RefreshedIDTokenTests {
             #expect(try scene.refreshTokens.map(\.secret) == [Secret("rt-0")])
         }
     }
+
+    @Test func `another person's answer ends that session, but not with the token that was sent`() async throws {
+        for (token, revoked) in [("rt-1", ["rt-1"]), ("rt-0", [])] {
+            let scene = try Self.scene()
+            scene.issuer.publish(
+                JSONValue.Object([
+                    ("jwks_uri", .string(scene.issuer.issuer + "/keys")),
+                    ("revocation_endpoint", .string(scene.issuer.issuer + "/revoke")),
+                ])
+            )
+            scene.issuer.answer(.init(""), at: "/op/revoke")
+            let idToken = scene.idToken(at: scene.clock.seconds, [("sub", "someone-else")])
+            scene.issuer.answer(
+                .init(#"{"access_token":"new","refresh_token":"\#(token)","expires_in":3600,"id_token":"\#(idToken)"}"#)
+            )
+            #expect(try await scene.failure()?.code == .accountMismatch)
+            #expect(scene.issuer.forms("/op/revoke").compactMap { $0["token"] } == revoked)
+            #expect(try scene.refreshTokens.map(\.secret) == [Secret("rt-0")])
+        }
+    }
 }

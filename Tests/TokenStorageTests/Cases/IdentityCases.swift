@@ -37,6 +37,33 @@ struct IdentityCases {
         #expect(try fixture.rows("Account").map { $0["authority_type"] } == [.string(type)])
     }
 
+    @Test func `users whom Azure AD B2C names alike in sub are told apart by oid`() throws {
+        let fixture = try TestStore()
+        let issuer = "https://harbor.b2clogin.com/tfp/t9/b2c_1_susi/v2.0"
+        for user in ["mara", "tome"] {
+            let claims: JSONValue = [
+                "iss": .string(issuer), "sub": "Not supported currently. Use oid claim.", "oid": .string("oid-" + user),
+                "aud": "cid",
+            ]
+            let token = JSONValue.string(Fixture.idToken(claims))
+            try fixture.signIn(.signIn(["id_token": token], without: "client_info"), at: issuer)
+        }
+        #expect(Set(try fixture.store.accounts().map(\.id.homeAccountID)) == ["oid-mara", "oid-tome"])
+    }
+
+    @Test func `client_info that names another user flow than the ID token is refused`() throws {
+        let fixture = try TestStore()
+        try fixture.signIn(b2cResponse("B2C_1_Edit"), at: Self.b2cAuthority)
+        let info = JSONValue.string(Fixture.clientInfo("o1-b2c_1_edit", "t9"))
+        let signed = try b2cResponse("B2C_1_SignIn")
+        let response = try TokenResponse.signIn([
+            "client_info": info, "id_token": .string(signed.idToken?.reveal() ?? ""),
+        ])
+        let error = #expect(throws: TokenStoreError.self) { try fixture.signIn(response, at: Self.b2cAuthority) }
+        #expect(error?.code == .otherAccount)
+        #expect(try fixture.store.accounts().count == 1)
+    }
+
     @Test func `C15: a token without an account never answers a request for an account`() throws {
         let fixture = try TestStore()
         try fixture.signIn(.new(["scope": "s1"]))

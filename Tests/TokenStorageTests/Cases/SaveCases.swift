@@ -70,6 +70,20 @@ struct SaveCases {
         #expect(try fixture.request("s2") == .hit("theirs"))
     }
 
+    @Test(arguments: [true, false])
+    func `a refresh that a new sign-in overtakes brings nothing of the old session back`(isSignedOut: Bool) throws {
+        let fixture = try TestStore()
+        try fixture.signIn(.signIn(["access_token": "old", "refresh_token": "r-old"]))
+        let used = try fixture.currentRefreshToken()
+        fixture.clock.seconds += 5
+        if isSignedOut { try fixture.store.removeAccount(Fixture.account, client: "cid") }
+        try fixture.signIn(.signIn(["access_token": "fresh", "refresh_token": "r-fresh"]))
+        let answer = try TokenResponse.new(["refresh_token": "r-late", "access_token": "late"])
+        #expect(try fixture.refresh(answer, with: used).outcome == .discarded)
+        #expect(try fixture.request("s1") == .hit("fresh"))
+        #expect(try fixture.currentRefreshToken().secret.reveal() == "r-fresh")
+    }
+
     @Test func `C52: a family token is offered to a client whose family is not known`() throws {
         let fixture = try TestStore()
         try fixture.signIn(.signIn(["foci": "1"]))

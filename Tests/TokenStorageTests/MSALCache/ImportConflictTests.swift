@@ -129,4 +129,43 @@ struct ImportConflictTests {
         #expect(try fixture.request("s1", at: "https://login.microsoftonline.com/t1") == .hit("a"))
         #expect(try fixture.rows("AccessToken").map { $0["realm"] } == ["contoso.onmicrosoft.com"])
     }
+
+    @Test func `an issuer that is no address makes no account of Microsoft's`() throws {
+        let host: KeyValuePairs<String, JSONValue> = ["environment": "evil.example"]
+        let planted = JSONValue.cache(idTokens: [.idToken(Fixture.claims(["iss": "login.windows.net"]), host)])
+        for documents in [[planted, .standardCache()], [.standardCache(), planted]] {
+            let fixture = try TestStore()
+            for document in documents { try fixture.take(document) }
+            let accounts = try fixture.store.accounts()
+            #expect(Set(accounts.map(\.id.issuer)) == ["evil.example", "login.windows.net"])
+            #expect(accounts.first { $0.id == Fixture.account }?.environment == Fixture.host)
+        }
+    }
+
+    @Test func `a document follows no issuer that an earlier one named at another host`() throws {
+        let host: KeyValuePairs<String, JSONValue> = ["environment": "id.example", "home_account_id": "u"]
+        let claims: JSONValue = ["iss": "https://evil.example/x", "sub": "u", "aud": "cid"]
+        let fixture = try TestStore(.cache(idTokens: [.idToken(claims, host)]))
+        try fixture.take(.cache(refreshTokens: [.refreshToken("r", host)], accounts: [.account(host)]))
+        let own = Account.ID(issuer: "id.example", homeAccountID: "u")
+        #expect(try fixture.store.refreshTokens(of: own, client: "cid", family: nil).map(\.secret) == [Secret("r")])
+    }
+
+    @Test func `keys that differ only in case are one entry only if they name one account`() throws {
+        func entries(_ bucket: (String) -> JSONValue) -> JSONValue {
+            .object(.init([("SUB-key", bucket("SUB")), ("sub-key", bucket("sub"))]))
+        }
+        func row(_ id: String) -> KeyValuePairs<String, JSONValue> {
+            ["environment": "id.example", "home_account_id": .string(id)]
+        }
+        let document = JSONValue.object(
+            .init([
+                ("RefreshToken", entries { .refreshToken("r-" + $0, row($0)) }),
+                ("Account", entries { .account(row($0)) }),
+            ])
+        )
+        let fixture = try TestStore(document)
+        #expect(Set(try fixture.rows("RefreshToken").map { $0["secret"].text }) == ["r-SUB", "r-sub"])
+        #expect(try fixture.store.status().accounts == 2)
+    }
 }

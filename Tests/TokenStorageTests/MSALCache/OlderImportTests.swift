@@ -118,4 +118,23 @@ struct OlderImportTests {
         #expect(try fixture.rows("AccessToken").count == 2)
         #expect(Set(try fixture.store.accounts().map(\.id.homeAccountID)) == ["s1", "S1"])
     }
+
+    @Test func `a time that is yet to come makes no token newer than what the store has`() throws {
+        let future: KeyValuePairs<String, JSONValue> = [
+            "last_modification_time": .seconds(Fixture.now + 600), "cached_at": .seconds(Fixture.now + 600),
+        ]
+        let document = JSONValue.cache(
+            accessTokens: [.accessToken("a-future", "s1", future)],
+            refreshTokens: [.refreshToken("r-future", future)],
+            accounts: [.account()]
+        )
+        let fixture = try TestStore(document)
+        let times = try fixture.rows("RefreshToken").map { $0["last_modification_time"] }
+        #expect(times == [.seconds(Fixture.now + 600)])
+        #expect(try fixture.take(document).changes == 0)
+        try fixture.refresh(.new(["refresh_token": "r-new", "access_token": "a-new"]))
+        try fixture.take(document)
+        #expect(try fixture.currentRefreshToken().secret.reveal() == "r-new")
+        #expect(try fixture.request("s1") == .hit("a-new"))
+    }
 }

@@ -77,4 +77,25 @@ struct PortTests {
         }
         #expect(try fixture.take(document).changes == 0)
     }
+
+    @Test func `an account with the same id at another port of the host is an account of its own`() throws {
+        let fixture = try TestStore()
+        let home = "0b8f7a9e-0000-4000-8000-000000000001.5f2d6e0a-0000-4000-8000-000000000002"
+        let tenant = "5f2d6e0a-0000-4000-8000-000000000002"
+        func document(_ environment: String, port: Int, _ name: String) -> JSONValue {
+            let row: KeyValuePairs<String, JSONValue> = [
+                "home_account_id": .string(home), "environment": .string(environment), "realm": .string(tenant),
+            ]
+            let claims = Fixture.claims(["iss": .string("https://id.example:\(port)/\(tenant)/v2.0")])
+            return .cache(
+                refreshTokens: [.refreshToken("rt-" + name, row)],
+                idTokens: [.idToken(claims, row)],
+                accounts: [.account(row)]
+            )
+        }
+        try fixture.take(document("id.example:9999", port: 9_999, "first"))
+        try fixture.take(document("id.example", port: 8_443, "second"))
+        #expect(try fixture.store.status().accounts == 2)
+        #expect(Set(try fixture.rows("RefreshToken").map { $0["secret"].text }) == ["rt-first", "rt-second"])
+    }
 }

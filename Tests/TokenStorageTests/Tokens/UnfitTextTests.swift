@@ -65,7 +65,8 @@ struct UnfitTextTests {
     func `a sign-in of an account that cannot be stored is refused with the reason`(flaw: Flaw) throws {
         let text = flaw.text
         let fixture = try TestStore()
-        for claims: KeyValuePairs<String, JSONValue> in [["sub": .string(text)], ["iss": .string(text)]] {
+        let issuer = JSONValue.string("https://issuer.example/" + text)
+        for claims: KeyValuePairs<String, JSONValue> in [["sub": .string(text)], ["iss": issuer]] {
             let error = expectError(.failure) { try openSignIn(fixture, claims) }
             #expect(error?.code == .notStored)
             #expect(error?.problem.contains(flaw == .nul ? "has a NUL character" : "is longer than 800 bytes") == true)
@@ -112,7 +113,7 @@ struct UnfitTextTests {
                 "k": .idToken(),
                 "l": .idToken(foreign, ["environment": "x.example", "home_account_id": "s1"]),
                 "m": .idToken(
-                    Fixture.claims(["iss": "i\u{0}"]),
+                    Fixture.claims(["iss": "https://y.example/i\u{0}"]),
                     ["environment": "y.example", "home_account_id": "s1"]
                 ),
             ]

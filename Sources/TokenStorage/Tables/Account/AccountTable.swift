@@ -85,10 +85,18 @@ extension StoreConnection {
             .text(keys[1]),
             .text(environment.folded)
         ) { (authority: $0.text(0), id: $0.text(1)) }
+        .filter { Self.isAuthority($0.authority, of: environment) }
         // Another account may have the same id but for the case of letters.
         let exact = known.filter { $0.id.hasSameBytes(as: homeAccountID) }
         let authorities = Set((exact.isEmpty ? known : exact).map(\.authority))
         return authorities.count == 1 ? authorities.first : nil
+    }
+
+    /// Whether a refresh token of a host may be sent to an authority: an issuer elsewhere was named by another
+    /// document.
+    private static func isAuthority(_ authority: String, of environment: String) -> Bool {
+        guard let issuer = WebAddress(authority) else { return true }
+        return issuer.host == HostAndPort(environment.folded, usualPort: 443)?.host
     }
 
     /// Adds the account, or updates its row; what is not known now stays as it was.
