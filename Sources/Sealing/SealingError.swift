@@ -132,6 +132,11 @@ extension SealingError {
         )
     }
 
+    /// A data key that is not the current one, without which most of the store can be read.
+    package static func damagedOlderKey(_ id: UInt32) -> SealingError {
+        SealingError(.damagedDataKey, "data key \(id) does not open, it is damaged or of another store", .repair)
+    }
+
     package static func unknownDataKey(_ id: UInt32) -> SealingError {
         SealingError(.unknownDataKey, "the value is sealed under data key \(id), which is not at hand", .check)
     }

@@ -39,6 +39,9 @@ public struct StoreOptions: Sendable {
     /// Whether the key is needed at once; without it, rows can be counted and deleted, not read.
     public var unlocks = true
 
+    /// Whether data keys that do not open are left out, for a repair, which saves what the others open.
+    var isSalvage = false
+
     /// Whether tokens that were opened stay in memory, which takes a connection that notices commits; a program that
     /// asks once has no use for it.
     package var keepsTokensInMemory = true
@@ -150,6 +153,13 @@ public struct StorePath: Hashable, Sendable {
         case .noWorkingDirectory:
             throw .file("the working directory is gone", .correct("change to another, or name an absolute path"))
         }
+    }
+
+    /// Requires a name that leaves room for those of the files beside a new store.
+    func requireShortName(leaving length: Int = ".new-journal".utf8.count) throws(TokenStoreError) {
+        let longest = 255 - length
+        guard PathParts(database).name.utf8.count > longest else { return }
+        throw .file("the name of \(database) is too long for a store", .correct("give one of at most \(longest) bytes"))
     }
 
     /// The path that `TOKENSTORE_PATH` names, else the place for this user's state.

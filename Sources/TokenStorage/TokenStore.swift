@@ -59,6 +59,15 @@ public final class TokenStore: StoreReading {
         try StoreOpener(path: path, options: options).requireCreatable()
     }
 
+    /// Makes sure, as far as it can be known, that a server would store a sign-in now: what a save would meet is
+    /// thrown, and nothing is written.
+    ///
+    /// - Throws: ``TokenStoreError``.
+    package func requireSavable() throws {
+        guard connections.location.path == nil else { return }
+        try connections.write { try $0.rehearseSignIn() }
+    }
+
     /// The store as it will be opened, or created, by the first call that needs it.
     package static func deferred(at path: StorePath, options: StoreOptions = StoreOptions()) -> TokenStore {
         deferred(at: StoreLocation(path), options: options)

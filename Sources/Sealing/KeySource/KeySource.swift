@@ -101,6 +101,11 @@ public struct KeySource: Hashable, Sendable {
         }
     }
 
+    /// The file descriptor that a passphrase is read from, where one is named.
+    package var passphraseDescriptor: Int32? {
+        if case .passphrase(let descriptor) = location { descriptor } else { nil }
+    }
+
     /// What a store records: where the passphrase came from this time is not part of it.
     package var recorded: KeySource {
         kind == .passphrase ? .passphrase : self

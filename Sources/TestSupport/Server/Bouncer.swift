@@ -1,7 +1,7 @@
 import Foundation
 package import PostgreSQL
 
-/// pgbouncer with transaction pooling in front of a test's server, ended with the value.
+/// pgbouncer in front of a test's server, ended with the value.
 package final class Bouncer {
     package static let program = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer", "/opt/homebrew/bin/pgbouncer"]
         .first { FileManager.default.isExecutableFile(atPath: $0) }
@@ -11,7 +11,12 @@ package final class Bouncer {
     private let lifeline: FileHandle
 
     /// Starts it; `ignored` are the parameters of a session's start that it drops silently.
-    package init(_ server: TestServer, ignoring ignored: String = "", authentication: String = "any") throws {
+    package init(
+        _ server: TestServer,
+        ignoring ignored: String = "",
+        authentication: String = "any",
+        mode: String = "transaction"
+    ) throws {
         let settings = """
             [databases]
             tests = host=\(server.directory) port=\(server.port) user=owner
@@ -20,7 +25,7 @@ package final class Bouncer {
             listen_port = 6432
             auth_type = \(authentication)
             auth_file = \(directory)/users
-            pool_mode = transaction
+            pool_mode = \(mode)
             default_pool_size = 2
             ignore_startup_parameters = \(ignored)
             logfile = \(directory)/log

@@ -116,8 +116,8 @@ extension StoreConnection {
         } catch let error as SQLiteError {
             return .unfinished(
                 .storage(
-                    "the change is made, but the log of \(path.database), which holds the old rows sealed, could not be "
-                        + "emptied (\(error.message))",
+                    "the change is made, but the files of \(path.database) hold the old rows sealed, as its log could "
+                        + "not be emptied (\(error.message))",
                     Remedy(.retry, "check the disk, and purge expired access tokens: that empties it too")
                 )
             )
@@ -139,10 +139,11 @@ extension Connection {
 }
 
 extension TokenStoreError {
-    /// What was deleted is in the log, which cannot be emptied yet.
+    /// What was deleted is in the log, or still in the database where the log has the page without it; the log cannot
+    /// be emptied yet.
     static func logIsRead(at path: StorePath) -> TokenStoreError {
         .busy(
-            "the change is made, but the log of \(path.database), which holds the old rows sealed, is still being read",
+            "the change is made, but the files of \(path.database), which hold the old rows sealed, are still being read",
             Remedy(.purge, "purge expired access tokens when that has ended: that empties it too")
         )
     }

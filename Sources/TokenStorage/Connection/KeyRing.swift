@@ -11,6 +11,9 @@ struct KeyRing: Sendable {
     private var sealers: [Sealer] = []
     private(set) var currentID: UInt32 = 0
 
+    /// Whether keys that do not open are left out, as far as values can be read without them.
+    private var isSalvage = false
+
     /// Unwraps every data key of the store.
     ///
     /// - Throws: `SealingError` if the key is not the one they are wrapped under.
@@ -18,9 +21,15 @@ struct KeyRing: Sendable {
         try self.init(key, storeID: storeID, unwrapping: connection.wrappedDataKeys())
     }
 
-    init(_ key: KeyEncryptionKey, storeID: [UInt8], unwrapping wrapped: [WrappedDataKey]) throws {
+    init(
+        _ key: KeyEncryptionKey,
+        storeID: [UInt8],
+        unwrapping wrapped: [WrappedDataKey],
+        salvaging: Bool = false
+    ) throws {
         keyEncryptionKey = key
         self.storeID = storeID
+        isSalvage = salvaging
         try take(wrapped)
     }
 
@@ -33,25 +42,42 @@ struct KeyRing: Sendable {
     }
 
     /// Reads the keys again, after another process has replaced them.
-    mutating func reload(from connection: Connection) throws { try take(connection.wrappedDataKeys()) }
+    ///
+    /// - Throws: ``TokenStoreError/Code/damaged`` if there are none: what is asked for a key was sealed under one.
+    mutating func reload(from connection: Connection, at location: StoreLocation) throws {
+        let rows = try connection.wrappedDataKeys()
+        guard !rows.isEmpty else { throw TokenStoreError.lostKeys(at: location) }
+        try take(rows)
+    }
 
     private mutating func take(_ rows: [WrappedDataKey]) throws {
         var reloaded: [Sealer] = []
         var replacesOlder = false
+        var damaged: (id: UInt32, error: any Error)?
         for row in rows {
-            if row.keyID != keyEncryptionKey.id {
-                throw SealingError.otherKey(wanted: row.keyID, found: keyEncryptionKey.id)
+            do {
+                let key = try unwrap(row)
+                reloaded.append(sealer(row.id) ?? Sealer(key: key))
+                guard row.isCurrent else { continue }
+                (currentID, replacesOlder) = (row.id, key.replacesOlder)
+            } catch let error where !row.isCurrent {
+                damaged = damaged ?? (row.id, error)
             }
-            let key = try keyEncryptionKey.unwrap(row.wrapped, id: row.id, storeID: storeID)
-            reloaded.append(sealer(row.id) ?? Sealer(key: key))
-            guard row.isCurrent else { continue }
-            (currentID, replacesOlder) = (row.id, key.replacesOlder)
         }
         // An old key that was put back opens nothing: what it sealed could be given another purpose.
         let current = reloaded.first { $0.keyID == currentID }
-        guard let current else { throw SealingError.unknownDataKey(currentID) }
+        // Without a row that is current, what is wrong with the others says more.
+        guard let current else { throw damaged?.error ?? SealingError.unknownDataKey(currentID) }
+        if let damaged, !isSalvage { throw SealingError.damagedOlderKey(damaged.id) }
         if current.format == .bound, !replacesOlder { reloaded.removeAll { $0.format != .bound } }
         sealers = reloaded
+    }
+
+    private func unwrap(_ row: WrappedDataKey) throws -> DataKey {
+        guard row.keyID == keyEncryptionKey.id else {
+            throw SealingError.otherKey(wanted: row.keyID, found: keyEncryptionKey.id)
+        }
+        return try keyEncryptionKey.unwrap(row.wrapped, id: row.id, storeID: storeID)
     }
 
     var currentSealer: Sealer? { sealer(currentID) }
@@ -77,5 +103,11 @@ struct KeyRing: Sendable {
         let wrapped = try connection.currentWrappedDataKey()
         let key = try keyEncryptionKey.unwrap(wrapped ?? [], id: currentID, storeID: storeID)
         return try keyEncryptionKey.wrap(key.replacingOlder(false), storeID: storeID)
+    }
+}
+
+extension TokenStoreError {
+    static func lostKeys(at location: StoreLocation) -> TokenStoreError {
+        damaged("\(location) has lost its data keys, and nothing in it opens without them", .startAnew)
     }
 }

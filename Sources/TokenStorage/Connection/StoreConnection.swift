@@ -192,7 +192,7 @@ package final class StoreConnection {
             }
             do {
                 let key = try keySource().load(keyContext(header.keyParameters))
-                let ring = try KeyRing(key, storeID: header.storeID, unwrapping: wrapped)
+                let ring = try KeyRing(key, storeID: header.storeID, unwrapping: wrapped, salvaging: options.isSalvage)
                 keyRing = ring
                 return ring
             } catch let found as SealingError {
@@ -227,7 +227,7 @@ package final class StoreConnection {
             throw ReplacedStore()
         }
         do {
-            try keyRing?.reload(from: connection)
+            try keyRing?.reload(from: connection, at: location)
         } catch let error as SealingError where error.code == .otherKey {
             let old = keyRing
             keyRing = nil
@@ -281,8 +281,7 @@ package final class StoreConnection {
                 // Another process may have been first.
                 guard try connection.dataKeyCount() == 0 else { return }
                 for table in SealedTable.all where try table.hasValues(in: connection) {
-                    let problem = "\(location) has lost its data keys, and nothing in it opens without them"
-                    throw TokenStoreError.damaged(problem, .startAnew)
+                    throw TokenStoreError.lostKeys(at: location)
                 }
                 // A new id: a process that has not noticed the purge must not take it for the one it knows.
                 try connection.insertDataKey(DataKey(id: DataKey.newID), under: key, storeID: header.storeID, at: now)

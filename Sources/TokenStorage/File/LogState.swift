@@ -77,23 +77,29 @@ struct LogState: Equatable {
     /// one that ends after its header, or that begins with something else, SQLite repeats its attempt to make the index
     /// for ten seconds.
     func inspectionMode(at path: StorePath) throws(TokenStoreError) -> Connection.Mode {
+        try Self.requireRegularIndex(at: path)
         guard let size else {
             guard FileStatus.isAbsent(path.log) else {
                 throw .file("\(path.log) cannot be looked at", .checkPermissions)
             }
             return .immutable
         }
-        guard isRegular else {
-            throw .insecure(
-                "\(path.log) is not a regular file",
-                Remedy(.removeFile, "remove it, or copy the store without it")
-            )
-        }
+        guard isRegular else { throw Self.notRegular(path.log) }
         guard let header else { throw .file("\(path.log) cannot be read", .checkPermissions) }
         guard size > Self.headerSize, Self.isHeader(header) else {
             return size == 0 && hasIndex ? .readOnly : .immutable
         }
         return hasIndex ? .readOnly : .privateIndex
+    }
+
+    /// Requires that the index of the log, if there is one, is a file: a pipe in its place would be waited for.
+    static func requireRegularIndex(at path: StorePath) throws(TokenStoreError) {
+        guard let status = FileStatus(path.sharedMemory), status.kind != .regular else { return }
+        throw notRegular(path.sharedMemory)
+    }
+
+    private static func notRegular(_ name: String) -> TokenStoreError {
+        .insecure("\(name) is not a regular file", Remedy(.removeFile, "remove it, or copy the store without it"))
     }
 
     /// Whether a log that begins so is one of SQLite's.

@@ -45,6 +45,13 @@ package struct Schema: Sendable {
                 .repair
             )
         }
+        // Every store has taken the first step before it has its name.
+        guard file.userVersion > 0 else {
+            throw TokenStoreError.damaged(
+                "the store says that it is of schema version \(file.userVersion), which there never was",
+                .repair
+            )
+        }
         // Floors that were not written together with the version say nothing about it.
         let areFloorsKnown = file.schemaVersion == file.userVersion
         let isReadable = areFloorsKnown && file.readerFloor <= version

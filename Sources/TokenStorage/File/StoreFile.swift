@@ -18,6 +18,7 @@ struct StoreFile {
     /// Opens for reading and writing.
     func openForWriting() throws -> Connection {
         try refuseUnknownFileSystem()
+        try LogState.requireRegularIndex(at: path)
         let connection = try Connection(path: path.database, mode: .readWrite, busyTimeout: timeout)
         try refuseJournal(connection)
         connection.keepLogFiles()

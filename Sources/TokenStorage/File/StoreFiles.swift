@@ -129,10 +129,12 @@ package struct StoreFiles {
     /// One that cannot be read may be sealed under it, and counts.
     func stores(sealedUnder keyID: String, besides keyFile: String) -> [String] {
         let directories = Set([path.directory, PathParts(keyFile).directory])
+        // The directory of the key may be another name of the store's.
+        let own = Set(([path.database] + Self.companions.map { path.database + $0 }).compactMap(Self.identity))
         return directories.sorted().flatMap(Self.files).filter { file in
-            guard file != path.database, FileStatus(file).map({ $0.kind == .regular && $0.size > 0 }) ?? false else {
-                return false
-            }
+            guard let status = FileStatus(file), status.kind == .regular, status.size > 0,
+                !own.contains(status.identity), !Self.isCompanion(file)
+            else { return false }
             do {
                 // Through SQLite: a descriptor of our own would take the locks of another store of this process.
                 let connection = try StoreFile(path: StorePath(file), timeout: .zero).openForInspection().connection
@@ -153,10 +155,18 @@ package struct StoreFiles {
     /// What SQLite keeps beside a database.
     static let companions = ["-wal", "-shm", "-journal"]
 
+    /// Whether SQLite keeps the file beside a database that is there; closing it would drop the locks of this process.
+    private static func isCompanion(_ file: String) -> Bool {
+        companions.contains { file.hasSuffix($0) && FileStatus(String(file.dropLast($0.count))) != nil }
+    }
+
+    private static func identity(of file: String) -> FileStatus.Identity? { FileStatus(file)?.identity }
+
     /// Every file of the directory whose name belongs to the store.
     private var names: [String] { Self.files(in: path.directory).filter { owns(PathParts($0).name) } }
 
-    private static func files(in directory: String) -> [String] {
+    /// Every file of a directory, by its path; none where it cannot be read.
+    static func files(in directory: String) -> [String] {
         guard let stream = opendir(directory) else { return [] }
         defer { closedir(stream) }
         var files: [String] = []

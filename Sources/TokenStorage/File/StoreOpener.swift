@@ -48,8 +48,13 @@ struct StoreOpener {
             let newKey = try FileStatus.ifPresent(path.database) == nil ? create() : nil
             try files.checkDatabase()
             let identity = FileStatus(path.database)?.identity
-            let connection = try file.openForWriting()
-            if isUnderName(connection, identity) { return (connection, identity, newKey) }
+            do {
+                let connection = try file.openForWriting()
+                if isUnderName(connection, identity) { return (connection, identity, newKey) }
+            } catch {
+                // The file that had the name before, with the log of the one that has it now, looks damaged.
+                guard FileStatus(path.database)?.identity != identity else { throw error }
+            }
         }
     }
 
@@ -118,6 +123,7 @@ struct StoreOpener {
     ///
     /// - Returns: the new store's key, for which a person then is not asked again; nil if another process was first.
     private func create() throws -> KeyEncryptionKey? {
+        try path.requireShortName()
         // Asked before there is a lock file, which would make the log of another program look like ours, and before
         // there is a key for a store that cannot be made.
         try refuseOrphanedLog()
@@ -177,6 +183,7 @@ struct StoreOpener {
     func requireCreatable() throws {
         try TokenStoreError.translating(at: path) {
             try path.requireFile()
+            try path.requireShortName()
             let (missing, place) = missingDirectories()
             if missing.isEmpty {
                 try FilePermissions(path: path, isInspection: false).checkDirectory()

@@ -60,7 +60,8 @@ extension StoreConnection {
 
     /// Without what the server writes in its own way.
     private static func comparable(_ definition: String) -> String {
-        withoutSettings(definition).replacing(" USING btree", with: "").filter { !$0.isWhitespace && $0 != "\"" }
+        withoutSettings(definition).replacing("\"", with: "").replacing(" USING btree", with: "")
+            .filter { !$0.isWhitespace }
     }
 
     /// The statement that makes a part as it was.

@@ -65,7 +65,6 @@ extension StoreReading {
 private struct BackupWriter {
     private let target: StorePath
     private let session: StoreConnection
-    private var draft: String { target.unfinished }
     private var file: StoreFile { StoreFile(path: target, timeout: .zero) }
 
     var isTaken: Bool { !FileStatus.isAbsent(target.database) }
@@ -76,6 +75,8 @@ private struct BackupWriter {
             throw TokenStoreError.file("\(file) is a directory", .correct("name a file in it"))
         }
         target = StorePath(file)
+        try target.requireFile()
+        try target.requireShortName(leaving: BackupDraft.suffixLength)
         try requireReplaceable()
     }
 
@@ -102,41 +103,128 @@ private struct BackupWriter {
     func write(_ progress: TokenStore.ProgressHandler?) throws -> StoreBackup {
         // The transaction sees one moment from its first read on.
         let accounts = try session.connection.accountCount()
-        try StoreFiles(target).removeDraft(draft)
-        // Where this fails, what has the name is another program's.
-        try StoreFile.createEmpty(draft)
+        BackupDraft.removeAbandoned(of: target)
+        let draft = try BackupDraft(for: target)
+        defer { withExtendedLifetime(draft) {} }
         do {
-            try copyPages(progress)
-            let backup = try checked(accounts)
-            try file.synchronize(draft)
+            try copyPages(to: draft.name, progress)
+            let backup = try checked(draft.name, accounts)
+            try file.synchronize(draft.name)
             // An older backup is replaced by nothing less. A program that comes after this makes the copy be made once
             // more, and takes nothing from this one.
             try session.requireCurrent()
-            guard rename(draft, target.database) == 0 else { throw StoreFile.failure("created", target.database) }
+            guard rename(draft.name, target.database) == 0 else {
+                throw StoreFile.failure("created", target.database)
+            }
             try file.synchronize(target.directory)
             return backup
         } catch {
-            file.remove(draft)
+            file.remove(draft.name)
             throw error
         }
     }
 
-    private func copyPages(_ progress: TokenStore.ProgressHandler?) throws {
-        let copy = try Connection(path: draft, mode: .readWrite, busyTimeout: .zero)
-        // A draft that is cut off is written anew: it needs no journal, which a stick might not have room for.
-        try copy.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
-        try session.connection.copyPages(to: copy) { done, total in
-            try progress?(TokenStore.Progress(done: done, total: total, unit: "pages"))
+    private func copyPages(to draft: String, _ progress: TokenStore.ProgressHandler?) throws {
+        let copy = try TokenStoreError.translating(at: target) {
+            let copy = try Connection(path: draft, mode: .readWrite, busyTimeout: .zero)
+            // A draft that is cut off is written anew: it needs no journal, which a stick might not have room for.
+            try copy.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
+            return copy
+        }
+        do {
+            try session.connection.copyPages(to: copy) { done, total in
+                try progress?(TokenStore.Progress(done: done, total: total, unit: "pages"))
+            }
+        } catch let error as SQLiteError where Self.isOfDraft(error) {
+            throw TokenStoreError(error, at: target)
         }
     }
 
-    /// What the draft says of itself, once every page of it was looked at.
-    private func checked(_ accounts: Int) throws -> StoreBackup {
-        let copy = try Connection(path: draft, mode: .immutable, busyTimeout: .zero)
-        let backup = try StoreBackup(copy, at: target)
-        guard try copy.integrityProblems(quick: true).isEmpty, backup.accounts == accounts else {
-            throw TokenStoreError.damaged("the copy of \(session.path.database) is not sound", .check)
-        }
-        return backup
+    /// Whether copying failed at the file that is written, and not at the store.
+    private static func isOfDraft(_ error: SQLiteError) -> Bool {
+        let codes: [SQLiteError.Code] = [.diskFull, .readOnly, .cannotOpen, .permission]
+        return codes.contains(error.code.primary)
     }
+
+    /// What the draft says of itself, once every page of it was looked at.
+    private func checked(_ draft: String, _ accounts: Int) throws -> StoreBackup {
+        do {
+            let copy = try Connection(path: draft, mode: .immutable, busyTimeout: .zero)
+            let backup = try StoreBackup(copy, at: target)
+            guard try copy.integrityProblems(quick: true).isEmpty, backup.accounts == accounts else {
+                throw unsound
+            }
+            return backup
+        } catch let error as SQLiteError {
+            let codes: [SQLiteError.Code] = [.corrupt, .notADatabase, .generic]
+            throw codes.contains(error.code.primary) ? unsound : TokenStoreError(error, at: target)
+        }
+    }
+
+    private var unsound: TokenStoreError {
+        .damaged("the copy of \(session.path.database) is not sound", .check)
+    }
+}
+
+/// The file that becomes a backup, under a name that no other program gives its own.
+///
+/// It stays locked for as long as this lives, so that the next backup can tell a draft at work from one that was left.
+private final class BackupDraft {
+    let name: String
+    private let descriptor: Int32
+
+    /// How many bytes its name has more than that of the backup.
+    static let suffixLength = ".new-".utf8.count + digitCount
+
+    init(for target: StorePath) throws { (name, descriptor) = try Self.make(beside: target) }
+
+    deinit { close(descriptor) }
+
+    private static func make(beside target: StorePath) throws -> (name: String, descriptor: Int32) {
+        while true {
+            let digits = String(UInt64.random(in: 0 ... .max), radix: 16)
+            let name = target.draftPrefix + String(repeating: "0", count: digitCount - digits.count) + digits
+            // Where this fails, what has the name is another program's.
+            try StoreFile.createEmpty(name)
+            let descriptor = open(name, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+            if descriptor >= 0, isKept(descriptor, name) { return (name, descriptor) }
+            // Another backup took it for one that was left, as it was not locked yet.
+            guard descriptor >= 0 || errno == ENOENT else { throw StoreFile.failure("opened", name) }
+            if descriptor >= 0 { close(descriptor) }
+        }
+    }
+
+    /// Locks the draft; false if another backup was about to remove it.
+    private static func isKept(_ descriptor: Int32, _ name: String) -> Bool {
+        // Where the file system has no locks, nobody removes a draft either.
+        guard lock(descriptor) || errno != EAGAIN && errno != EACCES else { return false }
+        let identity = FileStatus(descriptor: descriptor)?.identity
+        return identity != nil && FileStatus(name)?.identity == identity
+    }
+
+    /// Locks a byte that SQLite leaves alone.
+    private static func lock(_ descriptor: Int32) -> Bool {
+        KernelLock.tryLock(descriptor, start: 0x4000_0400, count: 1)
+    }
+
+    private static let digitCount = 16
+
+    /// Removes what backups to `target` have left that were killed: no program has one of these locked.
+    static func removeAbandoned(of target: StorePath) {
+        for name in StoreFiles.files(in: target.directory) {
+            guard let digits = name.droppingPrefix(target.draftPrefix), digits.utf8.count == digitCount,
+                digits.allSatisfy(\.isHexDigit), FileStatus(name)?.kind == .regular
+            else { continue }
+            let descriptor = open(name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+            guard descriptor >= 0 else { continue }
+            defer { close(descriptor) }
+            // What does not show that it is ours stays, and is in nobody's way.
+            if lock(descriptor) { try? StoreFiles(target).removeDraft(name) }
+        }
+    }
+}
+
+extension StorePath {
+    /// How the names of backups begin that are not finished.
+    fileprivate var draftPrefix: String { unfinished + "-" }
 }

@@ -122,7 +122,7 @@ extension StoreConnection {
         for table in SealedTable.all {
             try connection.walk(table.everyRow) { row in
                 for index in table.sealed.indices {
-                    guard let problem = valueProblem(row, table, index) else { continue }
+                    guard let problem = try valueProblem(row, table, index) else { continue }
                     let location = "\(table.name) row \(row.integer(0)), column \(table.sealed[index])"
                     problems.append(StoreProblem(location: location, problem: problem))
                 }
@@ -132,12 +132,15 @@ extension StoreConnection {
         return problems
     }
 
-    private func valueProblem(_ row: Row, _ table: SealedTable, _ index: Int) -> String? {
+    /// - Throws: what concerns all values, such as keys that are lost.
+    private func valueProblem(_ row: Row, _ table: SealedTable, _ index: Int) throws(TokenStoreError) -> String? {
         do {
             _ = try openIfPresent(row, of: table, index)
             return nil
         } catch let error as SealingError where error.code == .damagedValue {
             return "the value is damaged or was moved here, or a column of its row was altered"
+        } catch let error as TokenStoreError {
+            throw error
         } catch {
             return "\(error)"
         }

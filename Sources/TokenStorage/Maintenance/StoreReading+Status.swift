@@ -45,7 +45,7 @@ extension StoreConnection {
             pendingAnswers: try location.path?.pendingAnswers() ?? [],
             keySource: header.keySource,
             keyID: keys.first(where: \.isCurrent)?.id ?? "",
-            keyProblem: keyProblem(),
+            keyProblem: keys.isEmpty && totals.accounts > 0 ? Self.lostKeys : keyProblem(),
             isRekeyUnfinished: keys.count > 1,
             movedTo: try newPlace(),
             copies: location.path.map { StoreFiles($0, source: source).copies } ?? [],
@@ -72,6 +72,8 @@ extension StoreConnection {
             """
         ) ?? 0
     }
+
+    private static let lostKeys = SealingError.keyUnavailable("lost, and nothing in the store opens without it", nil)
 
     private func keyProblem() -> SealingError? {
         do {

@@ -29,6 +29,7 @@ struct TableSalvage {
             try requireKeys()
             try correctHeader()
             let session = try unlock()
+            try dropLostKeys(but: session.keys().ids)
             for table in try fresh.tables() where !["store", "data_key"].contains(table) { try copy(table) }
             try schema.apply(schema.migrations.dropFirst(version), to: fresh)
             session.header = try StoreHeader(fresh, at: session.path)
@@ -69,6 +70,14 @@ struct TableSalvage {
                 .startAnew
             )
         }
+    }
+
+    /// Deletes the data keys that do not open; what was sealed under them does not either.
+    private mutating func dropLostKeys(but kept: Set<UInt32>) throws {
+        let count = try fresh.dataKeyCount()
+        try fresh.deleteDataKeys(but: kept)
+        let lostKeys = try count - fresh.dataKeyCount()
+        if lostKeys > 0 { lost.append(("data_key", Int(lostKeys))) }
     }
 
     private mutating func copy(_ table: String) throws {
@@ -158,6 +167,10 @@ extension Connection {
             ordered.append(left.remove(at: next ?? left.startIndex))
         }
         return ordered
+    }
+
+    fileprivate func deleteDataKeys(but kept: Set<UInt32>) throws {
+        try execute("DELETE FROM data_key WHERE id NOT IN (\(kept.map(String.init).joined(separator: ", ")))")
     }
 
     /// The columns of a table; none if it cannot be read.

@@ -102,7 +102,7 @@ extension StoreConnection {
         try reloadKeys()
         guard try connection.dataKeyCount() == 1 else { return true }
         try addDataKey(under: keys().keyEncryptionKey)
-        try keyRing?.reload(from: connection)
+        try keyRing?.reload(from: connection, at: location)
         try record(.rekey, outcome: "started")
         return false
     }
@@ -133,7 +133,7 @@ extension StoreConnection {
             let wrapped = try keyRing.wrappedAlone(from: connection)
             try connection.rewrapCurrentDataKey(wrapped)
         }
-        try keyRing?.reload(from: connection)
+        try keyRing?.reload(from: connection, at: location)
         try record(.rekey)
         return true
     }

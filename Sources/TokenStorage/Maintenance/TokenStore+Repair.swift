@@ -172,6 +172,8 @@ private struct StoreRepair {
     private func makeFresh() throws -> RepairPlan {
         let damaged = try DamagedStore(copy: copy, of: path, restore: copyDamaged)
         var made: RepairPlan?
+        var options = options
+        options.isSalvage = true
         try file.create(as: path.unfinished) { fresh in
             var tables = TableSalvage(from: damaged, to: fresh, progress: progress)
             let session = try tables.run { try StoreConnection.unlocked(fresh, at: path, options: options) }

@@ -178,6 +178,8 @@ private struct Restoration {
 
     /// Requires a file that a backup may be in.
     private func requireBackup() throws {
+        for place in [source, path] { try place.requireFile() }
+        try path.requireShortName()
         guard !FileStatus.isAbsent(source.database) else {
             throw TokenStoreError.file("\(source.database) does not exist", .chooseBackup)
         }

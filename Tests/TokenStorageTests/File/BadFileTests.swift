@@ -221,6 +221,27 @@ struct BadFileTests {
         }
     }
 
+    @Test(.timeLimit(.minutes(1)))
+    func `a pipe in the place of the log's index is refused and not waited for`() throws {
+        let (fixture, _) = try closedStore()
+        unlink(fixture.path.sharedMemory)
+        #expect(mkfifo(fixture.path.sharedMemory, 0o600) == 0)
+        try expectRefusal(.failure, fixture)
+        let error = expectError(.failure) { _ = try TokenStore.inspect(at: fixture.path, options: fixture.options) }
+        #expect(error?.problem == "\(fixture.path.sharedMemory) is not a regular file")
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a migration waits for no pipe, and makes no store where there is none`() throws {
+        let directory = try TemporaryDirectory()
+        let (path, options) = (StorePath(directory.file("tokenstore.db")), TestStore.options(TestClock()))
+        let absent = expectError(.failure) { _ = try TokenStore.migrate(at: StoreLocation(path), options: options) }
+        #expect(absent?.code == .noStore)
+        #expect(absent?.remedy == .choosePath)
+        #expect(mkfifo(path.database, 0o600) == 0)
+        expectError(.damaged) { _ = try TokenStore.migrate(at: StoreLocation(path), options: options) }
+    }
+
     @Test func `a store that does not exist is absent, and inspection creates nothing`() throws {
         let directory = try TemporaryDirectory()
         let path = StorePath(directory.file("deep/tokenstore.db"))

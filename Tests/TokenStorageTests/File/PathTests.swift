@@ -29,6 +29,17 @@ struct PathTests {
         #expect(StorePath(link).database == directory.file("real/tokenstore.db"))
     }
 
+    @Test(arguments: [244, 248, 255])
+    func `a name without room for the files beside it is said to be too long`(count: Int) throws {
+        let directory = try TemporaryDirectory()
+        let path = StorePath(directory.file(String(repeating: "n", count: count)))
+        let error = expectError(.failure) { _ = try TokenStore.open(at: path, options: TestStore.options(TestClock())) }
+        #expect(error?.problem.contains("is too long for a store") == true, "\(error?.problem ?? "")")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).isEmpty)
+        let longest = StorePath(directory.file(String(repeating: "n", count: 243)))
+        try TokenStore.open(at: longest, options: TestStore.options(TestClock())).close()
+    }
+
     @Test(
         arguments: [
             (["TOKENSTORE_PATH": "/a/b.db", "XDG_STATE_HOME": "/x", "HOME": "/h"], "/a/b.db"),

@@ -57,6 +57,33 @@ struct BackupWhileWritingTests {
         #expect(try DirectorySnapshot(place.path).names == before)
     }
 
+    @Test func `two backups to one file at once are whole, and leave each other's draft alone`() throws {
+        let (copy, place) = (try Copy(), try TemporaryDirectory())
+        let (first, second) = (try copy.inspect(), try copy.inspect())
+        var other: StoreBackup?
+        let backup = try first.backUp(to: place.file("b.db")) { _ in
+            if other == nil { other = try second.backUp(to: place.file("b.db")) }
+        }
+        #expect(backup.accounts == 1)
+        #expect(other?.accounts == 1)
+        #expect(try Self.tokens(place.file("b.db")) == 1)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: place.path) == ["b.db"])
+        withExtendedLifetime(copy) {}
+    }
+
+    @Test func `the next backup removes what a killed one left, and nothing that is not its own`() throws {
+        let (copy, place) = (try Copy(), try TemporaryDirectory())
+        let image = try Data(contentsOf: URL(filePath: copy.path.database))
+        let left = ["b.db.new-0000000000000001": Data(), "b.db.new-00000000000000ff": image]
+        let others = ["b.db.new-00000000000000aa": Data("mine".utf8), "b.db.new-x": Data(), "b.db.new": image]
+        for (name, content) in left.merging(others, uniquingKeysWith: { first, _ in first }) {
+            #expect(FileManager.default.createFile(atPath: place.file(name), contents: content))
+        }
+        _ = try copy.inspect().backUp(to: place.file("b.db"))
+        let names = try FileManager.default.contentsOfDirectory(atPath: place.path)
+        #expect(names.sorted() == (others.keys + ["b.db"]).sorted())
+    }
+
     @Test func `what is restored from a store that a writer comes into is of one moment`() throws {
         let copy = try Copy()
         let fixture = try store(for: copy)

@@ -69,6 +69,23 @@ struct KeySourceChangeTests {
         #expect(try other.check() == [])
     }
 
+    /// The locks that this process has on the index of a store's log, by the bytes they cover.
+    private static func locks(onIndexOf path: StorePath) throws -> [Substring] {
+        let file = try #require(FileStatus(path.sharedMemory)).identity.inode
+        let text = try String(contentsOfFile: "/proc/locks", encoding: .utf8)
+        return text.split(separator: "\n").filter { $0.contains(":\(file) ") && $0.contains(" \(getpid()) ") }
+            .map { $0.drop { $0 != "P" } }
+    }
+
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/proc/locks"), "the kernel tells of locks"))
+    func `a look for other stores under a key keeps the locks of this one`() throws {
+        let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
+        let before = try Self.locks(onIndexOf: fixture.path)
+        #expect(!before.isEmpty)
+        _ = try fixture.store.rekey(to: .file(fixture.directory.file("other-key")), afterLeak: true)
+        #expect(try Self.locks(onIndexOf: fixture.path) == before)
+    }
+
     @Test func `a store moves to the environment, to a passphrase and back`() throws {
         let key = Data(repeating: 9, count: 32).base64EncodedString()
         let fixture = try TestStore {

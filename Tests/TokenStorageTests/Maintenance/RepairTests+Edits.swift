@@ -45,10 +45,48 @@ extension RepairTests {
         #expect(try store.status().refreshTokens == 60)
     }
 
+    @Test(arguments: [-1, 0])
+    func `a version that there never was is damage, which a repair mends`(version: Int) throws {
+        let fixture = try TestStore.closed(Self.crowd)
+        try edit(fixture, "PRAGMA user_version = \(version); UPDATE store SET schema_version = \(version)")
+        for isInspection in [true, false] {
+            let error = expectError(.damaged) {
+                if isInspection {
+                    _ = try TokenStore.inspect(at: fixture.path, options: fixture.options)?.accounts()
+                } else {
+                    _ = try TokenStore.open(at: fixture.path, options: fixture.options)
+                }
+            }
+            #expect(error?.remedy == .repair)
+        }
+        #expect(try repaired(fixture).store.accounts().count == 60)
+    }
+
     @Test func `the only data key is the current one, whatever is written beside it`() throws {
         let fixture = try TestStore.closed(Self.crowd)
         try edit(fixture, "UPDATE data_key SET is_current = 0")
         #expect(try repaired(fixture).store.accounts().count == 60)
+    }
+
+    @Test(arguments: ["2, wrapped, key_encryption_key_id", "2, wrapped, 'another'", "2, zeroblob(75), 'another'"])
+    func `a data key too many that does not open is left out by a repair`(row: String) throws {
+        let fixture = try TestStore.closed(Self.crowd)
+        try edit(fixture, "INSERT INTO data_key SELECT \(row), 0, created_at FROM data_key")
+        let error = expectError(.damaged) { _ = try TokenStore.open(at: fixture.path, options: fixture.options) }
+        #expect(error?.remedy == .repair)
+        let (report, store) = try repaired(fixture)
+        #expect(report.lost.map(\.table) == ["data_key"])
+        #expect(report.lostSignIns.isEmpty)
+        #expect(try store.accounts().count == 60)
+        #expect(try store.rows("AccessToken").count == 60)
+    }
+
+    @Test func `a repair without the current data key changes nothing`() throws {
+        let fixture = try TestStore.closed(Self.crowd)
+        try edit(fixture, "UPDATE data_key SET wrapped = zeroblob(length(wrapped))")
+        let before = try DamagedFile(fixture.path.database).bytes()
+        expectError(.damaged) { _ = try TokenStore.repair(at: fixture.path, options: fixture.options) }
+        #expect(try DamagedFile(fixture.path.database).bytes() == before)
     }
 
     @Test func `a plan says what a repair would lose, and changes nothing`() throws {

@@ -107,6 +107,15 @@ struct ServerCheckTests {
         #expect(try scene.open().check().map(\.problem).first?.contains("long_values") == true)
     }
 
+    @Test func `a server that quotes every name has the same tables`() throws {
+        let server = try TestServer(["quote_all_identifiers = on", "default_transaction_isolation = 'repeatable read'"])
+        defer { server.stop() }
+        let scene = try ServerScene(on: server)
+        let store = try scene.createdStore()
+        try store.save(ServerScene.response("u1", token: "a"), for: ServerScene.request())
+        #expect(try store.check() == [])
+    }
+
     /// The expected parts are read from the migrations: this compares all of them with what a server made of those.
     @Test func `each index and constraint that a migration makes is missed`() throws {
         let scene = try ServerScene()
